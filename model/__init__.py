@@ -1,1 +1,2 @@
-"""The reference model: slow, obvious, sequential code over full history, that the engine and stores are held to."""
+"""The reference model: slow, obvious, sequential code over full history, that the engine and stores
+are held to."""

@@ -34,28 +34,38 @@ def compare(decision: Decision, expected: Expected, where: object) -> None:
     for name, is_, should in zip(Expected._fields, got, expected, strict=True):
         if is_ != should:
             raise AssertionError(
-                f"{where}: `{name}` is\n  {is_!r}\nand should be\n  {should!r}\nin {msgspec.structs.asdict(decision)}"
+                f"{where}: `{name}` is\n  {is_!r}\nand should be\n  {should!r}\nin "
+                f"{msgspec.structs.asdict(decision)}"
             )
 
 
 def compare_replay(policy: DrawnPolicy, step: Step, decision: Decision) -> None:
-    """Complain where a decision made again from what is written of it is not the same to the byte."""
+    """Complain where a decision made again from what is written of it is not the same to the
+    byte."""
     written = msgspec.json.encode(decision, order="deterministic")
     inputs = msgspec.json.decode(msgspec.json.encode(decision.inputs), type=Inputs)
     again = replay(policy, step.moment.events[0].run, step.moment, inputs, policy.can)
     if msgspec.json.encode(again, order="deterministic") != written:
-        raise AssertionError(f"replay gives\n  {msgspec.structs.asdict(again)}\nand should give\n  {written.decode()}")
+        raise AssertionError(
+            f"replay gives\n  {msgspec.structs.asdict(again)}\nand should give\n  "
+            f"{written.decode()}"
+        )
 
 
 def compare_state(store: Store, history: History, where: object) -> None:
-    """Complain about every counter and record that is not what history makes of it, to batches and to people."""
+    """Complain about every counter and record that is not what history makes of it, to batches and
+    to people."""
     names = sorted({take.line.key for take in history.takes})
     reply = store.carry(Batch("last", lines=tuple([Line(name, when=When.LOOK) for name in names])))
     history.at(reply.now)
     for name, value in zip(names, reply.values, strict=True):
         got, total = (value, store.read(name)[0]), history.total(name)
         if got != (total, total):
-            raise AssertionError(f"{where}: `{name}` is {got[0]} (read: {got[1]}) and should be {total}")
+            raise AssertionError(
+                f"{where}: `{name}` is {got[0]} (read: {got[1]}) and should be {total}"
+            )
     for name in {name for name, _ in history.puts}:
         if store.read(name) != history.record(name):
-            raise AssertionError(f"{where}: `{name}` is {store.read(name)} and should be {history.record(name)}")
+            raise AssertionError(
+                f"{where}: `{name}` is {store.read(name)} and should be {history.record(name)}"
+            )

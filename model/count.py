@@ -1,4 +1,5 @@
-"""Counting: the chain walked with everything that is known, line by line on full history, and what is written."""
+"""Counting: the chain walked with everything that is known, line by line on full history, and what
+is written."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class Count:
         return self.go and any(line.hold_ms for line, _, _ in self.said)
 
     def walk(self) -> None:
-        """Place by place: what is known there, or what the meter's lines say, and the tally of each warning."""
+        """Place by place: what is known there, or what the meter's lines say, and the tally of each
+        warning."""
         for pos in range(-1, len(self.sitting.chain)):
             known = [finding for place, finding in self.sitting.found if place == pos]
             self.found += [(pos, finding) for finding in known]
@@ -37,28 +39,41 @@ class Count:
             if pos >= 0 and not known and self.sitting.chain[pos][0].kind == Kind.METER:
                 known = self._meter(pos)
                 counted = (
-                    counted and bool(known) and (self.sitting.policy.count_marks or self.sitting.warns_at_limit(pos))
+                    counted
+                    and bool(known)
+                    and (self.sitting.policy.count_marks or self.sitting.warns_at_limit(pos))
                 )
             for finding in known:
-                told = "tell" in finding.effects and not (pos >= 0 and self.sitting.chain[pos][0].kind == Kind.METER)
+                told = "tell" in finding.effects and not (
+                    pos >= 0 and self.sitting.chain[pos][0].kind == Kind.METER
+                )
                 if finding.action == Action.WARN and not told and counted and not self._stopped():
                     self._tally(pos, finding)
             if any(stops(finding) for place, finding in self.found if place == pos):
                 break
 
     def write(self) -> None:
-        """Judged parts that were reached; parts that wait for the decision if it, and their own guard, go ahead."""
+        """Judged parts that were reached; parts that wait for the decision if it, and their own
+        guard, go ahead."""
         sitting, history = self.sitting, self.history
         batch = sitting.moment.id
         for line, _, action in self.said:
             goes = self.go and line.shadow not in self.refused
             amount = sitting.moment.amounts[line.unit]
-            if action >= 0 and amount and (line.when == When.JUDGED or (line.when == When.PROCEED and goes)):
+            if (
+                action >= 0
+                and amount
+                and (line.when == When.JUDGED or (line.when == When.PROCEED and goes))
+            ):
                 history.takes.append(Take(batch, history.now, line, amount))
-        reached = min([pos for pos, finding in self.found if stops(finding)], default=len(sitting.chain))
+        reached = min(
+            [pos for pos, finding in self.found if stops(finding)], default=len(sitting.chain)
+        )
         for wish in sitting.wishes:
             group = wish.pos + 1 if sitting.chain[wish.pos][0].shadow else 0
-            refused = any(f.shadow and f.action > sitting.ceiling for pos, f in self.found if pos == wish.pos)
+            refused = any(
+                f.shadow and f.action > sitting.ceiling for pos, f in self.found if pos == wish.pos
+            )
             goes = self.go and not (group and refused)
             if wish.pos <= reached and (wish.when == When.JUDGED or goes):
                 history.puts.append((wish.key, wish.value))
@@ -69,7 +84,8 @@ class Count:
         return any(action >= Action.BLOCK and not line.shadow for line, _, action in self.said)
 
     def _say(self, line: Line, pos: int, skipped: bool) -> tuple[int, int]:
-        """One line: the value before, and the action of the highest band it exceeds; -1 where it is skipped."""
+        """One line: the value before, and the action of the highest band it exceeds; -1 where it is
+        skipped."""
         if skipped:
             self.said.append((line, pos, -1))
             return 0, -1
@@ -93,9 +109,13 @@ class Count:
             name = self.sitting.counter(pos, line)
             when = When.LOOK if name in taken else line.when
             taken.add(name)
-            bands = tuple((limit, self.sitting.carried(pos, action)) for limit, action in line.bands)
+            bands = tuple(
+                (limit, self.sitting.carried(pos, action)) for limit, action in line.bands
+            )
             value, action = self._say(
-                line._replace(key=name, bands=bands, shadow=group, when=when), pos, top >= Action.BLOCK
+                line._replace(key=name, bands=bands, shadow=group, when=when),
+                pos,
+                top >= Action.BLOCK,
             )
             values.append(value)
             said.append(action)
@@ -111,13 +131,15 @@ class Count:
             worded = self.sitting.entered(pos, words)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
             name = failure_of(error)
-            worded = self.sitting.entered(pos, Finding(action, "kernel.guard_error", (placed.id, name)))
+            worded = self.sitting.entered(
+                pos, Finding(action, "kernel.guard_error", (placed.id, name))
+            )
         self.found.append((pos, worded))
         return [worded]
 
     def _meant(self, pos: int, at: int, action: Action, value: int) -> Action:
-        """What the guard's own bands say where that was found: the lowest that comes to it, or a severer one that was
-        exceeded before anything was added."""
+        """What the guard's own bands say where that was found: the lowest that comes to it, or a
+        severer one that was exceeded before anything was added."""
         bands = sorted(self.sitting.own_lines(pos)[at].bands)
         coming = [(limit, own) for limit, own in bands if self.sitting.carried(pos, own) == action]
         return max([own for limit, own in coming if limit < value or limit == coming[0][0]])
@@ -135,5 +157,11 @@ class Count:
         value, action = self._say(Line(name, (band,), when=When.JUDGED, shadow=group), pos, False)
         if action > 0:
             args = (finding.guard, value + 1)
-            third = Finding(Action(action), "kernel.third_warning", args, guard=finding.guard, shadow=finding.shadow)
+            third = Finding(
+                Action(action),
+                "kernel.third_warning",
+                args,
+                guard=finding.guard,
+                shadow=finding.shadow,
+            )
             self.found.append((pos, third))

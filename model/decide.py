@@ -24,7 +24,8 @@ CLOSED = ("kernel.halted", "kernel.quarantined", "kernel.paused")
 
 
 class Expected(NamedTuple):
-    """What a decision must be, and what its batch must have said; `went` is `None` where none was needed."""
+    """What a decision must be, and what its batch must have said; `went` is `None` where none was
+    needed."""
 
     action: Action
     policy: str
@@ -76,11 +77,11 @@ def expect_judged(
     can: tuple[Action, ...] = EVERY_ACTION,
     remembered: Records | None = None,
 ) -> Expected:
-    """Judge a moment now, write into history what it writes, and say what the decision must be before a refusal is
-    entered.
+    """Judge a moment now, write into history what it writes, and say what the decision must be
+    before a refusal is entered.
 
-    `remembered` is given where the run's knowledge of the gates is young enough to decide on without the store;
-    it is used if the moment then has nothing to send.
+    `remembered` is given where the run's knowledge of the gates is young enough to decide on
+    without the store; it is used if the moment then has nothing to send.
     """
     if remembered is not None:
         sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
@@ -106,10 +107,11 @@ def expect_lost(
     confirmed: int,
     told: int,
 ) -> Expected:
-    """The decision where the store cannot be reached: on what the process remembers, closed unless all may open.
+    """The decision where the store cannot be reached: on what the process remembers, closed unless
+    all may open.
 
-    `confirmed` is when the run last heard of the gates, -1 for never, and `told` what the store's clock said. What was
-    closed then is closed, and after a minute nothing opens.
+    `confirmed` is when the run last heard of the gates, -1 for never, and `told` what the store's
+    clock said. What was closed then is closed, and after a minute nothing opens.
     """
     sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
     if not must_send and not _sends(sitting):
@@ -124,9 +126,15 @@ def expect_lost(
         lost = Finding(Action.BLOCK, code, (UNREACHED,), guard="kernel", shadow=policy.shadow)
         return _resolve(sitting, [*known, (-1, lost)], None, (), lost=True)
     needing = [
-        sitting.chain[pos][0] for pos in range(min(sitting.cut + 1, len(sitting.chain))) if _needs_store(sitting, pos)
+        sitting.chain[pos][0]
+        for pos in range(min(sitting.cut + 1, len(sitting.chain)))
+        if _needs_store(sitting, pos)
     ]
-    opens = needing and all(placed.fail_open for placed in needing) and sitting.first.risk != Risk.CRITICAL
+    opens = (
+        needing
+        and all(placed.fail_open for placed in needing)
+        and sitting.first.risk != Risk.CRITICAL
+    )
     opens = opens and confirmed >= 0 and 0 <= sitting.first.at - confirmed <= 60_000
     action = Action.ALLOW if opens else Action.BLOCK
     lost = Finding(action, code, (UNREACHED,), guard="kernel", shadow=policy.shadow)
@@ -143,7 +151,8 @@ def _sends(sitting: Sitting) -> bool:
 
 
 def _needs_store(sitting: Sitting, pos: int) -> bool:
-    """Whether a guard that is enforced has anything to look up or to count; one that cannot say what has not."""
+    """Whether a guard that is enforced has anything to look up or to count; one that cannot say
+    what has not."""
     placed, event = sitting.chain[pos]
     try:
         if placed.kind == Kind.METER:
@@ -158,7 +167,12 @@ def _needs_store(sitting: Sitting, pos: int) -> bool:
 
 
 def _resolve(
-    sitting: Sitting, found: Found, went: bool | None, settled: tuple[str, ...], held: bool = False, lost: bool = False
+    sitting: Sitting,
+    found: Found,
+    went: bool | None,
+    settled: tuple[str, ...],
+    held: bool = False,
+    lost: bool = False,
 ) -> Expected:
     cut = min([pos for pos, finding in found if stops(finding)], default=len(sitting.chain))
     reached = [finding for pos, finding in found if pos <= cut]
@@ -185,7 +199,8 @@ def _resolve(
 
 
 def _passed(sitting: Sitting, reached: list[Finding], cut: int, lost: bool) -> tuple[str, ...]:
-    """Guards that were asked, said nothing, and want that known; without the store those that count were not asked."""
+    """Guards that were asked, said nothing, and want that known; without the store those that count
+    were not asked."""
     passed: list[str] = []
     for placed, _ in sitting.chain[: cut + 1]:
         spoke = any(finding.guard == placed.id for finding in reached)

@@ -1,4 +1,5 @@
-"""Everything that ever happened to a store, kept as it happened; every number is summed up anew when asked for."""
+"""Everything that ever happened to a store, kept as it happened; every number is summed up anew
+when asked for."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ class History:
         return (len(values), values[-1]) if values else (0, None)
 
     def number(self, key: str) -> int:
-        """What an expectation on that cell speaks of: the time, a record's version or a counter's total."""
+        """What an expectation on that cell speaks of: the time, a record's version or a counter's
+        total."""
         if key == CLOCK:
             return self.now
         version, _ = self.record(key)

@@ -1,4 +1,5 @@
-"""What is known of a moment before anything is counted: gates, late answers, guards in chain order, patches."""
+"""What is known of a moment before anything is counted: gates, late answers, guards in chain order,
+patches."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class Wish(NamedTuple):
 
 
 class Sitting:
-    """One moment, one view of the world, one time: every guard that needs no counter is asked, in chain order."""
+    """One moment, one view of the world, one time: every guard that needs no counter is asked, in
+    chain order."""
 
     def __init__(
         self,
@@ -83,12 +85,14 @@ class Sitting:
 
     @property
     def cut(self) -> int:
-        """The place of the first real stop among what is known; the chain's length where there is none."""
+        """The place of the first real stop among what is known; the chain's length where there is
+        none."""
         return min([pos for pos, finding in self.found if stops(finding)], default=len(self.chain))
 
     @property
     def ceiling(self) -> Action:
-        """The most severe action under which this attempt is written: a first one that is degraded takes nothing."""
+        """The most severe action under which this attempt is written: a first one that is degraded
+        takes nothing."""
         return Action.REDACT if self.moment.attempt == 1 else Action.DEGRADE
 
     def proceeds(self) -> bool:
@@ -96,16 +100,23 @@ class Sitting:
         return all(finding.shadow or finding.action <= Action.DEGRADE for _, finding in self.found)
 
     def tallied(self, pos: int) -> bool:
-        """Whether warnings of the guard at that place are counted: an action's once, when it is judged first."""
+        """Whether warnings of the guard at that place are counted: an action's once, when it is
+        judged first."""
         if pos < 0:
             return self.first.stage not in UNTALLIED
-        quiet = getattr(self.chain[pos][0].guard, "only_marks", False) and not self.policy.count_marks
+        quiet = (
+            getattr(self.chain[pos][0].guard, "only_marks", False) and not self.policy.count_marks
+        )
         return self.event_at(pos).stage not in UNTALLIED and not self.moment.again and not quiet
 
     def warns_at_limit(self, pos: int) -> bool:
-        """Whether a line of the meter at that place warns where it ends, rather than at a mark below a severer band."""
+        """Whether a line of the meter at that place warns where it ends, rather than at a mark
+        below a severer band."""
         ends = [
-            max([(limit, self.carried(pos, action)) for limit, action in line.bands], default=(0, Action.ALLOW))
+            max(
+                [(limit, self.carried(pos, action)) for limit, action in line.bands],
+                default=(0, Action.ALLOW),
+            )
             for line in self.own_lines(pos)
         ]
         return any(action == Action.WARN for _, action in ends)
@@ -115,7 +126,8 @@ class Sitting:
         return self.chain[pos][1] if pos >= 0 else self.first
 
     def carried(self, pos: int, action: Action) -> Action:
-        """What an action becomes where the guard at that place says it; little budget turns warnings into refusals."""
+        """What an action becomes where the guard at that place says it; little budget turns
+        warnings into refusals."""
         if action == Action.WARN and self.mode in ("lockdown", "exhausted"):
             action = Action.BLOCK
         return cells(self.event_at(pos).stage, self.can)[action]
@@ -129,7 +141,8 @@ class Sitting:
         return lines
 
     def taken_before(self, pos: int) -> set[str]:
-        """The counters that meters before that place have lines on: the first one takes, later ones look."""
+        """The counters that meters before that place have lines on: the first one takes, later ones
+        look."""
         taken: set[str] = set()
         for place, (placed, _) in enumerate(self.chain[:pos]):
             if placed.kind == Kind.METER:
@@ -178,7 +191,9 @@ class Sitting:
                 ending = msgspec.convert(value, Ending)
                 return [(-1, Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))]
         states = self._states()
-        self.gated = bool(waits) or any(state in ("safe", "quarantine", "halt") or ends for _, state, _, ends in states)
+        self.gated = bool(waits) or any(
+            state in ("safe", "quarantine", "halt") or ends for _, state, _, ends in states
+        )
         if any(state == "safe" for _, state, _, _ in states):
             self.mode = "safe"
         refusals = [
@@ -190,15 +205,22 @@ class Sitting:
             if state == "halt":
                 self.mode = "halt" if not name.startswith("tool:") else self.mode
                 action = Action.BLOCK if name.startswith("tool:") else Action.HALT
-                refusals.append(Finding(action, "kernel.halted", (name, why, called(name)), guard="kernel"))
+                refusals.append(
+                    Finding(action, "kernel.halted", (name, why, called(name)), guard="kernel")
+                )
             elif state == "quarantine":
-                refusals.append(Finding(Action.BLOCK, "kernel.quarantined", (name, called(name)), guard="kernel"))
+                refusals.append(
+                    Finding(
+                        Action.BLOCK, "kernel.quarantined", (name, called(name)), guard="kernel"
+                    )
+                )
         if refusals:
             return [(-1, max(refusals, key=lambda refusal: refusal.action))]
         return self._left() if not self.mode else []
 
     def _states(self) -> list[tuple[str, str, str, int]]:
-        """What concerns the event, widest first: its name, its state now, why, and when that ends by itself."""
+        """What concerns the event, widest first: its name, its state now, why, and when that ends
+        by itself."""
         run = self.first.run
         found = []
         for whose, tenant in (("fleet", "*"), (f"tenant:{run.tenant}", run.tenant)):
@@ -207,7 +229,11 @@ class Sitting:
                 continue
             standing = msgspec.convert(value, Standing)
             named = [(whose, standing.own)]
-            names = [f"agent:{run.agent}", *[f"run:{r}" for r in (run.id, *run.parents)], f"tool:{self.first.tool}"]
+            names = [
+                f"agent:{run.agent}",
+                *[f"run:{r}" for r in (run.id, *run.parents)],
+                f"tool:{self.first.tool}",
+            ]
             named += [(name, standing.marks[name]) for name in names if name in standing.marks]
             for name, mark in named:
                 state = mark.state
@@ -220,13 +246,28 @@ class Sitting:
     def _left(self) -> Found:
         """What is left of the run's budgets: more than half, a fifth at least, less, nothing."""
         shares = self.policy.shares(self.first.run)
-        left = [Fraction(limit - self.view.number(key), limit) if limit else Fraction(0) for key, limit in shares]
+        left = [
+            Fraction(limit - self.view.number(key), limit) if limit else Fraction(0)
+            for key, limit in shares
+        ]
         least = min(left, default=Fraction(1))
         if least > 0:
-            self.mode = "" if least > Fraction(1, 2) else "strict" if least >= Fraction(1, 5) else "lockdown"
+            self.mode = (
+                ""
+                if least > Fraction(1, 2)
+                else "strict"
+                if least >= Fraction(1, 5)
+                else "lockdown"
+            )
         else:
             self.mode = "exhausted"
-        begins = self.first.stage.value in ("tool_call", "model_call", "egress", "handoff", "charge")
+        begins = self.first.stage.value in (
+            "tool_call",
+            "model_call",
+            "egress",
+            "handoff",
+            "charge",
+        )
         if self.mode != "exhausted" or not begins:
             return []
         self.gated = True
@@ -240,7 +281,14 @@ class Sitting:
         for finding in findings:
             action = self.carried(-1, finding.action)
             said = finding.action if action != finding.action else finding.said
-            late.append((-1, msgspec.structs.replace(self.worded(-1, finding, action), action=action, said=said)))
+            late.append(
+                (
+                    -1,
+                    msgspec.structs.replace(
+                        self.worded(-1, finding, action), action=action, said=said
+                    ),
+                )
+            )
         return late
 
     def _judge_all(self) -> Found:
@@ -250,7 +298,9 @@ class Sitting:
         for pos in range(len(self.chain)):
             over = self._over(pos)
             if over is not None:
-                return self._before_the_chain((Finding(over.action, over.code, over.args, over.text, guard="kernel"),))
+                return self._before_the_chain(
+                    (Finding(over.action, over.code, over.args, over.text, guard="kernel"),)
+                )
             finding = self._judge(pos)
             if finding is not None:
                 found.append((pos, finding))
@@ -259,10 +309,15 @@ class Sitting:
         return found
 
     def _over(self, pos: int) -> Over | None:
-        """That the run was over when the guard at that place was asked: whatever others say, it is refused for that."""
+        """That the run was over when the guard at that place was asked: whatever others say, it is
+        refused for that."""
         placed, event = self.chain[pos]
         answer = self.answers.get(placed.id if event is self.first else f"{placed.id}#1")
-        asks = placed.kind is Kind.ASKING and isinstance(answer, Over) and placed.guard.ask(read(event)) is not None
+        asks = (
+            placed.kind is Kind.ASKING
+            and isinstance(answer, Over)
+            and placed.guard.ask(read(event)) is not None
+        )
         return answer if asks and isinstance(answer, Over) else None
 
     def _judge(self, pos: int) -> Finding | None:
@@ -285,7 +340,9 @@ class Sitting:
     def _broken(self, pos: int, code: str, *args: str) -> Finding:
         placed, event = self.chain[pos]
         open_ = placed.fail_open and event.risk != Risk.CRITICAL
-        return self.entered(pos, Finding(Action.ALLOW if open_ else Action.BLOCK, code, (placed.id, *args)))
+        return self.entered(
+            pos, Finding(Action.ALLOW if open_ else Action.BLOCK, code, (placed.id, *args))
+        )
 
     def _ask(self, pos: int) -> Finding | None:
         placed, event = self.chain[pos]
@@ -304,9 +361,13 @@ class Sitting:
                 return self._broken(pos, "kernel.lookup_failed", error_name)
             case Expired():
                 if placed.guard.deep and event.risk in (Risk.LOW, Risk.MEDIUM):
-                    return self.entered(pos, Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,)))
+                    return self.entered(
+                        pos, Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,))
+                    )
                 if placed.guard.deep and event.risk is Risk.HIGH and not placed.fail_open:
-                    return self.entered(pos, Finding(Action.ESCALATE, "kernel.lookup_undecided", (placed.id,)))
+                    return self.entered(
+                        pos, Finding(Action.ESCALATE, "kernel.lookup_undecided", (placed.id,))
+                    )
                 return self._broken(pos, "kernel.lookup_expired")
             case Over():
                 raise AssertionError("a run that is over is looked at before its guards")
@@ -324,17 +385,23 @@ class Sitting:
         return ruling.finding
 
     def _settle_patches(self) -> None:
-        """Where all goes ahead with patches: pure guards judge the patched content once, and must be content."""
+        """Where all goes ahead with patches: pure guards judge the patched content once, and must
+        be content."""
         patching = [(pos, f) for pos, f in self.found if f.patches and not f.shadow]
         if not patching or not self.proceeds():
             return
         try:
-            content = apply(content_of(self.first), [patch for _, f in patching for patch in f.patches])
+            content = apply(
+                content_of(self.first), [patch for _, f in patching for patch in f.patches]
+            )
             patched = with_content(self.first, content)
         except (PatchError, ValueError, TypeError):
             self._refuse_patches(patching[0][0])
             if self.proceeds():  # where a refusal only warns, what does not fit falls away
-                self.found = [(pos, msgspec.structs.replace(finding, patches=())) for pos, finding in self.found]
+                self.found = [
+                    (pos, msgspec.structs.replace(finding, patches=()))
+                    for pos, finding in self.found
+                ]
             return
         known = list(self.found)
         for pos, (placed, event) in enumerate(self.chain):
@@ -347,24 +414,35 @@ class Sitting:
                 again = self._broken(pos, "kernel.guard_error", failure_of(error))
             if again is None:
                 continue
-            if again.patches and not again.shadow and not stops(again) and _changes(content, again.patches):
+            if (
+                again.patches
+                and not again.shadow
+                and not stops(again)
+                and _changes(content, again.patches)
+            ):
                 self._refuse_patches(pos)
             elif not any(
-                f.guard == again.guard and f.code == again.code and f.action >= again.action for _, f in known
+                f.guard == again.guard and f.code == again.code and f.action >= again.action
+                for _, f in known
             ):
                 self.found.append((pos, again))
             if pos >= self.cut:  # a refusal that only warns skips nothing
                 break
-        self.found = sorted([entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0])
+        self.found = sorted(
+            [entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0]
+        )
 
     def _refuse_patches(self, pos: int) -> None:
         refusal = Finding(Action.BLOCK, "kernel.patch_failed", (self.chain[pos][0].id,))
         self.found.append((pos, self.entered(pos, refusal)))
-        self.found = sorted([entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0])
+        self.found = sorted(
+            [entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0]
+        )
 
 
 def chain_of(policy: Policy, moment: Moment, mode: str) -> list[tuple[Placed, Event]]:
-    """The guards of a moment in chain order, each with the event it judges; one that counts does so once."""
+    """The guards of a moment in chain order, each with the event it judges; one that counts does so
+    once."""
     chain: list[tuple[Placed, Event]] = []
     for event in moment.events:
         guards = list(policy.guards(event.stage, event.tool, event.run, mode))

@@ -1,4 +1,5 @@
-"""The properties: the engine and a store do what the model says; each is a plain function that raises."""
+"""The properties: the engine and a store do what the model says; each is a plain function that
+raises."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ MAX_TRIPS = 20
 """More trips than a decision may make."""
 
 
-def drive(deciding: Any, store: Store, answers: Mapping[str, Answer], lost: bool = False) -> Decision:
+def drive(
+    deciding: Any, store: Store, answers: Mapping[str, Answer], lost: bool = False
+) -> Decision:
     """Give a decision what it asks for, until it is made; with `lost` the store is."""
     given: Any = None
     try:
@@ -64,7 +67,10 @@ class Processes:
 
     def __init__(self, policy: DrawnPolicy, max_age_ms: int, count: int = 3) -> None:
         self.records: list[dict[str, tuple[int, Any]]] = [{} for _ in range(count)]
-        self._plans = [{run.id: Plans(policy, run, policy.can, max_age_ms) for run in RUNS} for _ in range(count)]
+        self._plans = [
+            {run.id: Plans(policy, run, policy.can, max_age_ms) for run in RUNS}
+            for _ in range(count)
+        ]
 
     def plans(self, step: Step) -> Plans:
         """The plans of the step's run in the step's process."""
@@ -82,29 +88,40 @@ def check_batches(case: Case, make: Make = MemoryStore) -> None:
             batch = random_batch(drawn, number)
             got, want = store.carry(batch), model.carry(batch, clock())
             if got != want:
-                raise AssertionError(f"batch {number} of {case}: the reply to {batch!r} is\n  {got!r}\nnot\n  {want!r}")
+                raise AssertionError(
+                    f"batch {number} of {case}: the reply to {batch!r} is\n  {got!r}\nnot\n  "
+                    f"{want!r}"
+                )
         compare_state(store, model.history, case)
 
 
 def check_spans(case: Case) -> None:
-    """Of a text nothing survives that a span covers, all else does, and each overlap is replaced once."""
+    """Of a text nothing survives that a span covers, all else does, and each overlap is replaced
+    once."""
     drawn = case.drawn(0)
     text = "".join(chr(0x3B1 + number) for number in range(24))
     spans = []
     for _ in range(case.moments):
         start = drawn.randrange(len(text))
-        spans.append(Patch((), drawn.choice("123"), start, drawn.randint(start + 1, min(start + 6, len(text)))))
+        spans.append(
+            Patch(
+                (), drawn.choice("123"), start, drawn.randint(start + 1, min(start + 6, len(text)))
+            )
+        )
     pieces = []
     for at, char in enumerate(text):
         over = [span for span in spans if span.start <= at < span.end]
         begins = over and all(span.start == at for span in over)
-        pieces.append(max(over, key=lambda span: span.end).value if begins else "" if over else char)
+        pieces.append(
+            max(over, key=lambda span: span.end).value if begins else "" if over else char
+        )
     if apply(text, spans) != "".join(pieces):
         raise AssertionError(f"{spans!r} make {apply(text, spans)!r}, not {''.join(pieces)!r}")
 
 
 def check_decisions(case: Case, make: Make = MemoryStore) -> None:
-    """Decisions made one after the other are the model's, and so is what they leave in the store."""
+    """Decisions made one after the other are the model's, and so is what they leave in the
+    store."""
     policy = DrawnPolicy(case)
     clock = FakeClock()
     history = History()
@@ -123,17 +140,32 @@ def check_decisions(case: Case, make: Make = MemoryStore) -> None:
             decision = drive(decide(plans, step.moment, records), store, step.answers, step.lost)
             if step.lost:
                 expected = expect_lost(
-                    policy, step.moment, step.answers, policy.can, before, not young, confirmed, told
+                    policy,
+                    step.moment,
+                    step.answers,
+                    policy.can,
+                    before,
+                    not young,
+                    confirmed,
+                    told,
                 )
             else:
-                expected = expect(policy, step.moment, history, step.answers, policy.can, before if young else None)
+                expected = expect(
+                    policy,
+                    step.moment,
+                    history,
+                    step.answers,
+                    policy.can,
+                    before if young else None,
+                )
             compare(decision, expected, f"moment {number} of {case}")
             compare_replay(policy, step, decision)
         compare_state(store, history, case)
 
 
 def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
-    """Decisions of several processes made at once are the model's in the order in which their batches arrived."""
+    """Decisions of several processes made at once are the model's in the order in which their
+    batches arrived."""
     policy = DrawnPolicy(case)
     clock = FakeClock()
     history = History()
@@ -166,20 +198,33 @@ def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
                 history.puts.append(step.put)
                 continue
             if is_entry(trip.batch):
-                expected[trip.who] = entered(policy, step.moment, history, expected[trip.who], policy.can)
+                expected[trip.who] = entered(
+                    policy, step.moment, history, expected[trip.who], policy.can
+                )
             else:
-                expected[trip.who] = expect_judged(policy, step.moment, history, step.answers, policy.can)
+                expected[trip.who] = expect_judged(
+                    policy, step.moment, history, step.answers, policy.can
+                )
                 if trip.who not in apart:
-                    expected[trip.who] = entered(policy, step.moment, history, expected[trip.who], policy.can)
+                    expected[trip.who] = entered(
+                        policy, step.moment, history, expected[trip.who], policy.can
+                    )
         for who, should in expected.items():
             compare(done.decisions[who], should, f"decision {who} of {case}")
             compare_replay(policy, steps[owners[who]], done.decisions[who])
         for who in set(range(len(deciding))) - set(done.applied):
             tries = [trip for trip in done.trips if trip.who == who]
-            said = [finding.code for finding in (*done.decisions[who].findings, *done.decisions[who].shadow)]
+            said = [
+                finding.code
+                for finding in (*done.decisions[who].findings, *done.decisions[who].shadow)
+            ]
             happened = has_happened(steps[owners[who]].moment.events[0])
-            if len(tries) != TRIES or said != ["kernel.done_unsettled" if happened else "kernel.contention"]:
-                raise AssertionError(f"decision {who} of {case} was not applied, but made: {done.decisions[who]!r}")
+            if len(tries) != TRIES or said != [
+                "kernel.done_unsettled" if happened else "kernel.contention"
+            ]:
+                raise AssertionError(
+                    f"decision {who} of {case} was not applied, but made: {done.decisions[who]!r}"
+                )
             compare_replay(policy, steps[owners[who]], done.decisions[who])
         clock.advance(drawn.choice((0, ALL_DUE_MS)))
         compare_state(store, history, case)

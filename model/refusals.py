@@ -1,4 +1,5 @@
-"""The model of a refusal: it is shown to every guard that watches for one, in chain order, on full history."""
+"""The model of a refusal: it is shown to every guard that watches for one, in chain order, on full
+history."""
 
 from __future__ import annotations
 
@@ -19,14 +20,25 @@ if TYPE_CHECKING:
     from model.history import History
 
 
-OF_THE_CALL = ("kernel.bad_event", "kernel.unread", "kernel.no_form", "kernel.too_large", "kernel.no_lesser")
+OF_THE_CALL = (
+    "kernel.bad_event",
+    "kernel.unread",
+    "kernel.no_form",
+    "kernel.too_large",
+    "kernel.no_lesser",
+)
 """What the runtime refuses because of what was proposed, and not because of the state of things."""
 
 
 def entered(
-    policy: Policy, moment: Moment, history: History | None, expected: Expected, can: tuple[Action, ...]
+    policy: Policy,
+    moment: Moment,
+    history: History | None,
+    expected: Expected,
+    can: tuple[Action, ...],
 ) -> Expected:
-    """A decision with what is said of its refusal, which is written into history; without one, nothing is entered."""
+    """A decision with what is said of its refusal, which is written into history; without one,
+    nothing is entered."""
     if expected.action not in (Action.RETRY, Action.BLOCK, Action.QUARANTINE):
         return expected
     refusal = next(finding for finding in expected.findings if finding.action == expected.action)
@@ -34,7 +46,9 @@ def entered(
     if of_kernel and refusal.code not in OF_THE_CALL:
         return expected
     chain = chain_of(policy, moment, expected.mode)
-    if not refusal.about and [p for p, _ in chain if p.id == refusal.guard and p.kind == Kind.METER]:
+    if not refusal.about and [
+        p for p, _ in chain if p.id == refusal.guard and p.kind == Kind.METER
+    ]:
         refusal = msgspec.structs.replace(refusal, about=refusal.guard)
     said: list[Finding] = []
     puts: list[tuple[str, Any]] = []
@@ -47,7 +61,9 @@ def entered(
         except Exception:  # noqa: BLE001 - a guard without a key has no record
             continue
         try:
-            ruling = placed.guard.refused(read(event), None if history is None else history.record(name)[1], refusal)
+            ruling = placed.guard.refused(
+                read(event), None if history is None else history.record(name)[1], refusal
+            )
             if ruling is None:
                 continue
             if ruling.finding is not None:
@@ -56,7 +72,11 @@ def entered(
                 said.append(_placed(placed, event, ruling.finding, expected.action, can))
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
             args = (placed.id, failure_of(error))
-            said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))
+            said.append(
+                Finding(
+                    Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow
+                )
+            )
             continue
         counted = True
         if ruling.put is not None:
@@ -77,10 +97,15 @@ def entered(
     )
 
 
-def _placed(placed: Placed, event: Event, finding: Finding, refused: Action, can: tuple[Action, ...]) -> Finding:
-    """A finding as it stands in a decision: one that says no more than the refusal does is left as it is."""
+def _placed(
+    placed: Placed, event: Event, finding: Finding, refused: Action, can: tuple[Action, ...]
+) -> Finding:
+    """A finding as it stands in a decision: one that says no more than the refusal does is left as
+    it is."""
     action = finding.action
     if action > refused:
         action = cells(event.stage, can)[action]
     said = None if action == finding.action else finding.action
-    return msgspec.structs.replace(finding, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+    return msgspec.structs.replace(
+        finding, action=action, guard=placed.id, shadow=placed.shadow, said=said
+    )

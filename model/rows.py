@@ -1,10 +1,12 @@
-"""Is the feature table true? Breaks what each done row says, and shows that the tests the row cites notice it.
+"""Is the feature table true? Breaks what each done row says, and shows that the tests the row cites
+notice it.
 
 python -m model.rows                    every row; exit status 1 if a fault goes unnoticed
 python -m model.rows guardian ragix-016 those with one of these words in their id
 
-The faults are in `model/rows/<document>.yaml`: for each row a file of the package, which must be one of the row's
-modules, a text that is there exactly once, and a text that breaks what the row says.
+The faults are in `model/rows/<document>.yaml`: for each row a file of the package, which must be
+one of the row's modules, a text that is there exactly once, and a text that breaks what the row
+says.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ SAID: Final = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is changed: a file of the package, a text that is in it once, and what stands there instead."""
+    """What is changed: a file of the package, a text that is in it once, and what stands there
+    instead."""
 
     file: str
     old: str
@@ -78,10 +81,14 @@ def faults(name: str, folder: Path = FOLDER) -> dict[str, Fault]:
     try:
         return msgspec.yaml.decode(file.read_bytes(), type=dict[str, Fault])
     except msgspec.ValidationError as error:
-        raise SystemExit(f"`{file.name}` does not list faults of rows: {error}; see `model/rows.py`") from error
+        raise SystemExit(
+            f"`{file.name}` does not list faults of rows: {error}; see `model/rows.py`"
+        ) from error
 
 
-def complaints(document: Document, known: Mapping[str, Fault], package: Path = PACKAGE) -> Iterator[str]:
+def complaints(
+    document: Document, known: Mapping[str, Fault], package: Path = PACKAGE
+) -> Iterator[str]:
     """What is wrong with the faults of a document's rows."""
     done = {row.id: row for row in document.rows if isinstance(row, Done)}
     for missing in sorted(set(done) - set(known)):
@@ -92,15 +99,22 @@ def complaints(document: Document, known: Mapping[str, Fault], package: Path = P
         if name not in done:
             yield f"`{name}` has a mutant and is no done row; correct its id"
         elif PREFIX + fault.file not in done[name].modules:
-            yield f"`{name}` has its mutant in `{fault.file}`, which is no module of the row; take one of them"
+            yield (
+                f"`{name}` has its mutant in `{fault.file}`, which is no module of the row; take "
+                f"one of them"
+            )
         elif (count := (package / fault.file).read_text(encoding="utf-8").count(fault.old)) != 1:
-            yield f"`{name}`: its text is in `{fault.file}` {count} times, not once: `{fault.old}`; write it anew"
+            yield (
+                f"`{name}`: its text is in `{fault.file}` {count} times, not once: "
+                f"`{fault.old}`; write it anew"
+            )
         elif fault.old == fault.new:
             yield f"`{name}` has a mutant that changes nothing; write what breaks the row"
 
 
 def node(test: str) -> str:
-    """How pytest knows a test that a row cites: a case of a table is played by the test of the tables."""
+    """How pytest knows a test that a row cites: a case of a table is played by the test of the
+    tables."""
     path, _, name = test.partition("::")
     if not path.endswith(".yaml"):
         return test
@@ -113,13 +127,21 @@ def nodes(rows: Iterable[Done]) -> list[str]:
     return list(dict.fromkeys(node(test) for row in rows for test in row.tests))
 
 
-def run(tests: Sequence[str], mutation: Mutation | None, options: Sequence[str] = ()) -> tuple[int, list[str]]:
+def run(
+    tests: Sequence[str], mutation: Mutation | None, options: Sequence[str] = ()
+) -> tuple[int, list[str]]:
     """Run tests on a copy of the package: how pytest ended, and what failed."""
     with copied(mutation) as (folder, env):
         command = [sys.executable, *PYTEST, f"--basetemp={folder / 't'}", *options, *tests]
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+                command,
+                cwd=ROOT,
+                env=env,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_S,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return 1, ["no end"]
@@ -127,7 +149,8 @@ def run(tests: Sequence[str], mutation: Mutation | None, options: Sequence[str] 
 
 
 def attempt(mutant: Mutant) -> Verdict:
-    """Whether the tests of a row notice its fault. A package that cannot be imported shows nothing about the row."""
+    """Whether the tests of a row notice its fault. A package that cannot be imported shows nothing
+    about the row."""
     status, failed = run(nodes([mutant.row]), mutant.mutation)
     seen = {0: Seen.UNNOTICED, 1: Seen.NOTICED}.get(status, Seen.BROKEN)
     return Verdict(mutant.row.id, seen, failed[0] if failed else "")
@@ -147,19 +170,31 @@ def select(words: Sequence[str]) -> list[Mutant]:
     for name in DOCUMENTS:
         known = faults(name)
         rows = [row for row in read(name).rows if isinstance(row, Done) and row.id in known]
-        found += [Mutant(row, known[row.id]) for row in rows if not words or any(word in row.id for word in words)]
+        found += [
+            Mutant(row, known[row.id])
+            for row in rows
+            if not words or any(word in row.id for word in words)
+        ]
     return found
 
 
 def main(words: Sequence[str]) -> int:
     """Try the faults, print a line for each as it is known, and say how it went."""
-    wrong = [one for name in DOCUMENTS if (known := faults(name)) for one in complaints(read(name), known)]
+    wrong = [
+        one
+        for name in DOCUMENTS
+        if (known := faults(name))
+        for one in complaints(read(name), known)
+    ]
     if wrong:
         print(*wrong, sep="\n")
         return 1
     chosen = select(words)
     if not chosen:
-        print(f"no done row has one of these words in its id: {' '.join(words)}; see `docs/features/features.md`")
+        print(
+            f"no done row has one of these words in its id: {' '.join(words)}; see "
+            f"`docs/features/features.md`"
+        )
         return 1
     if failing := sound([mutant.row for mutant in chosen]):
         print("cited tests fail without any fault:", *failing, sep="\n  ")

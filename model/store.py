@@ -23,7 +23,9 @@ class StoreModel:
         expected = [(name, history.number(name), lo, hi) for name, lo, hi in batch.expects]
         moved = [name for name, number, lo, hi in expected if number < lo or number >= hi]
         if moved:
-            fresh = tuple(Fresh(name, history.number(name), history.record(name)[1]) for name in moved)
+            fresh = tuple(
+                Fresh(name, history.number(name), history.record(name)[1]) for name in moved
+            )
             return Reply(history.now, True, fresh=fresh)
         settled = tuple(history.settle(hold, actual) for hold, actual in batch.settles)
         values, actions = self._outcomes(batch)
@@ -32,12 +34,16 @@ class StoreModel:
         return reply
 
     def _outcomes(self, batch: Batch) -> tuple[list[int], list[int]]:
-        """Each line in turn: skipped behind a stop, idle without the warning it follows, else by its bands."""
+        """Each line in turn: skipped behind a stop, idle without the warning it follows, else by
+        its bands."""
         values: list[int] = []
         actions: list[int] = []
         for at, line in enumerate(batch.lines):
             value = 0
-            if any(a >= Action.BLOCK and batch.lines[i].shadow in (0, line.shadow) for i, a in enumerate(actions)):
+            if any(
+                a >= Action.BLOCK and batch.lines[i].shadow in (0, line.shadow)
+                for i, a in enumerate(actions)
+            ):
                 action = SKIPPED
             elif line.follows and max(actions[max(0, at - line.follows) :]) != Action.WARN:
                 action = IDLE
@@ -49,16 +55,26 @@ class StoreModel:
             actions.append(action)
         return values, actions
 
-    def _write(self, batch: Batch, values: list[int], actions: list[int], settled: tuple[str, ...]) -> Reply:
+    def _write(
+        self, batch: Batch, values: list[int], actions: list[int], settled: tuple[str, ...]
+    ) -> Reply:
         history = self.history
-        refused = {line.shadow for line, action in zip(batch.lines, actions, strict=True) if action > batch.ceiling}
+        refused = {
+            line.shadow
+            for line, action in zip(batch.lines, actions, strict=True)
+            if action > batch.ceiling
+        }
         go = batch.go and 0 not in refused
         for line, action in zip(batch.lines, actions, strict=True):
             goes = go and line.shadow not in refused
             if action >= 0 and (line.when == When.JUDGED or (line.when == When.PROCEED and goes)):
                 amount = batch.amounts[line.unit]
                 history.takes += [Take(batch.id, history.now, line, amount)] if amount else []
-        stops = [i for i, action in enumerate(actions) if action >= Action.BLOCK and not batch.lines[i].shadow]
+        stops = [
+            i
+            for i, action in enumerate(actions)
+            if action >= Action.BLOCK and not batch.lines[i].shadow
+        ]
         for name, value, when, lines_before, shadow in batch.puts:
             goes = go and shadow not in refused
             if (when == When.JUDGED or goes) and not any(stop < lines_before for stop in stops):

@@ -1,4 +1,5 @@
-"""Try every property on the package that is imported: which of them notice that something is wrong, and how soon."""
+"""Try every property on the package that is imported: which of them notice that something is wrong,
+and how soon."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from stanchion.testing.store_suite import CASES as SUITE
 
 
 class Outcome(NamedTuple):
-    """What one kind of test made of it: after how many cases it noticed, 0 where it did not, and how many it had."""
+    """What one kind of test made of it: after how many cases it noticed, 0 where it did not, and
+    how many it had."""
 
     test: str
     noticed: int

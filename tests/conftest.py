@@ -22,10 +22,13 @@ WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
 NUMBERS: Final = itertools.count()
 os.environ["STANCHION_STATE_DIR"] = str(WORLDS / "collecting")
 
-LONG: Final = frozenset({"test_wheels.py", "test_add_a_guard.py", "test_comparing.py", "test_examples.py"})
+LONG: Final = frozenset(
+    {"test_wheels.py", "test_add_a_guard.py", "test_comparing.py", "test_examples.py"}
+)
 """Files with tests that take as long as hundreds of others."""
 
-# Started in the background, a program ignores Ctrl-C, and so would every program that a test starts.
+# Started in the background, a program ignores Ctrl-C, and so would every program that a test
+# starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The wall clock decides nothing here: no deadlines, no complaint about a slow machine.
@@ -52,20 +55,22 @@ if not os.environ.get("STANCHION_SOAK"):
 
 
 def pytest_collectstart() -> None:
-    """Search for nothing that could be thrown away while tests are collected: they stay, and searches took 15 % of the
-    time. Who hands tests to workers collects none, and goes on as usual."""
+    """Search for nothing that could be thrown away while tests are collected: they stay, and
+    searches took 15 % of the time. Who hands tests to workers collects none, and goes on as
+    usual."""
     gc.disable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long by itself: begun last, it would keep one worker busy while the others have nothing
-    left to do."""
+    """Begin with what takes long by itself: begun last, it would keep one worker busy while the
+    others have nothing left to do."""
     items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was collected out of the collector's way: it is much, and stays until the end. Search less often for
-    what tests leave: the usual 700 new objects are one small test, and a tenth of the time went into searches."""
+    """Keep what was collected out of the collector's way: it is much, and stays until the end.
+    Search less often for what tests leave: the usual 700 new objects are one small test, and a
+    tenth of the time went into searches."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)
@@ -73,8 +78,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker tells of each test how it went, and of what comes before and after it only what went wrong: to write,
-    send and read five messages more cost as much as a small test."""
+    """A worker tells of each test how it went, and of what comes before and after it only what went
+    wrong: to write, send and read five messages more cost as much as a small test."""
     if not hasattr(item.config, "workerinput"):
         return None
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
@@ -89,8 +94,8 @@ def pytest_unconfigure() -> None:
 
 
 def own_folder(request: pytest.FixtureRequest) -> Path:
-    """The test's own folder where it asks for one; otherwise one that is made by whoever first writes there. To make
-    and to number a folder costs more than most tests."""
+    """The test's own folder where it asks for one; otherwise one that is made by whoever first
+    writes there. To make and to number a folder costs more than most tests."""
     if "tmp_path" in request.fixturenames:
         folder: Path = request.getfixturevalue("tmp_path")
         return folder
@@ -108,5 +113,9 @@ def own_world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     monkeypatch.setenv("STANCHION_STORE", "memory:")
     monkeypatch.setenv("STANCHION_AUDIT", "memory:")
-    monkeypatch.setattr(lines, "PATIENCE_S", 20.0)  # a busy machine may not get to a line of the log for long
-    monkeypatch.setattr(key_making, "ROUNDS", 1)  # what each guess at a passphrase costs, tests would pay all the time
+    monkeypatch.setattr(
+        lines, "PATIENCE_S", 20.0
+    )  # a busy machine may not get to a line of the log for long
+    monkeypatch.setattr(
+        key_making, "ROUNDS", 1
+    )  # what each guess at a passphrase costs, tests would pay all the time

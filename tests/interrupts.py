@@ -1,7 +1,9 @@
-"""Interrupts: a piece of work is cut off by an exception at each of its steps, and what follows must still work.
+"""Interrupts: a piece of work is cut off by an exception at each of its steps, and what follows
+must still work.
 
-A signal handler that raises, and an exception that one thread sends another, strike between any two steps of the
-interpreter. `everywhere` strikes at each in turn, so that a test does not wait for luck to find the one that matters.
+A signal handler that raises, and an exception that one thread sends another, strike between any two
+steps of the interpreter. `everywhere` strikes at each in turn, so that a test does not wait for
+luck to find the one that matters.
 """
 
 import gc
@@ -29,7 +31,8 @@ class Cut(BaseException):
 
 
 class CutByTimer(Exception):
-    """The same as a handler of `SIGALRM` would raise it: whoever catches every `Exception` catches it."""
+    """The same as a handler of `SIGALRM` would raise it: whoever catches every `Exception` catches
+    it."""
 
 
 class Cutter:
@@ -43,7 +46,9 @@ class Cutter:
         """Watch a frame, where it is of a file that counts."""
         if not frame.f_code.co_filename.startswith(self._within):
             return None
-        frame.f_trace = self.step  # Python 3.13 traces steps only of a frame that has its function by then
+        frame.f_trace = (
+            self.step
+        )  # Python 3.13 traces steps only of a frame that has its function by then
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self.step
 
@@ -54,22 +59,27 @@ class Cutter:
             if self._left == 0:
                 code = frame.f_code
                 where = code.co_filename.removeprefix(f"{ROOT}{os.sep}")
-                self.place = f"{where}:{frame.f_lineno} in `{code.co_qualname}`, opcode {frame.f_lasti}"
+                self.place = (
+                    f"{where}:{frame.f_lineno} in `{code.co_qualname}`, opcode {frame.f_lasti}"
+                )
                 raise self._error(self.place)
         return self.step
 
 
 def files(*names: str) -> tuple[str, ...]:
-    """The folders and files of Stanchion with those names, `stores` or `runtime/driving/turns.py`, as `everywhere`
-    takes them."""
+    """The folders and files of Stanchion with those names, `stores` or `runtime/driving/turns.py`,
+    as `everywhere` takes them."""
     found = [ROOT / name for name in names]
     missing = [str(path) for path in found if not path.exists()]
     assert not missing, f"no such files: {missing}"
     return tuple(f"{path}{os.sep}" if path.is_dir() else str(path) for path in found)
 
 
-def cut_off(work: Callable[[], object], at: int, within: tuple[str, ...], error: type[BaseException] = Cut) -> str:
-    """Do a piece of work and raise at its n-th step; gives the place, or nothing where it has fewer steps."""
+def cut_off(
+    work: Callable[[], object], at: int, within: tuple[str, ...], error: type[BaseException] = Cut
+) -> str:
+    """Do a piece of work and raise at its n-th step; gives the place, or nothing where it has fewer
+    steps."""
     return _cut_off(work, at, within, error)[0]
 
 
@@ -84,15 +94,21 @@ def everywhere(
 ) -> int:
     """Cut a piece of work off at each of its steps, and check after each that all is well.
 
-    The check runs while the exception is still being handled, in another thread first and then in this one, and fails
-    where either is stuck. With `every` only each so many-th step is taken, from one that the seed says; where
-    `STANCHION_SOAK` is set, all are. Gives how often the work was cut off.
+    The check runs while the exception is still being handled, in another thread first and then in
+    this one, and fails where either is stuck. With `every` only each so many-th step is taken, from
+    one that the seed says; where `STANCHION_SOAK` is set, all are. Gives how often the work was cut
+    off.
 
-    All of it has a thread of its own: what a thread handles when it is struck may stay with it, and would be the
-    context of whatever it raises later.
+    All of it has a thread of its own: what a thread handles when it is struck may stay with it, and
+    would be the context of whatever it raises later.
     """
     struck: list[int] = []
-    soon(lambda: struck.append(_everywhere(work, check, within, error, _steps(1 if SOAK else every, seed))), ALL_S)
+    soon(
+        lambda: struck.append(
+            _everywhere(work, check, within, error, _steps(1 if SOAK else every, seed))
+        ),
+        ALL_S,
+    )
     return struck[0]
 
 
@@ -108,7 +124,8 @@ def _everywhere(
     for struck, at in enumerate(steps):
         place, raised = _cut_off(work, at, within, error)
         if not place:
-            gc.collect()  # who was cut off is gone before the test ends, and so is what it could not close
+            # Who was cut off is gone before the test ends, and so is what it could not close
+            gc.collect()
             return struck
         try:
             soon(check)
@@ -120,7 +137,8 @@ def _everywhere(
 
 
 def soon(check: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
-    """Do a check in a thread of its own; where it does not end, the test fails instead of waiting for ever."""
+    """Do a check in a thread of its own; where it does not end, the test fails instead of waiting
+    for ever."""
     troubles: list[BaseException] = []
 
     def checked() -> None:
@@ -143,7 +161,8 @@ def soon(check: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
 def _cut_off(
     work: Callable[[], object], at: int, within: tuple[str, ...], error: type[BaseException]
 ) -> tuple[str, BaseException | None]:
-    """The place, and the exception as it came out, so that who asks can keep it and the frames it knows alive."""
+    """The place, and the exception as it came out, so that who asks can keep it and the frames it
+    knows alive."""
     cutter = Cutter(at, within, error)
     before = sys.gettrace()
     # Python 3.12 traces steps only if some frame has asked for them before tracing begins.

@@ -9,11 +9,13 @@ from typing import Final
 
 _TRIES: Final = 1000
 _IN_THE_WAY: Final = frozenset({errno.ENOENT, errno.ENOTEMPTY})
-"""A file that was renamed between reading the folder and removing it, and one that came after reading it."""
+"""A file that was renamed between reading the folder and removing it, and one that came after
+reading it."""
 
 
 def remove(folder: Path) -> None:
-    """Take a folder away whoever writes to it: a head that is being replaced keeps nobody from it."""
+    """Take a folder away whoever writes to it: a head that is being replaced keeps nobody from
+    it."""
     for _ in range(_TRIES):
         try:
             shutil.rmtree(folder)

@@ -13,4 +13,6 @@ class NewThreads:
 
     def named(self, name: str) -> list[threading.Thread]:
         """The others that have that name."""
-        return [one for one in threading.enumerate() if one.name == name and one not in self._before]
+        return [
+            one for one in threading.enumerate() if one.name == name and one not in self._before
+        ]

@@ -1,4 +1,5 @@
-"""Operators whom tests share: they answer with `by=ANN`, shields know them by `operators=[KNOWN]`."""
+"""Operators whom tests share: they answer with `by=ANN`, shields know them by
+`operators=[KNOWN]`."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ _REDIS_CLUSTER: Final = 55_000
 class Port:
     """A port of this computer that nobody else is given for as long as it is held.
 
-    A socket keeps it that does not listen: whoever connects is refused, and a server that may use an address again, as
-    Redis and PostgreSQL do, can be started on it, stopped, and started once more.
+    A socket keeps it that does not listen: whoever connects is refused, and a server that may use
+    an address again, as Redis and PostgreSQL do, can be started on it, stopped, and started once
+    more.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,8 @@ T = TypeVar("T")
 
 
 def some(items: Iterable[T], every: int, name: str = "", whole: bool = SOAK) -> list[T]:
-    """Every so many-th of the items, beginning where the name says: two enumerations do not pick alike; or all of them.
+    """Every so many-th of the items, beginning where the name says: two enumerations do not pick
+    alike; or all of them.
 
     It is the same each time, and never nothing where there is something.
     """

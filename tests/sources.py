@@ -1,5 +1,5 @@
-"""Sources as syntax trees, each parsed and walked once in a process, and files of YAML as data, for the tests that read
-the house itself."""
+"""Sources as syntax trees, each parsed and walked once in a process, and files of YAML as data, for
+the tests that read the house itself."""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +21,8 @@ def tree_of(source: str) -> ast.Module:
 
 @cache
 def _sorted(tree: ast.Module) -> dict[type[ast.AST], list[ast.AST]]:
-    """The nodes of a tree by their type, each kind in the order in which `ast.walk` comes to them."""
+    """The nodes of a tree by their type, each kind in the order in which `ast.walk` comes to
+    them."""
     found: dict[type[ast.AST], list[ast.AST]] = {}
     for node in ast.walk(tree):
         found.setdefault(type(node), []).append(node)

@@ -12,9 +12,13 @@ NAMES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME")
 
 @pytest.mark.parametrize("home", ["/home/a", "/home/a/", "/", "/root//", "a", ""])
 @pytest.mark.parametrize("named", [None, "", "/etc/x", "/etc/x/", "x/y", " /x", "~/x"])
-def test_they_are_where_platformdirs_says(monkeypatch: pytest.MonkeyPatch, home: str, named: str | None) -> None:
+def test_they_are_where_platformdirs_says(
+    monkeypatch: pytest.MonkeyPatch, home: str, named: str | None
+) -> None:
     for name, value in zip(NAMES, (named, named, home), strict=True):
-        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(
+            name, value
+        )
     assert user_config() == platformdirs.user_config_dir("stanchion")
     assert user_state() == platformdirs.user_state_dir("stanchion")
 

@@ -36,7 +36,9 @@ def test_a_lock_that_stays_held_is_found() -> None:
         assert counted.lock.acquire(timeout=0.1)
         counted.lock.release()
 
-    with pytest.raises(AssertionError, match=r"after an interrupt at .*test_interrupts.py:\d+ in `Counted.add`"):
+    with pytest.raises(
+        AssertionError, match=r"after an interrupt at .*test_interrupts.py:\d+ in `Counted.add`"
+    ):
         everywhere(counted.add, check, HERE)
 
 
@@ -54,7 +56,9 @@ def test_it_strikes_at_every_step_until_there_are_no_more() -> None:
     assert len(set(places[:struck])) == struck
 
 
-@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited
+@pytest.mark.filterwarnings(
+    "ignore:coroutine:RuntimeWarning"
+)  # one that is cut off before it is awaited
 @pytest.mark.parametrize("error", [Cut, CutByTimer])
 def test_it_strikes_on_an_event_loop(error: type[BaseException]) -> None:
     counted = Counted()

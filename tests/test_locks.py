@@ -1,4 +1,5 @@
-"""The lock outlives whoever was cut off while it held it, and keeps out everybody else as long as nobody was."""
+"""The lock outlives whoever was cut off while it held it, and keeps out everybody else as long as
+nobody was."""
 
 import asyncio
 import threading
@@ -40,7 +41,9 @@ class Pair:
 
 @pytest.mark.parametrize("error", [Cut, CutByTimer])
 @pytest.mark.parametrize("add", [Pair.add, Pair.try_to_add])
-def test_whoever_is_cut_off_anywhere_leaves_it_usable_and_whole(add: object, error: type[BaseException]) -> None:
+def test_whoever_is_cut_off_anywhere_leaves_it_usable_and_whole(
+    add: object, error: type[BaseException]
+) -> None:
     pair = Pair()
     assert callable(add)
     struck = everywhere(lambda: add(pair), pair.add, WITHIN, error=error)
@@ -126,7 +129,9 @@ def test_who_gives_up_lets_everybody_else_go_first(monkeypatch: pytest.MonkeyPat
     assert lock.take(0)
 
 
-@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited
+@pytest.mark.filterwarnings(
+    "ignore:coroutine:RuntimeWarning"
+)  # one that is cut off before it is awaited
 def test_generators_and_coroutines_that_are_cut_off_leave_it_usable_and_whole() -> None:
     pair = Pair()
 

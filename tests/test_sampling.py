@@ -21,7 +21,9 @@ def test_a_sample_is_a_share_and_never_nothing(size: int, every: int) -> None:
     assert drawn == [some(range(size), every, name, whole=False) for name in names]
     assert all(bool(one) == bool(size) for one in drawn)
     assert all(len(one) <= -(-size // every) for one in drawn)
-    assert {item for one in drawn for item in one} == set(range(size)), "names together reach everything"
+    assert {item for one in drawn for item in one} == set(range(size)), (
+        "names together reach everything"
+    )
 
 
 def test_a_soak_has_all_of_it() -> None:
@@ -29,7 +31,8 @@ def test_a_soak_has_all_of_it() -> None:
 
 
 def test_what_is_drawn_does_not_depend_on_what_was_loaded(tmp_path: Path) -> None:
-    """Hypothesis draws from the constants of modules that are loaded, which differ from worker to worker."""
+    """Hypothesis draws from the constants of modules that are loaded, which differ from worker to
+    worker."""
     script = """
 import sys
 import tests.conftest
@@ -44,11 +47,15 @@ def draw(texts):
 draw()
 print(ascii(drawn))
 """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("STANCHION_SOAK")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("STANCHION_SOAK")
+    }
     environment["TMPDIR"] = str(tmp_path)
     command = [sys.executable, "-c", script]
     one, other = [
-        subprocess.run([*command, *more], cwd=ROOT, env=environment, capture_output=True, check=True).stdout
+        subprocess.run(
+            [*command, *more], cwd=ROOT, env=environment, capture_output=True, check=True
+        ).stdout
         for more in ([], ["more"])
     ]
     assert one == other

@@ -72,7 +72,8 @@ def postgres() -> Iterator[StoreFactory]:
 
 
 EVERY: Final = {"sqlite": 3, "redis": 9, "postgres": 9}
-"""Of how many cases one is played on the store, if it keeps something; in a soak all are, and those that keep nothing.
+"""Of how many cases one is played on the store, if it keeps something; in a soak all are, and those
+that keep nothing.
 """
 KEEPING: Final = {"breaker", "budget", "loops", "step_limit", "time_limit"}
 """Tables that would be of no use here if nothing were kept."""
@@ -106,7 +107,9 @@ def test_case(case: Case, request: pytest.FixtureRequest) -> None:
             assert run_case(case, request.getfixturevalue(name)) == ran, f"on {name}"
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.stem in KEEPING], ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if file.stem in KEEPING], ids=lambda file: file.stem
+)
 def test_some_case_that_keeps_something_is_played_on_every_store(file: Path) -> None:
     for name in EVERY:
         assert any(played(case)[1] for case in read_table(file).cases if chosen(case, name)), name

@@ -32,7 +32,7 @@ def read(kind, place):
         lambda: typed.unpacker(list[kind]).decode(msgspec.msgpack.encode([data]))[0],
     ]
     return msgspec.to_builtins(ways[place % len(ways)]())
-"""
+"""  # noqa: E501
 
 THREADS = (
     ROUNDS
@@ -94,8 +94,11 @@ class Outer(msgspec.Struct):
 
 
 def played(script: str) -> str:
-    """What a script prints in a process of its own; the process's end is an error here, and not this one's."""
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120)
+    """What a script prints in a process of its own; the process's end is an error here, and not
+    this one's."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, (done.returncode, done.stderr)
     return done.stdout
 
@@ -118,7 +121,9 @@ def test_values_are_those_of_msgspec() -> None:
 
 
 def test_what_does_not_fit_is_refused_as_by_msgspec() -> None:
-    with pytest.raises(msgspec.ValidationError, match=r"Expected `int`, got `str` - at `\$.inner.number`"):
+    with pytest.raises(
+        msgspec.ValidationError, match=r"Expected `int`, got `str` - at `\$.inner.number`"
+    ):
         typed.convert({"inner": {"number": "3"}}, Outer)
     with pytest.raises(msgspec.ValidationError, match="missing required field `inner`"):
         typed.decode(b"{}", Outer)

@@ -1,7 +1,8 @@
-"""Test each adapter in an environment of its own, with its framework as pinned, and write down what was found.
+"""Test each adapter in an environment of its own, with its framework as pinned, and write down what
+was found.
 
-Run from the repository root: `python -m tools.adapters [NAME ...]`. Environments are kept under `.venv-adapters`, and
-made anew where the pins or Stanchion's own dependencies have changed.
+Run from the repository root: `python -m tools.adapters [NAME ...]`. Environments are kept under
+`.venv-adapters`, and made anew where the pins or Stanchion's own dependencies have changed.
 """
 
 import argparse
@@ -31,11 +32,12 @@ from tests.adapters.{name}.driver import DRIVER as driver
 versions = {{name: version(name) for name in {names}}}
 said = {{"pause": driver.host.pause, "stream": driver.host.stream, "beyond": dict(driver.beyond), "versions": versions}}
 print(json.dumps(said))
-"""
+"""  # noqa: E501
 
 
 def environment(name: str, pinned: Sequence[str], root: Path = ROOT) -> Path:
-    """The interpreter of an adapter's environment, which is made where there is none for these pins."""
+    """The interpreter of an adapter's environment, which is made where there is none for these
+    pins."""
     place = root / PLACE / name
     stamp, wanted = place / ".pins", _digest(pinned, root)
     python = place / "bin" / "python"
@@ -43,24 +45,33 @@ def environment(name: str, pinned: Sequence[str], root: Path = ROOT) -> Path:
         began = monotonic()
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
         quiet = ["-qq", "--disable-pip-version-check", "--no-input"]
-        subprocess.run([python, "-m", "pip", "install", *quiet, "-e", EXTRAS, *pinned], cwd=root, check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", *quiet, "-e", EXTRAS, *pinned], cwd=root, check=True
+        )
         stamp.write_text(wanted, encoding="utf-8")
         print(f"{name}: made its environment in {monotonic() - began:.0f} s")
     return python
 
 
 def _digest(pinned: Sequence[str], root: Path) -> str:
-    declared = (root / "pyproject.toml").read_text(encoding="utf-8").partition("[project.optional-dependencies]")[0]
+    declared = (
+        (root / "pyproject.toml")
+        .read_text(encoding="utf-8")
+        .partition("[project.optional-dependencies]")[0]
+    )
     return sha256(json.dumps([sys.version, declared, list(pinned)]).encode()).hexdigest()
 
 
 def cells_of(junit: Path, beyond: Mapping[str, str]) -> dict[str, Cell]:
-    """What tests have shown of each behaviour, from pytest's report of them; what they have not is left out."""
+    """What tests have shown of each behaviour, from pytest's report of them; what they have not is
+    left out."""
     cases = list(ElementTree.parse(junit).iter("testcase"))
     passed = {case.get("name", "") for case in cases if not list(case)}
     found: dict[str, Cell] = {}
     for behaviour in BEHAVIOURS:
-        ways = tuple([way for way in ("async", "sync") if f"test_behaviour[{behaviour}-{way}]" in passed])
+        ways = tuple(
+            [way for way in ("async", "sync") if f"test_behaviour[{behaviour}-{way}]" in passed]
+        )
         if behaviour in beyond:
             if beyond[behaviour] in passed:
                 found[behaviour] = Cell(probe=beyond[behaviour])
@@ -70,14 +81,20 @@ def cells_of(junit: Path, beyond: Mapping[str, str]) -> dict[str, Cell]:
 
 
 def complaints_about(result: Result) -> list[str]:
-    """Say what is missing from an adapter's results, and whether they are of another source than its own."""
+    """Say what is missing from an adapter's results, and whether they are of another source than
+    its own."""
     name, found = result.adapter, []
     if result.source != source_of(name):
-        found.append(f"the source of `{name}` has changed since its results were found: run `make test-adapters`")
+        found.append(
+            f"the source of `{name}` has changed since its results were found: run `make "
+            f"test-adapters`"
+        )
     for behaviour in BEHAVIOURS:
         cell = result.cells.get(behaviour, Cell())
         if not cell.ways and not cell.probe:
-            found.append(f"`{name}` has neither shown `{behaviour}` nor a probe that it is out of reach")
+            found.append(
+                f"`{name}` has neither shown `{behaviour}` nor a probe that it is out of reach"
+            )
     return found
 
 
@@ -88,14 +105,22 @@ def tested(name: str, pinned: Sequence[str]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         junit = Path(folder) / "found.xml"
         began = monotonic()
-        page_tests = ["tests/docs/test_snippets.py", "-k", f"{name} or use-with-{name.replace('_', '-')}"]
+        page_tests = [
+            "tests/docs/test_snippets.py",
+            "-k",
+            f"{name} or use-with-{name.replace('_', '-')}",
+        ]
         command = ["-m", "pytest", "-q", "-W", "ignore::DeprecationWarning", f"--junitxml={junit}"]
         done = _run(python, [*command, str(HERE / name), *page_tests], check=False)
-        declared: dict[str, Any] = json.loads(_run(python, ["-c", DECLARED.format(name=name, names=names)]).stdout)
+        declared: dict[str, Any] = json.loads(
+            _run(python, ["-c", DECLARED.format(name=name, names=names)]).stdout
+        )
         cells = cells_of(junit, declared["beyond"])
     if done.returncode == 0:
         _run(python, ["-m", "tests.adapters.traffic", name])
-    result = Result(name, declared["versions"], source_of(name), declared["pause"], declared["stream"], cells)
+    result = Result(
+        name, declared["versions"], source_of(name), declared["pause"], declared["stream"], cells
+    )
     keep(result)
     print(done.stdout if done.returncode else f"{name}: passed in {monotonic() - began:.0f} s")
     for line in complaints_about(result):
@@ -103,10 +128,18 @@ def tested(name: str, pinned: Sequence[str]) -> bool:
     return done.returncode == 0
 
 
-def _run(python: Path, arguments: Sequence[str], check: bool = True) -> subprocess.CompletedProcess[str]:
+def _run(
+    python: Path, arguments: Sequence[str], check: bool = True
+) -> subprocess.CompletedProcess[str]:
     sources = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     return subprocess.run(
-        [python, *arguments], cwd=ROOT, env=sources, check=check, text=True, stdout=subprocess.PIPE, stderr=None
+        [python, *arguments],
+        cwd=ROOT,
+        env=sources,
+        check=check,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=None,
     )
 
 

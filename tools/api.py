@@ -22,7 +22,13 @@ WIDE = 100
 BESIDE: dict[str, tuple[str, ...]] = {
     "stanchion.approvals.answerers": ("Person", "Signer"),
     "stanchion.approvals.bypass": ("BypassRequest",),
-    "stanchion.approvals.errors": ("AnswerRefused", "BypassRefused", "TicketClosed", "TicketError", "UnknownTicket"),
+    "stanchion.approvals.errors": (
+        "AnswerRefused",
+        "BypassRefused",
+        "TicketClosed",
+        "TicketError",
+        "UnknownTicket",
+    ),
     "stanchion.approvals.grants": ("Grant",),
     "stanchion.approvals.operators": ("Operator",),
     "stanchion.approvals.ticket": ("State", "Ticket"),
@@ -44,11 +50,23 @@ BESIDE: dict[str, tuple[str, ...]] = {
         "survey",
         "tried",
     ),
-    "stanchion.testing.host_suite": ("Call", "Driver", "Ended", "Scene", "Turn", "check", "check_probes"),
+    "stanchion.testing.host_suite": (
+        "Call",
+        "Driver",
+        "Ended",
+        "Scene",
+        "Turn",
+        "check",
+        "check_probes",
+    ),
     "stanchion.policy.lint": ("Linted", "Remark", "lint"),
     "stanchion.policy.load": ("load_policy", "packs"),
     "stanchion.runtime.calling.async_items": ("Items",),
-    "stanchion.runtime.calling.client_options": ("AiohttpOptions", "HttpxOptions", "RequestsOptions"),
+    "stanchion.runtime.calling.client_options": (
+        "AiohttpOptions",
+        "HttpxOptions",
+        "RequestsOptions",
+    ),
     "stanchion.runtime.calling.ingest": ("Ingested", "Ingesting"),
     "stanchion.runtime.calling.report_fields": ("Fields",),
     "stanchion.runtime.calling.reports": ("BadEvent",),
@@ -75,10 +93,14 @@ class Name(NamedTuple):
 
     def lines(self) -> list[str]:
         """How it is called, a line for each way."""
-        return [f"{self.path}{one}" for one in (self.overloads if self.overloads else (self.signature,))]
+        return [
+            f"{self.path}{one}" for one in (self.overloads if self.overloads else (self.signature,))
+        ]
 
 
-def members_of(module: str, names: tuple[str, ...] | None = None) -> Iterator[tuple[Name, list[Name]]]:
+def members_of(
+    module: str, names: tuple[str, ...] | None = None
+) -> Iterator[tuple[Name, list[Name]]]:
     """The public names of a module in their order, each with what is public in it."""
     found = importlib.import_module(module)
     for name in sorted(found.__all__ if names is None else names):
@@ -121,7 +143,9 @@ def _inside(path: str, made: Any) -> Iterator[Name]:
     seen: dict[str, Any] = {}
     for cls in ours:
         for key in list(vars(cls)):
-            getattr(cls, key, None)  # a method whose module is not loaded yet puts itself there when it is asked for
+            getattr(
+                cls, key, None
+            )  # a method whose module is not loaded yet puts itself there when it is asked for
         seen |= {key: value for key, value in vars(cls).items() if not key.startswith("_")}
     fields = set(made.__struct_fields__) if issubclass(made, msgspec.Struct) else set()
     for key, value in sorted(seen.items()):
@@ -144,7 +168,11 @@ def _signature(made: Any, bound: bool = False) -> str:
     said: list[str] = []
     for at, one in enumerate(parameters):
         before = parameters[at - 1] if at else None
-        if before is not None and before.kind is one.POSITIONAL_ONLY and one.kind is not one.POSITIONAL_ONLY:
+        if (
+            before is not None
+            and before.kind is one.POSITIONAL_ONLY
+            and one.kind is not one.POSITIONAL_ONLY
+        ):
             said.append("/")
         if one.kind is one.KEYWORD_ONLY and (
             before is None or before.kind not in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
@@ -165,7 +193,8 @@ def _parameter(one: inspect.Parameter) -> str:
 
 
 def _default(value: Any) -> str:
-    """A default as it is written; what has no short form, such as a function or an address, is left open."""
+    """A default as it is written; what has no short form, such as a function or an address, is left
+    open."""
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     text = repr(value)
@@ -173,7 +202,11 @@ def _default(value: Any) -> str:
 
 
 def _gives(signature: inspect.Signature) -> str:
-    return "" if signature.return_annotation is signature.empty else f" -> {_written(signature.return_annotation)}"
+    return (
+        ""
+        if signature.return_annotation is signature.empty
+        else f" -> {_written(signature.return_annotation)}"
+    )
 
 
 def _written(annotation: Any) -> str:
@@ -192,7 +225,9 @@ def _field_docs(made: Any) -> dict[str, str]:
     for cls in reversed([made, *_bases(made)]):
         for field, said in pairwise(_source(cls).body):
             match field, said:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                    value=ast.Constant(value=str(text))
+                ):
                     found[name] = " ".join(text.split())
     return found
 
@@ -208,7 +243,10 @@ def page(title: str, introduction: str, modules: dict[str, tuple[str, ...] | Non
             if short:
                 said += ["| | | |", "|---|---|---|"]
                 said += [
-                    f"| `{each.path.rpartition('.')[2]}` | {_code(each.signature)} | {' '.join(each.doc.split())} |"
+                    (
+                        f"| `{each.path.rpartition('.')[2]}` | {_code(each.signature)} | "
+                        f"{' '.join(each.doc.split())} |"
+                    )
                     for each in short
                 ]
                 said.append("")
@@ -247,7 +285,8 @@ def _code(signature: str) -> str:
 
 
 def _bases(made: Any) -> list[type]:
-    """The classes that a class is made of. Python 3.11 forgets those of a `TypedDict`: its source has their names."""
+    """The classes that a class is made of. Python 3.11 forgets those of a `TypedDict`: its source
+    has their names."""
     if is_typeddict(made):
         home = importlib.import_module(made.__module__)
         found = [getattr(home, one.id) for one in _source(made).bases if isinstance(one, ast.Name)]

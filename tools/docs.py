@@ -16,7 +16,8 @@ GENERATED_ONLY = "docs/reference"
 
 
 def complaints(pages: Iterable[Page], root: Path) -> list[str]:
-    """Say what is wrong with the generated pages under `root`, one line each; nothing when all are fresh."""
+    """Say what is wrong with the generated pages under `root`, one line each; nothing when all are
+    fresh."""
     found = []
     known = set()
     for page in pages:
@@ -48,8 +49,12 @@ def write(pages: Iterable[Page], root: Path) -> list[str]:
 
 def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Write or check all pages; the exit status is 1 when a check found a stale one."""
-    parser = argparse.ArgumentParser(prog="python -m tools.docs", description="Write the generated pages.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name each stale page")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.docs", description="Write the generated pages."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 and name each stale page"
+    )
     options = parser.parse_args(argv)
     if options.check:
         found = complaints(discover(), root)

@@ -1,8 +1,9 @@
-"""Try whether extras can be installed together: `python -m tools.extras UV` asks uv for versions that suit all of them.
+"""Try whether extras can be installed together: `python -m tools.extras UV` asks uv for versions
+that suit all of them.
 
-`pyproject.toml` names the extras that exclude each other, under `tool.uv`. All others have to go together; each of
-those named has to go with every extra that it does not exclude; and what is said to exclude each other has to do so, or
-the entry is old. Nothing is installed.
+`pyproject.toml` names the extras that exclude each other, under `tool.uv`. All others have to go
+together; each of those named has to go with every extra that it does not exclude; and what is said
+to exclude each other has to do so, or the entry is old. Nothing is installed.
 """
 
 import argparse
@@ -31,14 +32,18 @@ class Extras(NamedTuple):
         """An extra with those that neither exclude it nor any other of these."""
         kept: list[str] = [name]
         for other in (*self.peaceful, *self.names):
-            if other not in kept and not any(frozenset({other, one}) in self.conflicts for one in kept):
+            if other not in kept and not any(
+                frozenset({other, one}) in self.conflicts for one in kept
+            ):
                 kept.append(other)
         return tuple([one for one in self.names if one in kept])
 
     @property
     def peaceful(self) -> tuple[str, ...]:
         """The extras that exclude no other."""
-        return tuple([name for name in self.names if not any(name in pair for pair in self.conflicts)])
+        return tuple(
+            [name for name in self.names if not any(name in pair for pair in self.conflicts)]
+        )
 
 
 def declared(project: dict[str, Any]) -> Extras:
@@ -48,9 +53,14 @@ def declared(project: dict[str, Any]) -> Extras:
     pairs = tuple([frozenset(one["extra"] for one in pair) for pair in said])
     for pair in pairs:
         for name in pair - {*names}:
-            raise ValueError(f"`{name}` is said to exclude another extra, and is none: correct `tool.uv.conflicts`")
+            raise ValueError(
+                f"`{name}` is said to exclude another extra, and is none: correct "
+                f"`tool.uv.conflicts`"
+            )
         if len(pair) != 2:
-            raise ValueError(f"{sorted(pair)} is no pair: name two extras for each entry of `tool.uv.conflicts`")
+            raise ValueError(
+                f"{sorted(pair)} is no pair: name two extras for each entry of `tool.uv.conflicts`"
+            )
     return Extras(names, pairs)
 
 
@@ -64,7 +74,9 @@ def complaints(extras: Extras, tried: Tried) -> list[str]:
             found.append(f"{', '.join(group)} do not go together: {why}")
     for pair in extras.conflicts:
         if not tried(tuple(sorted(pair))):
-            found.append(f"{' and '.join(sorted(pair))} go together: remove them from `tool.uv.conflicts`")
+            found.append(
+                f"{' and '.join(sorted(pair))} go together: remove them from `tool.uv.conflicts`"
+            )
     return found
 
 
@@ -74,9 +86,13 @@ def by_uv(uv: str, lab: str) -> Tried:
     def tried(group: tuple[str, ...]) -> str:
         asked = f"-e .[{','.join(group)}]\n-e ./lab[{lab}]\n"
         command = [uv, "pip", "compile", "--universal", "--python-version", PYTHON, "--quiet", "-"]
-        done = subprocess.run(command, input=asked, cwd=ROOT, text=True, capture_output=True, check=False)
+        done = subprocess.run(
+            command, input=asked, cwd=ROOT, text=True, capture_output=True, check=False
+        )
         said = done.stderr.strip()
-        print(f"{'no ' if done.returncode else 'yes'}  {len(group):2}  {', '.join(group)}", flush=True)
+        print(
+            f"{'no ' if done.returncode else 'yes'}  {len(group):2}  {', '.join(group)}", flush=True
+        )
         return "" if done.returncode == 0 else said if said else "uv does not say why"
 
     return tried
@@ -84,11 +100,14 @@ def by_uv(uv: str, lab: str) -> Tried:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Try them; the exit status is 1 where something is not as it is said."""
-    parser = argparse.ArgumentParser(prog="python -m tools.extras", description="Try extras together.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.extras", description="Try extras together."
+    )
     parser.add_argument("uv", help="the program uv")
     asked = parser.parse_args(argv)
     project, lab = [
-        tomllib.loads((ROOT / name).read_text("utf-8")) for name in ("pyproject.toml", "lab/pyproject.toml")
+        tomllib.loads((ROOT / name).read_text("utf-8"))
+        for name in ("pyproject.toml", "lab/pyproject.toml")
     ]
     more = ",".join(lab["project"]["optional-dependencies"])
     found = complaints(declared(project), by_uv(asked.uv, more))

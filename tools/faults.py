@@ -1,7 +1,7 @@
 """Measure the table of faults anew, and write the page that shows it.
 
-Run from the repository root: `python -m tools.faults [TEXT]`. With a text only faults whose names hold it are measured;
-the others stay as they are kept.
+Run from the repository root: `python -m tools.faults [TEXT]`. With a text only faults whose names
+hold it are measured; the others stay as they are kept.
 """
 
 import argparse
@@ -21,7 +21,9 @@ from tools.pages import Page, faults as page
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, keep, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m tools.faults", description="Measure the table of faults.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.faults", description="Measure the table of faults."
+    )
     parser.add_argument("text", nargs="?", default="", help="only faults whose names hold this")
     options = parser.parse_args(argv)
     wanted = [cell for cell in CELLS if options.text in cell.fault]
@@ -30,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["STANCHION_STATE_DIR"] = state
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
             fresh = dict(zip(wanted, pool.map(measured, wanted, chunksize=20), strict=True))
-    whole: dict[Cell, Outcome] = {cell: fresh[cell] if cell in fresh else known[cell] for cell in CELLS}
+    whole: dict[Cell, Outcome] = {
+        cell: fresh[cell] if cell in fresh else known[cell] for cell in CELLS
+    }
     changed = [cell for cell in CELLS if known.get(cell) != whole[cell]]
     found.keep(whole, {fault.name: group for group, faults in GROUPS.items() for fault in faults})
     print(f"measured {len(fresh)} cells, {len(changed)} are not as they were")

@@ -1,4 +1,5 @@
-"""Read the feature table: what the five founding documents require, and where Stanchion meets it."""
+"""Read the feature table: what the five founding documents require, and where Stanchion meets
+it."""
 
 from pathlib import Path
 
@@ -52,9 +53,12 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(name: str, folder: Path = FOLDER) -> Document:
-    """Read the rows of one document; a row whose fields do not fit its status is an error naming the file."""
+    """Read the rows of one document; a row whose fields do not fit its status is an error naming
+    the file."""
     file = folder / f"{name}.yaml"
     try:
         return msgspec.yaml.decode(file.read_bytes(), type=Document)
     except msgspec.ValidationError as error:
-        raise ValueError(f"`{file.name}` is not a feature table: {error}; see `tools/features.py`") from error
+        raise ValueError(
+            f"`{file.name}` is not a feature table: {error}; see `tools/features.py`"
+        ) from error

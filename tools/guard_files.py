@@ -1,6 +1,8 @@
-"""Say what the three files of a guard lack, each with the line that mends it: its code, its page, its table of cases.
+"""Say what the three files of a guard lack, each with the line that mends it: its code, its page,
+its table of cases.
 
-Run from the repository root: `python -m tools.guard_files [NAME …]`; without a name it looks at every shipped guard.
+Run from the repository root: `python -m tools.guard_files [NAME …]`; without a name it looks at
+every shipped guard.
 """
 
 import json
@@ -32,9 +34,13 @@ def missing(name: str, root: Path) -> list[str]:
         return [*found, f"guard `{name}` has no page; write `docs/guards/{name}.md`"]
     text = page.read_text(encoding="utf-8")
     if (headings := re.findall(r"^## (.+?) *$", text, re.MULTILINE)) != HEADINGS:
-        found.append(f"`docs/guards/{name}.md` has the headings {headings}; write exactly {HEADINGS}")
+        found.append(
+            f"`docs/guards/{name}.md` has the headings {headings}; write exactly {HEADINGS}"
+        )
     if not re.match(r"# [^\n]+\n\n[^#\n]", text):
-        found.append(f"`docs/guards/{name}.md` does not say what it is for; write a sentence below its title")
+        found.append(
+            f"`docs/guards/{name}.md` does not say what it is for; write a sentence below its title"
+        )
     return found
 
 
@@ -53,33 +59,53 @@ def _options(name: str, guard: type[Any], root: Path) -> Iterator[str]:
         try:
             meaning = meaning_of(name, field.name, field.type)
         except KeyError:
-            yield f"option `{field.name}` has no meaning; give its type a `msgspec.Meta(description=…)`"
+            yield (
+                f"option `{field.name}` has no meaning; give its type a "
+                f"`msgspec.Meta(description=…)`"
+            )
             continue
         row = f"| `{field.name}` | type | {written(field)} | {meaning} |"
         if listed.get(field.name, ())[1:] != [written(field), meaning]:
-            yield f"`docs/guards/{name}.md` has no row of option `{field.name}`; write `{row}` below `## Options`"
+            yield (
+                f"`docs/guards/{name}.md` has no row of option `{field.name}`; write `{row}` "
+                f"below `## Options`"
+            )
 
 
 def _codes(name: str, root: Path) -> Iterator[str]:
     module = sys.modules[f"stanchion.guards.{name}"]
     declared: dict[str, Words] | None = getattr(module, "CODES", None)
     if declared is None:
-        yield f"`{module.__name__}` has no `CODES`; write `CODES: Final = declare({{…}})` with what it says"
+        yield (
+            f"`{module.__name__}` has no `CODES`; write `CODES: Final = declare({{…}})` with "
+            f"what it says"
+        )
         return
     listed = rows(root / f"docs/guards/{name}.md", "Codes")
-    steps = [step for case in read_table(root / f"tests/tables/{name}.yaml").cases for step in case.steps()]
+    steps = [
+        step
+        for case in read_table(root / f"tests/tables/{name}.yaml").cases
+        for step in case.steps()
+    ]
     expected = {step.expect.code for step in steps}
     for code, words in declared.items():
         said = [text.replace("{}", "…") if text else "–" for text in (words.message, words.advice)]
         if listed.get(code) != said:
             row = f"| `{code}` | {said[0]} | {said[1]} |"
-            yield f"`docs/guards/{name}.md` has no row of code `{code}`; write `{row}` below `## Codes`"
+            yield (
+                f"`docs/guards/{name}.md` has no row of code `{code}`; write `{row}` below `## "
+                f"Codes`"
+            )
         if code not in expected:
-            yield f"no case expects `{code}`; write one with `expect: {{code: {code}}}` into `tests/tables/{name}.yaml`"
+            yield (
+                f"no case expects `{code}`; write one with `expect: {{code: {code}}}` into "
+                f"`tests/tables/{name}.yaml`"
+            )
 
 
 def rows(page: Path, heading: str) -> dict[str, list[str]]:
-    """The rows of the table under a heading of a page, by what stands in backticks in the first cell."""
+    """The rows of the table under a heading of a page, by what stands in backticks in the first
+    cell."""
     text = page.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     found = re.findall(r"^\| `([^`]+)` \| (.+) \|$", text, re.MULTILINE)
     return {first: [cell.strip() for cell in rest.split(" | ")] for first, rest in found}

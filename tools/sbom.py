@@ -1,8 +1,10 @@
-"""Write the parts list of a wheel as CycloneDX: `python -m tools.sbom WHEEL` prints it, `--out FILE` writes it.
+"""Write the parts list of a wheel as CycloneDX: `python -m tools.sbom WHEEL` prints it, `--out
+FILE` writes it.
 
-The wheel is installed with what it needs into a folder of its own, by the versions that `--constraint` names. The list
-is of what was really installed: names, versions, licences as the packages tell them, and hashes of the files that pip
-took. The same files give the same bytes, where `SOURCE_DATE_EPOCH` says when it was.
+The wheel is installed with what it needs into a folder of its own, by the versions that
+`--constraint` names. The list is of what was really installed: names, versions, licences as the
+packages tell them, and hashes of the files that pip took. The same files give the same bytes, where
+`SOURCE_DATE_EPOCH` says when it was.
 """
 
 import argparse
@@ -25,17 +27,34 @@ LONG = 64
 """A licence that is longer than this is its text, not its name."""
 
 
-def installed(wheel: Path, constraint: Path | None, folder: Path) -> tuple[dict[str, Message], dict[str, str]]:
-    """What is installed with a wheel: the metadata of each package, and the hash of the file that it came from."""
+def installed(
+    wheel: Path, constraint: Path | None, folder: Path
+) -> tuple[dict[str, Message], dict[str, str]]:
+    """What is installed with a wheel: the metadata of each package, and the hash of the file that
+    it came from."""
     report = folder / "report.json"
-    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+        "--no-input",
+    ]
     bound = [] if constraint is None else ["--constraint", str(constraint)]
-    subprocess.run([*pip, *bound, "--target", str(folder / "site"), "--report", str(report), str(wheel)], check=True)
+    subprocess.run(
+        [*pip, *bound, "--target", str(folder / "site"), "--report", str(report), str(wheel)],
+        check=True,
+    )
     hashes = {}
     for one in json.loads(report.read_text("utf-8"))["install"]:
         taken = one["download_info"].get("archive_info", {}).get("hashes", {})
         hashes[normal(one["metadata"]["name"])] = taken.get("sha256", "")
-    found = [Parser().parsestr(file.read_text("utf-8")) for file in folder.glob("site/*.dist-info/METADATA")]
+    found = [
+        Parser().parsestr(file.read_text("utf-8"))
+        for file in folder.glob("site/*.dist-info/METADATA")
+    ]
     return {normal(one["Name"]): one for one in found}, hashes
 
 
@@ -45,7 +64,8 @@ def normal(name: str) -> str:
 
 
 def licences(about: Message) -> list[dict[str, Any]]:
-    """The licence that a package tells of itself: as an expression, by name, or by its classifiers."""
+    """The licence that a package tells of itself: as an expression, by name, or by its
+    classifiers."""
     if about["License-Expression"]:
         return [{"expression": about["License-Expression"]}]
     named = (about["License"] or "").strip()
@@ -62,10 +82,15 @@ def needed(about: Message, known: Mapping[str, Message]) -> list[str]:
     return sorted(names & known.keys())
 
 
-def parts_list(name: str, found: Mapping[str, Message], hashes: Mapping[str, str], at: datetime) -> dict[str, Any]:
+def parts_list(
+    name: str, found: Mapping[str, Message], hashes: Mapping[str, str], at: datetime
+) -> dict[str, Any]:
     """The list of a package and everything that was installed with it."""
     refs = {one: f"pkg:pypi/{one}@{about['Version']}" for one, about in found.items()}
-    parts = {one: _part(one, about, refs[one], hashes.get(one, "")) for one, about in sorted(found.items())}
+    parts = {
+        one: _part(one, about, refs[one], hashes.get(one, ""))
+        for one, about in sorted(found.items())
+    }
     content = json.dumps(parts, sort_keys=True)
     return {
         "$schema": SCHEMA,
@@ -83,7 +108,13 @@ def parts_list(name: str, found: Mapping[str, Message], hashes: Mapping[str, str
 
 
 def _part(name: str, about: Message, ref: str, sha256: str) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "library", "bom-ref": ref, "name": name, "version": about["Version"], "purl": ref}
+    part: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": ref,
+        "name": name,
+        "version": about["Version"],
+        "purl": ref,
+    }
     if about["Summary"]:
         part["description"] = about["Summary"]
     told = licences(about)
@@ -96,7 +127,9 @@ def _part(name: str, about: Message, ref: str, sha256: str) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the list; packages that tell no licence are named, and the exit status is then 1."""
-    parser = argparse.ArgumentParser(prog="python -m tools.sbom", description="Write the parts list of a wheel.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.sbom", description="Write the parts list of a wheel."
+    )
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--constraint", type=Path, help="a file of versions to install by")
     parser.add_argument("--out", type=Path, help="write to this file instead of printing")
@@ -113,7 +146,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(text, end="")
     else:
         asked.out.write_text(text, encoding="utf-8")
-    untold = [one["name"] for one in (made["metadata"]["component"], *made["components"]) if "licenses" not in one]
+    untold = [
+        one["name"]
+        for one in (made["metadata"]["component"], *made["components"])
+        if "licenses" not in one
+    ]
     for name in untold:
         print(f"`{name}` tells no licence: look at its source before you ship it", file=sys.stderr)
     return 1 if untold else 0

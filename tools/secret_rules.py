@@ -1,4 +1,5 @@
-"""`python -m tools.secret_rules`: write the index of the secrets guard from its rule files, which do not ship."""
+"""`python -m tools.secret_rules`: write the index of the secrets guard from its rule files, which
+do not ship."""
 
 import tomllib
 from pathlib import Path
@@ -15,7 +16,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "src/stanchion/guards/secrets"
 
 def files() -> dict[str, str]:
     """The rule files, by their names."""
-    return {file.name: file.read_text(encoding="utf-8") for file in (FOLDER / "rules").glob("*.toml")}
+    return {
+        file.name: file.read_text(encoding="utf-8") for file in (FOLDER / "rules").glob("*.toml")
+    }
 
 
 def read_rule(text: str) -> Rule:
@@ -25,14 +28,17 @@ def read_rule(text: str) -> Rule:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ValueError(f"the rule cannot be read: {error}") from None
     if rule.validator and rule.validator not in {*VALIDATORS, WEIGHED}:
-        raise ValueError(f"there is no validator `{rule.validator}`: take one of {', '.join(sorted(VALIDATORS))}")
+        raise ValueError(
+            f"there is no validator `{rule.validator}`: take one of {', '.join(sorted(VALIDATORS))}"
+        )
     if any(word != word.lower() for word in (*rule.keywords, *rule.stop)):
         raise ValueError(f"the words of `{rule.kind}` are not all in lower case: write them so")
     return rule
 
 
 def index_of(files: dict[str, str]) -> bytes:
-    """The index of rule files, by their names; `ValueError` names the file with which something is wrong."""
+    """The index of rule files, by their names; `ValueError` names the file with which something is
+    wrong."""
     lines = []
     for name, text in sorted(files.items()):
         try:

@@ -1,4 +1,5 @@
-"""Build the site's navigation from the folders of `docs`, so that a new page needs no second entry."""
+"""Build the site's navigation from the folders of `docs`, so that a new page needs no second
+entry."""
 
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -18,7 +19,10 @@ def navigation(docs: Path) -> list[dict[str, Any]]:
     """List the pages section by section; a section's front page first, the others by file name."""
     entries: list[dict[str, Any]] = [{"Stanchion": "index.md"}]
     for title, folder in SECTIONS.items():
-        files = sorted((docs / folder).rglob("*.md"), key=lambda file: (file.name != "index.md", file.as_posix()))
+        files = sorted(
+            (docs / folder).rglob("*.md"),
+            key=lambda file: (file.name != "index.md", file.as_posix()),
+        )
         if files:
             entries.append({title: [file.relative_to(docs).as_posix() for file in files]})
     return [*entries, {"Glossary": "glossary.md"}]

@@ -1,7 +1,8 @@
-"""Regenerate the golden traces under every Python that can be found, in several surroundings each, and compare them
-byte for byte with those that are kept.
+"""Regenerate the golden traces under every Python that can be found, in several surroundings each,
+and compare them byte for byte with those that are kept.
 
-`make test-traces` calls it. Each Python has an environment with what `pip install stanchion` brings, and nothing else.
+`make test-traces` calls it. Each Python has an environment with what `pip install stanchion`
+brings, and nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ GOLDEN: Final = ROOT / "tests" / "tutor" / "golden"
 AROUND: Final[tuple[dict[str, str], ...]] = (
     {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"},
     {"PYTHONHASHSEED": "1", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"},
-    {"PYTHONHASHSEED": "4294967295", "LC_ALL": "de_DE.ISO-8859-1", "TZ": "America/St_Johns", "PYTHONUTF8": "0"},
+    {
+        "PYTHONHASHSEED": "4294967295",
+        "LC_ALL": "de_DE.ISO-8859-1",
+        "TZ": "America/St_Johns",
+        "PYTHONUTF8": "0",
+    },
 )
 """Hash seeds, locales and time zones; the number of words in the command sets the clock."""
 
@@ -51,14 +57,20 @@ def prepared(program: str, version: str) -> Path:
 def differing(python: str | Path, kept: dict[str, str]) -> Iterator[str]:
     """In which surroundings a Python makes other traces than those that are kept, and which."""
     for number, around in enumerate(AROUND):
-        env = {**os.environ, **around, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
+        env = {
+            **os.environ,
+            **around,
+            "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
+        }
         command = [python, "-m", "tests.tutor.golden_games", *map(str, range(number))]
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True)
         if done.returncode:
             yield f"{around}: {done.stderr.decode(errors='replace').strip().splitlines()[-1]}"
             continue
         made = json.loads(done.stdout)
-        yield from (f"{around}: `{name}` is another one" for name in kept if made.get(name) != kept[name])
+        yield from (
+            f"{around}: `{name}` is another one" for name in kept if made.get(name) != kept[name]
+        )
 
 
 def main() -> int:
@@ -68,14 +80,18 @@ def main() -> int:
     programs = {version: found(version) for version in versions}
     here = {version: program for version, program in programs.items() if program is not None}
     if len(here) < 2:
-        print(f"skipped: there is no second Python here: install one of {', '.join(versions)}, by pyenv or on the path")
+        print(
+            f"skipped: there is no second Python here: install one of {', '.join(versions)}, by "
+            f"pyenv or on the path"
+        )
         return 0
     wrong = 0
     for version, program in here.items():
         told = [*differing(prepared(program, version), kept)]
         wrong += len(told)
         print(
-            f"Python {version}: " + (f"{len(kept)} traces in {len(AROUND)} surroundings, the same" if not told else "")
+            f"Python {version}: "
+            + (f"{len(kept)} traces in {len(AROUND)} surroundings, the same" if not told else "")
         )
         for line in told:
             print(f"  {line}")

@@ -1,4 +1,5 @@
-"""What the fields of views mean: by the field alone, or by view and field where one word has two meanings."""
+"""What the fields of views mean: by the field alone, or by view and field where one word has two
+meanings."""
 
 from typing import Final
 
@@ -23,7 +24,10 @@ MEANINGS: Final = {
     "beside": "the other fields of its event",
     "block_count": "how often it blocked",
     "breakers": "its breakers",
-    "budget": "the counter of the budget: the id of its guard; `allotment` is the part reserved for a child run",
+    "budget": (
+        "the counter of the budget: the id of its guard; `allotment` is the part reserved "
+        "for a child run"
+    ),
     "budgets": "how its budgets were used over time",
     "by": "who said so",
     "call": "the call that reserved it; for a slice, the name of the slice",
@@ -79,13 +83,18 @@ MEANINGS: Final = {
     "known": "how many of the last outcomes are known",
     "lapsed": "whether its time has run out",
     "last_ms": "when it last did anything, in ms since 1970",
-    "last_triggered": "when it last warned, escalated or blocked, by ISO 8601; absent if it has only passed",
+    "last_triggered": (
+        "when it last warned, escalated or blocked, by ISO 8601; absent if it has only passed"
+    ),
     "last_used_ms": "when it was last used, in ms since 1970",
     "lasted_ms": "how long it took, or has taken so far, in ms",
     "left_out": "how much of what it produced is not kept",
     "limit": "its limit, in the unit that `measure` names; null if it is not known",
     "limits": "each limit with the action for exceeding it",
-    "measure": "`one` (calls), `tokens`, `cost_microusd` (millionths of a dollar), `api_calls` or `duration_ms`",
+    "measure": (
+        "`one` (calls), `tokens`, `cost_microusd` (millionths of a dollar), `api_calls` or "
+        "`duration_ms`"
+    ),
     "error": "why it cannot be determined; empty if it can",
     "message": "the reason",
     "mode": "the autonomy mode",
@@ -118,7 +127,10 @@ MEANINGS: Final = {
     "flagged": "the guards that have flagged it",
     "strikes": "how many strikes each guard has given it",
     "refused": "how many of its actions did not go ahead",
-    "result": "what it said: `pass`, `warn`, `escalate` or `block`; `skipped` if it was not asked any more",
+    "result": (
+        "what it said: `pass`, `warn`, `escalate` or `block`; `skipped` if it was not asked "
+        "any more"
+    ),
     "risk": "the risk level",
     "role": "the role of the agent",
     "roles": "the roles that may answer",
@@ -161,7 +173,10 @@ MEANINGS: Final = {
     "used_by": "the call that used the approval",
     "value": "its value as stored",
     "values": "the values of the names that it reads",
-    "verdicts": "what each guardrail said, in the order of the chain; empty if the policy is not at hand as it was",
+    "verdicts": (
+        "what each guardrail said, in the order of the chain; empty if the policy is not "
+        "at hand as it was"
+    ),
     "version": "how many times it was written",
     "warn_count": "how often it warned",
     "when": "the rule's `when`, part by part",
@@ -178,23 +193,31 @@ MEANINGS: Final = {
     "BreakerView.state": "`closed`, `open` or `half_open`",
     "BurnView.used": "the amount used after each tenth of the run's time; null if it is not known",
     "Counter.measure": "the unit of the numbers",
-    "CounterCell.measure": "the unit of the numbers if the name tells it, as for budgets; otherwise empty",
+    "CounterCell.measure": (
+        "the unit of the numbers if the name tells it, as for budgets; otherwise empty"
+    ),
     "CoverageView.asked": "how many calls of the transcript were never answered",
     "CoverageView.canaries": "each adapter, and whether it caught its canary the last time",
     "CoverageView.escaped": "what escaped, the newest first",
     "CoverageView.left_out": "how many runs and things are too many to be shown",
     "CoverageView.runs": "the runs, the newest first",
-    "CoverageView.tokens_recorded": "how many tokens the trail counts; none where no budget does, and no host",
+    "CoverageView.tokens_recorded": (
+        "how many tokens the trail counts; none where no budget does, and no host"
+    ),
     "CoverageView.tokens_told": "how many tokens the replies of the transcript say they used",
     "CoverageView.untold": "how many calls were decided and are not in the transcript",
     "CoveredRunView.decided": "how many actions went ahead, by stage",
     "CoveredRunView.escaped": "how often something escaped, repetitions included",
     "CoveredRunView.mode": "how it was watched: `observe` or `refuse`; empty if it was not",
     "CoveredRunView.unreported": "how many calls went ahead without a reported outcome",
-    "CoveredRunView.unsure": "how many things could not be told apart from a call that was under way",
+    "CoveredRunView.unsure": (
+        "how many things could not be told apart from a call that was under way"
+    ),
     "CoveredRunView.vouched": "how many things its host called its own work",
     "DecisionView.policy": "where the policy came from; null if it is not known",
-    "EscapedView.by": "how its run is known: by `context`, or by `time` because this run was open then",
+    "EscapedView.by": (
+        "how its run is known: by `context`, or by `time` because this run was open then"
+    ),
     "EscapedView.kind": "`process`, `network`, `file` or `database`; otherwise empty",
     "EscapedView.name": "the function, package, tool, agent, adapter or model that it is known by",
     "EscapedView.place": "where in the program it is, or the id that the transcript gives it",
@@ -210,7 +233,9 @@ MEANINGS: Final = {
     "HoldView.id": "the call that took it",
     "OperatorView.key": "the public key in OpenSSH format",
     "OperatorView.name": "the operator's name",
-    "ManifestView.known": "whether the trail knows the run, or the manifest; null if there is no trail",
+    "ManifestView.known": (
+        "whether the trail knows the run, or the manifest; null if there is no trail"
+    ),
     "ManifestView.whole": "whether everything is as it was written",
     "ManifestView.wrong": "what is not as it was written",
     "OperatorView.pinned": "whether a policy names them",
@@ -236,7 +261,9 @@ MEANINGS: Final = {
     "WouldView.times": "how often",
     "TicketView.agent": "the agent that asked first",
     "TicketView.evidence": "what else a person is shown",
-    "TicketView.state": "`open`, `approved`, `denied`, `expired`, `used`, `withdrawn` or `reviewed`",
+    "TicketView.state": (
+        "`open`, `approved`, `denied`, `expired`, `used`, `withdrawn` or `reviewed`"
+    ),
     "TicketView.bypass": "the request to go past a guardrail; `null` if it is none",
     "TicketView.review": "what is to be reviewed; `null` if it is no review",
     "Requested.id": "the request's UUID",
@@ -255,7 +282,9 @@ MEANINGS: Final = {
     "ToolView.changed": "what has changed in its definition since; empty if nothing has",
     "ToolView.failures": "how many of all calls failed",
     "ToolView.pinned": "whether its definition was recorded when it was first seen",
-    "ToolView.suspect": "why its definition is suspect, each with where and the sentence, until somebody accepts it",
+    "ToolView.suspect": (
+        "why its definition is suspect, each with where and the sentence, until somebody accepts it"
+    ),
     "ToolView.state": "`watched`, `in quarantine`, …; empty if nothing is wrong",
     "TookView.keeps": "whether it is spend, which stays charged when the hold lapses",
     "HeldView.parts": "how much it holds of which budget",

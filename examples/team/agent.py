@@ -1,4 +1,5 @@
-"""A team of agents on one budget: the lead carves parts of it for writers, who lock files and hand their work over."""
+"""A team of agents on one budget: the lead carves parts of it for writers, who lock files and hand
+their work over."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ HERE = Path(__file__).parent
 
 
 def model(messages: list[Any]) -> dict[str, Any]:
-    """A model that costs something for each question, and says how much. Put your own in its place."""
+    """A model that costs something for each question, and says how much. Put your own in its
+    place."""
     question = messages[-1]["content"]
     return {"content": f"a paragraph about {question}", "usage": {"cost_usd": PRICES[question]}}
 
@@ -43,7 +45,10 @@ def said(run: Run, what: str, act: Callable[[], Any]) -> bool:
         result = act()
     except Refused as refused:
         decision = refused.decision
-        print(f"  {run.agent:<10} {what}: {decision.action.name} {decision.code}: {told(decision.message)}")
+        print(
+            f"  {run.agent:<10} {what}: {decision.action.name} {decision.code}: "
+            f"{told(decision.message)}"
+        )
         return False
     print(f"  {run.agent:<10} {what}: {result}")
     return True
@@ -55,10 +60,13 @@ def told(message: str) -> str:
 
 
 def ask(run: Run, question: str) -> bool:
-    """Ask the model. A bound on the price is reserved before it is asked; what it really took is settled after."""
+    """Ask the model. A bound on the price is reserved before it is asked; what it really took is
+    settled after."""
 
     def act() -> str:
-        reply = run.model(model, [{"role": "user", "content": question}], cost_usd=0.12, ended="raise")
+        reply = run.model(
+            model, [{"role": "user", "content": question}], cost_usd=0.12, ended="raise"
+        )
         return f"{reply['content']}, for ${PRICES[question]:.2f}"
 
     return said(run, "asks", act)
@@ -71,7 +79,10 @@ def hand_over(run: Run, receiver: str, payload: dict[str, Any]) -> None:
         run.handoff_done(receiver, cost_usd=0)
         print(f"  {run.agent:<10} hands over to {receiver}: accepted")
     else:
-        print(f"  {run.agent:<10} hands over to {receiver}: {decision.action.name} {decision.code}: {decision.message}")
+        print(
+            f"  {run.agent:<10} hands over to {receiver}: {decision.action.name} {decision.code}: "
+            f"{decision.message}"
+        )
 
 
 def main() -> int:
@@ -81,12 +92,18 @@ def main() -> int:
         desk = place / "desk"
         desk.mkdir()
         read_file, write_file = tools_in(desk)
-        shield = Shield.load(HERE / "policy.yaml", store=str(place / "state.db"), journal=str(place / "trail"))
+        shield = Shield.load(
+            HERE / "policy.yaml", store=str(place / "state.db"), journal=str(place / "trail")
+        )
         with shield, shield.run(agent="lead", task="front-page") as lead:
             print("the lead has $1.00, and carves $0.30 out of it for each writer")
             ann = lead.spawn(agent="writer-ann", budget={"cost_usd": 0.30})
             bob = lead.spawn(agent="writer-bob", budget={"cost_usd": 0.30})
-            said(lead, "carves $0.50 more", lambda: lead.spawn(agent="writer-cid", budget={"cost_usd": 0.50}))
+            said(
+                lead,
+                "carves $0.50 more",
+                lambda: lead.spawn(agent="writer-cid", budget={"cost_usd": 0.50}),
+            )
 
             print("\nann keeps to her part, bob does not")
             ask(ann, "the harbour")
@@ -94,9 +111,21 @@ def main() -> int:
                 ask(bob, subject)
 
             print("\nboth want the same file")
-            said(ann, "writes", lambda: ann.call(write_file, path="front.md", content="The harbour is open again."))
-            said(bob, "writes", lambda: bob.call(write_file, path="front.md", content="The mayor has a dog."))
-            said(bob, "writes", lambda: bob.call(write_file, path="dog.md", content="The mayor has a dog."))
+            said(
+                ann,
+                "writes",
+                lambda: ann.call(write_file, path="front.md", content="The harbour is open again."),
+            )
+            said(
+                bob,
+                "writes",
+                lambda: bob.call(write_file, path="front.md", content="The mayor has a dog."),
+            )
+            said(
+                bob,
+                "writes",
+                lambda: bob.call(write_file, path="dog.md", content="The mayor has a dog."),
+            )
 
             print("\nann hands her page over")
             page = {
@@ -104,7 +133,11 @@ def main() -> int:
                 "artifacts": ["front.md"],
                 "rationale": "it is written and wants a second look",
             }
-            for receiver, payload in (("printer", page), ("reviewer", {"reason": "look"}), ("reviewer", page)):
+            for receiver, payload in (
+                ("printer", page),
+                ("reviewer", {"reason": "look"}),
+                ("reviewer", page),
+            ):
                 hand_over(ann, receiver, payload)
             ann.close()
             mayor = {"path": "front.md", "content": "The harbour is open again, says the mayor."}
@@ -116,16 +149,28 @@ def main() -> int:
 
             print("\nwhat the writers have not used is the lead's again")
             said(
-                lead, "carves $0.50 once more", lambda: lead.spawn(agent="writer-cid", budget={"cost_usd": 0.50}).agent
+                lead,
+                "carves $0.50 once more",
+                lambda: lead.spawn(agent="writer-cid", budget={"cost_usd": 0.50}).agent,
             )
         print("\nfront.md:", (desk / "front.md").read_text(encoding="utf-8"))
         return verified(place / "trail")
 
 
 def verified(trail: Path) -> int:
-    """Have the trail checked by the command that checks any trail, and print its last line; gives its exit status."""
+    """Have the trail checked by the command that checks any trail, and print its last line; gives
+    its exit status."""
     store = trail.with_name("state.db")
-    command = [sys.executable, "-m", "stanchion", "audit", "verify", str(trail), "--store", str(store)]
+    command = [
+        sys.executable,
+        "-m",
+        "stanchion",
+        "audit",
+        "verify",
+        str(trail),
+        "--store",
+        str(store),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     print("the trail is", (done.stdout or done.stderr).splitlines()[-1])
     return done.returncode

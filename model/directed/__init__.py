@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from model.directed import epochs, failures, gates, modes, patching, records, refusals, tallies, trips
+from model.directed import (
+    epochs,
+    failures,
+    gates,
+    modes,
+    patching,
+    records,
+    refusals,
+    tallies,
+    trips,
+)
 
 Directed = Callable[[], None]
 

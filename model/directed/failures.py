@@ -17,7 +17,8 @@ from stanchion.kernel.state import UNREACHED, Line
 
 
 def case_a_guard_that_raises_refuses() -> None:
-    """One that raises, one that gives nonsense, one that cannot even be planned: each is a refusal."""
+    """One that raises, one that gives nonsense, one that cannot even be planned: each is a
+    refusal."""
     for placed in (
         broken("g"),
         Placed("g", Watcher((Rule(-1, nonsense=True),))),
@@ -25,7 +26,10 @@ def case_a_guard_that_raises_refuses() -> None:
         Placed("g", object()),
     ):
         decision = Scene(placed, watcher("behind", Action.HALT, priority=200)).judge()
-        same((decision.action, decision.code, decision.skipped), (Action.BLOCK, "kernel.guard_error", ("behind",)))
+        same(
+            (decision.action, decision.code, decision.skipped),
+            (Action.BLOCK, "kernel.guard_error", ("behind",)),
+        )
         same(len(decision.errors), 1)
 
 
@@ -54,7 +58,8 @@ ROUTES = {
 
 
 def case_an_answer_that_does_not_come_refuses() -> None:
-    """Expired and failed lookups refuse; a deep guard that is late lets low and medium risk go, and asks about high."""
+    """Expired and failed lookups refuse; a deep guard that is late lets low and medium risk go, and
+    asks about high."""
     for deep in (False, True):
         for risk in Risk:
             scene = Scene(Placed("g", Asker((), deep)))
@@ -66,8 +71,12 @@ def case_an_answer_that_does_not_come_refuses() -> None:
 
 
 def case_what_is_asked_in_a_run_that_has_ended_is_refused_for_that() -> None:
-    """No guard was late: whatever the risk, and whether it is deep or may fail open, nothing of the run goes ahead."""
-    ended, deadline = Over(Action.HALT, "kernel.ended", ("enough",)), Over(Action.BLOCK, "kernel.deadline")
+    """No guard was late: whatever the risk, and whether it is deep or may fail open, nothing of the
+    run goes ahead."""
+    ended, deadline = (
+        Over(Action.HALT, "kernel.ended", ("enough",)),
+        Over(Action.BLOCK, "kernel.deadline"),
+    )
     for over in (ended, deadline):
         for deep in (False, True):
             for risk in Risk:
@@ -89,12 +98,16 @@ def case_without_the_store_everything_is_refused() -> None:
     for guards in ((), (watcher("p", Action.WARN),), (Placed("m", Meter((Line("run/n"),))),)):
         decision = Scene(*guards).judge(lost=True)
         same((decision.action, decision.code), (Action.BLOCK, "kernel.store_lost"))
-        same((decision.skipped, decision.inputs.lost), (tuple(placed.id for placed in guards), UNREACHED))
+        same(
+            (decision.skipped, decision.inputs.lost),
+            (tuple(placed.id for placed in guards), UNREACHED),
+        )
 
 
 def case_without_the_store_guards_that_may_fail_open_do() -> None:
-    """All that need it must be allowed to, and the tool must not be critical; a guard in shadow is not asked. The gates
-    must have been confirmed within a minute, and a clock that was set back says nothing of that."""
+    """All that need it must be allowed to, and the tool must not be critical; a guard in shadow is
+    not asked. The gates must have been confirmed within a minute, and a clock that was set back
+    says nothing of that."""
     lines = (Line("run/n"),)
     opens = Placed("a", Meter(lines), fail_open=True)
     shut = Placed("b", Meter((Line("run/k"),)))
@@ -132,7 +145,10 @@ def case_without_the_store_a_known_gate_stays_closed() -> None:
         same(scene.judge().code, code)
         scene.clock.advance(30)
         decision = scene.judge(lost=True)
-        same((decision.code, [f.code for f in decision.findings]), (code, [code, "kernel.store_lost"]))
+        same(
+            (decision.code, [f.code for f in decision.findings]),
+            (code, [code, "kernel.store_lost"]),
+        )
         same(scene.judge(scene.call(tool="b"), lost=True).action, Action.ALLOW)
 
 
@@ -154,7 +170,10 @@ def case_without_the_store_a_pause_lasts() -> None:
 def case_a_policy_in_shadow_refuses_nothing_without_the_store() -> None:
     """What it would have done is in the shadow findings."""
     decision = Scene(watcher("p", Action.HALT, shadow=True), shadow=True).judge(lost=True)
-    same((decision.action, [f.code for f in decision.shadow]), (Action.ALLOW, ["kernel.store_lost", "scene.says"]))
+    same(
+        (decision.action, [f.code for f in decision.shadow]),
+        (Action.ALLOW, ["kernel.store_lost", "scene.says"]),
+    )
 
 
 def case_words_cannot_change_what_was_counted() -> None:

@@ -45,7 +45,8 @@ def case_a_halted_run_stops_its_children() -> None:
 
 
 def case_with_nothing_to_send_knowledge_may_be_young() -> None:
-    """No trip while what is known of the gates is at most a second old; then one, which sees the halt."""
+    """No trip while what is known of the gates is at most a second old; then one, which sees the
+    halt."""
     scene = Scene(watcher("p", Action.REDACT))
     scene.judge()
     scene.put(SHIELD, {"own": {"state": "halt"}})
@@ -75,15 +76,20 @@ def case_a_known_gate_is_confirmed_every_time() -> None:
 
 
 def case_an_isolation_ends_by_the_clock_of_the_store() -> None:
-    """The host's clock is wrong by a minute; the batch says for which span of store time it was judged."""
+    """The host's clock is wrong by a minute; the batch says for which span of store time it was
+    judged."""
     scene = Scene()
     scene.put(SHIELD, {"marks": {"tool:a": {"state": "quarantine", "until": scene.clock() + 500}}})
-    fast = scene.call().__class__(id="f", at=scene.clock() + 60_000, run=RUN, call="0", tool="a", args={"text": ""})
+    fast = scene.call().__class__(
+        id="f", at=scene.clock() + 60_000, run=RUN, call="0", tool="a", args={"text": ""}
+    )
     decision = scene.judge(fast)
     same((decision.action, decision.code), (Action.BLOCK, "kernel.quarantined"))
     same(scene.judge(scene.call(tool="b")).action, Action.ALLOW)
     scene.clock.advance(500)
-    slow = fast.__class__(id="s", at=scene.clock() - 60_000, run=RUN, call="0", tool="a", args={"text": ""})
+    slow = fast.__class__(
+        id="s", at=scene.clock() - 60_000, run=RUN, call="0", tool="a", args={"text": ""}
+    )
     same(scene.judge(slow).action, Action.ALLOW)
     same([reply.stale for reply in scene.replies[-2:]], [True, False])
 

@@ -15,13 +15,20 @@ from stanchion.kernel.state import Line, key
 
 
 def case_the_mode_is_exact_at_every_bound() -> None:
-    """More than half left, a fifth at least, less than a fifth, nothing: for every total of small limits."""
+    """More than half left, a fifth at least, less than a fifth, nothing: for every total of small
+    limits."""
     for limit in range(1, 31):
         for total in range(limit + 3):
             left = Fraction(limit - total, limit)
             mode = "exhausted"
             if left > 0:
-                mode = "" if left > Fraction(1, 2) else "strict" if left >= Fraction(1, 5) else "lockdown"
+                mode = (
+                    ""
+                    if left > Fraction(1, 2)
+                    else "strict"
+                    if left >= Fraction(1, 5)
+                    else "lockdown"
+                )
             found = autonomy((Share("k", limit),), {"k": (total, None)})
             same((limit, total, found.mode), (limit, total, mode))
             ((_, low, high),) = found.expects
@@ -32,7 +39,8 @@ def case_the_mode_is_exact_at_every_bound() -> None:
 
 
 def case_a_mode_changes_in_the_very_decision_that_finds_it() -> None:
-    """What was spent is learnt from the batch: the decision is made again in the stricter mode, and counts once."""
+    """What was spent is learnt from the batch: the decision is made again in the stricter mode, and
+    counts once."""
     meter = Placed("m", Meter((Line("run/n"),)))
     scene = Scene(meter)
     scene.modes["lockdown"] = (watcher("w", Action.WARN), meter)
@@ -54,7 +62,9 @@ def case_with_nothing_left_nothing_begins_and_what_runs_may_end() -> None:
     scene.plans = Plans(scene, RUN, max_age_ms=1_000)
     same(scene.judge().action, Action.ALLOW)
     refused = scene.judge()
-    same((refused.action, refused.code, refused.skipped), (Action.BLOCK, "kernel.exhausted", ("m",)))
+    same(
+        (refused.action, refused.code, refused.skipped), (Action.BLOCK, "kernel.exhausted", ("m",))
+    )
     trips = len(scene.batches)
     same((scene.judge().code, len(scene.batches)), ("kernel.exhausted", trips + 1))
     result = ToolResult(id="end", at=scene.clock(), run=RUN, tool="t", result={})

@@ -1,4 +1,5 @@
-"""Patches: applied whenever the action goes ahead, judged again once, refused where they do not fit."""
+"""Patches: applied whenever the action goes ahead, judged again once, refused where they do not
+fit."""
 
 from __future__ import annotations
 
@@ -34,8 +35,13 @@ def case_a_guard_in_shadow_patches_nothing() -> None:
 
 
 def case_what_a_patch_puts_in_is_judged() -> None:
-    """A guard that refuses the words of the redaction refuses the redacted call, at its own place."""
-    scene = Scene(REDACTS, watcher("w", Action.BLOCK, "scene.gone", GONE), watcher("z", Action.WARN, priority=200))
+    """A guard that refuses the words of the redaction refuses the redacted call, at its own
+    place."""
+    scene = Scene(
+        REDACTS,
+        watcher("w", Action.BLOCK, "scene.gone", GONE),
+        watcher("z", Action.WARN, priority=200),
+    )
     decision = scene.judge(scene.call(text=TEXT))
     same((decision.action, decision.code, decision.skipped), (Action.BLOCK, "scene.gone", ("z",)))
 
@@ -54,21 +60,31 @@ def case_a_patch_that_must_be_made_again_is_refused() -> None:
     """The redaction leaves what it is there to take out."""
     scene = Scene(watcher("r", Action.REDACT, "scene.redact", SECRET, "stays"))
     decision = scene.judge(scene.call(text=TEXT))
-    same((decision.action, decision.code, decision.patches), (Action.BLOCK, "kernel.patch_failed", ()))
+    same(
+        (decision.action, decision.code, decision.patches),
+        (Action.BLOCK, "kernel.patch_failed", ()),
+    )
 
 
 def case_a_patch_that_does_not_fit_is_refused() -> None:
-    """No such place, a span outside the text, content that is none: the call is refused, nothing is raised."""
+    """No such place, a span outside the text, content that is none: the call is refused, nothing is
+    raised."""
     for edit in ("lost", "wide", "odd"):
-        scene = Scene(watcher("r", Action.REDACT, "scene.redact", "", edit, priority=10), watcher("o", Action.WARN))
-        request = ModelCall(id="e", at=scene.clock(), run=RUN, call="0", model="m", messages=[{"text": TEXT}])
+        scene = Scene(
+            watcher("r", Action.REDACT, "scene.redact", "", edit, priority=10),
+            watcher("o", Action.WARN),
+        )
+        request = ModelCall(
+            id="e", at=scene.clock(), run=RUN, call="0", model="m", messages=[{"text": TEXT}]
+        )
         decision = scene.judge(request)
         same((edit, decision.action, decision.code), (edit, Action.BLOCK, "kernel.patch_failed"))
         same(decision.skipped, ("o",))
 
 
 def case_what_halts_the_patched_call_halts_it_with_a_patch_too() -> None:
-    """A guard that would change what it stops has its say: the refusal of its patch is the milder of the two."""
+    """A guard that would change what it stops has its say: the refusal of its patch is the milder
+    of the two."""
     ends = watcher("r", Action.HALT, "scene.end", GONE, "whole").guard
     scene = Scene(Placed("r", ends.__class__((*ends.rules, *REDACTS.guard.rules))))
     decision = scene.judge(scene.call(text=TEXT))
@@ -77,13 +93,17 @@ def case_what_halts_the_patched_call_halts_it_with_a_patch_too() -> None:
 
 
 def case_a_patch_that_leaves_some_skips_only_where_it_is_refused() -> None:
-    """One of two secrets is left: a call is refused, and nothing behind is judged. Of a handoff that was made it is
-    only a warning, and everybody behind is heard on the patched content. The model says the same."""
+    """One of two secrets is left: a call is refused, and nothing behind is judged. Of a handoff
+    that was made it is only a warning, and everybody behind is heard on the patched content. The
+    model says the same."""
     left = ("r", "scene.redact"), ("r", "kernel.patch_failed")
     scene = Scene(REDACTS, watcher("w", Action.WARN, "scene.gone", GONE), max_age_ms=-1)
     call = scene.call(text=f"{SECRET} and {SECRET}")
     done = HandoffDone(id="d", at=scene.clock(), run=RUN, call="0", to="bob", payload=call.args)
-    for event, action, behind in ((call, Action.BLOCK, ()), (done, Action.WARN, (("w", "scene.gone"),))):
+    for event, action, behind in (
+        (call, Action.BLOCK, ()),
+        (done, Action.WARN, (("w", "scene.gone"),)),
+    ):
         decision = scene.judge(event)
         same([(guard, code) for guard, code, _ in said(decision)], [*left, *behind])
         same((decision.action, decision.skipped), (action, () if behind else ("w",)))
@@ -91,7 +111,8 @@ def case_a_patch_that_leaves_some_skips_only_where_it_is_refused() -> None:
 
 
 def case_a_refused_patch_writes_no_record_behind_it() -> None:
-    """The record guard behind the stop was judged before the stop was known; it writes nothing and is not believed."""
+    """The record guard behind the stop was judged before the stop was known; it writes nothing and
+    is not believed."""
     loop = Placed("l", Looper("l", 9, Finding(Action.BLOCK, "scene.loop")), priority=200)
     scene = Scene(REDACTS, watcher("w", Action.BLOCK, "scene.gone", GONE), loop)
     scene.judge(scene.call(text=TEXT))

@@ -1,4 +1,5 @@
-"""Records: judged from a cache that may be old, written in their order, believed only as far as they were written."""
+"""Records: judged from a cache that may be old, written in their order, believed only as far as
+they were written."""
 
 from __future__ import annotations
 
@@ -12,8 +13,15 @@ from stanchion.kernel.state import Batch, Line, Reply, When, key
 LOOP = key("default", "loop", "l")
 
 
-def _loop(writes: When = When.JUDGED, action: Action = Action.BLOCK, repeats: int = 3, shadow: bool = False) -> Placed:
-    return Placed("l", Looper("l", repeats, Finding(action, "scene.loop"), writes), priority=50, shadow=shadow)
+def _loop(
+    writes: When = When.JUDGED,
+    action: Action = Action.BLOCK,
+    repeats: int = 3,
+    shadow: bool = False,
+) -> Placed:
+    return Placed(
+        "l", Looper("l", repeats, Finding(action, "scene.loop"), writes), priority=50, shadow=shadow
+    )
 
 
 def case_a_loop_of_refused_calls_is_seen() -> None:
@@ -23,16 +31,19 @@ def case_a_loop_of_refused_calls_is_seen() -> None:
 
 
 def case_a_record_of_a_refused_call_is_not_believed() -> None:
-    """A budget refuses, so the record that waits for the decision is not written; the cache must not think so."""
+    """A budget refuses, so the record that waits for the decision is not written; the cache must
+    not think so."""
     scene = Scene(
-        _loop(When.PROCEED, repeats=1, action=Action.WARN), Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)))
+        _loop(When.PROCEED, repeats=1, action=Action.WARN),
+        Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),))),
     )
     scene.judge()
     same((scene.total(LOOP), LOOP in scene.records and scene.records[LOOP][0] > 0), (0, False))
 
 
 def case_a_record_that_was_withheld_is_not_believed() -> None:
-    """One guard writes, another in shadow refuses itself and writes nothing: only the first is in the cache."""
+    """One guard writes, another in shadow refuses itself and writes nothing: only the first is in
+    the cache."""
     refuses = Looper("l", 1, Finding(Action.BLOCK, "scene.loop"), When.PROCEED)
     writes = Looper("k", 9, Finding(Action.BLOCK, "scene.loop"))
     scene = Scene(Placed("l", refuses, shadow=True), Placed("k", writes))
@@ -85,8 +96,11 @@ class _Held:
 
 
 def case_a_ruling_holds_for_its_span_of_store_time() -> None:
-    """Judged open by the host's clock; the store's clock says that it is over, so it is judged again."""
-    scene = Scene(Placed("b", Breaker("b", 1, 500, Finding(Action.BLOCK, "scene.open"), When.JUDGED)))
+    """Judged open by the host's clock; the store's clock says that it is over, so it is judged
+    again."""
+    scene = Scene(
+        Placed("b", Breaker("b", 1, 500, Finding(Action.BLOCK, "scene.open"), When.JUDGED))
+    )
     scene.judge(scene.call(mark=1))
     call = scene.call()
     scene.clock.advance(500)

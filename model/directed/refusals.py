@@ -1,4 +1,5 @@
-"""Refusals: shown to the guards that watch for them, entered in a batch of their own, and joined behind the rest."""
+"""Refusals: shown to the guards that watch for them, entered in a batch of their own, and joined
+behind the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ NO = watcher("no", Action.BLOCK, "scene.no", priority=10)
 
 
 def _counts(repeats: int = 2, action: Action = Action.WARN, shadow: bool = False) -> Placed:
-    return Placed("w", Grumbler("w", repeats, Finding(action, "scene.again")), priority=50, shadow=shadow)
+    return Placed(
+        "w", Grumbler("w", repeats, Finding(action, "scene.again")), priority=50, shadow=shadow
+    )
 
 
 def case_a_refusal_before_the_guard_that_watches_is_entered() -> None:
@@ -44,7 +47,8 @@ def case_what_says_less_than_the_refusal_stays_what_it_is() -> None:
 
 
 def case_what_says_more_than_the_refusal_is_carried_out_as_the_host_can() -> None:
-    """A host that cannot isolate a tool ends the run instead, and what was said stands beside it."""
+    """A host that cannot isolate a tool ends the run instead, and what was said stands beside
+    it."""
     able = tuple(action for action in Action if action != Action.QUARANTINE)
     decision = Scene(NO, _counts(1, Action.QUARANTINE), can=able).judge()
     same((decision.action, said(decision)[1]), (Action.HALT, ("w", "scene.again", Action.HALT)))
@@ -53,12 +57,15 @@ def case_what_says_more_than_the_refusal_is_carried_out_as_the_host_can() -> Non
 
 def case_a_budget_s_refusal_is_about_the_budget() -> None:
     """How much of it is used makes no difference to what is refused."""
-    decision = Scene(Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)), priority=10), _counts(1)).judge()
+    decision = Scene(
+        Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)), priority=10), _counts(1)
+    ).judge()
     same(decision.findings[1].args, ("m", "drawn.meter", "m"))
 
 
 def case_a_refusal_is_known_only_when_the_counters_before_it_are() -> None:
-    """A guard refuses, and so does a budget before it: the budget's refusal is the one that counts."""
+    """A guard refuses, and so does a budget before it: the budget's refusal is the one that
+    counts."""
     meter = Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)), priority=5)
     decision = Scene(meter, NO, _counts(1)).judge()
     same(said(decision)[0], ("m", "drawn.meter", Action.BLOCK))

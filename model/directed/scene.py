@@ -75,7 +75,9 @@ class Scene:
         other._made = self._made + 1_000
         return other
 
-    def call(self, mark: int = 0, text: str = "plain", tool: str = "a", risk: Risk = Risk.MEDIUM) -> ToolCall:
+    def call(
+        self, mark: int = 0, text: str = "plain", tool: str = "a", risk: Risk = Risk.MEDIUM
+    ) -> ToolCall:
         """A new tool call of the run, at the time the clock shows."""
         self._made += 1
         return ToolCall(
@@ -101,7 +103,9 @@ class Scene:
         moment = Moment((self.call() if event is None else event,), settles=settles, late=late)
         return self.judge_moment(moment, {} if answers is None else answers, lost)
 
-    def judge_moment(self, moment: Moment, answers: Mapping[str, Answer], lost: bool = False) -> Decision:
+    def judge_moment(
+        self, moment: Moment, answers: Mapping[str, Answer], lost: bool = False
+    ) -> Decision:
         """The same for a whole moment."""
         deciding = decide(self.plans, moment, self.records)
         given: Any = None
@@ -136,7 +140,9 @@ class Scene:
         return self.store.read(name)[0]
 
 
-def watcher(name: str, action: Action, code: str = "scene.says", word: str = "", edit: str = "", **more: Any) -> Placed:
+def watcher(
+    name: str, action: Action, code: str = "scene.says", word: str = "", edit: str = "", **more: Any
+) -> Placed:
     """A pure guard that says one thing of every text with that word."""
     effects = more.pop("effects", ())
     rule = Rule(-1, word, Finding(action, code, effects=effects), edit)

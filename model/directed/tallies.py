@@ -24,7 +24,10 @@ def _late(guard: str, action: Action = Action.WARN, shadow: bool = False) -> Fin
 def case_the_third_warning_spends_nothing() -> None:
     """It escalates, so what waits for the decision is not taken."""
     scene = Scene(Placed("m", Meter((Line("task/n", ((0, Action.WARN),)),))))
-    same([scene.judge().action for _ in range(4)], [Action.WARN, Action.WARN, Action.ESCALATE, Action.ESCALATE])
+    same(
+        [scene.judge().action for _ in range(4)],
+        [Action.WARN, Action.WARN, Action.ESCALATE, Action.ESCALATE],
+    )
     same((scene.total(key("default", "task", "t1", "n")), scene.total(_tally("m"))), (2, 4))
 
 
@@ -56,8 +59,11 @@ def case_a_guard_that_only_marks_warns_on() -> None:
 
 
 def case_a_degraded_action_warns_once() -> None:
-    """Judged twice, by a guard that is known and one that counts: each warns once; a late answer is new."""
-    scene = Scene(watcher("w", Action.WARN), Placed("m", Meter((Line("task/n", ((0, Action.WARN),)),))))
+    """Judged twice, by a guard that is known and one that counts: each warns once; a late answer is
+    new."""
+    scene = Scene(
+        watcher("w", Action.WARN), Placed("m", Meter((Line("task/n", ((0, Action.WARN),)),)))
+    )
     degraded = watcher("d", Action.DEGRADE, priority=200)
     scene.modes[""] += (degraded,)
     same(scene.judge().action, Action.DEGRADE)
@@ -73,7 +79,8 @@ def case_a_warning_behind_a_stop_does_not_count() -> None:
     scene = Scene(meter, watcher("w", Action.WARN))
     decision = scene.judge()
     same(
-        (said(decision), decision.skipped, scene.total(_tally("w"))), ([("m", "drawn.meter", Action.BLOCK)], ("w",), 0)
+        (said(decision), decision.skipped, scene.total(_tally("w"))),
+        ([("m", "drawn.meter", Action.BLOCK)], ("w",), 0),
     )
 
 
@@ -86,7 +93,11 @@ def case_a_warning_before_a_known_stop_counts() -> None:
 
 def case_where_nobody_can_be_asked_the_third_warning_stops() -> None:
     """A host that cannot escalate refuses; what stands behind the warning is skipped."""
-    scene = Scene(watcher("w", Action.WARN), Placed("z", Meter((Line("run/n"),)), priority=200), can=WITHOUT_ESCALATE)
+    scene = Scene(
+        watcher("w", Action.WARN),
+        Placed("z", Meter((Line("run/n"),)), priority=200),
+        can=WITHOUT_ESCALATE,
+    )
     decisions = [scene.judge() for _ in range(3)]
     same((decisions[2].action, decisions[2].skipped), (Action.BLOCK, ("z",)))
     same(scene.total(key("default", "run", "r1", "n")), 2)
@@ -108,8 +119,14 @@ def case_late_warnings_in_shadow_count_apart() -> None:
     scene = Scene()
     decisions = [scene.judge(late=(_late("x", shadow=True),)) for _ in range(4)]
     for decision in decisions:
-        same((decision.action, decision.inputs.reply is not None and decision.inputs.reply.go), (Action.ALLOW, True))
-    same([finding.code for finding in decisions[-1].shadow], ["kernel.late_answer", "kernel.third_warning"])
+        same(
+            (decision.action, decision.inputs.reply is not None and decision.inputs.reply.go),
+            (Action.ALLOW, True),
+        )
+    same(
+        [finding.code for finding in decisions[-1].shadow],
+        ["kernel.late_answer", "kernel.third_warning"],
+    )
     same((scene.total(_tally("x")), scene.total("~" + _tally("x"))), (0, 4))
 
 
@@ -118,7 +135,10 @@ def case_a_late_answer_becomes_what_its_event_can_bear() -> None:
     scene = Scene(watcher("w", Action.WARN))
     chunk = ModelChunk(id="c", at=scene.clock(), run=RUN, call="0", text="x")
     decision = scene.judge(chunk, late=(_late("x", Action.ESCALATE),))
-    same((decision.action, decision.skipped, decision.findings[0].said), (Action.BLOCK, ("w",), Action.ESCALATE))
+    same(
+        (decision.action, decision.skipped, decision.findings[0].said),
+        (Action.BLOCK, ("w",), Action.ESCALATE),
+    )
 
 
 def case_warnings_about_chunks_are_not_counted() -> None:
@@ -127,6 +147,8 @@ def case_warnings_about_chunks_are_not_counted() -> None:
     for number in range(4):
         chunk = ModelChunk(id=f"c{number}", at=scene.clock(), run=RUN, call="0", text="x")
         same(scene.judge(chunk).action, Action.WARN)
-        done = HandoffDone(id=f"h{number}", at=scene.clock(), run=RUN, call="0", to="bob", payload={"text": "x"})
+        done = HandoffDone(
+            id=f"h{number}", at=scene.clock(), run=RUN, call="0", to="bob", payload={"text": "x"}
+        )
         same(scene.judge(done).action, Action.WARN)
     same(scene.total(_tally("w")), 0)

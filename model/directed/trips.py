@@ -31,17 +31,24 @@ def case_a_moment_is_judged_eight_times_at_most() -> None:
     )
     scene = _Restless(*guards)
     decision = scene.judge(answers={"a": Answered(0)})
-    same((decision.action, decision.code, decision.skipped), (Action.BLOCK, "kernel.contention", ("a", "l", "m")))
+    same(
+        (decision.action, decision.code, decision.skipped),
+        (Action.BLOCK, "kernel.contention", ("a", "l", "m")),
+    )
     same((len(scene.batches), scene.asked), (8, ["a"]))
     same(scene.total(key("default", "run", "r1", "n")), 0)
 
 
 def case_what_was_done_is_judged_eight_times_at_most_too() -> None:
-    """It cannot be refused any more: its result is withheld, and the refusal says that it is not settled."""
+    """It cannot be refused any more: its result is withheld, and the refusal says that it is not
+    settled."""
     scene = _Restless(Placed("l", Looper("l", 9, Finding(Action.BLOCK, "scene.loop"))))
     result = ToolResult(id="d", at=scene.clock(), run=RUN, call="0", tool="a", result={"text": ""})
     decision = scene.judge(result)
-    same((decision.action, decision.code, len(scene.batches)), (Action.BLOCK, "kernel.done_unsettled", 8))
+    same(
+        (decision.action, decision.code, len(scene.batches)),
+        (Action.BLOCK, "kernel.done_unsettled", 8),
+    )
 
 
 def case_a_moment_judged_again_under_its_id_is_booked_once() -> None:
@@ -62,12 +69,16 @@ def case_ties_are_broken_by_category_then_id() -> None:
         ("c", 20, Category.SAFETY),
         ("a", 20, Category.BUDGET),
     ]
-    guards = [watcher(name, Action.WARN, priority=n, category=category) for name, n, category in reversed(names)]
+    guards = [
+        watcher(name, Action.WARN, priority=n, category=category)
+        for name, n, category in reversed(names)
+    ]
     same([guard for guard, _, _ in said(Scene(*guards).judge())], ["d", "b", "c", "a"])
 
 
 def case_a_stop_is_sequential_whatever_was_judged_first() -> None:
-    """A meter refuses before a pure HALT: the HALT is skipped. The other way round the meter is not even asked."""
+    """A meter refuses before a pure HALT: the HALT is skipped. The other way round the meter is not
+    even asked."""
     meter = Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)), priority=10)
     decision = Scene(meter, watcher("h", Action.HALT)).judge()
     same((decision.action, decision.skipped), (Action.BLOCK, ("h",)))
@@ -86,21 +97,28 @@ def case_lookups_behind_a_stop_are_not_made() -> None:
 def case_lookups_before_a_stop_are_made_together() -> None:
     """An answer that stops skips what stands behind it, other answers included."""
     stops = Rule(-1, says=Finding(Action.BLOCK, "scene.answer"))
-    scene = Scene(Placed("a", Asker((stops,))), Placed("b", Asker((stops,))), watcher("z", Action.HALT, priority=200))
+    scene = Scene(
+        Placed("a", Asker((stops,))),
+        Placed("b", Asker((stops,))),
+        watcher("z", Action.HALT, priority=200),
+    )
     decision = scene.judge(answers={"a": Answered(0), "b": Answered(0)})
     same((scene.asked, said(decision)), (["a", "b"], [("a", "scene.answer", Action.BLOCK)]))
     same(decision.skipped, ("b", "z"))
 
 
 def case_a_guard_is_asked_about_each_event_of_a_moment() -> None:
-    """One guard on a call and on its charge: two questions, two answers, and each is judged for its own event."""
+    """One guard on a call and on its charge: two questions, two answers, and each is judged for its
+    own event."""
     stops = Rule(1, says=Finding(Action.BLOCK, "scene.answer"))
     scene = Scene(Placed("a", Asker((stops,))))
     call = scene.call()
     charge = Charge(id="c", at=call.at, run=call.run, call=call.call, tool=call.tool)
     for bad, answers in enumerate(((1, 0), (0, 1))):
         moment = Moment((msgspec.structs.replace(call, id=f"m{bad}"), charge))
-        decision = scene.judge_moment(moment, {"a": Answered(answers[0]), "a#1": Answered(answers[1])})
+        decision = scene.judge_moment(
+            moment, {"a": Answered(answers[0]), "a#1": Answered(answers[1])}
+        )
         same((decision.action, len(decision.skipped)), (Action.BLOCK, 1 - bad))
 
 
@@ -119,14 +137,20 @@ def case_the_most_severe_finding_wins_the_first_of_its_kind() -> None:
     """Not the last, not the sum."""
     guards = [
         watcher(name, action, f"scene.{name}")
-        for name, action in (("a", Action.WARN), ("b", Action.ESCALATE), ("c", Action.ESCALATE), ("d", Action.DEGRADE))
+        for name, action in (
+            ("a", Action.WARN),
+            ("b", Action.ESCALATE),
+            ("c", Action.ESCALATE),
+            ("d", Action.DEGRADE),
+        )
     ]
     decision = Scene(*guards).judge()
     same((decision.action, decision.code, len(decision.findings)), (Action.ESCALATE, "scene.b", 4))
 
 
 def case_shadow_changes_nothing_at_all() -> None:
-    """A shadow HALT, a shadow budget and a shadow failure: the call goes ahead as if they were not there."""
+    """A shadow HALT, a shadow budget and a shadow failure: the call goes ahead as if they were not
+    there."""
     lines = (Line("run/n", ((0, Action.HALT),)), Line("run/k"))
     guards = (
         watcher("h", Action.HALT, shadow=True),
@@ -135,7 +159,10 @@ def case_shadow_changes_nothing_at_all() -> None:
     )
     scene = Scene(*guards, Placed("real", Meter((Line("run/n"),)), priority=200))
     decision = scene.judge()
-    same((decision.action, decision.findings, decision.skipped, decision.held), (Action.ALLOW, (), (), False))
+    same(
+        (decision.action, decision.findings, decision.skipped, decision.held),
+        (Action.ALLOW, (), (), False),
+    )
     same([finding.guard for finding in decision.shadow], ["h", "m", "x"])
     same([scene.total(key("default", "run", "r1", name)) for name in ("n", "k")], [1, 0])
     same(scene.total("~" + key("default", "run", "r1", "k")), 0)

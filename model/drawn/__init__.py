@@ -1,1 +1,2 @@
-"""Guards, policies and moments drawn from a seed: small ones of every kind, so that rare combinations are common."""
+"""Guards, policies and moments drawn from a seed: small ones of every kind, so that rare
+combinations are common."""

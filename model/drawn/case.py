@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 
 class Feature(IntFlag):
-    """What may occur in a case. Fewer of them make a case easier to read, so a failing case sheds them first."""
+    """What may occur in a case. Fewer of them make a case easier to read, so a failing case sheds
+    them first."""
 
     METERS = 1
     RECORDS = 2
@@ -43,5 +44,6 @@ class Case(NamedTuple):
         return feature in self.features
 
     def drawn(self, part: int) -> random.Random:
-        """The chance that makes one part of the case. Parts do not depend on each other: sizes can shrink."""
+        """The chance that makes one part of the case. Parts do not depend on each other: sizes can
+        shrink."""
         return random.Random(self.seed * 1_000_003 + part)

@@ -51,7 +51,8 @@ def parity_of(_event: Event) -> str:
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What is said of events with that mark (-1: any) and that word: a finding, an error, or nonsense."""
+    """What is said of events with that mark (-1: any) and that word: a finding, an error, or
+    nonsense."""
 
     mark: int
     word: str = ""
@@ -70,11 +71,16 @@ class Rule(msgspec.Struct, frozen=True):
             raise LookupError("drawn to fail")
         if self.nonsense or self.says is None:
             return "nonsense" if self.nonsense else None
-        return msgspec.structs.replace(self.says, patches=edits(self.edit, event)) if self.edit else self.says
+        return (
+            msgspec.structs.replace(self.says, patches=edits(self.edit, event))
+            if self.edit
+            else self.says
+        )
 
 
 def edits(kind: str, event: Event) -> tuple[Patch, ...]:
-    """Patches of a kind: those that fit, that must be made again, that do not fit, that fit no event at all."""
+    """Patches of a kind: those that fit, that must be made again, that do not fit, that fit no
+    event at all."""
     path = PATHS.get(event.stage, ())
     text = text_of(event)
     at = text.find(SECRET)
@@ -118,7 +124,11 @@ class Watcher(msgspec.Struct, frozen=True):
     def switches(self) -> tuple[Switch, ...]:
         """The marks without which no rule matches; none where a rule speaks of any."""
         marks = frozenset(rule.mark for rule in self.rules)
-        return ((mark_of, marks), (parity_of, frozenset({"any"}))) if self.switched and -1 not in marks else ()
+        return (
+            ((mark_of, marks), (parity_of, frozenset({"any"})))
+            if self.switched and -1 not in marks
+            else ()
+        )
 
     def judge(self, reading: Reading[Event]) -> Any:
         """The first rule that matches."""
@@ -127,7 +137,8 @@ class Watcher(msgspec.Struct, frozen=True):
 
 
 class Asker(msgspec.Struct, frozen=True):
-    """An asking guard: the answer is a mark for its rules. It does not ask of one mark, and fails at another."""
+    """An asking guard: the answer is a mark for its rules. It does not ask of one mark, and fails
+    at another."""
 
     kind: ClassVar[Kind] = Kind.ASKING
     rules: tuple[Rule, ...] = ()
@@ -176,10 +187,12 @@ class Looper(msgspec.Struct, frozen=True):
 
 
 class Grumbler(Looper, frozen=True):
-    """A looper that also keeps the marks of what was refused, by whichever guard, and says so when one repeats."""
+    """A looper that also keeps the marks of what was refused, by whichever guard, and says so when
+    one repeats."""
 
     def refused(self, reading: Reading[Event], value: Any, finding: Finding) -> Any:
-        """Speaks when a mark was refused often enough; it has nothing to say of what it refused itself."""
+        """Speaks when a mark was refused often enough; it has nothing to say of what it refused
+        itself."""
         mark = mark_of(reading.event)
         if mark == self.raises:
             raise LookupError("drawn to fail")
@@ -189,7 +202,11 @@ class Grumbler(Looper, frozen=True):
         if mark == self.nonsense:
             return Ruling("nonsense", marks)  # type: ignore[arg-type]  # a guard may return anything
         args = (finding.guard, finding.code, finding.about)
-        says = msgspec.structs.replace(self.says, args=args) if marks.count(mark) >= self.repeats else None
+        says = (
+            msgspec.structs.replace(self.says, args=args)
+            if marks.count(mark) >= self.repeats
+            else None
+        )
         return Ruling(says, marks)
 
 
@@ -219,7 +236,8 @@ class Breaker(msgspec.Struct, frozen=True):
 
 
 class Meter(msgspec.Struct, frozen=True):
-    """A meter on drawn lines. At one tool it cannot say them; at one mark it cannot word what was found."""
+    """A meter on drawn lines. At one tool it cannot say them; at one mark it cannot word what was
+    found."""
 
     kind: ClassVar[Kind] = Kind.METER
     drawn: tuple[Line, ...] = ()
@@ -234,14 +252,24 @@ class Meter(msgspec.Struct, frozen=True):
         if event.tool == self.fails_at:
             raise LookupError("drawn to fail")
         scopes = {"tenant": event.run.tenant, "task": event.run.task, "run": event.run.id}
-        return tuple([line._replace(key=scoped(line.key, event.run.tenant, scopes)) for line in self.drawn])
+        return tuple(
+            [line._replace(key=scoped(line.key, event.run.tenant, scopes)) for line in self.drawn]
+        )
 
-    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...]) -> Any:
+    def word(
+        self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...]
+    ) -> Any:
         """The values and what their bands said, as they are."""
         if mark_of(event) == self.wordless:
             return None
         milder = Action.ALLOW if mark_of(event) == self.milder else action
-        return Finding(milder, "drawn.meter", (*values, *said), effects=self.effects, patches=edits(self.edit, event))
+        return Finding(
+            milder,
+            "drawn.meter",
+            (*values, *said),
+            effects=self.effects,
+            patches=edits(self.edit, event),
+        )
 
 
 def scoped(name: str, tenant: str, scopes: dict[str, str]) -> str:

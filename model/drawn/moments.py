@@ -1,4 +1,5 @@
-"""What happens to a drawn policy: moments, answers, the passing of time, operators, a store that is lost."""
+"""What happens to a drawn policy: moments, answers, the passing of time, operators, a store that is
+lost."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ PAIRED = (Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_CALL)
 
 
 class Step(NamedTuple):
-    """One thing that happens: time passes, an operator perhaps changes a gate, then a moment is judged."""
+    """One thing that happens: time passes, an operator perhaps changes a gate, then a moment is
+    judged."""
 
     wait_ms: int
     put: tuple[str, Any] | None
@@ -54,20 +56,26 @@ def draw_step(case: Case, number: int, now: int) -> Step:
     """The step with that number of a case, where the store's clock shows `now` before it."""
     drawn = case.drawn(100 + number)
     wait_ms = drawn.choice((0, 0, 1, 30, 100, 450, 1_000))
-    put = _operator(drawn, now + wait_ms) if case.has(Feature.GATES) and drawn.random() < 0.25 else None
+    put = (
+        _operator(drawn, now + wait_ms)
+        if case.has(Feature.GATES) and drawn.random() < 0.25
+        else None
+    )
     lost = case.has(Feature.LOSSES) and drawn.random() < 0.12
     moment = _moment(case, drawn, number, now + wait_ms)
     return Step(wait_ms, put, moment, _answers(case, drawn), lost, drawn.randrange(3))
 
 
 def _operator(drawn: random.Random, now: int) -> tuple[str, Any]:
-    """A gate changed by somebody: a state of the shield, the fleet or something in it, the end of a run or its pause;
-    or all is well again."""
+    """A gate changed by somebody: a state of the shield, the fleet or something in it, the end of a
+    run or its pause; or all is well again."""
     if drawn.random() < 0.2:
         ended = {"code": drawn.choice(("kernel.cancelled", "kernel.ended")), "why": "drawn"}
         scope = drawn.choice(("step", "run"))
         paused = {"ticket": "t1", "scope": scope, "until": now + drawn.choice((-5, 1, 60, 800))}
-        return ending_key("default", drawn.choice(("r1", "r2", "r3", "r9"))), drawn.choice((ended, paused, None, None))
+        return ending_key("default", drawn.choice(("r1", "r2", "r3", "r9"))), drawn.choice(
+            (ended, paused, None, None)
+        )
     until = now + drawn.choice((-5, 1, 60, 800))
     standing = drawn.choice(
         (
@@ -77,14 +85,22 @@ def _operator(drawn: random.Random, now: int) -> tuple[str, Any]:
             {"own": {"state": "halt", "why": "drawn"}},
             {"own": {"state": "warning", "until": until}},
             {"marks": {"tool:a": {"state": "quarantine", "until": until, "after_ms": 40}}},
-            {"own": {"state": "safe"}, "marks": {"agent:bob": {"state": "quarantine", "until": until}}},
+            {
+                "own": {"state": "safe"},
+                "marks": {"agent:bob": {"state": "quarantine", "until": until}},
+            },
             {
                 "marks": {
                     "tool:b": {"state": "halt", "why": "drawn"},
                     drawn.choice(("run:r2", "run:r9")): {"state": "halt"},
                 }
             },
-            {"marks": {"tool:a": {"state": "safe"}, "agent:bob": {"state": "warning", "until": until}}},
+            {
+                "marks": {
+                    "tool:a": {"state": "safe"},
+                    "agent:bob": {"state": "warning", "until": until},
+                }
+            },
         )
     )
     return standing_key(drawn.choice(("default", "default", "*"))), standing
@@ -108,13 +124,23 @@ def _moment(case: Case, drawn: random.Random, number: int, now: int) -> Moment:
     events: tuple[Event, ...] = (event,)
     if case.has(Feature.PAIRS) and stage in PAIRED and drawn.random() < 0.6:
         charge = Charge(
-            id=f"{event.id}.c", at=event.at, run=event.run, call=event.call, tool=event.tool, risk=event.risk
+            id=f"{event.id}.c",
+            at=event.at,
+            run=event.run,
+            call=event.call,
+            tool=event.tool,
+            risk=event.risk,
         )
         events = (event, charge)
     late = _late(case, drawn) if case.has(Feature.LATE) and drawn.random() < 0.25 else ()
     amounts: Amounts = (1, drawn.randint(0, 3), 0, 0, 0)
     return Moment(
-        events, amounts, _settles(case, drawn, number), late, drawn.choice((1, 1, 2)), again=drawn.random() < 0.3
+        events,
+        amounts,
+        _settles(case, drawn, number),
+        late,
+        drawn.choice((1, 1, 2)),
+        again=drawn.random() < 0.3,
     )
 
 
@@ -130,9 +156,13 @@ def _late(case: Case, drawn: random.Random) -> tuple[Finding, ...]:
     late = []
     for _ in range(drawn.choice((1, 1, 2))):
         guard = f"g{drawn.randrange(case.guards)}"
-        action = drawn.choice((Action.WARN, Action.WARN, Action.ESCALATE, Action.QUARANTINE, Action.HALT))
+        action = drawn.choice(
+            (Action.WARN, Action.WARN, Action.ESCALATE, Action.QUARANTINE, Action.HALT)
+        )
         shadow = case.has(Feature.SHADOW) and drawn.random() < 0.4
-        late.append(Finding(action, "kernel.late_answer", (guard, "drawn"), guard=guard, shadow=shadow))
+        late.append(
+            Finding(action, "kernel.late_answer", (guard, "drawn"), guard=guard, shadow=shadow)
+        )
     return tuple(late)
 
 

@@ -6,7 +6,18 @@ import random
 from typing import Any, NamedTuple
 
 from model.drawn.case import Case, Feature
-from model.drawn.guards import GONE, SECRET, Asker, Breaker, Grumbler, Looper, Meter, Rule, Watcher, scoped
+from model.drawn.guards import (
+    GONE,
+    SECRET,
+    Asker,
+    Breaker,
+    Grumbler,
+    Looper,
+    Meter,
+    Rule,
+    Watcher,
+    scoped,
+)
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.autonomy import Share
 from stanchion.kernel.chain import EVERY_ACTION
@@ -20,7 +31,7 @@ from stanchion.kernel.units import Unit
 from stanchion.readings import Reading, read
 
 A = Action
-ACTIONS = (A.ALLOW, A.WARN, A.WARN, A.WARN, A.REDACT, A.DEGRADE, A.RETRY, A.QUEUE, A.ESCALATE, A.BLOCK, A.BLOCK,
+ACTIONS = (A.ALLOW, A.WARN, A.WARN, A.WARN, A.REDACT, A.DEGRADE, A.RETRY, A.QUEUE, A.ESCALATE, A.BLOCK, A.BLOCK,  # noqa: E501
            A.QUARANTINE, A.HALT)  # fmt: skip
 MODES = ("", "safe", "strict", "lockdown", "exhausted")
 
@@ -46,7 +57,9 @@ class DrawnPolicy:
         self.warnings = drawn.choice((2, 3, 3))
         self.can = EVERY_ACTION
         if case.has(Feature.LIMITED):
-            self.can = tuple(action for action in Action if action in (A.ALLOW, A.BLOCK) or drawn.random() < 0.7)
+            self.can = tuple(
+                action for action in Action if action in (A.ALLOW, A.BLOCK) or drawn.random() < 0.7
+            )
         self.entries = [_entry(case, number, self.shadow) for number in range(case.guards)]
         drawn.shuffle(self.entries)
         self._budgets = _budgets(case, drawn) if case.has(Feature.MODES) and not self.shadow else []
@@ -68,7 +81,9 @@ class DrawnPolicy:
     def shares(self, run: RunInfo) -> tuple[Share, ...]:
         """The counters of some meters, each with a small limit."""
         scopes = {"tenant": run.tenant, "task": run.task, "run": run.id}
-        return tuple([Share(scoped(name, run.tenant, scopes), limit) for name, limit in self._budgets])
+        return tuple(
+            [Share(scoped(name, run.tenant, scopes), limit) for name, limit in self._budgets]
+        )
 
     def read(self, event: Any, /) -> Reading[Any]:
         """What an event says."""
@@ -76,10 +91,14 @@ class DrawnPolicy:
 
 
 def _budgets(case: Case, drawn: random.Random) -> list[tuple[str, int]]:
-    """Counters by which the mode of a run goes; those of windows have no total worth speaking of."""
+    """Counters by which the mode of a run goes; those of windows have no total worth speaking
+    of."""
     totals = [number for number in range(case.guards) if not _window(number)]
     chosen = drawn.sample(totals, min(len(totals), drawn.choice((0, 1, 1, 2))))
-    return [(_first_line(case, number).key, drawn.choice((0, 1, 2, 3, 5, 5, 5, 10))) for number in chosen]
+    return [
+        (_first_line(case, number).key, drawn.choice((0, 1, 2, 3, 5, 5, 5, 10)))
+        for number in chosen
+    ]
 
 
 def _entry(case: Case, number: int, shadow: bool) -> Entry:
@@ -121,7 +140,9 @@ def _rules(case: Case, drawn: random.Random) -> tuple[Rule, ...]:
         if failing < 0.2:
             rule = Rule(rule.mark, word, raises=failing < 0.14, nonsense=failing >= 0.14)
         elif case.has(Feature.PATCHES) and drawn.random() < 0.5:
-            edit = drawn.choice(("span", "span", "span", "span", "whole", "stays", "wide", "lost", "odd"))
+            edit = drawn.choice(
+                ("span", "span", "span", "span", "whole", "stays", "wide", "lost", "odd")
+            )
             mild = Finding(drawn.choice((A.REDACT, A.REDACT, A.WARN, A.DEGRADE)), f"drawn.edit{at}")
             rule = Rule(rule.mark, SECRET if edit in ("span", "stays") else word, mild, edit)
         rules.append(rule)
@@ -141,7 +162,9 @@ def _record(case: Case, number: int, drawn: random.Random) -> Any:
     writes = drawn.choice((When.JUDGED, When.PROCEED))
     says = _finding(drawn, "record")
     if drawn.random() < 0.35:
-        return Breaker(f"g{number}", drawn.randint(0, 2), drawn.choice((40, 400, 4_000)), says, writes)
+        return Breaker(
+            f"g{number}", drawn.randint(0, 2), drawn.choice((40, 400, 4_000)), says, writes
+        )
     failing = drawn.choice((-1, -1, 0, 1)) if case.has(Feature.FAILURES) else -1
     nonsense = drawn.choice((-1, -1, 2)) if case.has(Feature.FAILURES) else -1
     kind = Grumbler if case.drawn(500 + number).random() < 0.7 else Looper
@@ -167,7 +190,8 @@ def _meter(case: Case, number: int, drawn: random.Random) -> Any:
 
 
 def _first_line(case: Case, number: int) -> Line:
-    """The first line of the guard with that number, were it a meter: what another one may look at."""
+    """The first line of the guard with that number, were it a meter: what another one may look
+    at."""
     return Line(f"{_scope(number)}/g{number}.0", unit=_unit(number), window_ms=_window(number))
 
 
@@ -184,8 +208,21 @@ def _window(number: int) -> int:
 
 
 def _bands(drawn: random.Random) -> tuple[tuple[int, Action], ...]:
-    actions = (A.WARN, A.WARN, A.WARN, A.REDACT, A.DEGRADE, A.QUEUE, A.ESCALATE, A.BLOCK, A.BLOCK, A.HALT)
-    return tuple((drawn.randint(0, 6), drawn.choice(actions)) for _ in range(drawn.choice((0, 1, 1, 2))))
+    actions = (
+        A.WARN,
+        A.WARN,
+        A.WARN,
+        A.REDACT,
+        A.DEGRADE,
+        A.QUEUE,
+        A.ESCALATE,
+        A.BLOCK,
+        A.BLOCK,
+        A.HALT,
+    )
+    return tuple(
+        (drawn.randint(0, 6), drawn.choice(actions)) for _ in range(drawn.choice((0, 1, 1, 2)))
+    )
 
 
 def _line(case: Case, drawn: random.Random, name: str) -> Line:

@@ -5,7 +5,8 @@ The names below are found when they are asked for, so that a program pays for th
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would cost most of this import
+# What type checkers take for true; importing `typing` for it would cost most of this import
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from stanchion.kernel.actions import Action, Category, Risk

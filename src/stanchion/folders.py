@@ -1,7 +1,8 @@
 """The user's folders: where what belongs to one user is kept, by the conventions of the system.
 
-`platformdirs` knows them for every system. Loading it takes longer than a whole check of one event, so what it says on
-an ordinary Linux is said here, and it is asked about everything else; a test holds both equal.
+`platformdirs` knows them for every system. Loading it takes longer than a whole check of one event,
+so what it says on an ordinary Linux is said here, and it is asked about everything else; a test
+holds both equal.
 """
 
 from __future__ import annotations
@@ -33,9 +34,13 @@ def user_state() -> str:
 
 
 def _plainly(variable: str, below_home: str) -> str | None:
-    """What a variable of the XDG conventions names, or the usual place below the home folder; `None` where neither is
-    an absolute path, or the system has conventions of its own."""
-    if sys.platform != "linux" or hasattr(sys, "getandroidapilevel") or "ANDROID_DATA" in os.environ:
+    """What a variable of the XDG conventions names, or the usual place below the home folder;
+    `None` where neither is an absolute path, or the system has conventions of its own."""
+    if (
+        sys.platform != "linux"
+        or hasattr(sys, "getandroidapilevel")
+        or "ANDROID_DATA" in os.environ
+    ):
         return None
     named, home = os.environ.get(variable, ""), os.environ.get("HOME", "")
     if named.startswith("/"):

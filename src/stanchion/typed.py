@@ -1,8 +1,9 @@
 """Plain data and JSON read as values of a given type, from any number of threads.
 
-msgspec works out what a type has when the type is first used, and others can see it half done: two threads that first
-use the same struct at the same moment can end the process with a segmentation fault (msgspec 0.22). So every type is
-worked out here, by one thread at a time and whole, before anybody reads a value of it.
+msgspec works out what a type has when the type is first used, and others can see it half done: two
+threads that first use the same struct at the same moment can end the process with a segmentation
+fault (msgspec 0.22). So every type is worked out here, by one thread at a time and whole, before
+anybody reads a value of it.
 """
 
 from __future__ import annotations
@@ -34,11 +35,15 @@ def convert(value: Any, kind: Any, hook: Hook | None = None) -> Any: ...
 
 
 def convert(value: Any, kind: Any, hook: Hook | None = None) -> Any:
-    """Plain data as a value of that type; the hook makes those of types that msgspec does not know. Raises what
-    `msgspec.convert` raises."""
+    """Plain data as a value of that type; the hook makes those of types that msgspec does not know.
+    Raises what `msgspec.convert` raises."""
     if kind not in _ready:
         prepare(kind)
-    return msgspec.convert(value, kind) if hook is None else msgspec.convert(value, kind, dec_hook=hook)
+    return (
+        msgspec.convert(value, kind)
+        if hook is None
+        else msgspec.convert(value, kind, dec_hook=hook)
+    )
 
 
 @overload
@@ -96,4 +101,6 @@ def _before_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_lock.give_back, after_in_child=_lock.give_back)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_lock.give_back, after_in_child=_lock.give_back
+    )

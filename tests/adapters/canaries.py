@@ -1,4 +1,5 @@
-"""Canaries of adapters, tried where their framework is installed: each is caught, and each would have run."""
+"""Canaries of adapters, tried where their framework is installed: each is caught, and each would
+have run."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from stanchion.testing import shield_for
 
 
 def check_canary(name: str) -> None:
-    """Raise `AssertionError` where a canary is not caught, or where it is not let through by a shield that allows it:
-    then that it did not run says nothing."""
+    """Raise `AssertionError` where a canary is not caught, or where it is not let through by a
+    shield that allows it: then that it did not run says nothing."""
     came = driven(name)
     assert came.caught, came.why
     assert came.version
@@ -32,7 +33,8 @@ def would_run(name: str) -> bool:
     try:
         canary(shield_for({"name": "bare"}), body)
     except Exception:
-        # A client of models raises what its provider would have answered: it is known by then whether it ran.
+        # A client of models raises what its provider would have answered: it is known by then
+        # whether it ran.
         if not ran:
             raise
     return bool(ran)

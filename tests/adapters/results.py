@@ -1,4 +1,5 @@
-"""What the suite has found of each adapter: written by `make test-adapters`, kept beside the adapter's tests."""
+"""What the suite has found of each adapter: written by `make test-adapters`, kept beside the
+adapter's tests."""
 
 from __future__ import annotations
 
@@ -17,11 +18,13 @@ HERE: Final = Path("tests/adapters")
 SOURCES: Final = Path("src/stanchion/adapters")
 PACKAGE: Final = "stanchion.adapters."
 NOT_HOSTS: Final = frozenset({"http", "mcp"})
-"""Adapters with no agent in them to play a scene: they guard requests, and the messages of a protocol."""
+"""Adapters with no agent in them to play a scene: they guard requests, and the messages of a
+protocol."""
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One behaviour of one adapter: the ways in which it was shown, or the probe that shows it is out of reach."""
+    """One behaviour of one adapter: the ways in which it was shown, or the probe that shows it is
+    out of reach."""
 
     ways: tuple[str, ...] = ()
     probe: str = ""
@@ -40,13 +43,23 @@ class Result(msgspec.Struct, frozen=True):
 
 def adapters(root: Path = ROOT) -> list[str]:
     """The adapters that put an agent's host under a shield: the modules that make a `Host`."""
-    found = {one.stem for one in (root / SOURCES).iterdir() if one.stem.isidentifier() and not one.stem.startswith("_")}
-    return sorted([name for name in found - NOT_HOSTS if any(map(_makes_a_host, files_of(name, root)))])
+    found = {
+        one.stem
+        for one in (root / SOURCES).iterdir()
+        if one.stem.isidentifier() and not one.stem.startswith("_")
+    }
+    return sorted(
+        [name for name in found - NOT_HOSTS if any(map(_makes_a_host, files_of(name, root)))]
+    )
 
 
 @cache
 def _makes_a_host(file: Path) -> bool:
-    calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
     return any(isinstance(call.func, ast.Name) and call.func.id == "Host" for call in calls)
 
 
@@ -68,7 +81,8 @@ def parts_of(adapter: str, root: Path = ROOT) -> list[Path]:
 
 
 def _imported_by(file: Path) -> Iterator[str]:
-    """The modules of adapters that a file imports, wherever it does; a name that it imports may be a module as well."""
+    """The modules of adapters that a file imports, wherever it does; a name that it imports may be
+    a module as well."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         match node:
             case ast.Import(names=names):
@@ -78,12 +92,18 @@ def _imported_by(file: Path) -> Iterator[str]:
 
 
 def _modules(module: str, root: Path) -> list[Path]:
-    """The files that Python runs for a module of the adapters: its own, and those of the packages that it is in."""
+    """The files that Python runs for a module of the adapters: its own, and those of the packages
+    that it is in."""
     if not module.startswith(PACKAGE):
         return []
     names = module.removeprefix(PACKAGE).split(".")
     places = [(root / SOURCES).joinpath(*names[: depth + 1]) for depth in range(len(names))]
-    return [file for one in places for file in (one.with_suffix(".py"), one / "__init__.py") if file.is_file()]
+    return [
+        file
+        for one in places
+        for file in (one.with_suffix(".py"), one / "__init__.py")
+        if file.is_file()
+    ]
 
 
 def pins(root: Path = ROOT) -> dict[str, list[str]]:
@@ -93,10 +113,13 @@ def pins(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def source_of(adapter: str, root: Path = ROOT) -> str:
-    """A digest of an adapter's source, with all of other adapters that it is made of: results hold for this alone."""
+    """A digest of an adapter's source, with all of other adapters that it is made of: results hold
+    for this alone."""
     digest = sha256()
     for file in parts_of(adapter, root):
-        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update(
+            file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0"
+        )
     return digest.hexdigest()[:32]
 
 

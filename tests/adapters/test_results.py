@@ -39,7 +39,9 @@ def test_every_adapter_is_pinned_and_nothing_else_is() -> None:
 
 def test_every_probe_is_a_test_of_its_adapter() -> None:
     for adapter in adapters():
-        tests = "".join([file.read_text(encoding="utf-8") for file in (ROOT / HERE / adapter).glob("test_*.py")])
+        tests = "".join(
+            [file.read_text(encoding="utf-8") for file in (ROOT / HERE / adapter).glob("test_*.py")]
+        )
         probes = [cell.probe for cell in kept(adapter).cells.values() if cell.probe]
         assert [probe for probe in probes if f"def {probe}(" not in tests] == []
 
@@ -77,16 +79,26 @@ def test_what_is_missing_or_stale_is_named() -> None:
     fresh = Result(adapter, {}, source_of(adapter), "none", "none", whole)
     assert complaints_about(fresh) == []
     (said,) = complaints_about(Result(adapter, {}, "old", "none", "none", whole))
-    assert said == f"the source of `{adapter}` has changed since its results were found: run `make test-adapters`"
-    (said,) = complaints_about(Result(adapter, {}, source_of(adapter), "none", "none", {**whole, "stream": Cell()}))
+    assert said == (
+        f"the source of `{adapter}` has changed since its results were found: run `make "
+        f"test-adapters`"
+    )
+    (said,) = complaints_about(
+        Result(adapter, {}, source_of(adapter), "none", "none", {**whole, "stream": Cell()})
+    )
     assert said == f"`{adapter}` has neither shown `stream` nor a probe that it is out of reach"
 
 
 def test_the_parts_of_an_adapter_are_what_it_imports() -> None:
-    found = {name: {file.relative_to(ROOT / SOURCES).as_posix() for file in parts_of(name)} for name in adapters()}
+    found = {
+        name: {file.relative_to(ROOT / SOURCES).as_posix() for file in parts_of(name)}
+        for name in adapters()
+    }
     assert {"pydantic_ai.py", "pydantic_ai_calls.py"} <= found["pydantic_ai"]
     assert {"crewai.py", "crewai_tools.py"} <= found["crewai"]
-    assert {"openai.py", "clients/__init__.py", "clients/guarded.py", "http/leaving.py"} <= found["openai"]
+    assert {"openai.py", "clients/__init__.py", "clients/guarded.py", "http/leaving.py"} <= found[
+        "openai"
+    ]
     assert {"litellm.py", "clients/guardrail.py"} <= found["litellm"]  # imported in a function
     assert found["smolagents"] == {"smolagents.py"}
 
@@ -94,7 +106,9 @@ def test_the_parts_of_an_adapter_are_what_it_imports() -> None:
 def test_results_are_stale_where_a_part_of_the_adapter_has_changed(tmp_path: Path) -> None:
     place = tmp_path / SOURCES
     (place / "inner").mkdir(parents=True)
-    (place / "mine.py").write_text("from stanchion.adapters.inner import deep\nimport stanchion.adapters.beside\n")
+    (place / "mine.py").write_text(
+        "from stanchion.adapters.inner import deep\nimport stanchion.adapters.beside\n"
+    )
     (place / "beside.py").write_text("import os\n")
     (place / "other.py").write_text("")
     (place / "inner" / "__init__.py").write_text("")
@@ -110,7 +124,9 @@ def test_results_are_stale_where_a_part_of_the_adapter_has_changed(tmp_path: Pat
 
 
 def test_results_are_kept_as_they_are(tmp_path: Path) -> None:
-    result = Result("mine", {"framework": "1.0"}, "digest", "resume", "chunk", {"allow": Cell(("sync",))})
+    result = Result(
+        "mine", {"framework": "1.0"}, "digest", "resume", "chunk", {"allow": Cell(("sync",))}
+    )
     (tmp_path / HERE / "mine").mkdir(parents=True)
     keep(result, tmp_path)
     assert kept("mine", tmp_path) == result

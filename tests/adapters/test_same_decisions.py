@@ -1,4 +1,5 @@
-"""One agent, played by each framework that is installed: the same decisions, byte for byte but for ids and times."""
+"""One agent, played by each framework that is installed: the same decisions, byte for byte but for
+ids and times."""
 
 from __future__ import annotations
 
@@ -49,8 +50,11 @@ ENDINGS: Final = {"a failure": ("look", {"name": "nobody"}), "a pause": ("send",
 """At each of these some frameworks end or pause, so it comes last."""
 COMPARED: Final = frozenset({"tool_call", "tool_result", "error"})
 """What an agent does. What a framework adds to its requests to a model is its own."""
-OWN: Final = frozenset({"id", "run", "call", "at", "now", "notes", "prev", "seq", "chain", "settles", "can", "settled"})
-"""What names a record, its run and its call, when it was and how long it took, and what its host can."""
+OWN: Final = frozenset(
+    {"id", "run", "call", "at", "now", "notes", "prev", "seq", "chain", "settles", "can", "settled"}
+)
+"""What names a record, its run and its call, when it was and how long it took, and what its host
+can."""
 
 
 def drivers() -> dict[str, Driver]:
@@ -72,27 +76,41 @@ def decisions(driver: Driver, way: str, ending: str, folder: Path) -> bytes:
     seen = played(driver, Scene(shield, turns, way, folder))
     assert len(seen.asked) > len(CALLS), seen.raised
     kept = [msgspec.to_builtins(entry.read()) for entry in shield.journal.kept()]
-    told = [{k: v for k, v in one.items() if k not in OWN} for one in kept if one["stage"] in COMPARED]
+    told = [
+        {k: v for k, v in one.items() if k not in OWN} for one in kept if one["stage"] in COMPARED
+    ]
     return msgspec.json.encode(told, order="deterministic")
 
 
 DRIVERS: Final = drivers()
-WHOLE: Final = {name: one for name, one in DRIVERS.items() if not one.beyond.keys() & {"modify", "redact", "error"}}
+WHOLE: Final = {
+    name: one
+    for name, one in DRIVERS.items()
+    if not one.beyond.keys() & {"modify", "redact", "error"}
+}
 """Those that can carry out all that is decided here."""
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize(("name", "way"), [(name, way) for name, one in WHOLE.items() for way in one.ways])
-def test_one_agent_gets_the_same_decisions_in_every_framework(name: str, way: str, ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "way"), [(name, way) for name, one in WHOLE.items() for way in one.ways]
+)
+def test_one_agent_gets_the_same_decisions_in_every_framework(
+    name: str, way: str, ending: str, tmp_path: Path
+) -> None:
     own = decisions(DRIVERS["loop"], "sync", ending, tmp_path / "loop")
     assert own.count(b'"stage"') == (10 if ending == "a failure" else 9)
     assert decisions(DRIVERS[name], way, ending, tmp_path / "own") == own
 
 
 def test_the_frameworks_of_the_development_environment_are_played() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     wanted = {name for name, pinned in pins().items() if set(pinned) & set(extras["dev"])}
-    absent = [pin.partition("==")[0] for name in wanted for pin in pins()[name] if not installed(pin)]
+    absent = [
+        pin.partition("==")[0] for name in wanted for pin in pins()[name] if not installed(pin)
+    ]
     if absent:
         pytest.skip(f"`{absent[0]}` is not installed here: `make test` installs it")
     assert wanted

@@ -1,4 +1,5 @@
-"""What every framework reports, as it was recorded, gets the decisions that it got when it was recorded."""
+"""What every framework reports, as it was recorded, gets the decisions that it got when it was
+recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An adapter whose framework is of a version that nobody has tried refuses to be imported, in one line."""
+"""An adapter whose framework is of a version that nobody has tried refuses to be imported, in one
+line."""
 
 from __future__ import annotations
 
@@ -28,4 +29,6 @@ def test_an_unknown_version_is_refused_before_the_framework_is_imported(
     (framework, *_) = [pin.partition("==")[0].partition("[")[0] for pin in pins()[adapter]]
     assert str(raised.value).startswith(f"`{framework}` 0.0.1 was not tried with this adapter")
     assert "\n" not in str(raised.value)
-    assert [module for module in set(sys.modules) - before if not module.startswith("stanchion")] == []
+    assert [
+        module for module in set(sys.modules) - before if not module.startswith("stanchion")
+    ] == []

@@ -1,4 +1,5 @@
-"""Recorded traffic of adapters: written where a framework is installed, judged again where it is not.
+"""Recorded traffic of adapters: written where a framework is installed, judged again where it is
+not.
 
 `python -m tests.adapters.traffic NAME` records an adapter's traffic in its own environment.
 """
@@ -22,7 +23,8 @@ from stanchion.testing.host_suite.traffic import Heard, Traffic
 from tests.adapters.results import HERE, ROOT
 
 REPLAYED: Final = ("allow", "block", "modify", "redact", "error", "handoff", "parallel")
-"""Behaviours whose decisions follow from what is reported alone: nothing crashes or waits, and nobody is paid."""
+"""Behaviours whose decisions follow from what is reported alone: nothing crashes or waits, and
+nobody is paid."""
 GUARDS: Final[dict[str, tuple[Any, ...]]] = {"modify": (Capped(),)}
 """The guards of behaviours that no policy can ask for."""
 DRAWN: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -51,8 +53,12 @@ def record(adapter: str) -> None:
 
 
 def steady(text: str) -> str:
-    """The text with ids that were drawn at random numbered in their order, so that recording anew changes little."""
-    known = {name: f"00000000-0000-0000-0000-{at:012}" for at, name in enumerate(dict.fromkeys(DRAWN.findall(text)))}
+    """The text with ids that were drawn at random numbered in their order, so that recording anew
+    changes little."""
+    known = {
+        name: f"00000000-0000-0000-0000-{at:012}"
+        for at, name in enumerate(dict.fromkeys(DRAWN.findall(text)))
+    }
     return DRAWN.sub(lambda found: known[found[0]], text)
 
 
@@ -60,12 +66,16 @@ def judged_again(traffic: Traffic) -> list[tuple[str, str, str]]:
     """What is decided about recorded events now: stage, action and code of each."""
     host = Host("replay", can=traffic.can, refused=str, ended=str)
     guards = GUARDS.get(traffic.behaviour, ())
-    with host.run(shield_for(traffic.policy, guards=guards), agent="helper", task="suite") as hosted:
+    with host.run(
+        shield_for(traffic.policy, guards=guards), agent="helper", task="suite"
+    ) as hosted:
         return [_again(hosted, one) for one in traffic.heard]
 
 
 def _again(hosted: Any, heard: Heard) -> tuple[str, str, str]:
-    told = hosted.report(heard.stage, key=heard.id if heard.stage in STARTS else heard.call, **heard.fields)
+    told = hosted.report(
+        heard.stage, key=heard.id if heard.stage in STARTS else heard.call, **heard.fields
+    )
     findings = told.decision.findings
     return heard.stage, told.decision.action.name, findings[0].code if findings else ""
 

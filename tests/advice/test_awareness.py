@@ -26,12 +26,20 @@ def test_it_is_never_longer_and_never_in_part(pieces: list[list[str]], room: int
     assert len(said) <= room
     left = iter(pieces)
     lines = [line for line in said.split("\n") if line]
-    assert all(any(line in wordings for wordings in left) for line in lines), "each is a whole wording, in their order"
+    assert all(any(line in wordings for wordings in left) for line in lines), (
+        "each is a whole wording, in their order"
+    )
 
 
 def test_less_and_less_is_said_the_error_first() -> None:
     similar = Similar("t", "f", 1, 0, 0.5, ())
     told = [*ever_shorter(AdviceContext("t", 1, ToolText("e" * 100), similar))]
-    assert [0 if one.last_error is None else len(one.last_error.text) for one in told] == [100, 80, 40, 0, 0]
+    assert [0 if one.last_error is None else len(one.last_error.text) for one in told] == [
+        100,
+        80,
+        40,
+        0,
+        0,
+    ]
     assert [one.similar_success is None for one in told] == [False] * 4 + [True]
     assert [*ever_shorter(AdviceContext("t"))] == [AdviceContext("t")]

@@ -17,7 +17,10 @@ def test_the_same_context_and_style_are_at_hand() -> None:
 
 def test_whatever_differs_in_a_context_is_worded_anew() -> None:
     cache = AdviceCache()
-    said = [cache.advice("expert", AdviceContext("t", 1, ToolText(words))) for words in ("timeout", "system")]
+    said = [
+        cache.advice("expert", AdviceContext("t", 1, ToolText(words)))
+        for words in ("timeout", "system")
+    ]
     assert said[0] != said[1]
     assert cache.stats().cache_hits == 0
 

@@ -14,7 +14,9 @@ from stanchion.kernel.findings import Finding, Isolate
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import declared
 
-BESIDE = Beside(("find",), Similar("pay", "f", 1, 0, 0.5, (Difference("currency", "missing", "a text"),)))
+BESIDE = Beside(
+    ("find",), Similar("pay", "f", 1, 0, 0.5, (Difference("currency", "missing", "a text"),))
+)
 
 
 def refusing(code: str, action: Action = Action.BLOCK, *args: object, **more: object) -> Decision:
@@ -79,7 +81,12 @@ def test_alternatives_are_named_where_another_call_can_help() -> None:
     said = guidance_of(refusing("tool.denied", Action.BLOCK, "pay"), BESIDE)
     assert said.beside == BESIDE
     assert said.text.endswith(
-        "the policy names an alternative: 'find'; beside a call that worked: 'currency' is missing (a text)"
+        "the policy names an alternative: 'find'; beside a call that worked: 'currency' is missing "
+        "(a text)"
     )
-    for decision in (refusing("x.y", Action.HALT), refusing("x.y", Action.ESCALATE), refusing("kernel.lapsed")):
+    for decision in (
+        refusing("x.y", Action.HALT),
+        refusing("x.y", Action.ESCALATE),
+        refusing("kernel.lapsed"),
+    ):
         assert not guidance_of(decision, BESIDE).beside

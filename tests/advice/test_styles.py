@@ -47,7 +47,10 @@ def test_a_tool_that_works_badly_is_spoken_of(style: StyleName) -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_what_differs_from_a_call_that_worked_is_said(style: StyleName) -> None:
-    differences = (Difference("currency", "missing", "a text"), Difference("amount", "type", "a number", "a text"))
+    differences = (
+        Difference("currency", "missing", "a text"),
+        Difference("amount", "type", "a number", "a text"),
+    )
     similar = Similar("pay", "f", 1, 0, 0.5, differences)
     said = advice_in(style, AdviceContext("pay", 1, similar_success=similar))
     assert "'currency' is missing (a text), 'amount' is a text, and a number worked" in said
@@ -62,7 +65,10 @@ def test_values_are_told_where_the_run_itself_gave_them() -> None:
     )
     similar = Similar("pay", "own", 1, 0, 0.5, differences, {"to": "ann"})
     said = advice_in("concise", AdviceContext("pay", 1, similar_success=similar))
-    assert "'to' has another value than \"ann\", 'note' has another value, 'amount' is of another kind than 5" in said
+    assert (
+        "'to' has another value than \"ann\", 'note' has another value, 'amount' is of another "
+        "kind than 5"
+    ) in said
     assert "'urgent' was not there" in said
 
 
@@ -75,7 +81,9 @@ def test_names_that_are_sentences_are_quoted(style: StyleName) -> None:
 
 
 @given(st.text(), st.text(), st.sampled_from([*STYLES]))
-def test_no_words_of_a_tool_begin_a_line_or_leave_their_quotation(tool: str, words: str, style: StyleName) -> None:
+def test_no_words_of_a_tool_begin_a_line_or_leave_their_quotation(
+    tool: str, words: str, style: StyleName
+) -> None:
     said = advice_in(style, AdviceContext(tool, 1, ToolText(words)))
     ours = advice_in(style, AdviceContext("search", 1, ToolText("timeout")))
     assert len(said.splitlines()) == len(ours.splitlines())
@@ -84,18 +92,25 @@ def test_no_words_of_a_tool_begin_a_line_or_leave_their_quotation(tool: str, wor
 
 
 HOSTILE = st.text(
-    st.sampled_from("a\"'\\\n\r\x85\u2028\u2029\u202e\u200b\u200d\ufeff\x1b\x00\U000e0070\U000e0041"), max_size=30
+    st.sampled_from(
+        "a\"'\\\n\r\x85\u2028\u2029\u202e\u200b\u200d\ufeff\x1b\x00\U000e0070\U000e0041"
+    ),
+    max_size=30,
 )
 """Texts of what breaks a line, turns it around or is not seen."""
 
 
 @given(HOSTILE, HOSTILE, st.sampled_from([*STYLES]))
 def test_names_errors_and_values_are_escaped_alike(text: str, value: str, style: StyleName) -> None:
-    worked = Practice("own", "t", 1, 0, encoded(bounded({"k": value, text: [value], "d": {text: value}})), 0)
+    worked = Practice(
+        "own", "t", 1, 0, encoded(bounded({"k": value, text: [value], "d": {text: value}})), 0
+    )
     (similar,) = similar_to({"k": 1}, [worked])
     said = advice_in(style, AdviceContext(text, 1, ToolText(text), similar))
     assert visible(said, lines=True) == said
-    ours = advice_in(style, AdviceContext("search", 1, ToolText("timeout"), similar_to({}, [NEAR])[0]))
+    ours = advice_in(
+        style, AdviceContext("search", 1, ToolText("timeout"), similar_to({}, [NEAR])[0])
+    )
     assert len(said.splitlines()) == len(ours.splitlines())
 
 

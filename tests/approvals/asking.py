@@ -1,4 +1,5 @@
-"""What these tests share: a policy that asks before it pays, a tool that counts, a store that lets somebody answer."""
+"""What these tests share: a policy that asks before it pays, a tool that counts, a store that lets
+somebody answer."""
 
 from __future__ import annotations
 
@@ -35,10 +36,12 @@ class Paid:
 
 
 class Meanwhile:
-    """A store behind which something happens as soon as a ticket was opened, in a thread of its own; `at_once`:
-    before whoever opened it knows."""
+    """A store behind which something happens as soon as a ticket was opened, in a thread of its
+    own; `at_once`: before whoever opened it knows."""
 
-    def __init__(self, store: Store, happens: Callable[[str], object], at_once: bool = False) -> None:
+    def __init__(
+        self, store: Store, happens: Callable[[str], object], at_once: bool = False
+    ) -> None:
         self._store = store
         self._happens = happens
         self._at_once = at_once

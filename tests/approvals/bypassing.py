@@ -1,4 +1,5 @@
-"""What tests of bypasses share: a policy with guardrails of every kind, and tools that note what they did."""
+"""What tests of bypasses share: a policy with guardrails of every kind, and tools that note what
+they did."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def allowing(role: str = "reviewer") -> dict[str, Any]:
 
 
 def policy(*more: dict[str, Any], role: str = "reviewer", **terms: Any) -> dict[str, Any]:
-    """A policy with a guardrail that can be bypassed, one that cannot, and one that is always active."""
+    """A policy with a guardrail that can be bypassed, one that cannot, and one that is always
+    active."""
     return {
         "name": "p",
         "guards": [
@@ -29,7 +31,10 @@ def policy(*more: dict[str, Any], role: str = "reviewer", **terms: Any) -> dict[
             denies("built-in", "halt_job", always=True),
             *more,
         ],
-        "tools": {"wipe": {"annotations": ["destructive"]}, "erase": {"annotations": ["irreversible"]}},
+        "tools": {
+            "wipe": {"annotations": ["destructive"]},
+            "erase": {"annotations": ["irreversible"]},
+        },
         "bypass": {"safety_responses": ["stop", "halt_job"], **terms},
     }
 

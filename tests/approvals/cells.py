@@ -1,4 +1,5 @@
-"""Every way of saying yes, as a table of cells: what is expected, stated by itself, and what comes of it in a run."""
+"""Every way of saying yes, as a table of cells: what is expected, stated by itself, and what comes
+of it in a run."""
 
 from __future__ import annotations
 
@@ -59,13 +60,16 @@ class Cell(NamedTuple):
 def cells(*ways: str) -> list[Cell]:
     """Every cell of some ways. A program names no role."""
     drawn = itertools.product(ways, (True, False), RISKS, MODES, ROLES, SCOPES)
-    return [cell for cell in map(Cell._make, drawn) if cell.way not in PROGRAM or cell.role == ROLES[0]]
+    return [
+        cell for cell in map(Cell._make, drawn) if cell.way not in PROGRAM or cell.role == ROLES[0]
+    ]
 
 
 def played(*ways: str) -> list[Cell]:
     """The cells of some ways that are played: some of each, in a soak all of them.
 
-    A fourth: roles and scopes come in threes and fives, so every one of them is met with every mode.
+    A fourth: roles and scopes come in threes and fives, so every one of them is met with every
+    mode.
     """
     return [cell for way in ways for cell in some(cells(way), 4, way)]
 
@@ -99,9 +103,15 @@ class Setting:
         self.signers = {role: signer for role, (signer, _) in people.items()}
         self.known = {role: known for role, (_, known) in people.items()}
         lasting = cell.way == "program on a lasting store"
-        store = SqliteStore(folder / f"{cell}.db".replace("'", ""), self.clock) if lasting else MemoryStore(self.clock)
+        store = (
+            SqliteStore(folder / f"{cell}.db".replace("'", ""), self.clock)
+            if lasting
+            else MemoryStore(self.clock)
+        )
         operators = [chief, *self.known.values()] if cell.enrolled else []
-        self.shield = shield_for(_policy(cell.risk), clock=self.clock, store=store, operators=operators)
+        self.shield = shield_for(
+            _policy(cell.risk), clock=self.clock, store=store, operators=operators
+        )
         if cell.way == "revoked key" and cell.enrolled:
             for known in self.known.values():
                 self.shield.enrol("revoke", known, boss)
@@ -161,7 +171,12 @@ def _policy(risk: str) -> dict[str, Any]:
             {"use": "tool_denylist", "id": "ask-first", "tools": ["pay"], "action": "escalate"},
             {"use": "budget", "tokens": 100, "warn_at": 100},
         ],
-        "escalation": {"roles": [*ASKED], "quorum": 1, "tickets_for_a_run": 1_000_000, "tickets_a_minute": 1_000_000},
+        "escalation": {
+            "roles": [*ASKED],
+            "quorum": 1,
+            "tickets_for_a_run": 1_000_000,
+            "tickets_a_minute": 1_000_000,
+        },
     }
 
 
@@ -173,7 +188,9 @@ def _answer(cell: Cell, setting: Setting, ticket: Ticket) -> None:
         return shield.approve(ticket.id, by=by, scope=cell.scope, pattern=pattern, for_s=60)
 
     def handed_in(way: Way, until: int) -> Any:
-        act = wish_of(ticket, said(scope, ticket.run, pattern)).act(signer.name, cell.role, until, True, "")
+        act = wish_of(ticket, said(scope, ticket.run, pattern)).act(
+            signer.name, cell.role, until, True, ""
+        )
         proof = signer.signed(act) if way.proven else Answer(act=act, way=way)
         return shield.answer(msgspec.structs.replace(proof, way=way).bytes)
 

@@ -15,8 +15,8 @@ class Killed(BaseException):
 
 
 class Dying:
-    """A store whose process is killed at a trip: before it is carried out, or (`applied`) before the answer comes. From
-    then on nothing of that process reaches the store."""
+    """A store whose process is killed at a trip: before it is carried out, or (`applied`) before
+    the answer comes. From then on nothing of that process reaches the store."""
 
     place = ""
 

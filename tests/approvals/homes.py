@@ -1,4 +1,5 @@
-"""A home for tests of operators: its own folders, and the command line as somebody would run it there."""
+"""A home for tests of operators: its own folders, and the command line as somebody would run it
+there."""
 
 from __future__ import annotations
 
@@ -47,7 +48,11 @@ class Home:
         self.project = folder / "project"
         self.project.mkdir(parents=True)
         self.environ = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("STANCHION_", "SSH_"))},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(("STANCHION_", "SSH_"))
+            },
             "HOME": str(folder),
             "XDG_CONFIG_HOME": str(folder / "config"),
             "STANCHION_STATE_DIR": str(self.state),
@@ -109,4 +114,6 @@ class Home:
         """A shield on this home's state, in this process."""
         from stanchion import Shield
 
-        return Shield.load(self.policy(risk, more), store=self.store, journal=str(self.state / "trail"), **options)
+        return Shield.load(
+            self.policy(risk, more), store=self.store, journal=str(self.state / "trail"), **options
+        )

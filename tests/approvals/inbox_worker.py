@@ -1,4 +1,5 @@
-"""A process that asks, lists and pays on a shared store, one phase for each line that it is given."""
+"""A process that asks, lists and pays on a shared store, one phase for each line that it is
+given."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ POLICY: dict[str, Any] = {
 
 
 def work(url: str, schema: str, key: str, count: int) -> None:
-    """Ask for so many payments, list what waits, and pay what was approved; print what came of each phase."""
+    """Ask for so many payments, list what waits, and pay what was approved; print what came of each
+    phase."""
     people = [Operator(name="ann", key=key)]
     store = PostgresStore(url, schema=schema)
     shield = shield_for(POLICY, store=store, operators=people, nonces=lambda: token_hex(4))

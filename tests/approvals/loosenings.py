@@ -1,4 +1,5 @@
-"""Everything that lets more through than before: how it comes to be refused, how it is let go on, and whether it is."""
+"""Everything that lets more through than before: how it comes to be refused, how it is let go on,
+and whether it is."""
 
 from __future__ import annotations
 
@@ -61,13 +62,23 @@ class World:
         self.listed = 0
         self.held = ""
         self.shield = Shield.load(
-            self.policy, store=store, journal="memory:", clock=self.clock, safe_mode=False, operators=known
+            self.policy,
+            store=store,
+            journal="memory:",
+            clock=self.clock,
+            safe_mode=False,
+            operators=known,
         )
         self.run = self.shield.run("bot", "bills", id="r1")
 
     def cells(self) -> dict[str, tuple[int, Any]]:
-        """All that the store keeps, but for the epoch, which whoever comes to an empty store makes."""
-        return {cell.key: (cell.number, cell.value) for cell in self.shield.store.look() if cell.key != EPOCH}
+        """All that the store keeps, but for the epoch, which whoever comes to an empty store
+        makes."""
+        return {
+            cell.key: (cell.number, cell.value)
+            for cell in self.shield.store.look()
+            if cell.key != EPOCH
+        }
 
     def refusals(self) -> list[Any]:
         """The answers that were refused, as the trail tells them."""
@@ -81,17 +92,28 @@ class World:
 
     def tools(self) -> dict[str, Any]:
         """What a server lists, as it describes it by now."""
-        return {"tools": [{"name": "find", "description": f"find, {self.listed}", "inputSchema": {"type": "object"}}]}
+        return {
+            "tools": [
+                {
+                    "name": "find",
+                    "description": f"find, {self.listed}",
+                    "inputSchema": {"type": "object"},
+                }
+            ]
+        }
 
     def trusting(self) -> Request:
         """The request to trust the policy's file as it is."""
         digest = policy_hash(self.policy, None)
-        return Request(purpose=Purpose.POLICY, tenant=FLEET, subject=digest, said={"policy": "policy.yaml"})
+        return Request(
+            purpose=Purpose.POLICY, tenant=FLEET, subject=digest, said={"policy": "policy.yaml"}
+        )
 
 
 class Loosening(NamedTuple):
-    """`tightens` has something refused, again and again; `loosens` lets it go on; `holds` says whether it is refused.
-    `kept` is said of a yes that counts for only as long as whoever gave it is an operator."""
+    """`tightens` has something refused, again and again; `loosens` lets it go on; `holds` says
+    whether it is refused. `kept` is said of a yes that counts for only as long as whoever gave it
+    is an operator."""
 
     tightens: Callable[[World], object]
     loosens: Callable[[World, By], object]
@@ -113,7 +135,9 @@ def _ask(world: World) -> None:
 def _approve(scope: str) -> Callable[[World, By], object]:
     def approve(world: World, by: By) -> object:
         now = ("pay", State.OPEN, world.shield.policy.hash)
-        (ticket,) = [one for one in world.shield.tickets() if (one.tool, one.state, one.policy) == now]
+        (ticket,) = [
+            one for one in world.shield.tickets() if (one.tool, one.state, one.policy) == now
+        ]
         return world.shield.approve(ticket.id, by=by, scope=scope)
 
     return approve
@@ -185,7 +209,9 @@ def _reload_refused(world: World) -> bool:
 
 def _retain(world: World, days: float | None, by: By) -> None:
     said = {"days": days, "megabytes": None, "why": ""}
-    world.shield.act(Request(purpose=Purpose.RETENTION, tenant=FLEET, subject=SUBJECT, said=said), by)
+    world.shield.act(
+        Request(purpose=Purpose.RETENTION, tenant=FLEET, subject=SUBJECT, said=said), by
+    )
 
 
 def _retain_all(world: World) -> None:
@@ -204,7 +230,9 @@ def _dismiss(world: World) -> None:
 
 LOOSENINGS: dict[str, Loosening] = {
     "a ticket": Loosening(_ask, _approve("once"), _refuses("pay", {"amount": 5}), kept=True),
-    "a ticket for its run": Loosening(_ask, _approve("run"), _refuses("pay", {"amount": 5}), kept=True),
+    "a ticket for its run": Loosening(
+        _ask, _approve("run"), _refuses("pay", {"amount": 5}), kept=True
+    ),
     "a halt": Loosening(
         lambda world: world.shield.halt("drill"),
         lambda world, by: world.shield.resume(by=by),
@@ -286,7 +314,8 @@ LOOSENINGS: dict[str, Loosening] = {
 
 
 class Elsewhere(Signer, frozen=True):
-    """An operator who signs on another machine: what they sign is carried by hand, and nothing is done there."""
+    """An operator who signs on another machine: what they sign is carried by hand, and nothing is
+    done there."""
 
     def signed(self, act: Any) -> Any:
         """Their answer, for whoever carries it."""

@@ -30,15 +30,25 @@ def asked(content: Any = None, beside: dict[str, Any] | None = None, **more: Any
         }
     )
     given = {"run": "r1", "askers": ("bot",), "opened_at": 1_000, "expires_at": 61_000, **more}
-    return Ticket(**{"id": id_of(deed), "deed": deed, "content": content, "beside": beside, **given})
+    return Ticket(
+        **{"id": id_of(deed), "deed": deed, "content": content, "beside": beside, **given}
+    )
 
 
-def answer(ticket: Ticket, yes: bool = True, by: str = "ann", until: int = 50_000, **more: Any) -> Answer:
+def answer(
+    ticket: Ticket, yes: bool = True, by: str = "ann", until: int = 50_000, **more: Any
+) -> Answer:
     """Somebody's answer to a ticket, which nobody has checked."""
-    act = wish_of(ticket, more.pop("scope", "once")).act(by, more.pop("role", "boss"), until, yes, more.pop("why", ""))
-    return Answer(act=msgspec.structs.replace(act, **more), way=Way.KEY, key="SHA256:k", signature="00")
+    act = wish_of(ticket, more.pop("scope", "once")).act(
+        by, more.pop("role", "boss"), until, yes, more.pop("why", "")
+    )
+    return Answer(
+        act=msgspec.structs.replace(act, **more), way=Way.KEY, key="SHA256:k", signature="00"
+    )
 
 
-def said(ticket: Ticket, at: int, yes: bool = True, scope: Scope = Scope.ONCE, **more: Any) -> Ticket:
+def said(
+    ticket: Ticket, at: int, yes: bool = True, scope: Scope = Scope.ONCE, **more: Any
+) -> Ticket:
     """A ticket with somebody's answer."""
     return answered(ticket, at, answer(ticket, yes, **more), scope)

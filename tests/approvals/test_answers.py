@@ -1,4 +1,5 @@
-"""Who may say yes to what, cell by cell, through the runtime: the action starts where the rules say so, or never."""
+"""Who may say yes to what, cell by cell, through the runtime: the action starts where the rules say
+so, or never."""
 
 from __future__ import annotations
 
@@ -40,7 +41,13 @@ def wrong(came: list[tuple[Cell, bool]]) -> list[tuple[Cell, bool]]:
 
 def test_the_table_has_both_sides() -> None:
     starts = {way: sum(map(expected, cells(way))) for way in WAYS if any(map(expected, cells(way)))}
-    assert starts == {"key": 85, "ssh-agent": 85, "signed elsewhere": 85, "terminal": 35, "program": 21}
+    assert starts == {
+        "key": 85,
+        "ssh-agent": 85,
+        "signed elsewhere": 85,
+        "terminal": 35,
+        "program": 21,
+    }
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in TYPED])
@@ -62,7 +69,11 @@ def test_every_way_that_starts_something_is_played_on_both_sides() -> None:
 def test_a_code_typed_at_a_terminal_starts_what_it_may_and_nothing_else() -> None:
     """One process at a real terminal, where somebody types every code that is asked for."""
     root = str(Path(__file__).parents[2])
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]), "NO_COLOR": "1"}
+    environ = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]),
+        "NO_COLOR": "1",
+    }
     with person() as somebody:
         made = somebody.begin(AT_A_TERMINAL, env=environ, cwd=root)
         while code := somebody.reads(r"Type ([A-Z0-9]{6}) to continue", until=made):
@@ -103,18 +114,26 @@ def nothing_to_see() -> st.SearchStrategy[str]:
 def respelled(draw: st.DrawFn, name: str) -> str:
     """A name as somebody could write it who wants to be taken for somebody else."""
     between = nothing_to_see()
-    written = [draw(st.sampled_from([char, char.upper(), WIDE[char]])) + draw(between) for char in name]
+    written = [
+        draw(st.sampled_from([char, char.upper(), WIDE[char]])) + draw(between) for char in name
+    ]
     return draw(between) + "".join(written)
 
 
 @given(respelled("billing-bot"), st.sampled_from(["asked", "works for them", "below them"]))
 @settings(deadline=None)
-def test_nobody_answers_what_was_asked_for_by_them_however_it_is_spelled(name: str, how: str) -> None:
+def test_nobody_answers_what_was_asked_for_by_them_however_it_is_spelled(
+    name: str, how: str
+) -> None:
     own = () if how == "asked" else (name,)
-    answering = Answering(Way.KEY, name if how != "works for them" else "ann", "human_operator", own, True)
-    agents = {"asked": ("billing-bot",), "works for them": ("billing-bot",), "below them": ("other", "billing-bot")}[
-        how
-    ]
+    answering = Answering(
+        Way.KEY, name if how != "works for them" else "ann", "human_operator", own, True
+    )
+    agents = {
+        "asked": ("billing-bot",),
+        "works for them": ("billing-bot",),
+        "below them": ("other", "billing-bot"),
+    }[how]
     assert "somebody else has to answer" in refusal(Asked(agents=agents), answering)
 
 
@@ -138,7 +157,9 @@ def refused_ticket(run: Run, paid: Paid) -> str:
 
 @pytest.mark.parametrize("change", ["revoke", "rotate"])
 @pytest.mark.parametrize("scope", ["once", "run", "task", "time"])
-def test_what_somebody_signed_counts_no_longer_than_their_key(scope: str, change: Literal["revoke", "rotate"]) -> None:
+def test_what_somebody_signed_counts_no_longer_than_their_key(
+    scope: str, change: Literal["revoke", "rotate"]
+) -> None:
     (ann, known), (boss, chief) = operator(), operator("chief")
     shield, paid = shield_for(policy(), operators=[known, chief]), Paid()
     with shield.run("bot", "t") as run:

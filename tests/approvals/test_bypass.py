@@ -1,4 +1,5 @@
-"""Asking to go past a guardrail: what is checked, what a yes lets through, and that it lets nothing else through."""
+"""Asking to go past a guardrail: what is checked, what a yes lets through, and that it lets nothing
+else through."""
 
 from __future__ import annotations
 
@@ -34,12 +35,19 @@ def deeds() -> Deeds:
     return Deeds()
 
 
-def test_a_request_has_the_fields_of_the_specification(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:
+def test_a_request_has_the_fields_of_the_specification(
+    shield: Shield, deeds: Deeds, clock: FakeClock
+) -> None:
     run = shield.run("bot")
     refused(run, deeds.pay, 5)
     made = run.request_bypass("first", WHY, "urgent")
     assert UUID(made.id).version == 4
-    assert (made.guardrail_id, made.requested_by, made.reason, made.urgency) == ("first", "bot", WHY, "urgent")
+    assert (made.guardrail_id, made.requested_by, made.reason, made.urgency) == (
+        "first",
+        "bot",
+        WHY,
+        "urgent",
+    )
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", made.timestamp)
     ticket = shield.ticket(made.ticket)
     assert (ticket.kind, ticket.state, ticket.content["amount"]) == (Kind.BYPASS, State.OPEN, 5)
@@ -74,7 +82,9 @@ def test_another_agent_or_task_cannot_use_it(shield: Shield, deeds: Deeds) -> No
     assert deeds.done == [("pay", 5)], "a later run of the same agent goes on"
 
 
-def test_the_guards_behind_it_still_judge_and_can_be_gone_past_as_well(clock: FakeClock, deeds: Deeds) -> None:
+def test_the_guards_behind_it_still_judge_and_can_be_gone_past_as_well(
+    clock: FakeClock, deeds: Deeds
+) -> None:
     behind = denies("second", "pay", priority=90, **allowing("architect"))
     shield = shield_for(policy(behind), clock=clock)
     run = shield.run("bot")
@@ -82,7 +92,10 @@ def test_the_guards_behind_it_still_judge_and_can_be_gone_past_as_well(clock: Fa
     first = run.request_bypass("first", WHY).ticket
     shield.approve(first, by="kim")
     said = refused(run, deeds.pay, 5)
-    assert [(one.guard, one.action) for one in said.findings] == [("first", Action.ALLOW), ("second", Action.BLOCK)]
+    assert [(one.guard, one.action) for one in said.findings] == [
+        ("first", Action.ALLOW),
+        ("second", Action.BLOCK),
+    ]
     assert shield.ticket(first).state is State.APPROVED, "what does not start uses nothing up"
     with pytest.raises(BypassRefused):
         run.request_bypass("never", WHY)
@@ -167,7 +180,9 @@ def test_only_what_was_refused_can_be_asked_for(shield: Shield, deeds: Deeds) ->
     by_id = run.request_bypass("first", WHY, call=one.id)
     last = run.request_bypass("first", WHY)
     assert [shield.ticket(made.ticket).content["amount"] for made in (by_id, last)] == [5, 6]
-    assert run.request_bypass("first", WHY, call=two.id).id == last.id, "one that stands is not asked for twice"
+    assert run.request_bypass("first", WHY, call=two.id).id == last.id, (
+        "one that stands is not asked for twice"
+    )
 
 
 def test_a_run_remembers_only_so_many(shield: Shield, deeds: Deeds) -> None:
@@ -190,12 +205,16 @@ def test_requests_count_towards_the_limits_of_tickets(clock: FakeClock, deeds: D
         run.request_bypass("first", WHY)
 
 
-@pytest.mark.parametrize("reason", [WHY, "明日までに家賃を払う必要がある", "Die Miete ist heute fällig und bewilligt"])
+@pytest.mark.parametrize(
+    "reason", [WHY, "明日までに家賃を払う必要がある", "Die Miete ist heute fällig und bewilligt"]
+)
 def test_a_reason_in_any_language_says_something(reason: str) -> None:
     assert checked_reason(f" {reason} ", "first", "pay") == reason
 
 
-def test_the_role_is_the_one_that_the_guardrail_asks_for_or_a_higher_one(clock: FakeClock, deeds: Deeds) -> None:
+def test_the_role_is_the_one_that_the_guardrail_asks_for_or_a_higher_one(
+    clock: FakeClock, deeds: Deeds
+) -> None:
     known = {"ann": {"key": KNOWN.key, "roles": ["reviewer"]}}
     shield = shield_for({**policy(role="architect"), "operators": known}, clock=clock)
     run = shield.run("bot")
@@ -242,7 +261,9 @@ def test_async_code_asks_as_well(shield: Shield, deeds: Deeds) -> None:
     assert deeds.done == [("pay", 5)]
 
 
-def test_everything_that_becomes_of_a_request_is_written_down(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:
+def test_everything_that_becomes_of_a_request_is_written_down(
+    shield: Shield, deeds: Deeds, clock: FakeClock
+) -> None:
     run = shield.run("bot")
     for amount, answer in ((1, True), (2, False), (3, None)):
         refused(run, deeds.pay, amount)
@@ -262,7 +283,9 @@ def test_everything_that_becomes_of_a_request_is_written_down(shield: Shield, de
     assert all(fact.data["reason"] == WHY for fact in facts)
 
 
-def test_requests_are_counted_by_what_came_of_them(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:
+def test_requests_are_counted_by_what_came_of_them(
+    shield: Shield, deeds: Deeds, clock: FakeClock
+) -> None:
     counted: list[tuple[str, str]] = []
     shield.telemetry.bypass = lambda guardrail, outcome, run: counted.append((guardrail, outcome))  # type: ignore[method-assign]  # what is told is looked at here
     run = shield.run("bot")
@@ -275,4 +298,11 @@ def test_requests_are_counted_by_what_came_of_them(shield: Shield, deeds: Deeds,
             run.call(deeds.pay, amount)
     clock.advance(900 * S)
     refused(run, deeds.pay, 3)
-    assert [outcome for _, outcome in counted] == ["requested", "used", "requested", "denied", "requested", "denied"]
+    assert [outcome for _, outcome in counted] == [
+        "requested",
+        "used",
+        "requested",
+        "denied",
+        "requested",
+        "denied",
+    ]

@@ -1,4 +1,5 @@
-"""Several processes and one bypass: exactly one action starts, however their steps fall and wherever one is killed."""
+"""Several processes and one bypass: exactly one action starts, however their steps fall and
+wherever one is killed."""
 
 from __future__ import annotations
 
@@ -71,7 +72,11 @@ class World:
     def reviews(self, of: str) -> list[Ticket]:
         """The reviews of a ticket."""
         found = self.process().tickets(state="all")
-        return [one for one in found if one.kind is Kind.REVIEW and one.review is not None and one.review.of == of]
+        return [
+            one
+            for one in found
+            if one.kind is Kind.REVIEW and one.review is not None and one.review.of == of
+        ]
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres", "redis"])
@@ -99,7 +104,9 @@ def test_one_of_those_who_race_goes_past_the_guardrail(world: World, way: str) -
     for turn in range(ROUNDS):
         pid, ticket = world.ready(way)
         racers = [world.calling(pid) for _ in range(RACERS)]
-        decisions: tuple[Decision, ...] = interleave(racers, world.store, random.Random(turn).randrange).decisions
+        decisions: tuple[Decision, ...] = interleave(
+            racers, world.store, random.Random(turn).randrange
+        ).decisions
         started = [decision.id for decision in decisions if decision.proceeds]
         assert len(started) == 1
         after = world.ticket(ticket)
@@ -109,8 +116,11 @@ def test_one_of_those_who_race_goes_past_the_guardrail(world: World, way: str) -
 
 @pytest.mark.parametrize("way", ["yes", "override"])
 @pytest.mark.parametrize("heard", [False, True], ids=["before the store", "before the answer"])
-def test_whoever_is_killed_at_any_trip_leaves_exactly_one_start(world: World, way: str, heard: bool) -> None:
-    """Each trip in turn: the process is killed before the store has carried it out, or before it has heard."""
+def test_whoever_is_killed_at_any_trip_leaves_exactly_one_start(
+    world: World, way: str, heard: bool
+) -> None:
+    """Each trip in turn: the process is killed before the store has carried it out, or before it
+    has heard."""
     for trip in itertools.count():
         pid, ticket = world.ready(way)
         killed = world.calling(pid)
@@ -122,13 +132,16 @@ def test_whoever_is_killed_at_any_trip_leaves_exactly_one_start(world: World, wa
         assert decision.proceeds is not begun, (trip, begun)
         after = world.ticket(ticket)
         assert after.state is State.USED
-        assert len(world.reviews(ticket)) == (way == "override"), "the review is there with the start, or not at all"
+        assert len(world.reviews(ticket)) == (way == "override"), (
+            "the review is there with the start, or not at all"
+        )
         (again,) = interleave([world.calling(pid)], world.store, lambda _: 0).decisions
         assert not again.proceeds
 
 
 def killed_at(flow: Any, store: Store, trip: int, heard: bool) -> bool:
-    """Drive a flow until so many trips are done, and kill it at the next one; says whether it came so far."""
+    """Drive a flow until so many trips are done, and kill it at the next one; says whether it came
+    so far."""
     given: Any = None
     try:
         for _ in range(trip):

@@ -1,4 +1,5 @@
-"""Role × mode × urgency × time: who may say yes to a bypass in every cell, asked of a real shield."""
+"""Role × mode × urgency × time: who may say yes to a bypass in every cell, asked of a real
+shield."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ MAY: dict[tuple[str, str], str] = {
     ("supervisor", "exhausted"): "",
     ("human_operator", "exhausted"): "",
 }
-"""Who may say yes at first, by the role that a guardrail asks for and the mode; each quarter of an hour the first of
-them may no longer."""
+"""Who may say yes at first, by the role that a guardrail asks for and the mode; each quarter of an
+hour the first of them may no longer."""
 
 SPENT = {"standard": 0.1, "strict": 0.55, "lockdown": 0.85, "exhausted": 1.0}
 URGENCIES = ("normal", "urgent", "emergency")
@@ -109,7 +110,9 @@ def test_every_cell(role: str, mode: str, urgency: str) -> None:
 @pytest.mark.parametrize("mode", SPENT)
 @pytest.mark.parametrize("urgency", URGENCIES)
 @pytest.mark.parametrize("at", TIMES)
-def test_a_safety_response_goes_ahead_unanswered_in_the_cells_of_an_emergency(mode: str, urgency: str, at: int) -> None:
+def test_a_safety_response_goes_ahead_unanswered_in_the_cells_of_an_emergency(
+    mode: str, urgency: str, at: int
+) -> None:
     clock, deeds = FakeClock(), Deeds()
     shield = shield_for(policy("reviewer"), clock=clock)
     run = shield.run("bot")
@@ -146,7 +149,9 @@ def test_the_page_shows_the_same_table() -> None:
     from tools.pages.bypass import render
 
     page = render()
-    assert "| `reviewer` | normal | `reviewer`, `architect`, `supervisor`, `human_operator` |" in page
+    assert (
+        "| `reviewer` | normal | `reviewer`, `architect`, `supervisor`, `human_operator` |" in page
+    )
     strict = page.partition("## Mode `strict`")[2].partition("## ")[0]
     row = next(line for line in strict.splitlines() if line.startswith("| `architect` | emergency"))
     assert [cell.strip() for cell in row.split("|")][3:9] == [

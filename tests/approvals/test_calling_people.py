@@ -1,4 +1,5 @@
-"""`run.escalate`: an agent that is refused calls somebody, who sees what was refused; nothing starts on the answer."""
+"""`run.escalate`: an agent that is refused calls somebody, who sees what was refused; nothing
+starts on the answer."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def test_a_blocked_agent_goes_to_a_supervisor_who_sees_what_was_refused() -> Non
         assert ticket.evidence["refused"]["code"] == "tool.denied"
         assert ticket.evidence["refused"]["guard"] == "never"
         assert [(one.kind, one.ticket) for one in told] == [(Told.TICKET_OPENED, ticket.id)]
-        assert run.escalate("the invoice is due today") == ticket.id, "the same about the same is one ticket"
+        assert run.escalate("the invoice is due today") == ticket.id, (
+            "the same about the same is one ticket"
+        )
         shield.approve(ticket.id, by=ANN, comment="seen")
         with pytest.raises(Refused):
             run.call(paid.pay, amount=5, password="hunter2")
@@ -56,7 +59,10 @@ def test_it_can_be_asked_for_without_a_refusal_and_from_async_code() -> None:
 
 @pytest.mark.parametrize("reason", ["", " ", "...", "\u200b\u200b", None])
 def test_a_reason_has_to_say_something(reason: str) -> None:
-    with shield_for(policy()).run("bot") as run, pytest.raises(TicketError, match="say in words why"):
+    with (
+        shield_for(policy()).run("bot") as run,
+        pytest.raises(TicketError, match="say in words why"),
+    ):
         run.escalate(reason)
 
 

@@ -1,4 +1,5 @@
-"""An approval covers one action to the last argument, under one policy, and nothing that differs in anything."""
+"""An approval covers one action to the last argument, under one policy, and nothing that differs in
+anything."""
 
 from __future__ import annotations
 
@@ -11,7 +12,17 @@ from stanchion.approvals.digest import BEGINS, MOST_BYTES, Deed, bounded, deed_o
 from stanchion.approvals.ticket import id_of
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.content import content_of
-from stanchion.kernel.events import Egress, Event, Handoff, ModelCall, ModelReply, Prompt, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.events import (
+    Egress,
+    Event,
+    Handoff,
+    ModelCall,
+    ModelReply,
+    Prompt,
+    RunInfo,
+    ToolCall,
+    ToolResult,
+)
 
 RUN = RunInfo("r1", "bot", task="t", tenant="acme")
 CALL = ToolCall(id="c1", at=1, run=RUN, tool="pay", args={"to": "x", "amount": 5})
@@ -40,7 +51,9 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("event", "policy", "guards"), DIFFERENT)
-def test_whatever_differs_is_another_action(event: Event, policy: str, guards: tuple[str, ...]) -> None:
+def test_whatever_differs_is_another_action(
+    event: Event, policy: str, guards: tuple[str, ...]
+) -> None:
     other = deed(event, policy, guards)
     assert other.digest != deed(CALL).digest
     assert id_of(other) != id_of(deed(CALL)), "so that a ticket about it is another one"
@@ -60,7 +73,9 @@ def test_the_same_action_of_another_time_run_or_agent_is_the_same(event: Event) 
 
 
 @pytest.mark.parametrize("worse", [{"risk": Risk.CRITICAL}, {"traits": ("irreversible",)}])
-def test_what_has_become_worse_is_the_same_ticket_and_not_what_was_signed(worse: dict[str, Any]) -> None:
+def test_what_has_become_worse_is_the_same_ticket_and_not_what_was_signed(
+    worse: dict[str, Any],
+) -> None:
     other = deed(msgspec.structs.replace(CALL, **worse))
     assert id_of(other) == id_of(deed(CALL))
     assert other.digest != deed(CALL).digest
@@ -71,7 +86,10 @@ def test_what_is_shown_is_part_of_what_is_signed() -> None:
 
 
 def test_each_argument_has_a_hash_of_its_own() -> None:
-    parts, other = deed(CALL).parts, deed(msgspec.structs.replace(CALL, args={"to": "x", "amount": 6})).parts
+    parts, other = (
+        deed(CALL).parts,
+        deed(msgspec.structs.replace(CALL, args={"to": "x", "amount": 6})).parts,
+    )
     assert parts["to"] == other["to"]
     assert parts["amount"] != other["amount"]
     assert len(set(deed(msgspec.structs.replace(CALL, args={"a": 1, "b": 1})).parts.values())) == 2

@@ -1,4 +1,5 @@
-"""A yes that changes the arguments: what goes ahead is what was signed, judged again, and both are in the trail."""
+"""A yes that changes the arguments: what goes ahead is what was signed, judged again, and both are
+in the trail."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ def test_the_call_goes_ahead_as_it_was_changed_and_the_agent_is_told() -> None:
         ticket = shield.approve(str(refused.value.ticket), by=ANN, edits={"amount": 5})
         assert ticket.edits == {"amount": 5}
         assert run.call(paid.pay, amount=500, to="ACME") == 5
-        assert any('a person changed this call before it went ahead, to {"amount":5}' in one for one in run.notices())
+        assert any(
+            'a person changed this call before it went ahead, to {"amount":5}' in one
+            for one in run.notices()
+        )
     assert paid.amounts == [5]
     assert shield.ticket(ticket.id).state is State.USED
     written = [kept.read() for kept in shield.journal.kept()]
@@ -85,7 +89,13 @@ def test_it_fits_no_other_call_and_is_used_once() -> None:
 
 
 def test_every_guard_judges_the_changed_call() -> None:
-    no = {"use": "rule", "id": "no-small", "when": "event.args.amount < 10", "action": "block", "stages": ["tool_call"]}
+    no = {
+        "use": "rule",
+        "id": "no-small",
+        "when": "event.args.amount < 10",
+        "action": "block",
+        "stages": ["tool_call"],
+    }
     shield, paid = shielded(no)
     ticket = asks(shield, paid, 500)
     shield.approve(ticket, by=ANN, edits={"amount": 5})
@@ -98,7 +108,12 @@ def test_every_guard_judges_the_changed_call() -> None:
 
 
 def test_another_question_about_the_changed_call_is_not_answered_by_it() -> None:
-    asks_too = {"use": "rule", "id": "small", "when": "event.args.amount < 10", "action": "escalate"}
+    asks_too = {
+        "use": "rule",
+        "id": "small",
+        "when": "event.args.amount < 10",
+        "action": "escalate",
+    }
     shield, paid = shielded({**asks_too, "stages": ["tool_call"]})
     ticket = asks(shield, paid, 500)
     shield.approve(ticket, by=ANN, edits={"amount": 5})
@@ -109,9 +124,17 @@ def test_another_question_about_the_changed_call_is_not_answered_by_it() -> None
 
 
 def test_a_changed_call_that_nobody_asks_about_uses_the_yes_up_as_well() -> None:
-    big = {"use": "rule", "id": "big", "when": "event.args.amount > 10", "action": "escalate", "stages": ["tool_call"]}
+    big = {
+        "use": "rule",
+        "id": "big",
+        "when": "event.args.amount > 10",
+        "action": "escalate",
+        "stages": ["tool_call"],
+    }
     clock = FakeClock()
-    shield = shield_for({**policy(), "guards": [big]}, clock=clock, store=MemoryStore(clock), operators=[KNOWN])
+    shield = shield_for(
+        {**policy(), "guards": [big]}, clock=clock, store=MemoryStore(clock), operators=[KNOWN]
+    )
     paid = Paid()
     ticket = asks(shield, paid, 500)
     shield.approve(ticket, by=ANN, edits={"amount": 5})
@@ -130,7 +153,9 @@ def test_a_changed_call_that_nobody_asks_about_uses_the_yes_up_as_well() -> None
         ({"amount": "x" * 70_000}, {}, "too long to be shown in full"),
     ],
 )
-def test_what_cannot_be_changed_is_one_clear_line(edits: dict[str, Any], more: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_changed_is_one_clear_line(
+    edits: dict[str, Any], more: dict[str, Any], words: str
+) -> None:
     shield, paid = shielded()
     ticket = asks(shield, paid, 500)
     with pytest.raises(TicketError, match=words) as error:
@@ -148,7 +173,12 @@ def test_a_secret_is_no_edit() -> None:
 
 
 def test_a_result_has_nothing_to_change() -> None:
-    asks_after = {"use": "rule", "id": "after", "when": "event.result == 'secret plan'", "action": "escalate"}
+    asks_after = {
+        "use": "rule",
+        "id": "after",
+        "when": "event.result == 'secret plan'",
+        "action": "escalate",
+    }
     clock = FakeClock()
     said = {**policy(), "guards": [{**asks_after, "stages": ["tool_result"]}]}
     shield = shield_for(said, clock=clock, store=MemoryStore(clock), operators=[KNOWN])
@@ -165,7 +195,9 @@ def test_edits_that_somebody_wrote_into_the_store_are_not_what_was_signed() -> N
     approved = shield.approve(ticket, by=ANN, edits={"amount": 5})
     assert approved.answer is not None
     act = msgspec.structs.replace(approved.answer.act, scope='once {"amount":400}')
-    forged = msgspec.structs.replace(approved, answer=msgspec.structs.replace(approved.answer, act=act))
+    forged = msgspec.structs.replace(
+        approved, answer=msgspec.structs.replace(approved.answer, act=act)
+    )
     put(shield.store, approved.key, msgspec.to_builtins(forged))
     shield.records.clear()
     assert asks(shield, paid, 500) == ticket

@@ -1,4 +1,5 @@
-"""An effect that began and never ended is a ticket: opened once, answered by settling it, and the other way round."""
+"""An effect that began and never ended is a ticket: opened once, answered by settling it, and the
+other way round."""
 
 from __future__ import annotations
 
@@ -92,7 +93,11 @@ def test_settling_it_answers_the_ticket() -> None:
     shield = here.process()
     settle_effect(shield, ticket.beside["effect"], True, by=ANN)
     after = shield.ticket(ticket.id)
-    assert (after.state, after.answered_by, after.used_by) == (State.USED, "ann", ticket.beside["effect"])
+    assert (after.state, after.answered_by, after.used_by) == (
+        State.USED,
+        "ann",
+        ticket.beside["effect"],
+    )
     with pytest.raises(TicketClosed):
         shield.approve(ticket.id, by=ANN)
 

@@ -1,4 +1,5 @@
-"""Operators who are added, pinned and given other keys, as somebody would do it at the command line."""
+"""Operators who are added, pinned and given other keys, as somebody would do it at the command
+line."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_who_follows_from_a_first_operator_counts_also_where_that_one_is_pinned(
     bob, known = operator("bob")
     public = home.project / "bob.pub"
     public.write_text(f"{known.key} bob\n")
-    status, said = with_fd(home, "operators", "add", "bob", "--public", str(public), "--key", str(ann))
+    status, said = with_fd(
+        home, "operators", "add", "bob", "--public", str(public), "--key", str(ann)
+    )
     assert status == 0, said
     with home.shield("critical", f"{pinning(home)}\nescalation: {{quorum: 1}}\n") as shield:
         ticket = asked(shield)
@@ -50,7 +53,12 @@ def test_an_operator_is_as_they_are_pinned_whatever_a_first_change_says(home: Ho
     with home.shield("critical", pinning(home, roles="reviewer")) as shield:
         assert shield.authority.known().operators["ann"].roles == ("reviewer",)
         _, value = shield.store.read(RECORD)
-        more = [{**value[0], "operator": {**value[0]["operator"], "roles": ["human_operator", "architect"]}}]
+        more = [
+            {
+                **value[0],
+                "operator": {**value[0]["operator"], "roles": ["human_operator", "architect"]},
+            }
+        ]
         shield.store.carry(Batch("more", FLEET, puts=((RECORD, more, When.JUDGED, 0, 0),)))
         assert rostered(pinned_by(shield.policy), more).operators["ann"].roles == ("reviewer",)
 
@@ -88,13 +96,17 @@ def test_a_key_that_is_there_is_not_made_again_and_can_be_taken(home: Home) -> N
 
 def test_another_key_is_made_beside_the_one_that_it_replaces(home: Home) -> None:
     ann = enrolled(home)
-    came = home.at_terminal("operators", "rotate", "ann", "--key", str(ann), types=(OTHER, OTHER, WORDS))
+    came = home.at_terminal(
+        "operators", "rotate", "ann", "--key", str(ann), types=(OTHER, OTHER, WORDS)
+    )
     assert came.status == 0, came
     with home.shield("critical") as shield:
         ticket = asked(shield)
         status, said = with_fd(home, "tickets", "approve", ticket, "--key", str(ann), "--as", "ann")
         assert status == 1, said
-        status, said = with_fd(home, "tickets", "approve", ticket, "--key", f"{ann}-2", passphrase=OTHER)
+        status, said = with_fd(
+            home, "tickets", "approve", ticket, "--key", f"{ann}-2", passphrase=OTHER
+        )
         assert status == 0, said
         assert paid(shield) == 5
 
@@ -143,7 +155,9 @@ MINE = "operators:\n  mallory: {{key: {key}}}\n"
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_nobody_brings_operators_of_their_own_to_a_store_that_has_some(home: Home, pinned: bool) -> None:
+def test_nobody_brings_operators_of_their_own_to_a_store_that_has_some(
+    home: Home, pinned: bool
+) -> None:
     ann, known = operator("ann")
     mallory, own = operator("mallory")
     if pinned:

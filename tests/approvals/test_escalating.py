@@ -1,4 +1,5 @@
-"""What waits for a person: asked once, let through once, refused with reasons, and never longer than its time."""
+"""What waits for a person: asked once, let through once, refused with reasons, and never longer
+than its time."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ LIFE_MS = 1_800_000
 
 
 def refused(shield: Shield, paid: Paid, amount: int = 5, **who: str) -> Refused:
-    with shield.run(who.get("agent", "bot"), who.get("task", "t")) as run, pytest.raises(Refused) as raised:
+    with (
+        shield.run(who.get("agent", "bot"), who.get("task", "t")) as run,
+        pytest.raises(Refused) as raised,
+    ):
         run.call(paid.pay, amount=amount)
     return raised.value
 
@@ -48,7 +52,9 @@ def test_a_call_waits_for_a_ticket_and_goes_ahead_once_it_is_approved() -> None:
     ticket = shield.ticket(error.ticket)
     kept = shield.journal.kept()
     started = [entry.read() for entry in kept if entry.read().granted]
-    assert [(entry.action, entry.granted, entry.id) for entry in started] == [("ALLOW", ticket.id, ticket.used_by)]
+    assert [(entry.action, entry.granted, entry.id) for entry in started] == [
+        ("ALLOW", ticket.id, ticket.used_by)
+    ]
     assert (ticket.state, ticket.answered_by) == (State.USED, "ann")
 
 
@@ -79,7 +85,9 @@ def test_an_approval_is_used_up() -> None:
     assert paid.amounts == [5]
 
 
-def test_equal_requests_of_parallel_agents_are_one_ticket_and_its_yes_is_for_those_who_asked() -> None:
+def test_equal_requests_of_parallel_agents_are_one_ticket_and_its_yes_is_for_those_who_asked() -> (
+    None
+):
     shield, paid = shield_for(policy()), Paid()
     first = refused(shield, paid, agent="one").ticket
     assert refused(shield, paid, agent="two").ticket == first
@@ -120,7 +128,9 @@ def test_a_policy_that_changes_while_somebody_waits_is_asked_anew() -> None:
         shield.reload({**policy(wait_s=0.01), "version": "2"})
         shield.approve(ticket, by="ann")
 
-    shield = shield_for(policy(wait_s=30), clock=clock, store=Meanwhile(MemoryStore(clock), change_and_approve))
+    shield = shield_for(
+        policy(wait_s=30), clock=clock, store=Meanwhile(MemoryStore(clock), change_and_approve)
+    )
     error = refused(shield, paid)
     shield.close()
     assert paid.amounts == []
@@ -233,7 +243,9 @@ def test_a_caller_who_waits_gets_the_answer(answer: str) -> None:
     def answered(ticket: str) -> None:
         getattr(shield, answer)(ticket, by="ann", comment="because")
 
-    shield = shield_for(policy(wait_s=600), clock=clock, store=Meanwhile(MemoryStore(clock), answered))
+    shield = shield_for(
+        policy(wait_s=600), clock=clock, store=Meanwhile(MemoryStore(clock), answered)
+    )
     if answer == "approve":
         assert pays(shield, paid) == 5
     else:
@@ -291,7 +303,9 @@ def test_somebody_else_who_waits_for_the_same_is_told_that_it_was_used() -> None
         other.approve(ticket, by="ann")
         pays(other, paid)
 
-    shield = shield_for(policy(wait_s=600), clock=clock, store=Meanwhile(store, used_by_another, at_once=True))
+    shield = shield_for(
+        policy(wait_s=600), clock=clock, store=Meanwhile(store, used_by_another, at_once=True)
+    )
     error = refused(shield, paid)
     assert (error.decision.action, error.decision.code) == (Action.BLOCK, "approval.used")
     assert paid.amounts == [5]
@@ -337,10 +351,18 @@ def test_whatever_waits_at_any_stage_is_let_through_when_it_is_reported_again(st
 
 
 def test_a_result_that_is_denied_is_undone() -> None:
-    asks = {"use": "rule", "id": "ask", "stages": ["tool_result"], "check": "false", "action": "escalate"}
+    asks = {
+        "use": "rule",
+        "id": "ask",
+        "stages": ["tool_result"],
+        "check": "false",
+        "action": "escalate",
+    }
     clock = FakeClock()
     undone: list[int] = []
-    store = Meanwhile(MemoryStore(clock), lambda ticket: shield.deny(ticket, by="ann", comment="no"))
+    store = Meanwhile(
+        MemoryStore(clock), lambda ticket: shield.deny(ticket, by="ann", comment="no")
+    )
     shield = shield_for(policy(asks, wait_s=600), clock=clock, store=store)
 
     @shield.tool(undo=undone.append)
@@ -394,7 +416,9 @@ def test_an_answer_that_cannot_be_recorded_is_none() -> None:
     shield, paid = shield_for(policy(), clock=clock, store=store, journal=Full()), Paid()
     first = refused(shield, paid).ticket
     assert first is not None
-    with pytest.raises(TicketError, match="is not answered, because the audit trail cannot be written"):
+    with pytest.raises(
+        TicketError, match="is not answered, because the audit trail cannot be written"
+    ):
         shield.approve(first, by="ann")
     assert shield.ticket(first).state is State.OPEN
     assert refused(shield, paid).waits
@@ -418,7 +442,9 @@ def test_errors_of_answers() -> None:
     assert shield.tickets(tenant="elsewhere") == []
 
 
-@pytest.mark.parametrize(("applied", "state", "then"), [(False, State.APPROVED, [5]), (True, State.USED, [])])
+@pytest.mark.parametrize(
+    ("applied", "state", "then"), [(False, State.APPROVED, [5]), (True, State.USED, [])]
+)
 def test_a_start_that_the_store_lost_leaves_the_approval_as_the_store_has_it(
     applied: bool, state: State, then: list[int]
 ) -> None:
@@ -461,7 +487,12 @@ def test_a_ticket_of_something_else_in_its_place_is_left_alone() -> None:
     assert first is not None
     key = key_of("default", first)
     version, value = store.read(key)
-    other = {**value, "deed": {**value["deed"], "what": "f" * 64}, "state": "approved", "grant_until": clock() + 1_000}
+    other = {
+        **value,
+        "deed": {**value["deed"], "what": "f" * 64},
+        "state": "approved",
+        "grant_until": clock() + 1_000,
+    }
     store.carry(Batch("other", puts=((key, other, When.JUDGED, 0, 0),)))
     error = refused(shield, paid)
     assert error.waits

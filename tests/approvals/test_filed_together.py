@@ -1,4 +1,5 @@
-"""Equal requests that come at once are one ticket, and none is lost from the list, on every store."""
+"""Equal requests that come at once are one ticket, and none is lost from the list, on every
+store."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def test_agents_in_parallel_share_tickets_and_lose_none(store: Store) -> None:
         asked: set[str] = set()
         while len(asked) < AMOUNTS:
             asked |= {
-                ticket for amount in range(AMOUNTS) if (ticket := asks(shield, paid, amount, f"bot-{number}")) != "None"
+                ticket
+                for amount in range(AMOUNTS)
+                if (ticket := asks(shield, paid, amount, f"bot-{number}")) != "None"
             }
         found.append(asked)
         assert paid.amounts == []
@@ -42,6 +45,8 @@ def test_agents_in_parallel_share_tickets_and_lose_none(store: Store) -> None:
     kept = list(all_in(store))
     assert sorted(ticket.id for ticket in kept) == sorted(found[0])
     assert {ticket.generation for ticket in kept} == {1}
-    assert {frozenset(ticket.askers) for ticket in kept} == {frozenset(f"bot-{number}" for number in range(AGENTS))}
+    assert {frozenset(ticket.askers) for ticket in kept} == {
+        frozenset(f"bot-{number}" for number in range(AGENTS))
+    }
     listed = [one.id for one in shield_for(policy(), store=store).tickets()]
     assert sorted(listed) == sorted(found[0])

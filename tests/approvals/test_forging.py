@@ -1,4 +1,5 @@
-"""Whatever is done to tickets, grants and operators in the store, a call starts only on a yes that was given to it."""
+"""Whatever is done to tickets, grants and operators in the store, a call starts only on a yes that
+was given to it."""
 
 from __future__ import annotations
 
@@ -51,9 +52,15 @@ OTHER: dict[str, st.SearchStrategy[Any]] = {
 @given(st.sampled_from(Act.__struct_fields__), st.data())
 @settings(deadline=None)
 def test_a_signature_fits_nothing_else(field: str, data: st.DataObject) -> None:
-    value = data.draw(OTHER.get(field, st.text(max_size=70)).filter(lambda drawn: drawn != getattr(ACT, field)))
-    changed = msgspec.structs.replace(ANN.signed(ACT), act=msgspec.structs.replace(ACT, **{field: value}))
-    roster = rostered([KNOWN, msgspec.structs.replace(REVIEWER, roles=(*REVIEWER.roles, "human_operator"))], None)
+    value = data.draw(
+        OTHER.get(field, st.text(max_size=70)).filter(lambda drawn: drawn != getattr(ACT, field))
+    )
+    changed = msgspec.structs.replace(
+        ANN.signed(ACT), act=msgspec.structs.replace(ACT, **{field: value})
+    )
+    roster = rostered(
+        [KNOWN, msgspec.structs.replace(REVIEWER, roles=(*REVIEWER.roles, "human_operator"))], None
+    )
     assert not doubt(roster, ANN.signed(ACT), Asked())
     assert doubt(roster, changed, Asked(roles=()))
 
@@ -93,7 +100,8 @@ FIELDS = [field for field in Ticket.__struct_fields__ if field not in ("id", "te
 
 
 class Forged(RuleBasedStateMachine):
-    """Agents ask, people answer, and a program that reaches the store writes into it what it likes."""
+    """Agents ask, people answer, and a program that reaches the store writes into it what it
+    likes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,9 +146,19 @@ class Forged(RuleBasedStateMachine):
     def covers(self, yes: Yes, who: tuple[str, str], run: str, amount: int) -> bool:
         """Whether a yes is for a call."""
         agent, task = who
-        reach = {"once": yes.task == task, "task": yes.task == task, "run": yes.run == run, "time": True}
+        reach = {
+            "once": yes.task == task,
+            "task": yes.task == task,
+            "run": yes.run == run,
+            "time": True,
+        }
         act = yes.answer.act
-        return reach[yes.scope] and yes.amount == amount and agent in act.agents and self.clock() < act.until
+        return (
+            reach[yes.scope]
+            and yes.amount == amount
+            and agent in act.agents
+            and self.clock() < act.until
+        )
 
     def ask_all(self) -> None:
         """Ask for everything, by everybody."""
@@ -149,9 +167,15 @@ class Forged(RuleBasedStateMachine):
                 self.ask(who, amount)
 
     @rule(
-        who=RUNS, amount=AMOUNTS, scope=st.sampled_from(["once", "run", "task", "time"]), by=BY, at_once=st.booleans()
+        who=RUNS,
+        amount=AMOUNTS,
+        scope=st.sampled_from(["once", "run", "task", "time"]),
+        by=BY,
+        at_once=st.booleans(),
     )
-    def approve(self, who: tuple[str, str], amount: int, scope: str, by: Any, at_once: bool) -> None:
+    def approve(
+        self, who: tuple[str, str], amount: int, scope: str, by: Any, at_once: bool
+    ) -> None:
         """Say yes to a call, with the key of somebody who may or may not; `at_once` it is used."""
         self.ask(who, amount)
         ticket = next((one for one, about in self.about.items() if about == (amount, who[1])), "")
@@ -162,7 +186,9 @@ class Forged(RuleBasedStateMachine):
         assert by is ANN
         assert made.answer is not None
         self.answers.append(made.answer)
-        self.said.append(Yes(made.answer, *self.about[ticket], made.answer.act.scope.removeprefix("run "), scope))
+        self.said.append(
+            Yes(made.answer, *self.about[ticket], made.answer.act.scope.removeprefix("run "), scope)
+        )
         if at_once:
             self.ask(who, amount)
 
@@ -209,7 +235,11 @@ class Forged(RuleBasedStateMachine):
     @rule()
     def remember(self) -> None:
         """Copy what the store has, to put it back later."""
-        keys = [*(key_of("default", ticket) for ticket in self.about), grants_key("default"), RECORD]
+        keys = [
+            *(key_of("default", ticket) for ticket in self.about),
+            grants_key("default"),
+            RECORD,
+        ]
         self.kept += [(key, copy.deepcopy(self.shield.store.read(key)[1])) for key in keys]
 
     @precondition(lambda self: self.kept)
@@ -223,7 +253,8 @@ class Forged(RuleBasedStateMachine):
     @precondition(lambda self: self.about)
     @rule(data=st.data())
     def edit_ticket(self, data: st.DataObject) -> None:
-        """Approve a ticket by writing that it is approved, with some answer, and change some of the rest."""
+        """Approve a ticket by writing that it is approved, with some answer, and change some of the
+        rest."""
         ticket = data.draw(st.sampled_from(sorted(self.about)))
         kept = self.shield.store.read(key_of("default", ticket))[1]
         if kept is None:
@@ -246,7 +277,8 @@ class Forged(RuleBasedStateMachine):
         return st.sampled_from(self.answers) if self.answers else st.nothing()
 
     def made_up(self, ticket: Ticket) -> list[Answer]:
-        """Answers that a program can make: without a signature, with its own key, and with a signature of another."""
+        """Answers that a program can make: without a signature, with its own key, and with a
+        signature of another."""
         until = self.clock() + 60_000
         act = msgspec.structs.replace(
             ACT,
@@ -258,7 +290,9 @@ class Forged(RuleBasedStateMachine):
             until=until,
         )
         unsigned = [Answer(act=act, way=way, key=ANN.key.public.fingerprint) for way in Way]
-        borrowed = [Answer(act=act, way=Way.KEY, signature=one.signature) for one in self.answers[-2:]]
+        borrowed = [
+            Answer(act=act, way=Way.KEY, signature=one.signature) for one in self.answers[-2:]
+        ]
         return [
             *unsigned,
             *borrowed,
@@ -267,7 +301,9 @@ class Forged(RuleBasedStateMachine):
         ]
 
     @precondition(lambda self: self.answers and self.about)
-    @rule(data=st.data(), scope=st.sampled_from([scope for scope in Scope if scope is not Scope.ONCE]))
+    @rule(
+        data=st.data(), scope=st.sampled_from([scope for scope in Scope if scope is not Scope.ONCE])
+    )
     def edit_grants(self, data: st.DataObject, scope: Scope) -> None:
         """Write a grant that reaches further than what was said."""
         ticket = data.draw(st.sampled_from(sorted(self.about)))
@@ -294,7 +330,11 @@ class Forged(RuleBasedStateMachine):
     @rule(signs=st.booleans())
     def add_operator(self, signs: bool) -> None:
         """Enrol somebody by writing that they are."""
-        made = Change(kind="add", operator=Operator(name="mallory", key=MALLORY.key.public.line), at=self.clock())
+        made = Change(
+            kind="add",
+            operator=Operator(name="mallory", key=MALLORY.key.public.line),
+            at=self.clock(),
+        )
         if signs:
             made = msgspec.structs.replace(made, by="ann")
             made = msgspec.structs.replace(made, signature=MALLORY.key.sign(made.message).hex())

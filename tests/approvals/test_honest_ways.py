@@ -1,4 +1,5 @@
-"""The ways in which people answer: at a terminal, with a key, through an ssh-agent, from another machine."""
+"""The ways in which people answer: at a terminal, with a key, through an ssh-agent, from another
+machine."""
 
 from __future__ import annotations
 
@@ -106,7 +107,9 @@ def test_with_a_wrong_passphrase_nothing_happens(home: Home) -> None:
     key = enrolled(home)
     with home.shield("critical") as shield:
         ticket = asked(shield)
-        status, said = with_fd(home, "tickets", "approve", ticket, "--key", str(key), passphrase="guess")
+        status, said = with_fd(
+            home, "tickets", "approve", ticket, "--key", str(key), passphrase="guess"
+        )
         assert status == 2
         assert "passphrase" in said
         assert shield.ticket(ticket).state == "open"
@@ -116,7 +119,9 @@ def test_a_key_that_an_agent_can_read_is_refused(home: Home) -> None:
     enrolled(home)
     plain = home.folder / "plain"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(plain)], check=True)
-    status, said = with_fd(home, "operators", "add", "bob", "--public", f"{plain}.pub", "--key", str(home.keys / "ann"))
+    status, said = with_fd(
+        home, "operators", "add", "bob", "--public", f"{plain}.pub", "--key", str(home.keys / "ann")
+    )
     assert status == 0, said
     with home.shield("critical") as shield:
         ticket = asked(shield)
@@ -130,11 +135,15 @@ def test_a_key_that_an_agent_can_read_is_refused(home: Home) -> None:
 def ssh_agent(home: Home, confirms: str) -> Iterator[dict[str, str]]:
     """An ssh-agent that asks before it signs, and is told that."""
     asks, socket = home.folder / "askpass", home.folder / "agent.sock"
-    asks.write_text(f"#!/bin/sh\ncase \"$1\" in *assphrase*) echo '{WORDS}';; *) exit {confirms};; esac\n")
+    asks.write_text(
+        f"#!/bin/sh\ncase \"$1\" in *assphrase*) echo '{WORDS}';; *) exit {confirms};; esac\n"
+    )
     asks.chmod(0o700)
     environ = {"SSH_ASKPASS": str(asks), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":0"}
     with subprocess.Popen(
-        ["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.PIPE, env={**home.environ, **environ}
+        ["ssh-agent", "-D", "-a", str(socket)],
+        stdout=subprocess.PIPE,
+        env={**home.environ, **environ},
     ) as agent:
         assert agent.stdout is not None
         agent.stdout.readline()
@@ -145,10 +154,14 @@ def ssh_agent(home: Home, confirms: str) -> Iterator[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("confirms", "status"), [("0", 0), ("1", 2)])
-def test_an_operator_answers_through_an_ssh_agent_that_asks(home: Home, confirms: str, status: int) -> None:
+def test_an_operator_answers_through_an_ssh_agent_that_asks(
+    home: Home, confirms: str, status: int
+) -> None:
     key = enrolled(home)
     with ssh_agent(home, confirms) as environ, home.shield("critical") as shield:
-        subprocess.run(["ssh-add", "-q", "-c", str(key)], env={**home.environ, **environ}, check=True)
+        subprocess.run(
+            ["ssh-add", "-q", "-c", str(key)], env={**home.environ, **environ}, check=True
+        )
         ticket = asked(shield)
         came = home.runs("tickets", "approve", ticket, "--ssh-agent", **environ)
         assert came.status == status, came

@@ -1,4 +1,5 @@
-"""However people and agents take turns, a call starts only on yes-answers that stand for it, and for nothing else."""
+"""However people and agents take turns, a call starts only on yes-answers that stand for it, and
+for nothing else."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ EDITS: tuple[dict[str, int], ...] = ({}, {"amount": 7}, {"amount": 8})
 POLICY: dict[str, Any] = {
     "name": "p",
     "tools": {"wire": {"risk": "critical"}},
-    "guards": [{"use": "tool_denylist", "id": "ask", "tools": ["pay", "wire"], "action": "escalate"}],
+    "guards": [
+        {"use": "tool_denylist", "id": "ask", "tools": ["pay", "wire"], "action": "escalate"}
+    ],
     "escalation": {"tickets_for_a_run": 10_000, "tickets_a_minute": 10_000},
 }
 
@@ -45,8 +48,8 @@ class Yes(NamedTuple):
 
 
 class Inbox(RuleBasedStateMachine):
-    """Two tools, two amounts, three agents, three people, several processes on one store; and what a yes is good for,
-    remembered here and not there."""
+    """Two tools, two amounts, three agents, three people, several processes on one store; and what
+    a yes is good for, remembered here and not there."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +63,11 @@ class Inbox(RuleBasedStateMachine):
     def process(self) -> Shield:
         """A process of its own: it remembers nothing of the one before."""
         return shield_for(
-            POLICY, clock=self.clock, store=self.store, operators=[KNOWN_ANN, KNOWN_BOB, KNOWN_EVE], prepare=False
+            POLICY,
+            clock=self.clock,
+            store=self.store,
+            operators=[KNOWN_ANN, KNOWN_BOB, KNOWN_EVE],
+            prepare=False,
         )
 
     def pay(self, amount: int) -> int:
@@ -73,9 +80,14 @@ class Inbox(RuleBasedStateMachine):
         self.ran.append(("wire", amount))
         return amount
 
-    @rule(tool=st.sampled_from(["pay", "wire"]), amount=st.sampled_from([1, 2]), agent=st.sampled_from(AGENTS))
+    @rule(
+        tool=st.sampled_from(["pay", "wire"]),
+        amount=st.sampled_from([1, 2]),
+        agent=st.sampled_from(AGENTS),
+    )
     def ask(self, tool: str, amount: int, agent: str) -> None:
-        """An agent asks for a call, or repeats it: it starts where as many have said yes to it as it takes."""
+        """An agent asks for a call, or repeats it: it starts where as many have said yes to it as
+        it takes."""
         before = len(self.ran)
         with self.shield.run(agent, "t") as run:
             try:
@@ -157,7 +169,9 @@ class Inbox(RuleBasedStateMachine):
 
 
 TestInbox = Inbox.TestCase
-TestInbox.settings = settings(deadline=None, max_examples=500 if SOAK else 40, stateful_step_count=40)
+TestInbox.settings = settings(
+    deadline=None, max_examples=500 if SOAK else 40, stateful_step_count=40
+)
 
 VALUES = st.one_of(st.integers(0, 3), st.sampled_from(["a", "b"]), st.booleans(), st.none())
 CALLS = st.fixed_dictionaries({"amount": VALUES, "to": VALUES})
@@ -165,10 +179,18 @@ CALLS = st.fixed_dictionaries({"amount": VALUES, "to": VALUES})
 
 def guarded(guard: str) -> dict[str, Any]:
     """A policy under which a guard of that name asks."""
-    return {"name": "p", "guards": [{"use": "tool_denylist", "id": guard, "tools": ["pay"], "action": "escalate"}]}
+    return {
+        "name": "p",
+        "guards": [{"use": "tool_denylist", "id": guard, "tools": ["pay"], "action": "escalate"}],
+    }
 
 
-@given(CALLS, CALLS, st.sampled_from([{}, {"amount": 9}, {"to": "c"}]), st.sampled_from(["ask", "other"]))
+@given(
+    CALLS,
+    CALLS,
+    st.sampled_from([{}, {"amount": 9}, {"to": "c"}]),
+    st.sampled_from(["ask", "other"]),
+)
 @settings(deadline=None, max_examples=300 if SOAK else 60)
 def test_a_yes_fits_the_call_that_was_asked_for_and_no_other(
     asked: dict[str, Any], other: dict[str, Any], edits: dict[str, Any], guard: str
@@ -180,7 +202,9 @@ def test_a_yes_fits_the_call_that_was_asked_for_and_no_other(
         ticket = run.ticket(run.check("pay", asked))
     shield.approve(str(ticket), by=ANN, edits=edits)
     same = json.dumps(asked, sort_keys=True) == json.dumps(other, sort_keys=True) and guard == "ask"
-    with shield_for(guarded(guard), clock=clock, store=store, operators=[KNOWN_ANN]).run("bot", "t") as run:
+    with shield_for(guarded(guard), clock=clock, store=store, operators=[KNOWN_ANN]).run(
+        "bot", "t"
+    ) as run:
         decision = run.check("pay", other)
         assert decision.proceeds is same
         if same:

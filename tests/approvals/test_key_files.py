@@ -13,7 +13,15 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.approvals.keys import KeyFile, KeyOwner, OperatorKeyError, PublicKey, make_key_file, public_of, verify
+from stanchion.approvals.keys import (
+    KeyFile,
+    KeyOwner,
+    OperatorKeyError,
+    PublicKey,
+    make_key_file,
+    public_of,
+    verify,
+)
 
 OURS = KeyOwner(shields_own=True)
 APART = KeyOwner(shields_own=False)
@@ -22,7 +30,9 @@ WORDS = b"correct horse"
 
 def keygen(*args: object, stdin: str | None = None) -> str:
     """What the real ssh-keygen says."""
-    done = subprocess.run(["ssh-keygen", *map(str, args)], check=True, capture_output=True, text=True, input=stdin)
+    done = subprocess.run(
+        ["ssh-keygen", *map(str, args)], check=True, capture_output=True, text=True, input=stdin
+    )
     return done.stdout
 
 
@@ -40,9 +50,13 @@ def test_ssh_keygen_reads_what_is_made(made: tuple[Path, PublicKey]) -> None:
     assert Path(f"{path}.pub").read_text() == f"{key.line} ann\n"
 
 
-def test_each_guess_at_its_passphrase_costs_twice_what_ssh_keygen_asks_for(made: tuple[Path, PublicKey]) -> None:
+def test_each_guess_at_its_passphrase_costs_twice_what_ssh_keygen_asks_for(
+    made: tuple[Path, PublicKey],
+) -> None:
     whole = base64.b64decode("".join(made[0].read_text().splitlines()[1:-1]))
-    options = whole[whole.index(b"bcrypt") + len(b"bcrypt") :]  # a length, the salt with its own, and the rounds
+    options = whole[
+        whole.index(b"bcrypt") + len(b"bcrypt") :
+    ]  # a length, the salt with its own, and the rounds
     assert int.from_bytes(options[24:28], "big") == 32
 
 
@@ -81,7 +95,17 @@ def test_keys_of_ssh_keygen_sign(tmp_path: Path) -> None:
 
 
 def test_a_cipher_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    keygen("-q", "-t", "ed25519", "-Z", "chacha20-poly1305@openssh.com", "-N", "secret", "-f", tmp_path / "k")
+    keygen(
+        "-q",
+        "-t",
+        "ed25519",
+        "-Z",
+        "chacha20-poly1305@openssh.com",
+        "-N",
+        "secret",
+        "-f",
+        tmp_path / "k",
+    )
     with pytest.raises(OperatorKeyError, match=r"chacha20.* -Z aes256-ctr"):
         KeyFile(tmp_path / "k", lambda: b"secret", OURS).sign(b"yes")
 
@@ -91,7 +115,8 @@ def test_a_key_without_passphrase_signs_only_apart_from_the_shield(tmp_path: Pat
     apart = KeyFile(tmp_path / "k", None, APART)
     assert verify(apart.public, b"yes", apart.sign(b"yes"))
     with pytest.raises(
-        OperatorKeyError, match=r"an agent that runs as this user could sign with it: .*ssh-keygen -p -f"
+        OperatorKeyError,
+        match=r"an agent that runs as this user could sign with it: .*ssh-keygen -p -f",
     ):
         KeyFile(tmp_path / "k", None, OURS).sign(b"yes")
     with pytest.raises(OperatorKeyError, match="has no passphrase"):
@@ -172,7 +197,9 @@ def test_a_file_whose_halves_differ_is_refused(tmp_path: Path) -> None:
 
     mixed = base64.encodebytes(body("a").replace(raw("a"), raw("b"), 1)).decode()
     (tmp_path / "c").touch(0o600)
-    (tmp_path / "c").write_text(f"-----BEGIN OPENSSH PRIVATE KEY-----\n{mixed}-----END OPENSSH PRIVATE KEY-----\n")
+    (tmp_path / "c").write_text(
+        f"-----BEGIN OPENSSH PRIVATE KEY-----\n{mixed}-----END OPENSSH PRIVATE KEY-----\n"
+    )
     with pytest.raises(OperatorKeyError, match="is damaged"):
         KeyFile(tmp_path / "c", None, APART).sign(b"yes")
 
@@ -188,7 +215,9 @@ def test_a_file_whose_halves_differ_is_refused(tmp_path: Path) -> None:
         (WORDS, "\x1b[2J", "not a single line"),
     ],
 )
-def test_bad_input_makes_no_file(passphrase: bytes, comment: str, says: str, tmp_path: Path) -> None:
+def test_bad_input_makes_no_file(
+    passphrase: bytes, comment: str, says: str, tmp_path: Path
+) -> None:
     with pytest.raises(OperatorKeyError, match=says) as raised:
         make_key_file(tmp_path / "keys" / "ann", passphrase, comment)
     assert list(tmp_path.iterdir()) == []

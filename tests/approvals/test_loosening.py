@@ -1,5 +1,5 @@
-"""Whatever lets more through than before is an operator's: nobody else's answer counts, and each refusal is written
-down and changes nothing."""
+"""Whatever lets more through than before is an operator's: nobody else's answer counts, and each
+refusal is written down and changes nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ signed = pytest.mark.parametrize("what", [one for one in LOOSENINGS if one != UN
 
 
 def counts(what: str, who: str) -> bool:
-    """Whether it matters there who answers like that: operators are changed by who has the role, not who says so."""
+    """Whether it matters there who answers like that: operators are changed by who has the role,
+    not who says so."""
     return what != UNSIGNED or who != "an operator in a role that they do not have"
 
 
@@ -63,7 +64,8 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def assert_refused(world: World, loosening: Loosening, by: By) -> None:
-    """Nobody but an operator: an error, one record of it, the store as it was, and what was refused still is."""
+    """Nobody but an operator: an error, one record of it, the store as it was, and what was refused
+    still is."""
     cells, told = world.cells(), world.refusals()
     with pytest.raises(TicketError) as said:
         loosening.loosens(world, by)
@@ -82,7 +84,9 @@ def elsewhere(world: World, loosening: Loosening, by: Signer = ANN) -> Any:
     return carried.value.args[0]
 
 
-@pytest.mark.parametrize(("what", "who"), [(what, who) for what in LOOSENINGS for who in WRONG if counts(what, who)])
+@pytest.mark.parametrize(
+    ("what", "who"), [(what, who) for what in LOOSENINGS for who in WRONG if counts(what, who)]
+)
 def test_nobody_else_loosens(what: str, who: str, world: World) -> None:
     loosening = LOOSENINGS[what]
     loosening.tightens(world)
@@ -130,7 +134,10 @@ def test_an_answer_counts_for_what_it_was_given_for(what: str, world: World) -> 
     """The answer to each of the others is none to this one."""
     loosening = LOOSENINGS[what]
     for name, other in LOOSENINGS.items():
-        if name in (what, UNSIGNED, "a store") or {name, what} <= {"a ticket", "a ticket for its run"}:
+        if name in (what, UNSIGNED, "a store") or {name, what} <= {
+            "a ticket",
+            "a ticket for its run",
+        }:
             continue
         other.tightens(world)
         answer = elsewhere(world, other)
@@ -143,7 +150,9 @@ def test_an_answer_counts_for_what_it_was_given_for(what: str, world: World) -> 
 
 
 @pytest.mark.parametrize("what", [one for one in LOOSENINGS if one not in (UNSIGNED, "a store")])
-def test_an_answer_of_somebody_who_was_revoked_meanwhile_does_not_count(what: str, world: World) -> None:
+def test_an_answer_of_somebody_who_was_revoked_meanwhile_does_not_count(
+    what: str, world: World
+) -> None:
     loosening = LOOSENINGS[what]
     enrol(world.shield, "add", KNOWN_BOB, ANN)
     loosening.tightens(world)
@@ -175,7 +184,8 @@ def test_in_memory_a_name_counts_unless_it_is_critical(what: str, tmp_path: Path
 
 
 def test_who_was_revoked_does_not_come_back_with_another_history(world: World) -> None:
-    """An older copy of who is an operator, and a change on top of it that they signed when they were one."""
+    """An older copy of who is an operator, and a change on top of it that they signed when they
+    were one."""
     shield = world.shield
     added = enrol(shield, "add", KNOWN_BOB, ANN).changes
     enrol(shield, "revoke", KNOWN_BOB, ANN)
@@ -185,16 +195,22 @@ def test_who_was_revoked_does_not_come_back_with_another_history(world: World) -
     forged = msgspec.structs.replace(forged, signature=BOB.key.sign(forged.message).hex())
     for history in ((*added, forged), added, ()):
         value = msgspec.to_builtins(history)
-        shield.store.carry(Batch(f"forge-{len(history)}", FLEET, puts=((RECORD, value, When.JUDGED, 0, 0),)))
+        shield.store.carry(
+            Batch(f"forge-{len(history)}", FLEET, puts=((RECORD, value, When.JUDGED, 0, 0),))
+        )
         for by in (BOB, STRANGER):
             assert_refused(world, LOOSENINGS["a halt"], by)
     shield.resume(by=ANN)
-    assert not LOOSENINGS["a halt"].holds(world), "whom the program pins is an operator whatever the store says"
+    assert not LOOSENINGS["a halt"].holds(world), (
+        "whom the program pins is an operator whatever the store says"
+    )
 
 
 def test_the_brake_that_a_shield_was_started_with_stays_on(tmp_path: Path) -> None:
     policy = {"name": "p"}
-    with Shield.load(policy, store=tmp_path / "state.db", safe_mode=True, operators=[KNOWN]) as shield:
+    with Shield.load(
+        policy, store=tmp_path / "state.db", safe_mode=True, operators=[KNOWN]
+    ) as shield:
         with pytest.raises(TicketError, match="a name proves nothing"):
             shield.safe_mode(False)
         assert shield.run("bot").check("read", {}).code == "safe_mode.tool_refused"
@@ -203,7 +219,9 @@ def test_the_brake_that_a_shield_was_started_with_stays_on(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "redis"])
-def test_a_name_is_no_answer_on_any_store_that_lasts(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_name_is_no_answer_on_any_store_that_lasts(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     opens: dict[str, Callable[[], Store]] = {
         "sqlite": lambda: SqliteStore(tmp_path / "state.db"),
         "postgres": lambda: _place(request).open(),

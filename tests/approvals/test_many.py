@@ -1,4 +1,5 @@
-"""However many tickets wait, one is asked for, listed, found and answered with the same reads and the same batches."""
+"""However many tickets wait, one is asked for, listed, found and answered with the same reads and
+the same batches."""
 
 from __future__ import annotations
 
@@ -73,7 +74,9 @@ def crowded(count: int) -> tuple[Shield, Counting]:
     """A shield on whose store so many tickets wait."""
     clock = FakeClock()
     store = Counting(MemoryStore(clock))
-    shield = shield_for(policy(tickets_for_a_run=MANY * 2, tickets_a_minute=MANY * 2), clock=clock, store=store)
+    shield = shield_for(
+        policy(tickets_for_a_run=MANY * 2, tickets_a_minute=MANY * 2), clock=clock, store=store
+    )
     with shield.run("bot", "t") as run:
         for amount in range(count):
             run.check("pay", {"amount": amount})
@@ -138,8 +141,13 @@ def test_a_crash_between_steps_leaves_tickets_and_their_list_as_one(applied: boo
             for one in shield.tickets():
                 shield.approve(one.id, by="ann", scope="run")
         fresh = shield_for(policy(), clock=clock, store=inner)
-        kept = {state: sorted(one.id for one in all_in(inner) if one.state == state) for state in ("open", "approved")}
-        assert sorted(one.id for one in fresh.tickets()) == kept["open"], "what holds for a run is a grant"
+        kept = {
+            state: sorted(one.id for one in all_in(inner) if one.state == state)
+            for state in ("open", "approved")
+        }
+        assert sorted(one.id for one in fresh.tickets()) == kept["open"], (
+            "what holds for a run is a grant"
+        )
         assert sorted(grant.ticket for _, grant in fresh.grants()) == kept["approved"]
         if len(store.batches) < begun + number:
             return

@@ -1,4 +1,5 @@
-"""Eight processes on one server have one inbox: the same tickets, one answer for all, and each call starts once."""
+"""Eight processes on one server have one inbox: the same tickets, one answer for all, and each call
+starts once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whom a ticket asks, and when: the first role that somebody holds, then the next as well, each told once."""
+"""Whom a ticket asks, and when: the first role that somebody holds, then the next as well, each
+told once."""
 
 from __future__ import annotations
 
@@ -27,10 +28,14 @@ EVERYBODY = (KNOWN_REVIEWER, KNOWN_ARCHITECT, KNOWN_HUMAN)
 THIRD_MS = 600_000
 
 
-def shielded(known: tuple[Operator, ...] = EVERYBODY, **escalation: Any) -> tuple[Shield, FakeClock, list[Occurrence]]:
+def shielded(
+    known: tuple[Operator, ...] = EVERYBODY, **escalation: Any
+) -> tuple[Shield, FakeClock, list[Occurrence]]:
     """A shield under which paying waits for those people, its clock, and what is told."""
     clock = FakeClock()
-    shield = shield_for(policy(**escalation), clock=clock, store=MemoryStore(clock), operators=known)
+    shield = shield_for(
+        policy(**escalation), clock=clock, store=MemoryStore(clock), operators=known
+    )
     told: list[Occurrence] = []
     shield.occurrences.subscribe(told.append, each=True)
     return shield, clock, told
@@ -47,7 +52,10 @@ def asked_at(shield: Shield, clock: FakeClock, after_ms: int) -> tuple[str, ...]
 @pytest.mark.parametrize(
     ("known", "steps"),
     [
-        (EVERYBODY, [("reviewer",), ("reviewer", "architect"), ("reviewer", "architect", "human_operator")]),
+        (
+            EVERYBODY,
+            [("reviewer",), ("reviewer", "architect"), ("reviewer", "architect", "human_operator")],
+        ),
         ((KNOWN_REVIEWER, KNOWN_HUMAN), [("reviewer",), ("reviewer", "human_operator")]),
         ((KNOWN_HUMAN,), [("human_operator",), ("human_operator",), ("human_operator",)]),
         ((), [("human_operator",), ("human_operator",), ("human_operator",)]),
@@ -80,7 +88,9 @@ def test_the_policy_says_when_the_next_is_asked() -> None:
 
 @pytest.mark.parametrize("who", [REVIEWER, ARCHITECT, HUMAN])
 @pytest.mark.parametrize("after_ms", [0, THIRD_MS, 2 * THIRD_MS])
-def test_a_higher_authority_may_always_answer_and_whoever_was_asked_keeps_the_right(who: Any, after_ms: int) -> None:
+def test_a_higher_authority_may_always_answer_and_whoever_was_asked_keeps_the_right(
+    who: Any, after_ms: int
+) -> None:
     shield, clock, _ = shielded()
     paid = Paid()
     ticket = asks(shield, paid)
@@ -121,7 +131,12 @@ def test_each_step_is_told_once_with_its_context_whoever_notices() -> None:
         assert "agent `bot`" in step.text
         assert "tool `pay` is on the denylist" in step.text
         assert (step.tool, step.agent, step.run != "") == ("pay", "bot", True)
-    facts = [fact for each in (shield, other) for fact in each.journal.facts() if fact.what == "ticket.passed"]
+    facts = [
+        fact
+        for each in (shield, other)
+        for fact in each.journal.facts()
+        if fact.what == "ticket.passed"
+    ]
     assert [fact.data["asks"] for fact in facts] == ["architect", "human_operator"]
 
 
@@ -132,7 +147,9 @@ def test_processes_that_notice_at_once_tell_a_step_once(seed: int) -> None:
     with shield.run("bot", "t") as run:
         run.check("pay", {"amount": 5})
     clock.advance(THIRD_MS)
-    shields = [shield_for(policy(), clock=clock, store=shield.store, operators=EVERYBODY) for _ in range(3)]
+    shields = [
+        shield_for(policy(), clock=clock, store=shield.store, operators=EVERYBODY) for _ in range(3)
+    ]
     for one in shields:
         one.occurrences.subscribe(told.append, each=True)
     racers = [check(one.run("bot", "t").desk, "pay", {"amount": 5}, JUST_ONE) for one in shields]
@@ -142,7 +159,9 @@ def test_processes_that_notice_at_once_tell_a_step_once(seed: int) -> None:
 
 def test_whoever_waits_notices_too() -> None:
     clock = FakeClock()
-    shield = shield_for(policy(wait_s=3, next_after_s=1), clock=clock, store=MemoryStore(clock), operators=EVERYBODY)
+    shield = shield_for(
+        policy(wait_s=3, next_after_s=1), clock=clock, store=MemoryStore(clock), operators=EVERYBODY
+    )
     told: list[Occurrence] = []
     shield.occurrences.subscribe(told.append, each=True)
 

@@ -1,4 +1,5 @@
-"""Emergencies: a safety response goes ahead once after a minute without an answer, and people have to review it."""
+"""Emergencies: a safety response goes ahead once after a minute without an answer, and people have
+to review it."""
 
 from __future__ import annotations
 
@@ -79,7 +80,9 @@ def test_it_goes_ahead_after_a_minute_without_an_answer_and_once(
 
 
 @pytest.mark.parametrize("urgency", ["normal", "urgent"])
-def test_only_an_emergency_goes_ahead_unanswered(shield: Shield, deeds: Deeds, clock: FakeClock, urgency: str) -> None:
+def test_only_an_emergency_goes_ahead_unanswered(
+    shield: Shield, deeds: Deeds, clock: FakeClock, urgency: str
+) -> None:
     run = shield.run("bot")
     refused(run, deeds.stop, 7)
     run.request_bypass("first", WHY, urgency)
@@ -90,7 +93,9 @@ def test_only_an_emergency_goes_ahead_unanswered(shield: Shield, deeds: Deeds, c
 
 
 @pytest.mark.parametrize("tool", ["pay", "wipe"])
-def test_the_word_emergency_alone_starts_nothing(shield: Shield, deeds: Deeds, clock: FakeClock, tool: str) -> None:
+def test_the_word_emergency_alone_starts_nothing(
+    shield: Shield, deeds: Deeds, clock: FakeClock, tool: str
+) -> None:
     run = shield.run("bot")
     refused(run, getattr(deeds, tool), 5)
     run.request_bypass("first", WHY, "emergency")
@@ -111,7 +116,10 @@ def test_the_word_emergency_alone_starts_nothing(shield: Shield, deeds: Deeds, c
         ("kubectl", {"verb": "scale"}),
         ("ssh", {"host": "h"}),
         ("eval", {"x": "1"}),
-        *[(name, {"job": "7"}) for name in ("destroy_node", "drop_queue", "purgeQueue", "wipe-disk", "truncate_log")],
+        *[
+            (name, {"job": "7"})
+            for name in ("destroy_node", "drop_queue", "purgeQueue", "wipe-disk", "truncate_log")
+        ],
     ],
 )
 def test_what_a_reading_calls_destructive_never_goes_ahead_unanswered(
@@ -137,7 +145,9 @@ def test_a_no_within_the_minute_ends_it(shield: Shield, deeds: Deeds, clock: Fak
     assert deeds.done == []
 
 
-def test_it_is_the_one_way_past_what_is_always_active(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:
+def test_it_is_the_one_way_past_what_is_always_active(
+    shield: Shield, deeds: Deeds, clock: FakeClock
+) -> None:
     run = shield.run("bot")
     refused(run, deeds.halt_job, "j")
     for urgency in ("normal", "urgent"):
@@ -152,7 +162,9 @@ def test_it_is_the_one_way_past_what_is_always_active(shield: Shield, deeds: Dee
     refused(run, deeds.halt_job, "j")
 
 
-def test_it_is_the_one_way_where_nothing_is_left_of_the_budget(clock: FakeClock, deeds: Deeds) -> None:
+def test_it_is_the_one_way_where_nothing_is_left_of_the_budget(
+    clock: FakeClock, deeds: Deeds
+) -> None:
     said = {
         "name": "p",
         "autonomy": True,
@@ -211,13 +223,21 @@ def test_what_was_denied_to_one_agent_is_no_emergency_of_another(
     assert deeds.done == []
 
 
-def test_everybody_is_told_at_once_and_the_record_is_critical(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:
+def test_everybody_is_told_at_once_and_the_record_is_critical(
+    shield: Shield, deeds: Deeds, clock: FakeClock
+) -> None:
     heard = heard_by(shield)
     ticket = overridden(shield, deeds, clock)
     told = [one for one in heard if one.kind is Occurred.BYPASS_OVERRIDDEN]
-    assert [(one.severity, one.ticket, one.tool) for one in told] == [(Severity.CRITICAL, ticket.id, "stop")]
+    assert [(one.severity, one.ticket, one.tool) for one in told] == [
+        (Severity.CRITICAL, ticket.id, "stop")
+    ]
     (fact,) = [fact for fact in shield.journal.facts() if fact.what == "bypass.overridden"]
-    assert (fact.data["level"], fact.data["review"], fact.data["reason"]) == ("critical", review_in(shield).id, WHY)
+    assert (fact.data["level"], fact.data["review"], fact.data["reason"]) == (
+        "critical",
+        review_in(shield).id,
+        WHY,
+    )
 
 
 @pytest.mark.parametrize("right", [True, False])
@@ -231,7 +251,10 @@ def test_a_review_is_ended_by_an_operator_whatever_they_found(
     with pytest.raises(TicketError, match="give a comment"):
         shield.review(review.id, by="kim", comment=" ")
     ended = shield.review(review.id, by="kim", comment="looked at the host", right=right)
-    assert (ended.state, ended.comment) == (State.REVIEWED, f"{'right' if right else 'wrong'}: looked at the host")
+    assert (ended.state, ended.comment) == (
+        State.REVIEWED,
+        f"{'right' if right else 'wrong'}: looked at the host",
+    )
     assert shield.tickets() == []
     with pytest.raises(TicketClosed, match="already reviewed, by `kim`"):
         shield.review(review.id, by="bob", comment="me too")
@@ -241,7 +264,9 @@ def test_a_review_is_ended_by_an_operator_whatever_they_found(
     assert (facts.count("bypass.reviewed"), facts.count("bypass.review_missed")) == (1, 0)
 
 
-def test_a_review_is_no_leave_for_anything_and_no_agent_ends_it(clock: FakeClock, deeds: Deeds) -> None:
+def test_a_review_is_no_leave_for_anything_and_no_agent_ends_it(
+    clock: FakeClock, deeds: Deeds
+) -> None:
     shield = shield_for(policy(), clock=clock, operators=[KNOWN])
     overridden(shield, deeds, clock)
     review = review_in(shield)
@@ -255,7 +280,9 @@ def test_a_review_is_no_leave_for_anything_and_no_agent_ends_it(clock: FakeClock
     assert len(deeds.done) == 1
 
 
-def test_a_missed_review_is_told_once_over_all_processes_and_still_owed(clock: FakeClock, deeds: Deeds) -> None:
+def test_a_missed_review_is_told_once_over_all_processes_and_still_owed(
+    clock: FakeClock, deeds: Deeds
+) -> None:
     store = MemoryStore(clock)
     shields = [shield_for(policy(), store=store, clock=clock) for _ in range(3)]
     heard = [heard_by(shield) for shield in shields]
@@ -271,13 +298,17 @@ def test_a_missed_review_is_told_once_over_all_processes_and_still_owed(clock: F
         shield.run("bot")
     missed = [[one.ticket for one in some if one.kind is Occurred.REVIEW_MISSED] for some in heard]
     assert missed == [[], [], [review.id]]
-    assert [one.severity for one in heard[2] if one.kind is Occurred.REVIEW_MISSED] == [Severity.CRITICAL]
+    assert [one.severity for one in heard[2] if one.kind is Occurred.REVIEW_MISSED] == [
+        Severity.CRITICAL
+    ]
     shields[0].review(review.id, by="kim", comment="late, and right")
     assert shields[0].ticket(review.id).state is State.REVIEWED
 
 
 @pytest.mark.parametrize("look", ["tickets", "run", "metrics"])
-def test_whoever_looks_next_tells_of_a_missed_review(shield: Shield, deeds: Deeds, clock: FakeClock, look: str) -> None:
+def test_whoever_looks_next_tells_of_a_missed_review(
+    shield: Shield, deeds: Deeds, clock: FakeClock, look: str
+) -> None:
     overridden(shield, deeds, clock)
     heard = heard_by(shield)
     clock.advance(DAY)
@@ -304,7 +335,9 @@ class Ticking(MemoryStore):
         return super().carry(batch)
 
 
-def test_a_caller_who_waits_is_let_through_by_the_clock_of_the_store(clock: FakeClock, deeds: Deeds) -> None:
+def test_a_caller_who_waits_is_let_through_by_the_clock_of_the_store(
+    clock: FakeClock, deeds: Deeds
+) -> None:
     said = {**policy(), "escalation": {"wait_s": 30.0}}
     run = shield_for(said, store=Ticking(clock), clock=clock).run("bot")
     assert run.check("stop", {"pid": 7}).action == Action.BLOCK

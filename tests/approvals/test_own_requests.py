@@ -1,4 +1,5 @@
-"""Nobody answers for themselves or for those below them: under no name, with no key, in no way to answer."""
+"""Nobody answers for themselves or for those below them: under no name, with no key, in no way to
+answer."""
 
 from __future__ import annotations
 
@@ -101,7 +102,9 @@ def test_no_half_of_a_quorum_is_theirs_also_where_their_agent_asks_later() -> No
     assert shield.approve(ticket.id, by=own).said_yes == ("ann",)
     asked_below(shield, paid, "late", 0)
     after = shield.approve(ticket.id, by=BOB)
-    assert (after.state, after.said_yes) == ("open", ("bob",)), "one yes is theirs by now, and counts no more"
+    assert (after.state, after.said_yes) == ("open", ("bob",)), (
+        "one yes is theirs by now, and counts no more"
+    )
     assert shield.approve(ticket.id, by=EVE).state == "approved"
 
 

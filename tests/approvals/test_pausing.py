@@ -1,4 +1,5 @@
-"""What a finding says of the person that its action waits for: the question, the roles and the time."""
+"""What a finding says of the person that its action waits for: the question, the roles and the
+time."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ from tests.runtime.guards import says
 
 
 def policy(**pause: Any) -> dict[str, Any]:
-    rule = {"use": "rule", "id": "payments", "when": "event.tool == 'pay'", "action": "escalate", "message": "costly"}
+    rule = {
+        "use": "rule",
+        "id": "payments",
+        "when": "event.tool == 'pay'",
+        "action": "escalate",
+        "message": "costly",
+    }
     return {"name": "p", "guards": [{**rule, "pause": pause}]}
 
 
@@ -30,7 +37,9 @@ def asked(shield: Shield) -> Any:
 def test_a_rule_says_what_is_asked_of_whom_and_for_how_long() -> None:
     clock = FakeClock()
     shield = shield_for(
-        policy(prompt="May this be paid?", roles=["finance"], timeout_s=60), clock=clock, store=MemoryStore(clock)
+        policy(prompt="May this be paid?", roles=["finance"], timeout_s=60),
+        clock=clock,
+        store=MemoryStore(clock),
     )
     refused = asked(shield)
     ticket = shield.ticket(refused.ticket)
@@ -59,6 +68,11 @@ def test_a_finding_of_ones_own_says_the_same() -> None:
 
 
 def test_only_what_waits_for_a_person_can_pause() -> None:
-    rule = {"use": "rule", "when": "event.tool == 'pay'", "action": "block", "pause": {"prompt": "May it?"}}
+    rule = {
+        "use": "rule",
+        "when": "event.tool == 'pay'",
+        "action": "block",
+        "pause": {"prompt": "May it?"},
+    }
     with pytest.raises(PolicyError, match="only `action: escalate` waits for one"):
         Shield.load({"name": "p", "guards": [rule]})

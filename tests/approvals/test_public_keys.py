@@ -1,4 +1,5 @@
-"""Public keys: read from OpenSSH's lines alone, named as OpenSSH names them, and worth something."""
+"""Public keys: read from OpenSSH's lines alone, named as OpenSSH names them, and worth
+something."""
 
 from __future__ import annotations
 
@@ -37,18 +38,26 @@ def line_with(raw: bytes, kind: bytes = b"ssh-ed25519", more: bytes = b"") -> st
 def test_a_line_is_read_whatever_its_comment_is(seed: bytes, tail: str) -> None:
     private = Ed25519PrivateKey.from_private_bytes(seed)
     key = public_of(f"  {line_of(private)}{tail}")
-    assert key == PublicKey(line_of(private), private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
+    assert key == PublicKey(
+        line_of(private), private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    )
 
 
 def test_the_fingerprint_is_that_of_ssh_keygen(tmp_path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "k"], check=True)
-    said = subprocess.run(["ssh-keygen", "-l", "-f", tmp_path / "k.pub"], check=True, capture_output=True, text=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "k"], check=True
+    )
+    said = subprocess.run(
+        ["ssh-keygen", "-l", "-f", tmp_path / "k.pub"], check=True, capture_output=True, text=True
+    )
     assert public_of((tmp_path / "k.pub").read_text()).fingerprint == said.stdout.split()[1]
 
 
 @pytest.mark.parametrize(("kind", "size"), [("rsa", "2048"), ("ecdsa", "256")])
 def test_a_key_of_another_kind_is_refused(kind: str, size: str, tmp_path: Path) -> None:
-    subprocess.run(["ssh-keygen", "-q", "-t", kind, "-b", size, "-N", "", "-f", tmp_path / "k"], check=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", kind, "-b", size, "-N", "", "-f", tmp_path / "k"], check=True
+    )
     with pytest.raises(OperatorKeyError, match="only `ssh-ed25519` is accepted: make one with"):
         public_of((tmp_path / "k.pub").read_text())
 
@@ -82,7 +91,11 @@ def test_anything_else_is_refused(text: str, says: str) -> None:
         public_of(text)
 
 
-@given(st.text() | st.text().map("ssh-ed25519 {}".format) | st.binary().map(base64.b64encode).map(bytes.decode))
+@given(
+    st.text()
+    | st.text().map("ssh-ed25519 {}".format)
+    | st.binary().map(base64.b64encode).map(bytes.decode)
+)
 def test_no_text_gives_another_error(text: str) -> None:
     try:
         key = public_of(text)
@@ -95,7 +108,9 @@ def add(one: Point, two: Point) -> Point:
     """The sum of two points of the curve."""
     (x1, y1), (x2, y2) = one, two
     both = D * x1 * x2 * y1 * y2
-    return (x1 * y2 + x2 * y1) * pow(1 + both, -1, P) % P, (y1 * y2 + x1 * x2) * pow(1 - both, -1, P) % P
+    return (x1 * y2 + x2 * y1) * pow(1 + both, -1, P) % P, (y1 * y2 + x1 * x2) * pow(
+        1 - both, -1, P
+    ) % P
 
 
 def times(count: int, point: Point) -> Point:
@@ -143,7 +158,9 @@ def test_a_height_beyond_the_field_is_refused(y: int, sign: int) -> None:
 
 
 @given(SEEDS, st.binary(max_size=200), st.binary(max_size=200), st.integers(0, 511))
-def test_a_signature_fits_its_key_and_message_alone(seed: bytes, message: bytes, other: bytes, bit: int) -> None:
+def test_a_signature_fits_its_key_and_message_alone(
+    seed: bytes, message: bytes, other: bytes, bit: int
+) -> None:
     private = Ed25519PrivateKey.from_private_bytes(seed)
     key, signature = public_of(line_of(private)), private.sign(message)
     assert verify(key, message, signature)

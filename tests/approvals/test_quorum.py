@@ -63,11 +63,15 @@ def test_who_has_none_of_the_roles_is_not_one_of_two() -> None:
 
 def test_what_is_not_critical_takes_one() -> None:
     clock = FakeClock()
-    shield = shield_for(policy(quorum=3), clock=clock, store=MemoryStore(clock), operators=(KNOWN_ANN, KNOWN_BOB))
+    shield = shield_for(
+        policy(quorum=3), clock=clock, store=MemoryStore(clock), operators=(KNOWN_ANN, KNOWN_BOB)
+    )
     assert shield.approve(asks(shield, Paid()), by=ANN).state is State.APPROVED
 
 
-@pytest.mark.parametrize(("quorum", "state"), [(1, State.APPROVED), (2, State.OPEN), (3, State.OPEN)])
+@pytest.mark.parametrize(
+    ("quorum", "state"), [(1, State.APPROVED), (2, State.OPEN), (3, State.OPEN)]
+)
 def test_the_policy_says_how_many(quorum: int, state: State) -> None:
     shield, paid, _ = critical(KNOWN_ANN, KNOWN_BOB, quorum=quorum)
     assert shield.approve(asks(shield, paid), by=ANN).state is state
@@ -96,7 +100,9 @@ def test_one_no_ends_it_and_the_yes_before_counts_no_more() -> None:
     shield.records.clear()
     shield.approve(ticket, by=BOB)
     asks(shield, paid)
-    assert paid.amounts == [], "what a no has ended is not half of a yes again, whatever the store says"
+    assert paid.amounts == [], (
+        "what a no has ended is not half of a yes again, whatever the store says"
+    )
     clock.advance(1)
 
 
@@ -139,18 +145,34 @@ def test_all_of_it_is_over_when_the_first_yes_is() -> None:
 def forged(ticket: Ticket, *votes: Signer, until: int) -> Ticket:
     """A ticket as somebody could write it who reaches the store, with those people's yes."""
     wish = wish_of(ticket)
-    answers = tuple([one.signed(wish.act(one.name, "human_operator", until, True, "")) for one in votes])
+    answers = tuple(
+        [one.signed(wish.act(one.name, "human_operator", until, True, "")) for one in votes]
+    )
     return msgspec.structs.replace(
-        ticket, state=State.APPROVED, answer=answers[-1], votes=answers, grant_until=until, answered_by="ann"
+        ticket,
+        state=State.APPROVED,
+        answer=answers[-1],
+        votes=answers,
+        grant_until=until,
+        answered_by="ann",
     )
 
 
 def test_a_ticket_that_somebody_wrote_by_hand_needs_both_signatures() -> None:
     mallory = operator("bob")[0]
-    for votes, starts in (((ANN,), False), ((ANN, ANN), False), ((ANN, mallory), False), ((ANN, BOB), True)):
+    for votes, starts in (
+        ((ANN,), False),
+        ((ANN, ANN), False),
+        ((ANN, mallory), False),
+        ((ANN, BOB), True),
+    ):
         shield, paid, clock = critical(KNOWN_ANN, KNOWN_BOB)
         ticket = shield.ticket(asks(shield, paid))
-        put(shield.store, ticket.key, msgspec.to_builtins(forged(ticket, *votes, until=clock() + 60_000)))
+        put(
+            shield.store,
+            ticket.key,
+            msgspec.to_builtins(forged(ticket, *votes, until=clock() + 60_000)),
+        )
         shield.records.clear()
         asks(shield, paid)
         assert bool(paid.amounts) is starts
@@ -173,7 +195,9 @@ def test_those_who_have_said_yes_are_shown() -> None:
 
 def test_one_key_is_one_person_however_its_line_is_written() -> None:
     ann = msgspec.structs.replace(KNOWN_ANN, key=f"{KNOWN_ANN.key} one", agents=("bot",))
-    shield = shield_for(policy(), clock=FakeClock(), operators=(ann, msgspec.structs.replace(KNOWN_ANN, name="zed")))
+    shield = shield_for(
+        policy(), clock=FakeClock(), operators=(ann, msgspec.structs.replace(KNOWN_ANN, name="zed"))
+    )
     with pytest.raises(AnswerRefused, match="asked for it, or an agent of theirs did"):
         shield.approve(asks(shield, Paid()), by=Signer("zed", ANN.key))
 

@@ -1,4 +1,5 @@
-"""Several processes and one approval: exactly one of them starts, however their steps fall, on every store."""
+"""Several processes and one approval: exactly one of them starts, however their steps fall, on
+every store."""
 
 from __future__ import annotations
 
@@ -62,7 +63,9 @@ def asked(store: Store, amount: int) -> Any:
 
 def ticket_of(store: Store, amount: int) -> Ticket:
     """The ticket about that payment."""
-    (found,) = [one for one in process(store).tickets(state="all") if one.content == {"amount": amount}]
+    (found,) = [
+        one for one in process(store).tickets(state="all") if one.content == {"amount": amount}
+    ]
     return found
 
 
@@ -85,7 +88,9 @@ def test_one_of_those_who_race_for_an_approval_starts(store: Store) -> None:
         started = [decision.id for decision in decisions if decision.proceeds]
         others = {decision.code for decision in decisions if not decision.proceeds}
         assert len(started) == 1
-        assert others <= {"kernel.taken", "tool.denied"}, "lost the race, or came so late that it was asked anew"
+        assert others <= {"kernel.taken", "tool.denied"}, (
+            "lost the race, or came so late that it was asked anew"
+        )
         after = ticket_of(store, amount)
         assert (after.state, after.used_by, after.generation) in (
             (State.USED, started[0], 1),

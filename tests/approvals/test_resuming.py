@@ -1,4 +1,5 @@
-"""A process may be killed at any trip to its store: whoever goes on has it done exactly once, with people's help."""
+"""A process may be killed at any trip to its store: whoever goes on has it done exactly once, with
+people's help."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ class World:
         self.policy = {
             "name": "p",
             "tools": {"pay": {"risk": risk, "annotations": ["once"]}},
-            "guards": [{"use": "tool_denylist", "id": "ask", "tools": ["pay"], "action": "escalate"}],
+            "guards": [
+                {"use": "tool_denylist", "id": "ask", "tools": ["pay"], "action": "escalate"}
+            ],
         }
         self.nonces = map(str, itertools.count())
         self.paid: list[int] = []
@@ -52,7 +55,9 @@ class World:
         """A new process."""
         store: Any = self._store if dying is None else dying
         people, nonces = [KNOWN_ANN, KNOWN_BOB], self.nonces.__next__
-        return shield_for(self.policy, clock=self.clock, store=store, operators=people, nonces=nonces)
+        return shield_for(
+            self.policy, clock=self.clock, store=store, operators=people, nonces=nonces
+        )
 
     def pay(self, amount: int) -> dict[str, int]:
         """Pay."""
@@ -69,7 +74,8 @@ class World:
         return None
 
     def answer(self, ticket: str, dying: Dying | None = None) -> None:
-        """People answer a ticket that is open: they say yes to the call, and of an effect what the bank says."""
+        """People answer a ticket that is open: they say yes to the call, and of an effect what the
+        bank says."""
         shield = self.process(dying)
         found = shield.ticket(ticket)
         if found.state is not State.OPEN:

@@ -1,4 +1,5 @@
-"""Patterns: what fits one is no second command, no way out of a folder, and no end of a quoted text."""
+"""Patterns: what fits one is no second command, no way out of a folder, and no end of a quoted
+text."""
 
 from __future__ import annotations
 
@@ -80,7 +81,9 @@ def test_what_fits_is_one_command_without_quotes_and_ways_out(pattern: str, text
         assert candidate.count("..") == pattern.count("..")
         assert not set(candidate) & (set("".join(HARMFUL)) - set(pattern) - set(STAR))
         words = zip(candidate.split(" "), pattern.split(" "), strict=True)
-        assert not [word for word, own in words if own.startswith("*") and word.startswith(tuple("-/@=+,:"))]
+        assert not [
+            word for word, own in words if own.startswith("*") and word.startswith(tuple("-/@=+,:"))
+        ]
         lexer = shlex.shlex(candidate, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         assert not {word for word in lexer if set(word) <= set("();<>|&")}
@@ -138,7 +141,9 @@ def test_only_text_fits(value: Any) -> None:
         ({"x": "1*"}, {"x": 12}, "is not text"),
     ],
 )
-def test_a_pattern_that_makes_no_sense_is_refused(pattern: dict[str, str], args: Any, says: str) -> None:
+def test_a_pattern_that_makes_no_sense_is_refused(
+    pattern: dict[str, str], args: Any, says: str
+) -> None:
     with pytest.raises(TicketError, match=says):
         checked_pattern(pattern, args)
 

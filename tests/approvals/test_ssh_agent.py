@@ -1,4 +1,5 @@
-"""Keys in an ssh-agent: the real one signs where its user says so, and a lying one is never believed."""
+"""Keys in an ssh-agent: the real one signs where its user says so, and a lying one is never
+believed."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from stanchion.approvals.ssh_agent import LISTED, SIGNED, AgentKey, identities
 from stanchion.approvals.wire import number, string
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
-PUBLIC = public_of(PRIVATE.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode())
+PUBLIC = public_of(
+    PRIVATE.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+)
 
 
 def script(path: Path, body: str) -> Path:
@@ -33,10 +36,17 @@ def script(path: Path, body: str) -> Path:
 @contextmanager
 def real_agent(folder: Path, confirm: str) -> Iterator[Path]:
     """A real ssh-agent that asks before it signs, and a person who answers so."""
-    ask = script(folder / "ask", f"case \"$1\" in *passphrase*) echo secret;; *) echo {confirm};; esac\n"
-                 f"[ {confirm} = yes ] || case \"$1\" in *passphrase*) ;; *) exit 1;; esac")  # fmt: skip
+    ask = script(folder / "ask", f"case \"$1\" in *passphrase*) echo secret;; *) echo {confirm};; "
+                                 f"esac\n"
+                 f"[ {confirm} = yes ] || case \"$1\" in *passphrase*) ;; *) exit "
+                 f"1;; esac")  # fmt: skip
     at = folder / "agent"
-    environ = {**os.environ, "SSH_ASKPASS": str(ask), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":none"}
+    environ = {
+        **os.environ,
+        "SSH_ASKPASS": str(ask),
+        "SSH_ASKPASS_REQUIRE": "force",
+        "DISPLAY": ":none",
+    }
     agent = subprocess.Popen(
         ["ssh-agent", "-D", "-a", at], env=environ, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
     )
@@ -58,7 +68,9 @@ def add(at: Path, key: Path, *options: str) -> None:
         "SSH_ASKPASS_REQUIRE": "force",
         "DISPLAY": ":none",
     }
-    subprocess.run(["ssh-add", "-q", *options, key], env=environ, check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(
+        ["ssh-add", "-q", *options, key], env=environ, check=True, stdin=subprocess.DEVNULL
+    )
 
 
 @pytest.fixture
@@ -67,7 +79,9 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("a")
 
 
-def test_the_real_agent_signs_with_the_key_that_is_meant(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_agent_signs_with_the_key_that_is_meant(
+    short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ann = make_key_file(short / "ann", b"secret", "ann")
     bob = make_key_file(short / "bob", b"secret", "bob")
     with real_agent(short, "yes") as at:
@@ -92,7 +106,10 @@ def test_the_real_agent_does_not_sign_where_its_user_declines(short: Path) -> No
 
 def test_keys_of_other_kinds_are_left_out(short: Path) -> None:
     for kind in ("ecdsa", "ed25519"):
-        subprocess.run(["ssh-keygen", "-q", "-t", kind, "-C", "x\x1b[2J", "-N", "", "-f", short / kind], check=True)
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", kind, "-C", "x\x1b[2J", "-N", "", "-f", short / kind],
+            check=True,
+        )
     with real_agent(short, "yes") as at:
         add(at, short / "ecdsa")
         add(at, short / "ed25519")
@@ -101,7 +118,9 @@ def test_keys_of_other_kinds_are_left_out(short: Path) -> None:
     assert "\x1b" not in only.comment
 
 
-def test_without_an_agent_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_agent_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     with pytest.raises(OperatorKeyError, match="there is no ssh-agent: start one"):
         AgentKey(PUBLIC).sign(b"pay")
@@ -112,7 +131,8 @@ def test_without_an_agent_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest
 
 @contextmanager
 def lying(folder: Path, answer: bytes, hangs: bool = False) -> Iterator[Path]:
-    """An agent that answers whatever it is asked with the same bytes, and then hangs up or does nothing."""
+    """An agent that answers whatever it is asked with the same bytes, and then hangs up or does
+    nothing."""
     at = folder / f"liar-{os.urandom(4).hex()}"
     done = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
@@ -140,7 +160,9 @@ def lying(folder: Path, answer: bytes, hangs: bool = False) -> Iterator[Path]:
             at.unlink()
 
 
-def signed(signature: bytes, kind: bytes = b"ssh-ed25519", inner: bytes = b"", outer: bytes = b"") -> bytes:
+def signed(
+    signature: bytes, kind: bytes = b"ssh-ed25519", inner: bytes = b"", outer: bytes = b""
+) -> bytes:
     """An agent's answer with a signature, and what does not belong there."""
     return string(bytes([SIGNED]) + string(string(kind) + string(signature) + inner) + outer)
 
@@ -212,7 +234,9 @@ def test_no_answer_gives_a_wrong_signature_or_another_error(
 
 
 @given(answer=BODIES.map(string))
-def test_no_answer_lists_what_is_no_key(answer: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_no_answer_lists_what_is_no_key(
+    answer: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     with lying(tmp_path_factory.getbasetemp(), answer) as at, suppress(OperatorKeyError):
         for key, comment in identities(at):
             assert type(key) is PublicKey

@@ -42,7 +42,12 @@ OTHERS: Final[list[dict[str, Any]]] = [
 
 def test_a_call_fits_that_differs_in_nothing_but_the_pattern() -> None:
     assert fits(RULE, CALL)
-    assert fits(RULE, CALL._replace(args={**ARGS, "command": "git push origin feature-2"}, guards=("ask", "more")))
+    assert fits(
+        RULE,
+        CALL._replace(
+            args={**ARGS, "command": "git push origin feature-2"}, guards=("ask", "more")
+        ),
+    )
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=str)

@@ -1,4 +1,5 @@
-"""What was taken back, used up or put into the store by a program lets nothing through, and is listed as it stands."""
+"""What was taken back, used up or put into the store by a program lets nothing through, and is
+listed as it stands."""
 
 from __future__ import annotations
 
@@ -77,13 +78,17 @@ class Unwritten(MemoryJournal):
 
 
 @pytest.mark.parametrize("yes", [True, False])
-def test_an_answer_that_cannot_be_recorded_leaves_the_ticket_listed_as_long_as_before(yes: bool) -> None:
+def test_an_answer_that_cannot_be_recorded_leaves_the_ticket_listed_as_long_as_before(
+    yes: bool,
+) -> None:
     clock, trail = FakeClock(), Unwritten()
     shield, paid = shield_for(policy(), clock=clock, journal=trail), Paid()
     ticket = asks(shield, paid)
     trail.lost = "ticket.approved" if yes else "ticket.denied"
     with pytest.raises(TicketError, match="is not answered, because the audit trail"):
-        shield.approve(ticket, by="ann", for_s=1) if yes else shield.deny(ticket, by="ann", comment="no")
+        shield.approve(ticket, by="ann", for_s=1) if yes else shield.deny(
+            ticket, by="ann", comment="no"
+        )
     clock.advance(2_000)
     assert [one.id for one in shield.tickets()] == [ticket]
 
@@ -94,7 +99,11 @@ def test_a_ticket_whose_answer_does_not_count_is_listed_as_long_as_it_is_open() 
     ticket = asks(shield, paid)
     shield.approve(ticket, by="ann", for_s=60)
     kept = shield.ticket(ticket)
-    put(shield.store, kept.key, msgspec.to_builtins(msgspec.structs.replace(kept, grant_until=kept.grant_until + 1)))
+    put(
+        shield.store,
+        kept.key,
+        msgspec.to_builtins(msgspec.structs.replace(kept, grant_until=kept.grant_until + 1)),
+    )
     assert asks(shield, paid) == ticket
     assert (shield.ticket(ticket).state, shield.ticket(ticket).generation) == (State.OPEN, 2)
     clock.advance(120_000)
@@ -129,19 +138,25 @@ def test_nobody_answers_for_others_what_they_asked_for_meanwhile_themselves() ->
     bob, known = operator("bob", agents=("two",))
     shield, paid = shield_for(policy(), operators=[known]), Paid()
     ticket = shield.ticket(asks(shield, paid, agent="one"))
-    answer = bob.signed(wish_of(ticket).act("bob", "human_operator", shield.clock() + 60_000, True, ""))
+    answer = bob.signed(
+        wish_of(ticket).act("bob", "human_operator", shield.clock() + 60_000, True, "")
+    )
     asks(shield, paid, agent="two")
     with pytest.raises(AnswerRefused, match="somebody else has to answer"):
         shield.answer(answer.bytes)
 
 
-@pytest.mark.parametrize("scope", ["pattern", "pattern {", 'pattern {"amount": 1}', "weird", "", "run", "time x"])
+@pytest.mark.parametrize(
+    "scope", ["pattern", "pattern {", 'pattern {"amount": 1}', "weird", "", "run", "time x"]
+)
 @pytest.mark.parametrize("yes", [True, False])
 def test_an_answer_that_was_made_up_is_refused_in_words(scope: str, yes: bool) -> None:
     ann, known = operator()
     shield, paid = shield_for(policy(), operators=[known]), Paid()
     ticket = shield.ticket(asks(shield, paid))
-    act = wish_of(ticket, scope).act("ann", "human_operator", shield.clock() + 60_000, yes, "not this one")
+    act = wish_of(ticket, scope).act(
+        "ann", "human_operator", shield.clock() + 60_000, yes, "not this one"
+    )
     if yes:
         with pytest.raises(TicketError):
             shield.answer(ann.signed(act).bytes)
@@ -152,11 +167,16 @@ def test_an_answer_that_was_made_up_is_refused_in_words(scope: str, yes: bool) -
 
 def test_a_program_s_yes_counts_for_nothing_in_a_store_that_others_reach(tmp_path: Path) -> None:
     clock = FakeClock()
-    shield, paid = shield_for(policy(), clock=clock, store=SqliteStore(tmp_path / "state.db", clock=clock)), Paid()
+    shield, paid = (
+        shield_for(policy(), clock=clock, store=SqliteStore(tmp_path / "state.db", clock=clock)),
+        Paid(),
+    )
     ticket = shield.ticket(asks(shield, paid))
     until = shield.clock() + 60_000
     yes = Answer(act=wish_of(ticket).act("ann", "human_operator", until, True, ""), way=Way.PROGRAM)
-    forged = msgspec.structs.replace(ticket, state=State.APPROVED, answer=yes, grant_until=until, answered_by="ann")
+    forged = msgspec.structs.replace(
+        ticket, state=State.APPROVED, answer=yes, grant_until=until, answered_by="ann"
+    )
     put(shield.store, ticket.key, msgspec.to_builtins(forged))
     assert asks(shield, paid) == ticket.id
     assert paid.amounts == []
@@ -172,7 +192,9 @@ def used(shield: Shield, ticket: str) -> None:
 
 
 @pytest.mark.parametrize("over", [used, withdrawn])
-def test_what_is_over_for_a_process_is_over_though_the_store_says_otherwise(over: Callable[..., None]) -> None:
+def test_what_is_over_for_a_process_is_over_though_the_store_says_otherwise(
+    over: Callable[..., None],
+) -> None:
     ann, known = operator()
     shield, paid = shield_for(policy(), operators=[known]), Paid()
     ticket = asks(shield, paid)
@@ -213,4 +235,6 @@ def test_an_answer_is_no_answer_again_where_the_ticket_has_disappeared() -> None
 
 
 def _signed(shield: Shield, by: Signer, ticket: Any) -> Answer:
-    return by.signed(wish_of(ticket).act(by.name, "human_operator", shield.clock() + 60_000, True, ""))
+    return by.signed(
+        wish_of(ticket).act(by.name, "human_operator", shield.clock() + 60_000, True, "")
+    )

@@ -1,4 +1,5 @@
-"""Asking at a terminal: a person who reads the code and types it, and nothing else, is an answer."""
+"""Asking at a terminal: a person who reads the code and types it, and nothing else, is an
+answer."""
 
 from __future__ import annotations
 
@@ -84,7 +85,10 @@ def test_a_terminal_that_was_left_raw_is_asked_all_the_same_and_left_so() -> Non
 def test_a_pipe_is_no_person() -> None:
     with person() as ann:
         said = ann.start(ASK, stdin=b"yes\n" * 100, belongs=False)
-    assert said == "NotATerminal there is no terminal to ask a person in: run this in a terminal, or use a key\n"
+    assert said == (
+        "NotATerminal there is no terminal to ask a person in: run this in a terminal, or use a "
+        "key\n"
+    )
 
 
 def test_a_terminal_on_standard_input_is_not_enough() -> None:
@@ -176,7 +180,9 @@ def test_the_terminal_is_as_it_was_after_an_interrupt() -> None:
     assert program.returncode != -signal.SIGINT
 
 
-LINES = st.binary(min_size=1, max_size=LONGEST).filter(lambda line: b"\n" not in line and not line.endswith(b"\r"))
+LINES = st.binary(min_size=1, max_size=LONGEST).filter(
+    lambda line: b"\n" not in line and not line.endswith(b"\r")
+)
 
 
 @given(LINES, st.sampled_from([b"", b"\n", b"\r\n", b"\nmore\n"]))

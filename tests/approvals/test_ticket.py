@@ -11,7 +11,18 @@ from stanchion.approvals.bypass import Review
 from stanchion.approvals.errors import TicketClosed, UnknownTicket
 from stanchion.approvals.lookup import named
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import MOST_ASKERS, Kind, State, Ticket, as_of, is_over, joined, key_of, reopen, use
+from stanchion.approvals.ticket import (
+    MOST_ASKERS,
+    Kind,
+    State,
+    Ticket,
+    as_of,
+    is_over,
+    joined,
+    key_of,
+    reopen,
+    use,
+)
 from tests.approvals.samples import asked, said
 
 T0, ENDS, LATE = 1_000, 61_000, 100_000
@@ -27,7 +38,9 @@ STATES = {
     State.USED: use(APPROVED, "r1.9"),
     State.EXPIRED: as_of(OPEN, ENDS),
     State.REVIEWED: said(
-        msgspec.structs.replace(OPEN, kind=Kind.REVIEW, review=Review(of="f0", due_at=ENDS)), T0 + 6, by="bob"
+        msgspec.structs.replace(OPEN, kind=Kind.REVIEW, review=Review(of="f0", due_at=ENDS)),
+        T0 + 6,
+        by="bob",
     ),
 }
 
@@ -47,7 +60,9 @@ LEADS = {
 
 
 def test_each_state_is_what_it_says() -> None:
-    assert {state: ticket.state for state, ticket in STATES.items()} == {state: state for state in State}
+    assert {state: ticket.state for state, ticket in STATES.items()} == {
+        state: state for state in State
+    }
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -63,10 +78,20 @@ def test_a_step_leads_where_the_table_says_or_nowhere(state: State, step: str) -
 
 def test_an_answer_says_who_when_why_as_what_and_until_when() -> None:
     yes = said(OPEN, T0 + 5, why="fine")
-    assert (yes.answered_by, yes.answered_at, yes.comment, yes.answered_as) == ("ann", T0 + 5, "fine", "boss")
+    assert (yes.answered_by, yes.answered_at, yes.comment, yes.answered_as) == (
+        "ann",
+        T0 + 5,
+        "fine",
+        "boss",
+    )
     assert (yes.grant_until, yes.proven) == (UNTIL, True)
     no = said(yes, T0 + 6, yes=False, by="bob", why="no more")
-    assert (no.answered_by, no.answered_at, no.comment, no.grant_until) == ("bob", T0 + 6, "no more", 0)
+    assert (no.answered_by, no.answered_at, no.comment, no.grant_until) == (
+        "bob",
+        T0 + 6,
+        "no more",
+        0,
+    )
     assert use(yes, "r1.9").used_by == "r1.9"
 
 
@@ -74,12 +99,19 @@ def test_an_answer_says_who_when_why_as_what_and_until_when() -> None:
 @pytest.mark.parametrize("generation", [0, 1, 3])
 def test_an_answer_is_for_one_asking(yes: bool, generation: int) -> None:
     with pytest.raises(
-        TicketClosed, match=rf"the answer is for request {generation}, and this is request 2; look at the ticket again"
+        TicketClosed,
+        match=(
+            rf"the answer is for request {generation}, and this is request 2; look at the "
+            rf"ticket "
+            rf"again"
+        ),
     ):
         said(reopen(OPEN, use(APPROVED, "r1.9"), T0, 500), T0, yes=yes, generation=generation)
 
 
-@pytest.mark.parametrize(("now", "state"), [(ENDS - 1, State.OPEN), (ENDS, State.EXPIRED), (LATE, State.EXPIRED)])
+@pytest.mark.parametrize(
+    ("now", "state"), [(ENDS - 1, State.OPEN), (ENDS, State.EXPIRED), (LATE, State.EXPIRED)]
+)
 def test_what_nobody_answers_expires(now: int, state: State) -> None:
     assert as_of(OPEN, now).state == state
     if state is State.EXPIRED:
@@ -112,7 +144,12 @@ def test_asked_anew_it_is_open_again_and_counts() -> None:
     first = reopen(wanted, None, T0, 500)
     assert (first.opened_at, first.expires_at, first.generation) == (T0, T0 + 500, 1)
     second = reopen(wanted, use(APPROVED, "r1.9"), LATE, 500)
-    assert (second.state, second.generation, second.answered_by, second.used_by) == (State.OPEN, 2, "", "")
+    assert (second.state, second.generation, second.answered_by, second.used_by) == (
+        State.OPEN,
+        2,
+        "",
+        "",
+    )
     assert second.answer is None
 
 
@@ -134,7 +171,9 @@ def test_agents_that_ask_for_the_same_are_joined_up_to_a_limit() -> None:
         ({"content": {"$bytes": 1, "$sha256": "", "$begins": ""}}, False),
     ],
 )
-def test_what_is_not_shown_as_it_was_asked_is_not_whole(changed: dict[str, object], whole: bool) -> None:
+def test_what_is_not_shown_as_it_was_asked_is_not_whole(
+    changed: dict[str, object], whole: bool
+) -> None:
     assert msgspec.structs.replace(OPEN, **changed).whole is whole
 
 
@@ -146,7 +185,9 @@ def test_it_is_kept_whole_under_its_tenant() -> None:
 
 def test_one_ticket_is_found_and_none_is_guessed() -> None:
     assert named([OPEN], OPEN.id[:4]) is OPEN
-    with pytest.raises(UnknownTicket, match=r"matches 2 tickets, such as .*: write more digits of it"):
+    with pytest.raises(
+        UnknownTicket, match=r"matches 2 tickets, such as .*: write more digits of it"
+    ):
         named([OPEN, OPEN], "3f2a")
     with pytest.raises(UnknownTicket, match="no ticket `3f2a`: see `stanchion tickets list --all`"):
         named([], "3f2a")

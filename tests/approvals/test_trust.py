@@ -39,14 +39,21 @@ def policy(tmp_path: Path) -> Path:
 
 def trusting(path: Path) -> Request:
     """The request to trust a policy as it is now."""
-    return Request(purpose=Purpose.POLICY, tenant=FLEET, subject=policy_hash(path, None), said={"policy": str(path)})
+    return Request(
+        purpose=Purpose.POLICY,
+        tenant=FLEET,
+        subject=policy_hash(path, None),
+        said={"policy": str(path)},
+    )
 
 
 def shield_of(path: Path, tmp_path: Path) -> Shield:
     return Shield.load(path, store=str(tmp_path / "state.db"), journal="memory:", operators=[KNOWN])
 
 
-def test_a_policy_that_loosens_comes_into_force_once_an_operator_trusts_its_hash(policy: Path, tmp_path: Path) -> None:
+def test_a_policy_that_loosens_comes_into_force_once_an_operator_trusts_its_hash(
+    policy: Path, tmp_path: Path
+) -> None:
     with shield_of(policy, tmp_path) as shield:
         before = shield.policy.hash
         policy.write_text(LOOSE)
@@ -77,7 +84,11 @@ def test_a_forged_trust_is_none(policy: Path, tmp_path: Path) -> None:
         (signed,) = value.values()
         policy.write_text(LOOSE)
         wanted = policy_hash(policy, None)
-        forged = {**value, wanted: signed, "x": {**signed, "act": {**signed["act"], "subject": wanted}}}
+        forged = {
+            **value,
+            wanted: signed,
+            "x": {**signed, "act": {**signed["act"], "subject": wanted}},
+        }
         forged[wanted] = forged.pop("x")
         shield.store.carry(Batch("forge", FLEET, puts=((TRUSTED, forged, When.JUDGED, 0, 0),)))
         with pytest.raises(PolicyLoosens):
@@ -109,7 +120,9 @@ def test_with_operators_nothing_leaves_but_what_one_of_them_said() -> None:
     assert permitted(asked, shield.store, (KNOWN,)) == Keep()
 
 
-def test_what_was_trusted_last_is_there_to_compare_with_as_long_as_it_is_trusted(policy: Path, tmp_path: Path) -> None:
+def test_what_was_trusted_last_is_there_to_compare_with_as_long_as_it_is_trusted(
+    policy: Path, tmp_path: Path
+) -> None:
     with shield_of(policy, tmp_path) as shield:
         document = read_policy(policy).variant(None)
         assert last_text(shield, document, None) is None

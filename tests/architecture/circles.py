@@ -1,4 +1,5 @@
-"""Circles of imports: which files import each other, over however many others, and which rooms of the runtime do."""
+"""Circles of imports: which files import each other, over however many others, and which rooms of
+the runtime do."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -30,14 +31,16 @@ ABOVE = ("later", "by_people", "run", "shield")
 """Files of the runtime that wire the rooms, in their order."""
 
 BESIDE = {"options": "operating"}
-"""Files of the runtime that stand in no room because users import them, and at the place of which room."""
+"""Files of the runtime that stand in no room because users import them, and at the place of which
+room."""
 
 Graph = dict[str, set[str]]
 """Modules, each with those it imports: at the top, in functions, and for types."""
 
 
 def graph_of(src: Path) -> Graph:
-    """The modules below a folder, each with those of them that it imports anywhere, but for what the rule lets out."""
+    """The modules below a folder, each with those of them that it imports anywhere, but for what
+    the rule lets out."""
     files = {_module(file.relative_to(src)): file for file in sorted(src.rglob("*.py"))}
     graph: Graph = {}
     for name, file in files.items():
@@ -57,7 +60,8 @@ def _module(path: Path) -> str:
 
 
 def circles(graph: Graph) -> list[tuple[str, ...]]:
-    """The sets of modules of which each leads to each other, in order of their names (Tarjan's algorithm)."""
+    """The sets of modules of which each leads to each other, in order of their names (Tarjan's
+    algorithm)."""
     number: dict[str, int] = {}
     low: dict[str, int] = {}
     path: list[str] = []
@@ -90,7 +94,10 @@ def against_the_order(graph: Graph) -> Iterator[str]:
         for other in sorted(graph[name]) if room else ():
             target = _room(other)
             if target and target != room and _place(target) >= _place(room):
-                yield f"`{name}` imports `{other}`, which stands above it; move one, or turn the dependency round"
+                yield (
+                    f"`{name}` imports `{other}`, which stands above it; move one, or turn the "
+                    f"dependency round"
+                )
 
 
 def _room(name: str) -> str:

@@ -1,7 +1,7 @@
 """The import rule as data, and the judge that reads a source file by it.
 
-Imports point inward. Every import counts, wherever it stands: in a function, under TYPE_CHECKING, or as a
-literal name given to `import_module`.
+Imports point inward. Every import counts, wherever it stands: in a function, under TYPE_CHECKING,
+or as a literal name given to `import_module`.
 """
 
 import ast
@@ -17,7 +17,8 @@ OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root", "typed"}
 
 LAB = "stanchion_lab"
 
-# Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`; the lab is a distribution of its own.
+# Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`; the lab is a
+# distribution of its own.
 ALLOWED: dict[str, frozenset[str]] = {
     "kernel": frozenset({"typed"}),
     "readings": frozenset({"kernel", "typed"}),
@@ -62,8 +63,26 @@ FILES = {
     "tempfile",
 }
 NETWORK = {"http", "select", "selectors", "socket", "socketserver", "ssl", "urllib.request"}
-TASKS = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "signal", "subprocess", "threading"}
-SURROUNDINGS = {"ctypes", "getpass", "importlib", "locale", "logging", "platform", "resource", "yaml"}
+TASKS = {
+    "_thread",
+    "asyncio",
+    "concurrent",
+    "multiprocessing",
+    "queue",
+    "signal",
+    "subprocess",
+    "threading",
+}
+SURROUNDINGS = {
+    "ctypes",
+    "getpass",
+    "importlib",
+    "locale",
+    "logging",
+    "platform",
+    "resource",
+    "yaml",
+}
 IMPURE_MODULES = CLOCK_AND_CHANCE | FILES | NETWORK | TASKS | SURROUNDINGS
 PURE_PARTS = frozenset({"pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath"})
 IMPURE_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
@@ -71,7 +90,8 @@ CLOCK_CALLS = frozenset({"now", "today", "utcnow"})
 
 
 class Import(NamedTuple):
-    """One imported name: its line, the module it is taken from, and the name, empty for a whole module."""
+    """One imported name: its line, the module it is taken from, and the name, empty for a whole
+    module."""
 
     line: int
     module: str
@@ -114,7 +134,8 @@ def room_of(path: PurePosixPath) -> str:
 
 
 def violations(path: PurePosixPath, source: str) -> list[str]:
-    """Say, one line each, where a file breaks the rule and what to do; `path` is relative to src."""
+    """Say, one line each, where a file breaks the rule and what to do; `path` is relative to
+    src."""
     room = room_of(path)
     if room not in ALLOWED:
         return [f"src/{path}: `{room}` is no room of the design; move the file into one"]
@@ -134,7 +155,10 @@ def violations(path: PurePosixPath, source: str) -> list[str]:
 def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
     parts = each.full.split(".")
     if parts[0] == LAB and room != LAB:
-        return f"`{each.full}` is of the lab, which is not installed everywhere; move what you need into a room"
+        return (
+            f"`{each.full}` is of the lab, which is not installed everywhere; move what you "
+            f"need into a room"
+        )
     if parts[0] != "stanchion":
         return None
     target = parts[1] if len(parts) > 1 and parts[1] in ALLOWED else "root"
@@ -146,7 +170,10 @@ def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
         return None
     allowed = ", ".join(f"`{name}`" for name in sorted(ALLOWED[room]))
     may = f"may import only {allowed}" if allowed else "may import no other room"
-    return f"room `{room}` imports `{each.full}`, but {may}; turn the dependency round or hand the thing in"
+    return (
+        f"room `{room}` imports `{each.full}`, but {may}; turn the dependency round or hand the "
+        f"thing in"
+    )
 
 
 def _between_guards(path: PurePosixPath, parts: list[str]) -> str | None:
@@ -155,14 +182,20 @@ def _between_guards(path: PurePosixPath, parts: list[str]) -> str | None:
     if own in {"__init__", "_shipped", imported} or imported.startswith("_"):
         return None
     shown = ".".join(parts)
-    return f"guard `{own}` imports `{shown}`; guards never import each other: move what they share to `kernel`"
+    return (
+        f"guard `{own}` imports `{shown}`; guards never import each other: move what they share to "
+        f"`kernel`"
+    )
 
 
 def _impure_import(room: str, each: Import) -> str | None:
     steps = each.full.split(".")
     prefixes = {".".join(steps[: end + 1]) for end in range(len(steps))}
     if prefixes & IMPURE_MODULES and each.full not in PURE_PARTS:
-        return f"room `{room}` is pure but imports `{each.full}`; take the fact from the event or from a lookup"
+        return (
+            f"room `{room}` is pure but imports `{each.full}`; take the fact from the event or "
+            f"from a lookup"
+        )
     return None
 
 
@@ -172,10 +205,16 @@ def _impure_code(room: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
             case ast.AsyncFunctionDef() | ast.Await() | ast.AsyncFor() | ast.AsyncWith():
                 yield (
                     node.lineno,
-                    f"room `{room}` is pure but awaits; yield what is needed and let a driver fetch it",
+                    (
+                        f"room `{room}` is pure but awaits; yield what is needed and let a driver "
+                        f"fetch it"
+                    ),
                 )
             case ast.Call(func=ast.Name(id=called)) if called in IMPURE_CALLS:
-                yield node.lineno, f"room `{room}` is pure but calls `{called}`; leave that to the runtime"
+                yield (
+                    node.lineno,
+                    f"room `{room}` is pure but calls `{called}`; leave that to the runtime",
+                )
             case ast.Call(func=ast.Attribute(attr=called), args=[]) if called in CLOCK_CALLS:
                 yield (
                     node.lineno,

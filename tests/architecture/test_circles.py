@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.circles import ABOVE, BELOW, BESIDE, ORDER, RUNTIME, against_the_order, circles, graph_of
+from tests.architecture.circles import (
+    ABOVE,
+    BELOW,
+    BESIDE,
+    ORDER,
+    RUNTIME,
+    against_the_order,
+    circles,
+    graph_of,
+)
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 
@@ -35,7 +44,9 @@ def house(tmp_path: Path) -> Path:
         "stanchion/runtime/values/a.py": "from stanchion.runtime.errors import Refused",
         "stanchion/runtime/driving/a.py": "from stanchion.runtime.values import a",
         "stanchion/runtime/errors.py": "",
-        "stanchion/runtime/shield.py": "from stanchion.runtime.driving.a import drive\nfrom stanchion.kernel import a",
+        "stanchion/runtime/shield.py": (
+            "from stanchion.runtime.driving.a import drive\nfrom stanchion.kernel import a"
+        ),
     }.items():
         _write(tmp_path / path, source)
     return tmp_path
@@ -55,7 +66,10 @@ def test_a_house_in_order_has_no_circle(house: Path) -> None:
         "from stanchion.kernel import a",
         "import stanchion.kernel.a",
         "def f():\n    from stanchion.kernel.a import two",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from stanchion.kernel.a import two",
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from stanchion.kernel.a "
+            "import two"
+        ),
         "from stanchion.kernel.c import three",
     ],
 )

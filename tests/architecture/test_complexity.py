@@ -11,7 +11,8 @@ FOLDERS = ("src", "tools", "model")
 
 
 def too_complex(root: Path, folders: tuple[str, ...] = FOLDERS) -> list[str]:
-    """The functions below some folders that are too complex, whatever a comment beside them says."""
+    """The functions below some folders that are too complex, whatever a comment beside them
+    says."""
     ruff = Path(sys.executable).with_name("ruff")
     limit = f"lint.mccabe.max-complexity={MOST}"
     options = ("--isolated", "--no-cache", "--ignore-noqa", "--select", "C901", "--config", limit)
@@ -28,10 +29,15 @@ def test_no_function_is_too_complex() -> None:
 
 def test_the_linter_counts_as_far_as_this_test() -> None:
     """Whoever lifts the limit, or looks away, finds out here."""
-    lint = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["lint"]
+    lint = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"][
+        "lint"
+    ]
     assert "C901" in lint["select"]
     assert lint["mccabe"]["max-complexity"] <= MOST
-    ignored = [*lint["ignore"], *[code for codes in lint["per-file-ignores"].values() for code in codes]]
+    ignored = [
+        *lint["ignore"],
+        *[code for codes in lint["per-file-ignores"].values() for code in codes],
+    ]
     assert not [code for code in ignored if "C901".startswith(code)]
 
 
@@ -39,6 +45,8 @@ def test_a_function_with_too_many_ways_is_found(tmp_path: Path) -> None:
     for folder, ways in {"src": MOST - 1, "tools": MOST, "model": 1}.items():
         body = "".join([f"    if x == {n}:\n        return {n}\n" for n in range(ways)])
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.py").write_text(f"def f(x):  # noqa: C901\n{body}", encoding="utf-8")
+        (tmp_path / folder / "a.py").write_text(
+            f"def f(x):  # noqa: C901\n{body}", encoding="utf-8"
+        )
     (found,) = too_complex(tmp_path)
     assert found.startswith("tools")

@@ -1,4 +1,5 @@
-"""Whoever opens an SQLite database closes it: `with` alone only commits, and Python 3.13 warns of what is left open."""
+"""Whoever opens an SQLite database closes it: `with` alone only commits, and Python 3.13 warns of
+what is left open."""
 
 import ast
 from pathlib import Path
@@ -12,7 +13,8 @@ PLACES = ("src", "lab/src", "model", "examples", "tools", "tests")
 
 
 def left_open(source: str) -> list[int]:
-    """The lines in which a connection is made that nobody can close, as it is only entered or asked."""
+    """The lines in which a connection is made that nobody can close, as it is only entered or
+    asked."""
     tree = tree_of(source)
     entered = [item.context_expr for node in nodes(tree, ast.With) for item in node.items]
     asked = [node.value for node in nodes(tree, ast.Attribute) if node.attr != "close"]
@@ -25,8 +27,16 @@ def _connects(node: ast.expr) -> bool:
 
 def test_every_connection_is_closed() -> None:
     files = [file for place in PLACES for file in sorted((ROOT / place).rglob("*.py"))]
-    sources = {file: text for file in files if "sqlite3.connect(" in (text := file.read_text(encoding="utf-8"))}
-    found = [f"{file.relative_to(ROOT)}:{line}" for file, text in sources.items() for line in left_open(text)]
+    sources = {
+        file: text
+        for file in files
+        if "sqlite3.connect(" in (text := file.read_text(encoding="utf-8"))
+    }
+    found = [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file, text in sources.items()
+        for line in left_open(text)
+    ]
     assert not found, f"put `contextlib.closing` around the connection: {', '.join(found)}"
 
 

@@ -1,4 +1,5 @@
-"""Policy and runtime know no shipped guard by its class: they ask for powers, so that any guard can have them."""
+"""Policy and runtime know no shipped guard by its class: they ask for powers, so that any guard can
+have them."""
 
 import ast
 from collections.abc import Iterator
@@ -17,7 +18,9 @@ KERNEL = (*ROOMS, "kernel")
 
 def sources(rooms: tuple[str, ...]) -> list[Path]:
     """Every source file of some rooms."""
-    return [file for room in rooms for file in sorted((ROOT / "src/stanchion" / room).rglob("*.py"))]
+    return [
+        file for room in rooms for file in sorted((ROOT / "src/stanchion" / room).rglob("*.py"))
+    ]
 
 
 def from_guards(tree: ast.AST) -> set[str]:
@@ -41,12 +44,17 @@ def known_by_class(source: str) -> Iterator[str]:
                 asked = {one.id for one in ast.walk(kinds) if isinstance(one, ast.Name)}
             case ast.MatchClass(cls=ast.Name(id=name)):
                 asked = {name}
-            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[ast.Name(id=name)]):
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="type")), comparators=[ast.Name(id=name)]
+            ):
                 asked = {name}
             case _:
                 continue
         for name in sorted(asked & guards):
-            yield f"line {node.lineno}: it asks for `{name}`; ask for a power of `stanchion.kernel.contract` instead"
+            yield (
+                f"line {node.lineno}: it asks for `{name}`; ask for a power of "
+                f"`stanchion.kernel.contract` instead"
+            )
 
 
 def asked_by_name(source: str) -> Iterator[str]:
@@ -54,9 +62,9 @@ def asked_by_name(source: str) -> Iterator[str]:
     signs = {power.sign for power in POWERS}
     for node in ast.walk(tree_of(source)):
         match node:
-            case ast.Call(func=ast.Name(id="hasattr" | "getattr"), args=[_, ast.Constant(value=name), *_]) if (
-                name in signs
-            ):
+            case ast.Call(
+                func=ast.Name(id="hasattr" | "getattr"), args=[_, ast.Constant(value=name), *_]
+            ) if name in signs:
                 yield f"line {node.lineno}: it asks for `{name}` by name; ask for its power instead"
             case _:
                 pass
@@ -71,7 +79,8 @@ OWN_WORDS = {
 
 def test_no_shipped_guard_is_known_by_its_class() -> None:
     found = {
-        file.relative_to(ROOT).as_posix(): list(known_by_class(file.read_text("utf-8"))) for file in sources(ROOMS)
+        file.relative_to(ROOT).as_posix(): list(known_by_class(file.read_text("utf-8")))
+        for file in sources(ROOMS)
     }
     assert {path: lines for path, lines in found.items() if lines} == {}
     assert found, "there is nothing to look at"
@@ -118,7 +127,9 @@ def test_every_power_says_when_it_is_asked_and_what_it_may_answer() -> None:
         assert protocol_of(power).__doc__
         for member in members(protocol_of(power)):
             declared = vars(protocol_of(power))[member.name]
-            assert (declared.fget if isinstance(declared, property) else declared).__doc__, member.name
+            assert (declared.fget if isinstance(declared, property) else declared).__doc__, (
+                member.name
+            )
 
 
 def tables() -> list[Path]:

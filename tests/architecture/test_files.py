@@ -5,8 +5,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EMPTY_NAMES = {"base", "common", "helper", "helpers", "manager", "managers", "misc", "util", "utils"}
-LONGEST = 400
+EMPTY_NAMES = {
+    "base",
+    "common",
+    "helper",
+    "helpers",
+    "manager",
+    "managers",
+    "misc",
+    "util",
+    "utils",
+}
+LONGEST = 500
+"""Lines of a source file: about what a reader keeps in mind together."""
+LONGER = {
+    "src/stanchion/guards/shell/rules/destruction.py",
+    "src/stanchion/guards/shell/rules/services.py",
+    "src/stanchion/policy/option_meanings.py",
+}
+"""Tables that are longer, until they are data; none may join them."""
 
 
 def faults(root: Path) -> list[str]:
@@ -18,8 +35,10 @@ def faults(root: Path) -> list[str]:
             if EMPTY_NAMES & {part.strip("_") for part in Path(path).with_suffix("").parts}:
                 found.append(f"`{path}` is named for nothing; name it for the one thing it holds")
             count = len(file.read_text(encoding="utf-8").splitlines())
-            if folder in ("src", "lab/src") and count > LONGEST:
-                found.append(f"`{path}` has {count} lines, more than {LONGEST}; split it by concept")
+            if folder in ("src", "lab/src") and count > LONGEST and path not in LONGER:
+                found.append(
+                    f"`{path}` has {count} lines, more than {LONGEST}; split it by concept"
+                )
     return found
 
 
@@ -34,7 +53,7 @@ def test_names_and_lengths() -> None:
         ("src/stanchion/kernel/utils.py", 1, "is named for nothing"),
         ("src/stanchion/kernel/_base.py", 1, "is named for nothing"),
         ("tests/helpers/clock.py", 1, "is named for nothing"),
-        ("src/stanchion/kernel/engine.py", 401, "has 401 lines"),
+        ("src/stanchion/kernel/engine.py", 501, "has 501 lines"),
     ],
 )
 def test_a_fault_is_named(path: str, lines: int, says: str, tmp_path: Path) -> None:
@@ -46,8 +65,8 @@ def test_a_fault_is_named(path: str, lines: int, says: str, tmp_path: Path) -> N
     assert says in found
 
 
-def test_a_source_file_of_400_lines_and_a_longer_test_pass(tmp_path: Path) -> None:
-    for path, lines in {"src/database.py": 400, "tests/test_long.py": 900}.items():
+def test_a_source_file_of_500_lines_and_a_longer_test_pass(tmp_path: Path) -> None:
+    for path, lines in {"src/database.py": 500, "tests/test_long.py": 900}.items():
         (tmp_path / path).parent.mkdir()
         (tmp_path / path).write_text("x = 1\n" * lines, encoding="utf-8")
     assert faults(tmp_path) == []

@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_guard_has_its_three_files() -> None:
-    """What is missing is named with the line that mends it; `python -m tools.guard_files` says the same."""
+    """What is missing is named with the line that mends it; `python -m tools.guard_files` says the
+    same."""
     found = [line for name in SHIPPED for line in lacking(name, ROOT)]
     assert not found, "\n" + "\n".join(found)
 
@@ -22,7 +23,9 @@ def house(tmp_path: Path) -> Path:
     for folder in (tmp_path / "tests/tables", tmp_path / "docs/guards"):
         folder.mkdir(parents=True)
     (tmp_path / "tests/tables/size.yaml").touch()
-    text = "# Size\n\nSmall things.\n" + "".join(f"\n## {heading}\n\nWords.\n" for heading in HEADINGS)
+    text = "# Size\n\nSmall things.\n" + "".join(
+        f"\n## {heading}\n\nWords.\n" for heading in HEADINGS
+    )
     (tmp_path / "docs/guards/size.md").write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -39,7 +42,13 @@ def test_a_guard_with_only_code_lacks_two_files(house: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [("## Codes", "## Code"), ("## Options\n", ""), ("Words.", "## More"), ("Small things.\n\n", "")]
+    "change",
+    [
+        ("## Codes", "## Code"),
+        ("## Options\n", ""),
+        ("Words.", "## More"),
+        ("Small things.\n\n", ""),
+    ],
 )
 def test_a_page_with_other_headings_is_named(change: tuple[str, str], house: Path) -> None:
     page = house / "docs/guards/size.md"

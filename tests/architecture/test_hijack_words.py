@@ -1,5 +1,5 @@
-"""What decides about hijacks comes from a general lexicon and from tools' own definitions: no source of a guard names a
-benchmark's tool, and no list of words stands in the guard."""
+"""What decides about hijacks comes from a general lexicon and from tools' own definitions: no
+source of a guard names a benchmark's tool, and no list of words stands in the guard."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from tests.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src/stanchion"
-JUDGING = sorted([*(PACKAGE / "guards/flow").glob("*.py"), *(PACKAGE / "readings/prose").glob("*.py")])
+JUDGING = sorted(
+    [*(PACKAGE / "guards/flow").glob("*.py"), *(PACKAGE / "readings/prose").glob("*.py")]
+)
 GUARDS = sorted((PACKAGE / "guards").rglob("*.py"))
 FORMS = {PACKAGE / "readings/prose/phrases.py", PACKAGE / "readings/prose/values.py"}
-"""Sources of forms: phrases of languages, and how values are spelt, with the endings of files and units."""
+"""Sources of forms: phrases of languages, and how values are spelt, with the endings of files and
+units."""
 CORPORA = os.environ.get("STANCHION_CORPORA")
 """As it is when tests are collected; no test sees the variables of who runs it."""
 SUITES = ("workspace", "banking", "travel", "slack")
@@ -44,7 +47,9 @@ def of_agentdojo() -> set[str]:
 def of_corpora(folder: Path) -> set[str]:
     """The names of the tools in files of definitions."""
     found: set[str] = set()
-    waiting: list[Any] = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*_tools.json")]
+    waiting: list[Any] = [
+        json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*_tools.json")
+    ]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict) and isinstance(one.get("name"), str) and "description" in one:
@@ -70,13 +75,23 @@ def texts(source: str) -> Iterator[tuple[int, str]]:
 
 def naming(source: str, tools: set[str]) -> list[tuple[int, str]]:
     """Where a source names a tool."""
-    return [(line, name) for line, text in texts(source) for name in NAMED.findall(text) if name in tools]
+    return [
+        (line, name)
+        for line, text in texts(source)
+        for name in NAMED.findall(text)
+        if name in tools
+    ]
 
 
 def lists(source: str) -> Iterator[int]:
-    """The lines of a source on which a list of plain words begins: a collection, one text that is split, a pattern."""
+    """The lines of a source on which a list of plain words begins: a collection, one text that is
+    split, a pattern."""
     tree = tree_of(source)
-    slots = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign) and _names_slots(node)}
+    slots = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _names_slots(node)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Tuple | ast.List | ast.Set) and id(node) not in slots:
             if _plain([each.value for each in node.elts if isinstance(each, ast.Constant)]) > MOST:
@@ -84,9 +99,17 @@ def lists(source: str) -> Iterator[int]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if _plain(PIECES.split(node.value)) > 2 * MOST and "|" in node.value:
                 yield node.lineno
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "split"
+        ):
             said = node.func.value
-            if isinstance(said, ast.Constant) and isinstance(said.value, str) and _plain(said.value.split()) > MOST:
+            if (
+                isinstance(said, ast.Constant)
+                and isinstance(said.value, str)
+                and _plain(said.value.split()) > MOST
+            ):
                 yield node.lineno
 
 
@@ -96,7 +119,13 @@ def _names_slots(node: ast.Assign) -> bool:
 
 def _plain(said: list[Any]) -> int:
     """How many plain words there are, but for names of the guard's own rules."""
-    return len([word for word in said if isinstance(word, str) and WORD.fullmatch(word) and word not in RULES])
+    return len(
+        [
+            word
+            for word in said
+            if isinstance(word, str) and WORD.fullmatch(word) and word not in RULES
+        ]
+    )
 
 
 def told(files: list[Path], tools: set[str]) -> list[str]:
@@ -107,7 +136,9 @@ def told(files: list[Path], tools: set[str]) -> list[str]:
     ]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("agentdojo") is None, reason="agentdojo is not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("agentdojo") is None, reason="agentdojo is not installed"
+)
 def test_no_guard_names_a_tool_of_agentdojo() -> None:
     tools = compound(of_agentdojo())
     assert len(tools) > 40
@@ -137,6 +168,9 @@ def test_a_name_and_a_list_are_found() -> None:
     assert naming("X = 'calls send_money twice'\n", {"send_money"}) == [(1, "send_money")]
     assert naming("send_money = 'sends money'\n", {"send_money"}) == []
     assert compound({"send_money", "sendMoney", "send", "cat"}) == {"send_money", "sendMoney"}
-    listed = "X = frozenset({'a', 'b', 'c', 'd', 'e', 'f', 'g'})\nY = 'a b c d e f g'.split()\nZ = ('a', 'b')\n"
+    listed = (
+        "X = frozenset({'a', 'b', 'c', 'd', 'e', 'f', 'g'})\nY = 'a b c d e f g'.split()\nZ = "
+        "('a', 'b')\n"
+    )
     assert sorted(lists(listed)) == [1, 2]
     assert list(lists(f"X = regex(r'(?:{'|'.join('abcdefghijklmnopq')})')")) == [1]

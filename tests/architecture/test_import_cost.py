@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 HEAVY = (
-    "argparse", "asyncio", "http", "logging", "platformdirs", "socket", "sqlite3", "ssl", "subprocess",
-    "urllib.request", "yaml",
+    "argparse", "asyncio", "http", "logging", "platformdirs", "socket", "sqlite3", "ssl",
+    "subprocess", "urllib.request", "yaml",
 )  # fmt: skip
 
 OWN = {"can_ada", "jsonschema_rs", "msgspec", "platformdirs", "re2", "typing_extensions", "yaml"}
@@ -25,15 +25,22 @@ import MODULE
 loaded = sorted(set(sys.modules) - before)
 changed = [number for number, handler in handlers.items() if signal.getsignal(number) is not handler]
 print(json.dumps({"loaded": loaded, "changed": changed}))
-"""
+"""  # noqa: E501
 
 
 def probe(module: str, home: Path) -> dict[str, Any]:
-    """Import a module in a fresh interpreter whose home and working directory are `home`; say what it did."""
-    places = {"HOME": str(home), "XDG_STATE_HOME": str(home), "STANCHION_STATE_DIR": str(home / "state")}
+    """Import a module in a fresh interpreter whose home and working directory are `home`; say what
+    it did."""
+    places = {
+        "HOME": str(home),
+        "XDG_STATE_HOME": str(home),
+        "STANCHION_STATE_DIR": str(home / "state"),
+    }
     environment = {**os.environ, **places, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PROBE.replace("MODULE", module)]
-    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=home, env=environment, capture_output=True, text=True, check=True
+    )
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
 
@@ -50,7 +57,9 @@ def test_nothing_heavy_is_loaded(home: Path) -> None:
     loaded = probe("stanchion", home)["loaded"]
     assert "stanchion" in loaded
     heavy = [name for name in loaded if name in HEAVY]
-    assert not heavy, f"`import stanchion` loads {heavy}; import them inside the function that needs them"
+    assert not heavy, (
+        f"`import stanchion` loads {heavy}; import them inside the function that needs them"
+    )
 
 
 def test_no_file_is_written(home: Path) -> None:
@@ -59,12 +68,15 @@ def test_no_file_is_written(home: Path) -> None:
 
 
 def test_no_signal_handler_is_installed(home: Path) -> None:
-    assert probe("stanchion", home)["changed"] == [], "`import stanchion` installs signal handlers; leave them alone"
+    assert probe("stanchion", home)["changed"] == [], (
+        "`import stanchion` installs signal handlers; leave them alone"
+    )
 
 
 def test_the_probe_sees_all_three(home: Path) -> None:
     (home / "greedy.py").write_text(
-        "import argparse, signal\nopen('x', 'w').close()\nsignal.signal(signal.SIGTERM, lambda *_: None)\n",
+        "import argparse, signal\nopen('x', 'w').close()\nsignal.signal(signal.SIGTERM, lambda *_: "
+        "None)\n",
         encoding="utf-8",
     )
     seen = probe("greedy", home)

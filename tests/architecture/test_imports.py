@@ -31,11 +31,27 @@ def test_every_source_file_keeps_the_import_rule() -> None:
         ("kernel/a.py", "from ..policy.load import read", "imports `stanchion.policy.load.read`"),
         ("stores/a.py", "import stanchion.runtime", "room `stores`"),
         ("policy/a.py", "from stanchion.runtime.shield import Shield", "room `policy`"),
-        ("policy/a.py", "import importlib\nimportlib.import_module('stanchion.cli')", "policy/a.py:2: "),
+        (
+            "policy/a.py",
+            "import importlib\nimportlib.import_module('stanchion.cli')",
+            "policy/a.py:2: ",
+        ),
         ("runtime/a.py", "from stanchion.adapters import x", "turn the dependency round"),
-        ("runtime/run.py", "from stanchion.adapters.http.opening import x", "turn the dependency round"),
-        ("runtime/run.py", "def f():\n    from stanchion.adapters.http import x", "turn the dependency round"),
-        ("runtime/a.py", "def f():\n    from stanchion.adapters.http.opening import x", "turn the dependency round"),
+        (
+            "runtime/run.py",
+            "from stanchion.adapters.http.opening import x",
+            "turn the dependency round",
+        ),
+        (
+            "runtime/run.py",
+            "def f():\n    from stanchion.adapters.http import x",
+            "turn the dependency round",
+        ),
+        (
+            "runtime/a.py",
+            "def f():\n    from stanchion.adapters.http.opening import x",
+            "turn the dependency round",
+        ),
         ("runtime/a.py", "from stanchion.hosting import Host", "turn the dependency round"),
         ("hosting/a.py", "from stanchion.guards.shell import x", "room `hosting`"),
         ("hosting/a.py", "from stanchion.adapters.http import x", "room `hosting`"),
@@ -53,7 +69,11 @@ def test_every_source_file_keeps_the_import_rule() -> None:
         ("guards/a.py", "from stanchion.guards.b import x", "guards never import each other"),
         ("guards/a.py", "from stanchion.guards import b", "guards never import each other"),
         ("guards/a.py", "from . import b", "guards never import each other"),
-        ("guards/shell/rm.py", "from stanchion.guards.secrets import x", "guards never import each other"),
+        (
+            "guards/shell/rm.py",
+            "from stanchion.guards.secrets import x",
+            "guards never import each other",
+        ),
         ("guards/_shared.py", "from stanchion.guards.b import x", "guards never import each other"),
         ("kernel/a.py", "import time", "is pure but imports `time`"),
         ("kernel/a.py", "from os.path import join", "imports `os.path.join`"),
@@ -77,18 +97,36 @@ def test_a_broken_rule_is_named(path: str, source: str, says: str) -> None:
     [
         ("kernel/a.py", "from stanchion.kernel.b import x\nimport msgspec\nimport re"),
         ("kernel/a.py", "from .b import x\nfrom . import c"),
-        ("guards/a.py", "from stanchion.kernel.event import Event\nfrom pathlib import PurePosixPath"),
+        (
+            "guards/a.py",
+            "from stanchion.kernel.event import Event\nfrom pathlib import PurePosixPath",
+        ),
         ("guards/a.py", "from stanchion.guards import _shared\nfrom urllib.parse import urlsplit"),
         ("guards/shell/__init__.py", "from stanchion.guards.shell.rm import RM"),
         ("guards/shell/rm.py", "from stanchion.guards.shell import rule"),
         ("guards/__init__.py", "from stanchion.guards.a import A"),
-        ("policy/a.py", "import os\nfrom stanchion.guards.a import A\nfrom stanchion.tutor import law"),
-        ("runtime/a.py", "import asyncio\nimport time\nfrom stanchion.stores.memory import Memory\nopen('x')"),
-        ("hosting/a.py", "from stanchion.runtime.run import Run\nfrom stanchion.kernel.stages import Stage"),
+        (
+            "policy/a.py",
+            "import os\nfrom stanchion.guards.a import A\nfrom stanchion.tutor import law",
+        ),
+        (
+            "runtime/a.py",
+            "import asyncio\nimport time\nfrom stanchion.stores.memory import Memory\nopen('x')",
+        ),
+        (
+            "hosting/a.py",
+            "from stanchion.runtime.run import Run\nfrom stanchion.kernel.stages import Stage",
+        ),
         ("adapters/a.py", "from stanchion import Shield\nfrom stanchion.runtime import run"),
-        ("adapters/a.py", "from stanchion.hosting import Host\nfrom stanchion.readings import logins"),
+        (
+            "adapters/a.py",
+            "from stanchion.hosting import Host\nfrom stanchion.readings import logins",
+        ),
         ("cli/a.py", "from stanchion.demo import play\nfrom stanchion.service import app"),
-        ("testing/a.py", "from stanchion.stores import memory\nfrom stanchion.testing.clock import Clock"),
+        (
+            "testing/a.py",
+            "from stanchion.stores import memory\nfrom stanchion.testing.clock import Clock",
+        ),
         ("__init__.py", "from stanchion.runtime.shield import Shield"),
         ("__main__.py", "from stanchion.cli.main import main"),
     ],
@@ -99,7 +137,8 @@ def test_what_the_design_allows_passes(path: str, source: str) -> None:
 
 def test_the_lab_uses_stanchion_and_its_command_line() -> None:
     source = (
-        "from stanchion.cli.parser import Parser\nfrom stanchion.runtime import run\nfrom stanchion_lab import bench"
+        "from stanchion.cli.parser import Parser\nfrom stanchion.runtime import run\nfrom "
+        "stanchion_lab import bench"
     )
     assert violations(PurePosixPath("stanchion_lab/bench/a.py"), source) == []
     (found,) = violations(PurePosixPath("stanchion_lab/a.py"), "from stanchion.service import x")

@@ -1,4 +1,5 @@
-"""Nobody rests with a lock: a frame that yields or awaits may never come back, and nobody takes over from it."""
+"""Nobody rests with a lock: a frame that yields or awaits may never come back, and nobody takes
+over from it."""
 
 import ast
 from collections.abc import Iterator
@@ -18,8 +19,15 @@ OWN_FRAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp
 @cache
 def trees(root: Path) -> dict[str, ast.Module]:
     """Every module that has a lock, makes one or takes one, by its path."""
-    texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
-    return {path: tree_of(text) for path, text in texts.items() if "with " in text or "stanchion.locks" in text}
+    texts = {
+        file.relative_to(root).as_posix(): file.read_text(encoding="utf-8")
+        for file in sorted(root.rglob("*.py"))
+    }
+    return {
+        path: tree_of(text)
+        for path, text in texts.items()
+        if "with " in text or "stanchion.locks" in text
+    }
 
 
 def locks(tree: ast.Module) -> set[str]:
@@ -32,7 +40,10 @@ def locks(tree: ast.Module) -> set[str]:
         if alias.name in KINDS
     }
     found = set()
-    assigned: list[ast.Assign | ast.AnnAssign] = [*nodes(tree, ast.Assign), *nodes(tree, ast.AnnAssign)]
+    assigned: list[ast.Assign | ast.AnnAssign] = [
+        *nodes(tree, ast.Assign),
+        *nodes(tree, ast.AnnAssign),
+    ]
     for node in assigned:
         if not isinstance(node.value, ast.Call):
             continue
@@ -46,7 +57,8 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
 
 
 def last_name(node: ast.expr) -> str:
-    """What an expression is called: `_lock` for `self._lock`; of a call, what its method belongs to."""
+    """What an expression is called: `_lock` for `self._lock`; of a call, what its method belongs
+    to."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -93,7 +105,8 @@ def test_locks_are_found() -> None:
 
 
 HEAD = (
-    "from stanchion.locks import Lock, Reentrant as Again\n\nfree = Again()\n\n\nclass Kept:\n    def __init__(self):\n"
+    "from stanchion.locks import Lock, Reentrant as Again\n\nfree = Again()\n\n\nclass Kept:\n    "
+    "def __init__(self):\n"
 )
 HEAD += "        self._lock = Lock()\n\n"
 
@@ -102,9 +115,18 @@ HEAD += "        self._lock = Lock()\n\n"
     "body",
     [
         "    def f(self):\n        with self._lock:\n            yield 1\n",
-        "    def f(self, x):\n        with x, self._lock:\n            if x:\n                y = yield from x\n",
-        "    async def f(self):\n        with self._lock:\n            return [await x for x in ()]\n",
-        "    async def f(self):\n        with self._lock:\n            async with x:\n                pass\n",
+        (
+            "    def f(self, x):\n        with x, self._lock:\n            if x:\n                "
+            "y = yield from x\n"
+        ),
+        (
+            "    async def f(self):\n        with self._lock:\n            return [await x for x "
+            "in ()]\n"
+        ),
+        (
+            "    async def f(self):\n        with self._lock:\n            async with x:\n         "
+            "       pass\n"
+        ),
         "    def f(self):\n        with self._lock.within(1) as held:\n            yield held\n",
         "    def f(self):\n        with free:\n            yield\n",
         "    def f(self, other):\n        with other.deep._lock:\n            yield\n",
@@ -121,7 +143,10 @@ def test_a_fault_is_named(body: str, tmp_path: Path) -> None:
     "body",
     [
         "    def f(self):\n        with self._lock:\n            x = 1\n        yield x\n",
-        "    def f(self):\n        with self._lock:\n            def g():\n                yield 1\n",
+        (
+            "    def f(self):\n        with self._lock:\n            def g():\n                "
+            "yield 1\n"
+        ),
         "    def f(self, other):\n        with other.lent:\n            yield 1\n",
     ],
 )

@@ -19,7 +19,11 @@ def _defined(tree: ast.Module) -> set[str]:
     named = {node.name for node in nodes(tree, ast.ClassDef)}
     for node in tree.body:
         targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
         )
         named |= {target.id for target in targets if isinstance(target, ast.Name)}
     return {name.lstrip("_") for name in named}
@@ -46,5 +50,7 @@ def definitions() -> dict[str, list[str]]:
         ("Allotment", ["src/stanchion/guards/budget/guard.py"]),
     ],
 )
-def test_a_name_is_defined_in_one_place(name: str, home: list[str], definitions: dict[str, list[str]]) -> None:
+def test_a_name_is_defined_in_one_place(
+    name: str, home: list[str], definitions: dict[str, list[str]]
+) -> None:
     assert definitions.get(name, []) == home

@@ -15,33 +15,52 @@ from tests.sources import tree_of
 SRC = Path(__file__).parents[2] / "src" / "stanchion"
 
 AT_ONCE = ("audit/verifying", "lab", "locks")
-"""Rooms that stand alone, or are no part of what a program starts with: they compile where they are loaded."""
+"""Rooms that stand alone, or are no part of what a program starts with: they compile where they are
+loaded."""
 
-NEVER = ("asyncio", "hyperscan", "jsonschema_rs", "re2", "socket", "sqlite3", "ssl", "subprocess", "can_ada", "psycopg")
+NEVER = (
+    "asyncio",
+    "hyperscan",
+    "jsonschema_rs",
+    "re2",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "subprocess",
+    "can_ada",
+    "psycopg",
+)
 FOR_A_POLICY = ("argparse", "json", "logging", "platformdirs", "tempfile", "yaml")
-ROOMS = ("stanchion.policy.conditions", "stanchion.policy.loosening", "stanchion.readings.scan", "stanchion.service")
+ROOMS = (
+    "stanchion.policy.conditions",
+    "stanchion.policy.loosening",
+    "stanchion.readings.scan",
+    "stanchion.service",
+)
 
 WHEN_MADE = (
     "stanchion.approvals", "stanchion.audit.journal", "stanchion.policy", "stanchion.readings",
-    "stanchion.runtime.operating", "stanchion.runtime.people", "stanchion.runtime.run", "stanchion.runtime.standing",
-    "stanchion.telemetry",
+    "stanchion.runtime.operating", "stanchion.runtime.people", "stanchion.runtime.run",
+    "stanchion.runtime.standing", "stanchion.telemetry",
 )  # fmt: skip
 """What a shield is made of: loaded when one is."""
 FOR_PEOPLE = (
     "stanchion.kernel.contract.checking", "stanchion.runtime.operating.accept_store",
     "stanchion.runtime.operating.acts",
-    "stanchion.runtime.operating.commands", "stanchion.runtime.people.enrol", "stanchion.runtime.people.nobody_beside",
-    "stanchion.runtime.people.ticket_methods", "stanchion.runtime.standing.how_it_stands",
+    "stanchion.runtime.operating.commands", "stanchion.runtime.people.enrol",
+    "stanchion.runtime.people.nobody_beside", "stanchion.runtime.people.ticket_methods",
+    "stanchion.runtime.standing.how_it_stands",
 )  # fmt: skip
 """What only people do, or a program with guards of its own."""
 
 STANDARD = (
-    "ast", "bz2", "dataclasses", "inspect", "json", "platformdirs", "random", "shutil", "string", "tempfile",
-    "typing_extensions",
+    "ast", "bz2", "dataclasses", "inspect", "json", "platformdirs", "random", "shutil", "string",
+    "tempfile", "typing_extensions",
 )  # fmt: skip
 """What costs much to load, and no check of a plain call needs."""
 OURS = 393
-"""How many modules of ours a check with the guard `shell` loads. It may fall; whoever raises it says why."""
+"""How many modules of ours a check with the guard `shell` loads. It may fall; whoever raises it
+says why."""
 
 LOADED = "found = sorted(set(sys.modules) - before); import json; print(json.dumps(found))"
 CHECK = """
@@ -50,21 +69,25 @@ from stanchion.cli.main import main
 with contextlib.redirect_stdout(io.StringIO()):
     status = main(["check", "--policy", "policy.yaml", "--tool", "bash", "--args", '{"command": "ls"}'])
 assert status == 0
-"""
+"""  # noqa: E501
 
 
 def loaded(code: str, home: Path) -> list[str]:
     """The modules that some code loads in a fresh interpreter, beside those it starts with."""
     environment = {**os.environ, "HOME": str(home), "STANCHION_STATE_DIR": str(home / "state")}
     command = [sys.executable, "-c", f"import sys; before = set(sys.modules)\n{code}\n{LOADED}"]
-    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=home, env=environment, capture_output=True, text=True, check=True
+    )
     found: list[str] = json.loads(done.stdout)
     return found
 
 
 def within(names: list[str], heavy: tuple[str, ...]) -> list[str]:
     """Which of these modules are among the heavy ones, or parts of them."""
-    return [name for name in names if any(name == one or name.startswith(f"{one}.") for one in heavy)]
+    return [
+        name for name in names if any(name == one or name.startswith(f"{one}.") for one in heavy)
+    ]
 
 
 def guards_in(names: list[str]) -> set[str]:
@@ -80,7 +103,10 @@ def test_the_package_alone_loads_nothing(tmp_path: Path) -> None:
 
 
 def test_every_public_name_is_found(tmp_path: Path) -> None:
-    code = "import stanchion\nfor name in stanchion.__all__:\n    assert name in dir(stanchion), name\n"
+    code = (
+        "import stanchion\nfor name in stanchion.__all__:\n    assert name in dir(stanchion), "
+        "name\n"
+    )
     code += "    getattr(stanchion, name)\n"
     assert "stanchion.runtime.shield" in loaded(code, tmp_path)
 
@@ -101,7 +127,10 @@ def test_a_shield_is_there_without_what_only_some_policies_need(tmp_path: Path) 
 
 def test_a_shield_that_judges_loads_nothing_of_what_people_do(tmp_path: Path) -> None:
     code = "from stanchion import Shield\n"
-    code += "with Shield.load({'name': 'none'}, store='memory:', journal='memory:') as shield, shield.run() as run:\n"
+    code += (
+        "with Shield.load({'name': 'none'}, store='memory:', journal='memory:') as shield, "
+        "shield.run() as run:\n"
+    )
     code += "    run.check('ls', {})\n"
     found = loaded(code, tmp_path)
     assert "stanchion.runtime.deciding.desk" in found
@@ -115,7 +144,9 @@ def test_the_version_needs_no_shield(tmp_path: Path) -> None:
 
 
 def test_a_check_loads_the_guard_it_uses(tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text("name: one\nguards:\n  - use: tool_denylist\n    tools: [rm]\n", "utf-8")
+    (tmp_path / "policy.yaml").write_text(
+        "name: one\nguards:\n  - use: tool_denylist\n    tools: [rm]\n", "utf-8"
+    )
     (tmp_path / "state").mkdir(mode=0o700)
     first, second = [loaded(CHECK, tmp_path) for _ in range(2)]
     assert "yaml" in first
@@ -129,11 +160,15 @@ def test_a_check_loads_no_more_than_it_did(tmp_path: Path) -> None:
     found = [loaded(CHECK, tmp_path) for _ in range(2)][1]
     assert within(found, STANDARD) == []
     ours = [name for name in found if name.partition(".")[0] == "stanchion"]
-    assert len(ours) <= OURS, f"{len(ours)} modules: load what only some checks need where they need it"
+    assert len(ours) <= OURS, (
+        f"{len(ours)} modules: load what only some checks need where they need it"
+    )
 
 
 def test_a_check_of_one_event_compiles_no_patterns(tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text("name: two\nguards:\n  - use: secrets\n  - use: pii\n", "utf-8")
+    (tmp_path / "policy.yaml").write_text(
+        "name: two\nguards:\n  - use: secrets\n  - use: pii\n", "utf-8"
+    )
     (tmp_path / "state").mkdir(mode=0o700)
     words = CHECK.replace('"ls"', '"ls -l src/login && git status"')
     assert within(loaded(words, tmp_path), ("hyperscan",)) == []
@@ -142,9 +177,16 @@ def test_a_check_of_one_event_compiles_no_patterns(tmp_path: Path) -> None:
 
 
 def test_no_protocol_is_asked_by_isinstance() -> None:
-    """Since Python 3.12 that loads `inspect`, and does not see what an object passes on to another."""
-    found = [path for path in SRC.rglob("*.py") if "@runtime_checkable" in path.read_text(encoding="utf-8")]
-    assert [path.relative_to(SRC).as_posix() for path in found] == ["dialects/veronica/hooks.py"]  # for its users
+    """Since Python 3.12 that loads `inspect`, and does not see what an object passes on to
+    another."""
+    found = [
+        path
+        for path in SRC.rglob("*.py")
+        if "@runtime_checkable" in path.read_text(encoding="utf-8")
+    ]
+    assert [path.relative_to(SRC).as_posix() for path in found] == [
+        "dialects/veronica/hooks.py"
+    ]  # for its users
 
 
 def at_import(tree: ast.AST) -> Iterator[ast.Call]:
@@ -158,7 +200,8 @@ def at_import(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def compiles(source: str) -> list[int]:
-    """The lines on which a module compiles expressions when it is loaded: at once, or by asking a lazy one."""
+    """The lines on which a module compiles expressions when it is loaded: at once, or by asking a
+    lazy one."""
     called = [(call.lineno, ast.unparse(call.func)) for call in at_import(tree_of(source))]
     return [line for line, name in called if name == "re.compile" or name.startswith("regex(")]
 
@@ -170,7 +213,9 @@ def test_no_module_compiles_an_expression_when_it_is_loaded() -> None:
         if not path.relative_to(SRC).as_posix().startswith(AT_ONCE)
         for line in compiles(path.read_text(encoding="utf-8"))
     ]
-    assert not found, f"{found} compile when they are loaded: write `regex(...)` of `stanchion.kernel.regex`"
+    assert not found, (
+        f"{found} compile when they are loaded: write `regex(...)` of `stanchion.kernel.regex`"
+    )
 
 
 @pytest.mark.parametrize(

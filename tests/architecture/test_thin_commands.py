@@ -1,4 +1,5 @@
-"""Commands print: what they show is computed by views or done by the shield, never read from stores and records."""
+"""Commands print: what they show is computed by views or done by the shield, never read from stores
+and records."""
 
 import ast
 from pathlib import Path, PurePosixPath
@@ -28,9 +29,12 @@ RAW = {
     "stanchion.kernel.cells": set[str](),
     "stanchion.kernel.gates": set[str](),
 }
-"""Modules that hold what stores and trails keep, each with what of it opens a store and so is no reading."""
+"""Modules that hold what stores and trails keep, each with what of it opens a store and so is no
+reading."""
 
-READS = frozenset({"backwards", "begun", "entry", "forwards", "holds", "look", "note", "of_kinds", "of_run"})
+READS = frozenset(
+    {"backwards", "begun", "entry", "forwards", "holds", "look", "note", "of_kinds", "of_run"}
+)
 """Methods by which cells, holds and records are read one by one."""
 
 WRITES_OUT = {"auditing/export.py": {"forwards"}}
@@ -38,21 +42,32 @@ WRITES_OUT = {"auditing/export.py": {"forwards"}}
 
 
 def readings(path: PurePosixPath, source: str) -> list[str]:
-    """Say where a command reads stores or records by itself; `path` is relative to the folder of commands."""
+    """Say where a command reads stores or records by itself; `path` is relative to the folder of
+    commands."""
     tree = tree_of(source)
     found = []
     for each in imports(PurePosixPath("stanchion/cli") / path, tree):
         for module, fine in RAW.items():
             raw = each.full == module or each.full.startswith(f"{module}.")
-            if raw and not any(each.full == name or each.full.startswith(f"{name}.") for name in fine):
-                found.append(f"{path}:{each.line}: imports `{each.full}`; ask a view, or add one under `views`")
+            if raw and not any(
+                each.full == name or each.full.startswith(f"{name}.") for name in fine
+            ):
+                found.append(
+                    f"{path}:{each.line}: imports `{each.full}`; ask a view, or add one under "
+                    f"`views`"
+                )
     allowed = WRITES_OUT.get(str(path), set())
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) if name in READS - allowed:
-                found.append(f"{path}:{node.lineno}: reads by `.{name}()`; ask a view, or add one under `views`")
+                found.append(
+                    f"{path}:{node.lineno}: reads by `.{name}()`; ask a view, or add one under "
+                    f"`views`"
+                )
             case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="store"), attr="read")):
-                found.append(f"{path}:{node.lineno}: reads the store; ask a view, or add one under `views`")
+                found.append(
+                    f"{path}:{node.lineno}: reads the store; ask a view, or add one under `views`"
+                )
     return found
 
 

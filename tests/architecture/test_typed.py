@@ -1,4 +1,5 @@
-"""Values of a struct are read through `stanchion.typed` alone: msgspec's own way is not safe in threads."""
+"""Values of a struct are read through `stanchion.typed` alone: msgspec's own way is not safe in
+threads."""
 
 import ast
 from collections.abc import Iterator
@@ -18,12 +19,26 @@ BARE = {
     "stanchion_lab/fresh/programs.py",
     "stanchion_lab/fresh/secrets.py",
 }
-"""What measures msgspec itself, and what draws cases and may know nothing of Stanchion; each in one thread."""
+"""What measures msgspec itself, and what draws cases and may know nothing of Stanchion; each in one
+thread."""
 
 FORMATS = ("json", "msgpack", "yaml", "toml")
 READS = {"convert", *[f"{name}.{what}" for name in FORMATS for what in ("decode", "Decoder")]}
 FROM_THERE = {"convert", "json", "msgpack", "yaml", "toml"}
-PLAIN = {"Any", "bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple"}
+PLAIN = {
+    "Any",
+    "bool",
+    "bytes",
+    "dict",
+    "float",
+    "frozenset",
+    "int",
+    "list",
+    "object",
+    "set",
+    "str",
+    "tuple",
+}
 
 
 def faults(source: str) -> Iterator[str]:
@@ -32,8 +47,13 @@ def faults(source: str) -> Iterator[str]:
     for imported in nodes(tree, ast.ImportFrom):
         module = imported.module or ""
         taken = {alias.name for alias in imported.names}
-        if (module == "msgspec" and taken & FROM_THERE) or module in {f"msgspec.{name}" for name in FORMATS}:
-            yield f"{imported.lineno}: write `import msgspec`, so that it can be seen what is read by it"
+        if (module == "msgspec" and taken & FROM_THERE) or module in {
+            f"msgspec.{name}" for name in FORMATS
+        }:
+            yield (
+                f"{imported.lineno}: write `import msgspec`, so that it can be seen what is read "
+                f"by it"
+            )
     for whole in nodes(tree, ast.Import):
         if any(alias.name.split(".")[0] == "msgspec" and alias.asname for alias in whole.names):
             yield f"{whole.lineno}: msgspec has no other name here"
@@ -46,20 +66,28 @@ def faults(source: str) -> Iterator[str]:
         call = called.get(id(mention))
         if call is None:
             if not name.endswith("Decoder"):  # a decoder is named as a type, too
-                yield f"{mention.lineno}: hand on a function of `stanchion.typed` instead of `msgspec.{name}`"
+                yield (
+                    f"{mention.lineno}: hand on a function of `stanchion.typed` instead of "
+                    f"`msgspec.{name}`"
+                )
         elif not all(_is_plain(kind) for kind in _kinds(name, call)):
-            yield f"{mention.lineno}: `msgspec.{name}` is not safe in threads: use `stanchion.typed`"
+            yield (
+                f"{mention.lineno}: `msgspec.{name}` is not safe in threads: use `stanchion.typed`"
+            )
 
 
 def _kinds(name: str, call: ast.Call) -> list[ast.expr]:
     place = {"convert": 1}.get(name, 0 if name.endswith("Decoder") else len(call.args))
-    return [*call.args[place : place + 1], *[word.value for word in call.keywords if word.arg in ("type", None)]]
+    return [
+        *call.args[place : place + 1],
+        *[word.value for word in call.keywords if word.arg in ("type", None)],
+    ]
 
 
 def _is_plain(kind: ast.expr) -> bool:
-    return all(part.id in PLAIN for part in ast.walk(kind) if isinstance(part, ast.Name)) and not any(
-        isinstance(part, ast.Attribute | ast.Call) for part in ast.walk(kind)
-    )
+    return all(
+        part.id in PLAIN for part in ast.walk(kind) if isinstance(part, ast.Name)
+    ) and not any(isinstance(part, ast.Attribute | ast.Call) for part in ast.walk(kind))
 
 
 @pytest.mark.parametrize("root", SOURCES, ids=["stanchion", "lab"])

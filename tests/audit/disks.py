@@ -1,4 +1,5 @@
-"""Disks that misbehave: what stands in for the operating system's sync, told by a test what to do."""
+"""Disks that misbehave: what stands in for the operating system's sync, told by a test what to
+do."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import pytest
 
 
 class Disk:
-    """Syncs as the system does, unless it is told to hang or to fail; knows how long each file was when it did."""
+    """Syncs as the system does, unless it is told to hang or to fail; knows how long each file was
+    when it did."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fails = 0

@@ -1,6 +1,7 @@
 """Trails made by hand from the page of their format, and what is needed to forge them.
 
-Nothing here uses the library's writer: a trail that both sides make, and both sides accept, is what the page says.
+Nothing here uses the library's writer: a trail that both sides make, and both sides accept, is what
+the page says.
 """
 
 from __future__ import annotations
@@ -37,13 +38,23 @@ def dumped(value: Any) -> bytes:
 
 
 def line_of(
-    body: bytes, seal_: str | None = None, took: int = 41_234, hash_: str | None = None, mac: str | None = None
+    body: bytes,
+    seal_: str | None = None,
+    took: int = 41_234,
+    hash_: str | None = None,
+    mac: str | None = None,
 ) -> bytes:
     """A line around a body, with its line feed."""
     stated = sha256(body).hexdigest() if hash_ is None else hash_
     proof = "" if mac is None else f'"mac":"{mac}",'
     beside = "" if seal_ is None else f'"seal":"{seal_}",'
-    return b'{"hash":"%b",%b"took":%d,%b"body":%b}\n' % (stated.encode(), proof.encode(), took, beside.encode(), body)
+    return b'{"hash":"%b",%b"took":%d,%b"body":%b}\n' % (
+        stated.encode(),
+        proof.encode(),
+        took,
+        beside.encode(),
+        body,
+    )
 
 
 def body_of(line: bytes) -> bytes:
@@ -101,7 +112,9 @@ class Draft:
         self.segments[number] = []
         if self.key is None:
             return self.add("segment", number=number)
-        self.mac_key = hmac.digest(self.key, f"stanchion-epoch:{self.id}:{self.seq}".encode(), "sha256")
+        self.mac_key = hmac.digest(
+            self.key, f"stanchion-epoch:{self.id}:{self.seq}".encode(), "sha256"
+        )
         return self.add("segment", number=number, epoch=f"{key_id(self.key)}:0")
 
     def add(self, kind: str, **fields: Any) -> Draft:
@@ -127,7 +140,9 @@ class Draft:
         """Add some decisions, as they are in a trail."""
         for number in range(count):
             kind = ("intent", "outcome", "event")[number % 3]
-            self.add(kind, id=f"{self.seq:04x}", tool="bash", args={"command": f"make «{self.seq}»"})
+            self.add(
+                kind, id=f"{self.seq:04x}", tool="bash", args={"command": f"make «{self.seq}»"}
+            )
         return self
 
     def checkpoint(self, *others: Draft) -> Draft:
@@ -164,7 +179,14 @@ class Draft:
 
     def set_head(self, segment: int, offset: int, seq: int, hash_: str, closed: bool) -> None:
         """Write the head, sealed where there is a key."""
-        said = {"chain": self.id, "segment": segment, "offset": offset, "seq": seq, "hash": hash_, "closed": closed}
+        said = {
+            "chain": self.id,
+            "segment": segment,
+            "offset": offset,
+            "seq": seq,
+            "hash": hash_,
+            "closed": closed,
+        }
         if self.key is not None:
             since = seq_of(self.segments[segment][0])
             text = f"head:{self.id}:{segment}:{offset}:{seq}:{hash_}:{int(closed)}:{since}"
@@ -226,7 +248,9 @@ class Drafts:
     def copy(self) -> Drafts:
         """Another one, to be forged."""
         chains = {
-            name: replace(draft, segments={number: list(lines) for number, lines in draft.segments.items()})
+            name: replace(
+                draft, segments={number: list(lines) for number, lines in draft.segments.items()}
+            )
             for name, draft in self.chains.items()
         }
         return replace(self, chains=chains)
@@ -244,7 +268,15 @@ class Drafts:
 
 def single(key: bytes | None = None, salt: str = "") -> Drafts:
     """One chain with one segment, closed, with a checkpoint in its middle."""
-    one = Draft(ONE, key, salt).begin().add("open", cut=0, unfit=[]).work(4).checkpoint().work(4).close()
+    one = (
+        Draft(ONE, key, salt)
+        .begin()
+        .add("open", cut=0, unfit=[])
+        .work(4)
+        .checkpoint()
+        .work(4)
+        .close()
+    )
     return Drafts({ONE: one}, key)
 
 
@@ -256,7 +288,8 @@ def several(key: bytes | None = None, salt: str = "") -> Drafts:
 
 
 def crashed(key: bytes | None = None, salt: str = "") -> Drafts:
-    """One chain with two segments whose writer crashed: records behind the head, and an incomplete line."""
+    """One chain with two segments whose writer crashed: records behind the head, and an incomplete
+    line."""
     one = Draft(ONE, key, salt).begin().add("open", cut=0, unfit=[]).work(4)
     one.checkpoint().begin().work(4).mark().work(3)
     one.tail = line_of(b'{"v":3,"prev":"and so on"}')[:50]
@@ -265,7 +298,9 @@ def crashed(key: bytes | None = None, salt: str = "") -> Drafts:
 
 def many(key: bytes | None = None, salt: str = "") -> Drafts:
     """Three chains that name one another, two of them with several segments; one crashed."""
-    one, two, three = (Draft(chain, key, salt).begin().add("open", cut=0, unfit=[]) for chain in (ONE, TWO, THREE))
+    one, two, three = (
+        Draft(chain, key, salt).begin().add("open", cut=0, unfit=[]) for chain in (ONE, TWO, THREE)
+    )
     one.work(3).mark()
     two.work(4).checkpoint(one).begin().work(2).mark()
     three.work(2).mark()
@@ -290,8 +325,11 @@ def forged_body(body: bytes) -> bytes:
     return body.replace(b'"at":17', b'"at":18', 1)
 
 
-def relinked(lines: list[bytes], prev: str, key: bytes | None, old_seals: bool) -> tuple[list[bytes], str]:
-    """Lines made anew so that each follows from the one before; gives the hash of the last as well."""
+def relinked(
+    lines: list[bytes], prev: str, key: bytes | None, old_seals: bool
+) -> tuple[list[bytes], str]:
+    """Lines made anew so that each follows from the one before; gives the hash of the last as
+    well."""
     made = []
     for line in lines:
         body = json.loads(body_of(line)) | {"prev": prev}
@@ -305,7 +343,8 @@ def relinked(lines: list[bytes], prev: str, key: bytes | None, old_seals: bool) 
 
 
 def rewrite(draft: Draft, seq: int, key: bytes | None = None, old_seals: bool = True) -> None:
-    """Change a record and make everything behind it anew, as somebody without the trail's key does."""
+    """Change a record and make everything behind it anew, as somebody without the trail's key
+    does."""
     number, index = draft.at(seq)
     lines = draft.segments[number]
     prev = json.loads(body_of(lines[index]))["prev"]
@@ -320,7 +359,8 @@ def rewrite(draft: Draft, seq: int, key: bytes | None = None, old_seals: bool = 
 
 
 def move_head(draft: Draft, key: bytes | None = None, old_seal: bool = True) -> None:
-    """Let the head name what stands in its place now, or the last record, without the trail's key."""
+    """Let the head name what stands in its place now, or the last record, without the trail's
+    key."""
     said, real = draft.said_head(), draft.key
     draft.key = key
     number, index = draft.at(min(said["seq"], draft.seqs()[-1]))
@@ -334,6 +374,11 @@ def move_head(draft: Draft, key: bytes | None = None, old_seal: bool = True) -> 
 
 def claimed(drafts: Drafts, chain: str) -> list[int]:
     """The numbers of a chain's records that checkpoints of other chains name."""
-    lines = [line for other in drafts.chains.values() for lines in other.segments.values() for line in lines]
+    lines = [
+        line
+        for other in drafts.chains.values()
+        for lines in other.segments.values()
+        for line in lines
+    ]
     bodies = [json.loads(body_of(line)) for line in lines if b'"kind":"checkpoint"' in line]
     return sorted(body["heads"][chain][0] for body in bodies if chain in body["heads"])

@@ -1,8 +1,9 @@
-"""Killing writers: `python -m tests.audit.killing FOLDER KILLS SEED` kills that many processes at moments of chance.
+"""Killing writers: `python -m tests.audit.killing FOLDER KILLS SEED` kills that many processes at
+moments of chance.
 
-Each is a fork of this one, so that a kill costs milliseconds. It judges calls of low and of high risk through a shield,
-and says what it was told is recorded. After each kill all of that has to be in the trail, which has to be whole, and
-the next process has to go on with the same chain.
+Each is a fork of this one, so that a kill costs milliseconds. It judges calls of low and of high
+risk through a shield, and says what it was told is recorded. After each kill all of that has to be
+in the trail, which has to be whole, and the next process has to go on with the same chain.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ PER_TRAIL = 25
 
 
 def keyed(folder: Path, chance: random.Random) -> tuple[Path | None, Path | None]:
-    """The key of a trail and what verifies it: none, a shared secret, or one that is replaced at every use."""
+    """The key of a trail and what verifies it: none, a shared secret, or one that is replaced at
+    every use."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "key"
     match chance.choice(("none", "shared", "ratcheting")):
@@ -62,7 +64,8 @@ def work(folder: Path, tell: int, chance: random.Random, key: Path | None) -> No
 
 
 def options(chance: random.Random, key: Path | None) -> Options:
-    """Small segments and frequent checkpoints, so that every kind of writing is under way when it is killed."""
+    """Small segments and frequent checkpoints, so that every kind of writing is under way when it
+    is killed."""
     return Options(
         key=None if key is None else load_key(key),
         segment_bytes=chance.choice((5_000, 40_000)),
@@ -131,7 +134,8 @@ def missing(said: set[str], found: list[Record]) -> set[str]:
 
 
 def one_trail(folder: Path, kills: int, chance: random.Random) -> dict[str, int]:
-    """Kill that many processes on one trail, looking at it after each; then go on with it and close it."""
+    """Kill that many processes on one trail, looking at it after each; then go on with it and close
+    it."""
     said: set[str] = set()
     writers = 0
     found: list[Record] = []
@@ -139,7 +143,11 @@ def one_trail(folder: Path, kills: int, chance: random.Random) -> dict[str, int]
     for _ in range(kills):
         before = len(found)
         said |= kill(folder, chance, key)
-        chains = whole(folder / "trail", verifies) if any((folder / "trail").glob("*[0-9a-f]/head")) else {}
+        chains = (
+            whole(folder / "trail", verifies)
+            if any((folder / "trail").glob("*[0-9a-f]/head"))
+            else {}
+        )
         assert len(chains) <= 1, f"{len(chains)} chains of processes that came one after the other"
         found = next(iter(chains.values()), [])
         assert not missing(said, found), missing(said, found)
@@ -156,9 +164,17 @@ def one_trail(folder: Path, kills: int, chance: random.Random) -> dict[str, int]
     (found,) = whole(folder / "trail", verifies).values()
     assert not missing(said, found)
     intents = len(of_kind(found, "intent"))
-    assert intents <= steps <= intents + 2 * kills, f"{intents} calls were recorded, and {steps} counted"
+    assert intents <= steps <= intents + 2 * kills, (
+        f"{intents} calls were recorded, and {steps} counted"
+    )
     cut = sum(record.get("cut", 0) > 0 for record in found)
-    return {"kills": kills, "said": len(said), "writers": writers, "records": len(found), "torn": cut}
+    return {
+        "kills": kills,
+        "said": len(said),
+        "writers": writers,
+        "records": len(found),
+        "torn": cut,
+    }
 
 
 def main(folder: str, kills: str, seed: str) -> None:

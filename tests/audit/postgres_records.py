@@ -1,6 +1,8 @@
-"""Records in PostgreSQL as tests see them: what the tables hold, beside what the files hold; and processes that ship.
+"""Records in PostgreSQL as tests see them: what the tables hold, beside what the files hold; and
+processes that ship.
 
-`python -m tests.audit.postgres_records COMMAND FOLDER URL SCHEMA …` is such a process, told what to do by a test.
+`python -m tests.audit.postgres_records COMMAND FOLDER URL SCHEMA …` is such a process, told what to
+do by a test.
 """
 
 from __future__ import annotations
@@ -31,7 +33,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 Lines = dict[str, list[bytes]]
 
-QUICK: dict[str, Any] = {"ship_ms": 1, "others_s": 0.02, "again_s": 0.05, "tidy_s": 0, "close_s": 30}
+QUICK: dict[str, Any] = {
+    "ship_ms": 1,
+    "others_s": 0.02,
+    "again_s": 0.05,
+    "tidy_s": 0,
+    "close_s": 30,
+}
 """Shipping without the waits that spare a server."""
 
 
@@ -42,7 +50,10 @@ def quick(schema: str, **more: Any) -> Shipping:
 
 def shipped(place: Place) -> Lines:
     """All records of the database as lines, by chain, in the order of their numbers."""
-    rows = place.do("SELECT chain, body, hash, took, mac, seal, kept FROM {}.audit_record ORDER BY chain, seq, at")
+    rows = place.do(
+        "SELECT chain, body, hash, took, mac, seal, kept FROM {}.audit_record ORDER BY chain, seq, "
+        "at"
+    )
     found: Lines = {}
     for chain, body, digest, took, mac, seal, kept in rows:
         found.setdefault(chain, []).append(line_of(body, digest.hex(), took, mac.hex(), seal, kept))
@@ -60,7 +71,8 @@ def written(folder: Path) -> Lines:
 
 
 def until(holds: Callable[[], object], most_s: float = 60.0) -> None:
-    """Go on when something holds; how often a thread gets its turn until then is the machine's business."""
+    """Go on when something holds; how often a thread gets its turn until then is the machine's
+    business."""
     ends = time.monotonic() + most_s
     while time.monotonic() < ends:
         if holds():
@@ -72,7 +84,9 @@ def until(holds: Callable[[], object], most_s: float = 60.0) -> None:
 def start(*command: str) -> subprocess.Popen[str]:
     """Start a process; it says when it is ready, and goes on with every line it is given."""
     whole = [sys.executable, "-m", __name__, *command]
-    return subprocess.Popen(whole, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return subprocess.Popen(
+        whole, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
 
 
 def writes(folder: Path, url: str, schema: str, name: str, count: str) -> None:
@@ -119,7 +133,8 @@ def forks(folder: Path, url: str, schema: str) -> None:
 
 
 def kills(folder: Path, url: str, schema: str, count: str, seed: str) -> None:
-    """Kill processes that write and ship, each after a few more records have arrived; the rest is for the test."""
+    """Kill processes that write and ship, each after a few more records have arrived; the rest is
+    for the test."""
     chance = random.Random(int(seed))
     Trail(folder).close()
     ship_trail(folder, url, quick(schema))
@@ -161,7 +176,8 @@ def _goes_on(folder: Path, url: str, schema: str, chance: random.Random, tell: i
 def _arrived(db: psycopg.Connection[Any], schema: str) -> tuple[int, int]:
     """How many records are there, and how many are said to be; as of one moment."""
     counted = sql.SQL(
-        "SELECT (SELECT count(*) FROM {0}.audit_record), (SELECT coalesce(sum(shipped_seq + 1), 0) FROM {0}.audit_head)"
+        "SELECT (SELECT count(*) FROM {0}.audit_record), (SELECT coalesce(sum(shipped_seq + 1), 0) "
+        "FROM {0}.audit_head)"
     )
     row = db.execute(counted.format(sql.Identifier(schema))).fetchone()
     assert row is not None

@@ -39,7 +39,8 @@ ess_cert_id_alg = sha256
 
 
 class Service:
-    """Signs what it is asked to; `root` is the certificate of who vouches for it, `stranger` one that does not."""
+    """Signs what it is asked to; `root` is the certificate of who vouches for it, `stranger` one
+    that does not."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -52,20 +53,43 @@ class Service:
             signs = ("-config", "settings", "-extensions", "signs", "-days", "3650")
             self._run("req", "-x509", "-new", "-key", f"{name}.key", *signs, "-out", f"{name}.pem")
         self._key("service")
-        self._run("req", "-new", "-key", "service.key", "-config", "settings", "-out", "service.csr")
+        self._run(
+            "req", "-new", "-key", "service.key", "-config", "settings", "-out", "service.csr"
+        )
         by = ("-CA", "root.pem", "-CAkey", "root.key", "-CAcreateserial", "-extfile", "settings")
-        self._run("x509", "-req", "-in", "service.csr", *by, "-extensions", "stamps", "-out", "service.pem")
+        self._run(
+            "x509",
+            "-req",
+            "-in",
+            "service.csr",
+            *by,
+            "-extensions",
+            "stamps",
+            "-out",
+            "service.pem",
+        )
 
     def _key(self, name: str) -> None:
         self._run("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{name}.key")
 
     def _run(self, *words: str) -> bytes:
         assert OPENSSL is not None
-        return subprocess.run([OPENSSL, *words], cwd=self._folder, capture_output=True, check=True).stdout
+        return subprocess.run(
+            [OPENSSL, *words], cwd=self._folder, capture_output=True, check=True
+        ).stdout
 
     def _signed(self, query: bytes) -> bytes:
         (self._folder / "query").write_bytes(query)
-        by = ("-config", "settings", "-section", "service", "-signer", "service.pem", "-inkey", "service.key")
+        by = (
+            "-config",
+            "settings",
+            "-section",
+            "service",
+            "-signer",
+            "service.pem",
+            "-inkey",
+            "service.key",
+        )
         return self._run("ts", "-reply", "-queryfile", "query", *by)
 
 

@@ -1,4 +1,5 @@
-"""Trails to tamper with, written by real shields, some of them killed; and everything that can be done to them."""
+"""Trails to tamper with, written by real shields, some of them killed; and everything that can be
+done to them."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ Anchors = list[tuple[str, int, str]]
 
 
 class Scene(NamedTuple):
-    """A trail as it was left: its folder, an earlier state of it, its last chain, and what others know of it."""
+    """A trail as it was left: its folder, an earlier state of it, its last chain, and what others
+    know of it."""
 
     trail: Path
     early: Path
@@ -69,7 +71,9 @@ def known(folder: Path) -> Anchors:
     store = open_store(str(folder / "state.db"))
     try:
         there = [path.name for path in (folder / "trail").iterdir()]
-        return anchors_of(((cell.key, cell.value) for cell in store.look()), folder / "trail", there)
+        return anchors_of(
+            ((cell.key, cell.value) for cell in store.look()), folder / "trail", there
+        )
     finally:
         store.close()
 
@@ -110,7 +114,8 @@ def key_in(folder: Path, with_key: bool) -> Path | None:
 
 
 def closed(folder: Path, with_key: bool) -> Scene:
-    """Two chains that were closed properly. The first has several segments; the second no other chain names."""
+    """Two chains that were closed properly. The first has several segments; the second no other
+    chain names."""
     key = key_in(folder, with_key)
     with opened(folder, key, segment_bytes=3_000) as shield, shield.run(id="r1") as run:
         for _ in range(12):
@@ -147,7 +152,9 @@ def killed(folder: Path, with_key: bool) -> Scene:
     """One chain whose writer was killed."""
     key = key_in(folder, with_key)
     hear, tell = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(target=_work, args=(folder, key, tell), daemon=True)
+    process = multiprocessing.get_context("fork").Process(
+        target=_work, args=(folder, key, tell), daemon=True
+    )
     process.start()
     chain = hear.recv()
     early_of(folder)
@@ -175,7 +182,13 @@ def line_of(outer: dict[str, Any], body: dict[str, Any]) -> bytes:
     text = dumped(body)
     beside = {name: value for name, value in outer.items() if name not in ("hash", "body", "kept")}
     kept = b',"kept":' + dumped(outer["kept"]) if "kept" in outer else b""
-    return dumped({"hash": sha256(text).hexdigest(), **beside})[:-1] + b',"body":' + text + kept + b"}\n"
+    return (
+        dumped({"hash": sha256(text).hexdigest(), **beside})[:-1]
+        + b',"body":'
+        + text
+        + kept
+        + b"}\n"
+    )
 
 
 def edit(scene: Scene) -> None:
@@ -194,7 +207,9 @@ def rewrite(scene: Scene) -> None:
         made.append(line_of(outer, body))
         prev = json.loads(made[-1])["hash"]
     path.write_bytes(b"".join(made))
-    (chain / "head").write_bytes(dumped({**json.loads((chain / "head").read_bytes()), "hash": prev}))
+    (chain / "head").write_bytes(
+        dumped({**json.loads((chain / "head").read_bytes()), "hash": prev})
+    )
 
 
 def delete(scene: Scene) -> None:
@@ -207,7 +222,9 @@ def insert(scene: Scene) -> None:
     path = segments(scene.trail / scene.chain)[0]
     lines = path.read_bytes().splitlines(keepends=True)
     outer = json.loads(lines[4])
-    path.write_bytes(b"".join([*lines[:4], line_of(outer, {**outer["body"], "id": "made-up"}), *lines[4:]]))
+    path.write_bytes(
+        b"".join([*lines[:4], line_of(outer, {**outer["body"], "id": "made-up"}), *lines[4:]])
+    )
 
 
 def forge(scene: Scene) -> None:
@@ -218,7 +235,9 @@ def forge(scene: Scene) -> None:
     body = {**last["body"], "prev": last["hash"], "seq": last["body"]["seq"] + 1, "id": "made-up"}
     path.write_bytes(whole + line_of(last, body))
     key = None if scene.key is None else load_key(scene.key)
-    shield = Shield(POLICY, store=open_store("memory:"), journal=Trail(scene.trail, Options(key=key)))
+    shield = Shield(
+        POLICY, store=open_store("memory:"), journal=Trail(scene.trail, Options(key=key))
+    )
     with shield, shield.run(id="next") as run:
         assert run.check("high", {}).proceeds
     assert shield.journal.name == scene.chain

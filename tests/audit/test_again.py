@@ -1,4 +1,5 @@
-"""A record has all that its decision was made from: judged again from its bytes, it is the same decision."""
+"""A record has all that its decision was made from: judged again from its bytes, it is the same
+decision."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ Made = tuple[DrawnPolicy, Moment, Decision]
 
 
 def as_the_runtime_makes_it(step: Step) -> Step:
-    """A drawn step with the names and the charge that the runtime gives: a charge belongs to the event beside it."""
+    """A drawn step with the names and the charge that the runtime gives: a charge belongs to the
+    event beside it."""
     drawn = step.moment
     first = msgspec.structs.replace(drawn.events[0], id=drawn.events[0].id.removeprefix("m"))
     events: tuple[Event, ...] = (first,)
@@ -82,14 +84,21 @@ def at_once(case: Case) -> Iterator[Made]:
     policy = DrawnPolicy(case)
     clock = FakeClock()
     processes = Processes(policy, NO_AGE)
-    steps = [as_the_runtime_makes_it(draw_step(case, number, clock())) for number in range(case.moments)]
+    steps = [
+        as_the_runtime_makes_it(draw_step(case, number, clock())) for number in range(case.moments)
+    ]
     drawn = case.drawn(99)
 
     def answer(who: int, lookup: Lookup) -> Answer:
         return steps[who].answers[lookup.name]
 
-    deciding = [decide(processes.plans(step), step.moment, processes.records[step.process]) for step in steps]
-    done = interleave(deciding, MemoryStore(clock), drawn.randrange, answer, lambda: _pass(clock, drawn))
+    deciding = [
+        decide(processes.plans(step), step.moment, processes.records[step.process])
+        for step in steps
+    ]
+    done = interleave(
+        deciding, MemoryStore(clock), drawn.randrange, answer, lambda: _pass(clock, drawn)
+    )
     for step, decision in zip(steps, done.decisions, strict=True):
         yield policy, step.moment, decision
 
@@ -116,7 +125,9 @@ def comparable(decision: Decision) -> bytes:
     inputs = decision.inputs
     there = tuple(known for known in inputs.records if known[1])
     known = msgspec.structs.replace(inputs, records=there)
-    return msgspec.json.encode(msgspec.structs.replace(decision, inputs=known), order="deterministic")
+    return msgspec.json.encode(
+        msgspec.structs.replace(decision, inputs=known), order="deterministic"
+    )
 
 
 def check(policy: DrawnPolicy, moment: Moment, decision: Decision) -> None:
@@ -135,7 +146,8 @@ def check(policy: DrawnPolicy, moment: Moment, decision: Decision) -> None:
 @sample(100, share=0.2)
 @given(cases())
 def test_a_record_judged_again_gives_the_same_decision(case: Case) -> None:
-    """Content aside that was redacted: gates, answers, late ones, a lost store, holds, charges, lesser requests."""
+    """Content aside that was redacted: gates, answers, late ones, a lost store, holds, charges,
+    lesser requests."""
     for made in one_by_one(case):
         check(*made)
 
@@ -157,7 +169,8 @@ def test_a_record_of_contention_gives_the_same_decision() -> None:
 
 
 def test_a_record_of_a_crowd_gives_the_same_decision() -> None:
-    """Nobody was asked, because too many wait: that is another refusal than a store that is lost."""
+    """Nobody was asked, because too many wait: that is another refusal than a store that is
+    lost."""
     told = 0
     for case in drawn_cases(40, (1, 1)):
         policy, step = DrawnPolicy(case), as_the_runtime_makes_it(draw_step(case, 0, 1_000_000))
@@ -165,7 +178,9 @@ def test_a_record_of_a_crowd_gives_the_same_decision() -> None:
         decision = _crowded_out(deciding, step.answers)
         check(policy, step.moment, decision)
         if decision.inputs.crowd == (4_812, 2_000):
-            told += "kernel.crowded" in [finding.code for finding in (*decision.findings, *decision.shadow)]
+            told += "kernel.crowded" in [
+                finding.code for finding in (*decision.findings, *decision.shadow)
+            ]
     assert told > 10
 
 
@@ -238,7 +253,14 @@ def _all() -> Iterator[Made]:
     [
         None,
         "not today",
-        Finding(Action.WARN, "test.own", ("a", 1, None), text="careful", guidance="ask first", effects=("page",)),
+        Finding(
+            Action.WARN,
+            "test.own",
+            ("a", 1, None),
+            text="careful",
+            guidance="ask first",
+            effects=("page",),
+        ),
         Finding(Action.QUEUE, "test.own", terms=Wait(0, -1)),
         17,
     ],

@@ -49,7 +49,9 @@ def written(folder: Path, calls: int) -> tuple[Any, str]:
 def test_batches_that_go_anyway_tell_the_store_how_far_the_trail_is(tmp_path: Path) -> None:
     """While it is written, and once more when it is closed."""
     store = open_store(str(tmp_path / "state.db"))
-    shield = Shield.load(POLICY, store=store, journal=Trail(tmp_path / "trail", Options(sync_ms=0.1)))
+    shield = Shield.load(
+        POLICY, store=store, journal=Trail(tmp_path / "trail", Options(sync_ms=0.1))
+    )
     with shield.run(id="r1") as run:
         for number in range(3):
             assert run.check("high", {"number": number}).proceeds
@@ -74,12 +76,22 @@ def test_a_cut_that_nothing_in_the_folder_tells_is_found(tmp_path: Path) -> None
     kept = lines[:5]
     (chain / "00000001.jsonl").write_bytes(b"".join(kept))
     last = json.loads(kept[-1])
-    head = {"chain": name, "closed": False, "hash": last["hash"], "offset": sum(map(len, kept)), "segment": 1, "seq": 4}
+    head = {
+        "chain": name,
+        "closed": False,
+        "hash": last["hash"],
+        "offset": sum(map(len, kept)),
+        "segment": 1,
+        "seq": 4,
+    }
     (chain / "head").write_bytes(json.dumps(head, separators=(",", ":")).encode())
     assert verify(tmp_path / "trail").whole
     (fault,) = verify(tmp_path / "trail", anchors=anchors(store, tmp_path / "trail")).faults
     assert fault.deed is Deed.TRUNCATED
-    assert f"the store has seen record {len(lines) - 1}, and the chain ends with record 4" in fault.sentence
+    assert (
+        f"the store has seen record {len(lines) - 1}, and the chain ends with record 4"
+        in fault.sentence
+    )
     store.close()
 
 
@@ -98,18 +110,28 @@ def test_a_whole_trail_that_is_gone_is_missed(tmp_path: Path) -> None:
 
 
 def test_another_hosts_trail_in_the_same_store_is_no_fault_of_this_one(tmp_path: Path) -> None:
-    """Only what was written in this folder, or where the chains that are there were written, has to be there."""
+    """Only what was written in this folder, or where the chains that are there were written, has to
+    be there."""
     store = MemoryStore()
     own, there, far = "a" * 16, "b" * 16, "c" * 16
     here = place_of(tmp_path)
     for number, anchor in enumerate(
-        [Anchor(own, 4, "0" * 64, here), Anchor(there, 5, "1" * 64, "elsewhere"), Anchor(far, 6, "2" * 64, "far away")]
+        [
+            Anchor(own, 4, "0" * 64, here),
+            Anchor(there, 5, "1" * 64, "elsewhere"),
+            Anchor(far, 6, "2" * 64, "far away"),
+        ]
     ):
         store.carry(Batch(str(number), "acme", puts=(put_of("acme", anchor),)))
     cells = [(cell.key, cell.value) for cell in store.look()]
     assert anchors_of(cells, tmp_path, []) == [(own, 4, "0" * 64)]
     assert anchors_of(cells, tmp_path, [there]) == [(own, 4, "0" * 64), (there, 5, "1" * 64)]
-    assert anchors_of([("{acme}steps", [1, "x", here]), ("{acme}" + far + ":@trail", "odd")], tmp_path, [far]) == []
+    assert (
+        anchors_of(
+            [("{acme}steps", [1, "x", here]), ("{acme}" + far + ":@trail", "odd")], tmp_path, [far]
+        )
+        == []
+    )
 
 
 class Counting(MemoryStore):
@@ -133,7 +155,9 @@ def test_an_anchor_goes_along_when_it_has_moved_and_not_too_often(tmp_path: Path
         about = moment(name)
         trail.sync(trail.write(about, allowed(about), 0))
 
-    for number, (step_s, writes) in enumerate(((0.0, 0), (0.0, 1), (0.0, 1), (EVERY_S, 0), (EVERY_S, 0), (EVERY_S, 1))):
+    for number, (step_s, writes) in enumerate(
+        ((0.0, 0), (0.0, 1), (0.0, 1), (EVERY_S, 0), (EVERY_S, 0), (EVERY_S, 1))
+    ):
         now[0] += step_s
         if writes:
             write(f"e{number}")

@@ -23,12 +23,18 @@ def entry(content: Any, records: tuple[Any, ...] = RECORDS) -> Entry:
     """A record about some content."""
     about = moment("e1")
     made = entry_of(about, allowed(about), 7, GENESIS, "00000000000000aa")
-    return msgspec.structs.replace(made, content=content, records=records, policy="0123456789abcdef" * 4)
+    return msgspec.structs.replace(
+        made, content=content, records=records, policy="0123456789abcdef" * 4
+    )
 
 
 @pytest.mark.parametrize("left", ["", "0123456789abcdef"])
-@pytest.mark.parametrize("rest", [(), RECORDS[:1], RECORDS, (("{t}long", 1, LONG),), (("{t}half", 1, "\udc00"),)])
-@pytest.mark.parametrize("content", [{"a": 1}, {"a": "\udc00"}, {"a": LONG}, {"a": "\udc00" + LONG}, {"a": {1, 2}}])
+@pytest.mark.parametrize(
+    "rest", [(), RECORDS[:1], RECORDS, (("{t}long", 1, LONG),), (("{t}half", 1, "\udc00"),)]
+)
+@pytest.mark.parametrize(
+    "content", [{"a": 1}, {"a": "\udc00"}, {"a": LONG}, {"a": "\udc00" + LONG}, {"a": {1, 2}}]
+)
 def test_it_is_the_record_with_these_fields(content: Any, rest: tuple[Any, ...], left: str) -> None:
     """Also where it has to be spelled out, or is too long."""
     whole, brief = entry(content), Brief("0123456789abcdef", rest, left)
@@ -39,8 +45,16 @@ def test_it_is_the_record_with_these_fields(content: Any, rest: tuple[Any, ...],
         assert (read.policy, read.left, len(read.records)) == (brief.policy, left, 1)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["00000000000000aa", "00000000000000ab"]), st.integers(0, 5 * AT_ONCE))))
-def test_a_record_has_one_salt_in_whatever_order_they_are_asked_for(asked: list[tuple[str, int]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["00000000000000aa", "00000000000000ab"]), st.integers(0, 5 * AT_ONCE)
+        )
+    )
+)
+def test_a_record_has_one_salt_in_whatever_order_they_are_asked_for(
+    asked: list[tuple[str, int]],
+) -> None:
     salts = Salts(b"s" * 32)
     for chain, seq in asked:
         assert salts.of(chain, seq) == Salts(b"s" * 32).of(chain, seq)
@@ -61,7 +75,8 @@ def test_no_two_records_share_a_salt() -> None:
 
 @pytest.mark.parametrize("ask", ["soon", "at_once"])
 def test_whoever_asks_is_heard_whether_the_thread_rests_or_not(ask: str) -> None:
-    """A turn that sees what was asked for comes after every asking, and the thread ends when it is told to."""
+    """A turn that sees what was asked for comes after every asking, and the thread ends when it is
+    told to."""
     waking, written, turned, bell, over = Waking(), [0], [0], Bell(), [False]
 
     def work() -> None:

@@ -1,4 +1,5 @@
-"""What became of a bypass stays in the trail for good: neither retention nor erasure takes it out."""
+"""What became of a bypass stays in the trail for good: neither retention nor erasure takes it
+out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A trail that lost what the store has seen of it stays a fault, however many processes go on beside it."""
+"""A trail that lost what the store has seen of it stays a fault, however many processes go on
+beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ POLICY = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 1_000}]}
 
 
 def work(at: Path, run: str, steps: int) -> None:
-    with Shield.load(POLICY, store=at / "state.db", journal=at / "trail") as shield, shield.run("ann", id=run) as one:
+    with (
+        Shield.load(POLICY, store=at / "state.db", journal=at / "trail") as shield,
+        shield.run("ann", id=run) as one,
+    ):
         for number in range(steps):
             assert one.check("bash", {"n": number}).proceeds
 
@@ -33,7 +37,9 @@ def verified(at: Path, key: Path | None = None) -> Report:
 
 
 @pytest.mark.parametrize("steps", [1, 40])
-def test_a_folder_that_was_put_back_is_found_after_others_went_on_in_it(tmp_path: Path, steps: int) -> None:
+def test_a_folder_that_was_put_back_is_found_after_others_went_on_in_it(
+    tmp_path: Path, steps: int
+) -> None:
     work(tmp_path, "first", 5)
     shutil.copytree(tmp_path / "trail", tmp_path / "earlier")
     work(tmp_path, "evil", 20)
@@ -47,7 +53,9 @@ def test_a_folder_that_was_put_back_is_found_after_others_went_on_in_it(tmp_path
         assert [(fault.chain, fault.deed) for fault in found.faults] == [(cut, Deed.TRUNCATED)]
     assert len(chains(tmp_path / "trail")) == 2, "those that come later share one chain"
     alone = verify(tmp_path / "trail")
-    assert not alone.whole, "the next chain names what the store has seen, also where nobody asks the store"
+    assert not alone.whole, (
+        "the next chain names what the store has seen, also where nobody asks the store"
+    )
 
 
 def test_what_the_store_has_seen_is_gone_on_with(tmp_path: Path) -> None:
@@ -58,7 +66,8 @@ def test_what_the_store_has_seen_is_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_epochs_that_are_nowhere_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has a later key can put records in the place of earlier ones; that theirs are missing is said."""
+    """Whoever has a later key can put records in the place of earlier ones; that theirs are missing
+    is said."""
     proof = make_key(tmp_path / "audit.key")
     monkeypatch.setenv("STANCHION_AUDIT_KEY", str(tmp_path / "audit.key"))
     for number in range(3):
@@ -79,7 +88,10 @@ def test_a_key_that_was_put_back_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     key.write_bytes(before)
     work(tmp_path, "second", 1)
     said = [remark.sentence for remark in verified(tmp_path, proof).remarks]
-    assert any("the key was put back to an earlier one, because epoch 0 begins more than once" in one for one in said)
+    assert any(
+        "the key was put back to an earlier one, because epoch 0 begins more than once" in one
+        for one in said
+    )
 
 
 def test_a_link_to_a_key_stays_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
-"""Durability by risk: what can do much harm waits for the disk; what cannot be recorded does not happen."""
+"""Durability by risk: what can do much harm waits for the disk; what cannot be recorded does not
+happen."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ QUICK = Options(sync_ms=0.1, wait_s=60)
 
 def shielded(folder: Path, options: Options = QUICK, **given: Any) -> Shield:
     """A shield on a trail, with a guard that holds what a call uses until it is over."""
-    return Shield.load(POLICY, journal=Trail(folder, options), guards=[Tokens("tokens", 1_000)], **given)
+    return Shield.load(
+        POLICY, journal=Trail(folder, options), guards=[Tokens("tokens", 1_000)], **given
+    )
 
 
 def segment(folder: Path) -> Path:
@@ -41,7 +44,9 @@ def segment(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("risk", ["high", "critical"])
-def test_a_risky_tool_does_not_start_before_its_record_is_on_the_disk(tmp_path: Path, disk: Disk, risk: str) -> None:
+def test_a_risky_tool_does_not_start_before_its_record_is_on_the_disk(
+    tmp_path: Path, disk: Disk, risk: str
+) -> None:
     """All of it, as the tool itself can see."""
     seen: list[tuple[int, int]] = []
 
@@ -67,7 +72,9 @@ def test_a_risky_tool_waits_as_long_as_the_disk_hangs(tmp_path: Path, disk: Disk
     run.check("low", {})
     ran: list[str] = []
     with disk.hangs():
-        calling = threading.Thread(target=lambda: run.call(shield.tool(name="high")(lambda: ran.append("high"))))
+        calling = threading.Thread(
+            target=lambda: run.call(shield.tool(name="high")(lambda: ran.append("high")))
+        )
         calling.start()
         disk.wait_until_it_hangs()
         assert ran == []
@@ -84,12 +91,16 @@ def test_other_tools_do_not_wait_for_the_disk(tmp_path: Path, disk: Disk, risk: 
         run.check("low", {})
         with disk.hangs():
             disk.wait_until_it_hangs()
-            assert [run.call(shield.tool(name=risk)(lambda: "done")) for _ in range(5)] == ["done"] * 5
+            assert [run.call(shield.tool(name=risk)(lambda: "done")) for _ in range(5)] == [
+                "done"
+            ] * 5
     shield.close()
     assert len(of_kind(one(tmp_path), "outcome")) == 5
 
 
-def test_what_came_of_a_risky_call_does_not_wait_nor_does_one_that_is_refused(tmp_path: Path, disk: Disk) -> None:
+def test_what_came_of_a_risky_call_does_not_wait_nor_does_one_that_is_refused(
+    tmp_path: Path, disk: Disk
+) -> None:
     """Only what is about to happen does."""
     shield = shielded(tmp_path)
     with shield.run(id="r1") as run:
@@ -122,7 +133,9 @@ def tokens(shield: Shield) -> int:
     return int(shield.store.read(HELD)[0])
 
 
-def test_a_risky_call_whose_sync_fails_is_refused_and_gives_back_what_it_held(tmp_path: Path, disk: Disk) -> None:
+def test_a_risky_call_whose_sync_fails_is_refused_and_gives_back_what_it_held(
+    tmp_path: Path, disk: Disk
+) -> None:
     """It says why; and as soon as the disk is well again, calls go ahead without anybody's help."""
     shield = shielded(tmp_path)
     ran: list[int] = []
@@ -148,9 +161,11 @@ def test_a_risky_call_whose_sync_fails_is_refused_and_gives_back_what_it_held(tm
     assert of_kind(found, "outcome")[-1]["call"] == of_kind(found, "intent")[-1]["id"]
 
 
-def test_low_risk_calls_go_on_in_the_resumed_chain_after_a_failed_sync(tmp_path: Path, disk: Disk) -> None:
-    """What the failed sync was about is still there, its outcome says that it was not begun, and the chain that it was
-    opened again."""
+def test_low_risk_calls_go_on_in_the_resumed_chain_after_a_failed_sync(
+    tmp_path: Path, disk: Disk
+) -> None:
+    """What the failed sync was about is still there, its outcome says that it was not begun, and
+    the chain that it was opened again."""
     shield = shielded(tmp_path)
     with shield.run(id="r1") as run:
         run.check("low", {"n": 1})
@@ -166,7 +181,8 @@ def test_low_risk_calls_go_on_in_the_resumed_chain_after_a_failed_sync(tmp_path:
 
 
 def test_a_disk_that_does_not_answer_in_time_is_a_refusal(tmp_path: Path, disk: Disk) -> None:
-    """After the time that was given; the hold is given back, and the next call goes ahead when it answers."""
+    """After the time that was given; the hold is given back, and the next call goes ahead when it
+    answers."""
     shield = shielded(tmp_path, Options(sync_ms=0.1, wait_s=0.01))
     with shield.run(id="r1") as run:
         run.check("low", {})
@@ -179,7 +195,9 @@ def test_a_disk_that_does_not_answer_in_time_is_a_refusal(tmp_path: Path, disk: 
     shield.close()
 
 
-def test_a_policy_that_only_watches_does_not_refuse_for_want_of_a_record(tmp_path: Path, disk: Disk) -> None:
+def test_a_policy_that_only_watches_does_not_refuse_for_want_of_a_record(
+    tmp_path: Path, disk: Disk
+) -> None:
     """It says so, and that is all."""
     trail = Trail(tmp_path, Options(sync_ms=0.1, wait_s=0.01))
     shield = Shield.load({**POLICY, "mode": "shadow"}, journal=trail)
@@ -217,7 +235,8 @@ def test_many_that_wait_share_one_sync(tmp_path: Path, disk: Disk) -> None:
 
 
 def test_whoever_waits_is_told_what_became_of_their_own_record(tmp_path: Path, disk: Disk) -> None:
-    """A failure is about what was written and not synced then; what comes later is not lost with it."""
+    """A failure is about what was written and not synced then; what comes later is not lost with
+    it."""
     trail = Trail(tmp_path, QUICK)
     about = moment("e1")
     first = trail.write(about, allowed(about), 0)

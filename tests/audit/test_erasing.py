@@ -34,8 +34,15 @@ def fill(trail: Trail) -> None:
     for run, text in ((ANN, ADDRESS), (BOB, "nothing")):
         about = moment(f"{run.id}.1", {"to": text, "quoted": 'a "b"'}, run=run)
         said = Finding(Action.BLOCK, "x.y", (text, 3), f"about {text}", guard="g")
-        trail.write(about, Decision(about.id, Action.BLOCK, "p", (said,), shadow=(said,)), 5, (f"noted {text}",))
-        trail.tell(Fact(AT, "undone", "tool", run.tenant, run.id, "bob", f"for {text}", {"sent": text}))
+        trail.write(
+            about,
+            Decision(about.id, Action.BLOCK, "p", (said,), shadow=(said,)),
+            5,
+            (f"noted {text}",),
+        )
+        trail.tell(
+            Fact(AT, "undone", "tool", run.tenant, run.id, "bob", f"for {text}", {"sent": text})
+        )
         trail.end(Finish(run, AT, "kernel.ended", f"why {text}", {"BLOCK": 1}, (f"made {text}",)))
     about = outcome("r1.2", "r1.1", ADDRESS)
     trail.write(about, allowed(about), 5)
@@ -72,13 +79,20 @@ def test_what_a_run_said_is_gone_and_the_rest_is_as_it_was(tmp_path: Path) -> No
     after = {found.stub.seq: found for found in Reader(tmp_path).forwards()}
     for found in before:
         same = after[found.stub.seq]
-        assert (same.offset, same.line.body, same.line.hash) == (found.offset, found.line.body, found.line.hash)
+        assert (same.offset, same.line.body, same.line.hash) == (
+            found.offset,
+            found.line.body,
+            found.line.hash,
+        )
         if found.stub.run_id != "r1" or not found.line.kept:
             assert same.line.kept == found.line.kept
         elif found.is_decision:
             entry = same.entry()
             assert entry.content == {"$withheld": "it was erased"}
-            assert [(said.guard, said.code, said.args) for said in entry.findings] in ([], [("g", "x.y", ())])
+            assert [(said.guard, said.code, said.args) for said in entry.findings] in (
+                [],
+                [("g", "x.y", ())],
+            )
         else:
             assert same.data().get("why", "") == ""
     (said,) = [found.note(notes.Erased) for found in after.values() if found.stub.kind == "erased"]
@@ -112,8 +126,11 @@ def test_what_is_meant(tmp_path: Path, case: str) -> None:
 
 
 def test_other_processes_chains_are_erased_too_while_they_write(tmp_path: Path) -> None:
-    """Also in the segment that is being written, and in closed ones; the writer goes on as before."""
-    writing = Trail(tmp_path, Options(segment_bytes=1_500, head_ms=0, sync_ms=0.1), names=lambda: "b" * 16)
+    """Also in the segment that is being written, and in closed ones; the writer goes on as
+    before."""
+    writing = Trail(
+        tmp_path, Options(segment_bytes=1_500, head_ms=0, sync_ms=0.1), names=lambda: "b" * 16
+    )
     for _ in range(4):
         fill(writing)
     eraser = Trail(tmp_path, names=lambda: "a" * 16)
@@ -129,7 +146,8 @@ def test_other_processes_chains_are_erased_too_while_they_write(tmp_path: Path) 
 
 
 def test_what_an_interruption_left_is_done_by_the_next(tmp_path: Path) -> None:
-    """Killed right behind the record that says so, or in the middle of a page: the trail verifies all the time."""
+    """Killed right behind the record that says so, or in the middle of a page: the trail verifies
+    all the time."""
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
     rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
@@ -156,7 +174,9 @@ def test_what_an_interruption_left_is_done_by_the_next(tmp_path: Path) -> None:
         (b'{"salt":"x"}', Deed.EDITED, "was changed: it does not match the hash"),
     ],
 )
-def test_content_that_goes_without_a_word_is_a_fault(tmp_path: Path, new: bytes, deed: Deed, words: str) -> None:
+def test_content_that_goes_without_a_word_is_a_fault(
+    tmp_path: Path, new: bytes, deed: Deed, words: str
+) -> None:
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
     trail.close()
@@ -183,7 +203,9 @@ def test_an_erased_record_behind_the_head_erases_nothing(tmp_path: Path) -> None
     erase(trail, rows, "", "bob")
     trail.close()
     whole(tmp_path)
-    (chain / "head").write_bytes(json.dumps({**json.loads(head), "closed": False}, separators=(",", ":")).encode())
+    (chain / "head").write_bytes(
+        json.dumps({**json.loads(head), "closed": False}, separators=(",", ":")).encode()
+    )
     assert [fault.deed for fault in verify(tmp_path).faults] == [Deed.DELETED]
 
 

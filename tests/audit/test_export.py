@@ -83,7 +83,9 @@ def test_a_table_says_what_the_records_say(reader: Reader) -> None:
         }
         if not found.is_decision:
             rest = {
-                name: value for name, value in data.items() if name not in {"v", "prev", "seq", "chain", "kind", "at"}
+                name: value
+                for name, value in data.items()
+                if name not in {"v", "prev", "seq", "chain", "kind", "at"}
             }
             assert json.loads(row["note"]) == rest
             assert row["run"] == (found.stub.run_id if found.stub.run_id else None)
@@ -110,9 +112,17 @@ def test_what_determined_a_decision_has_columns(reader: Reader) -> None:
 
 
 def test_types_are_those_of_the_columns(reader: Reader) -> None:
-    kinds = {"string": "string", "int64": "int64", "bool": "bool", "json": "string", "time": "timestamp[ms, tz=UTC]"}
+    kinds = {
+        "string": "string",
+        "int64": "int64",
+        "bool": "bool",
+        "json": "string",
+        "time": "timestamp[ms, tz=UTC]",
+    }
     schema = table(reader).schema
-    assert {field.name: str(field.type) for field in schema} == {name: kinds[kind] for name, kind in columns().items()}
+    assert {field.name: str(field.type) for field in schema} == {
+        name: kinds[kind] for name, kind in columns().items()
+    }
     assert {
         "at": "time",
         "seq": "int64",
@@ -160,10 +170,14 @@ def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: Rea
     rows = table(reader).to_pylist()
     assert len(rows) == len(list(reader.forwards()))
     assert [row["kind"] for row in rows if row["seq"] is None] == ["intent"]
-    assert [json.loads(row["note"])["policy"] for row in rows if row["kind"] == "intent" and row["note"]] == [3]
+    assert [
+        json.loads(row["note"])["policy"] for row in rows if row["kind"] == "intent" and row["note"]
+    ] == [3]
 
 
-def test_without_its_package_it_says_what_to_install(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_package_it_says_what_to_install(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NoParquet, match=r"install the extra `parquet`"):
         write_parquet(reader.forwards(), io.BytesIO())

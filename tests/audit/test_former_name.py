@@ -19,7 +19,10 @@ def former(tmp_path: Path) -> Path:
     """A trail with one record of the format that the former name had."""
     folder = tmp_path / "trail"
     (folder / CHAIN).mkdir(parents=True)
-    body = f'{{"v":1,"prev":"{"0" * 64}","seq":0,"chain":"{CHAIN}","kind":"segment","at":1,"number":1}}'.encode()
+    body = (
+        f'{{"v":1,"prev":"{"0" * 64}","seq":0,"chain":"{CHAIN}","kind":"segment","at":1,'
+        f'"number":1}}'
+    ).encode()
     (folder / CHAIN / "00000001.jsonl").write_bytes(line_of(body, sha256(body).hexdigest(), 0))
     return folder
 

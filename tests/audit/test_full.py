@@ -1,4 +1,5 @@
-"""A disk without room, for real: no half line stays, refused calls use nothing up, and it recovers alone."""
+"""A disk without room, for real: no half line stays, refused calls use nothing up, and it recovers
+alone."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ POLICY: dict[str, Any] = {
 
 @contextmanager
 def room_for(size: int) -> Iterator[None]:
-    """While this lasts, no file of this process gets longer than that: the system itself refuses to write."""
+    """While this lasts, no file of this process gets longer than that: the system itself refuses to
+    write."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -55,7 +57,8 @@ def write(trail: Trail, name: str) -> int:
 
 @pytest.mark.parametrize("more", [0, 1, 100, 300])
 def test_no_half_line_stays(tmp_path: Path, more: int) -> None:
-    """Where only some of a record fits it is taken back, and the next one follows the last whole one."""
+    """Where only some of a record fits it is taken back, and the next one follows the last whole
+    one."""
     trail = Trail(tmp_path)
     write(trail, "e1")
     size = segment(tmp_path).stat().st_size
@@ -78,7 +81,8 @@ def steps(shield: Shield) -> int:
 
 
 def test_refused_calls_use_nothing_up_and_it_recovers_alone(tmp_path: Path) -> None:
-    """The first one finds out; from then on nothing is counted until a record can be written again."""
+    """The first one finds out; from then on nothing is counted until a record can be written
+    again."""
     shield = Shield.load(POLICY, journal=Trail(tmp_path))
     ran: list[int] = []
     tool = shield.tool(name="low")(lambda: ran.append(1))
@@ -121,7 +125,9 @@ def open_files() -> list[str]:
     return found
 
 
-def test_a_process_that_starts_on_a_full_disk_finds_its_way_when_there_is_room(tmp_path: Path) -> None:
+def test_a_process_that_starts_on_a_full_disk_finds_its_way_when_there_is_room(
+    tmp_path: Path,
+) -> None:
     """Nothing is left open or lying about by the attempts in between, however many."""
     before = Chain.begin(tmp_path, "a" * 16, None, lambda: AT)
     before.abandon()
@@ -140,8 +146,11 @@ def test_a_process_that_starts_on_a_full_disk_finds_its_way_when_there_is_room(t
     assert ids(tmp_path) == ["e1"]
 
 
-def test_a_head_that_cannot_be_written_costs_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chain is taken up again from the head before; whoever waited for a record was told the truth."""
+def test_a_head_that_cannot_be_written_costs_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chain is taken up again from the head before; whoever waited for a record was told the
+    truth."""
     trail = Trail(tmp_path, Options(head_ms=0, sync_ms=0.1))
     for number in range(5):
         trail.sync(write(trail, f"e{number}"))
@@ -182,7 +191,9 @@ class Interrupted:
         return done
 
 
-def test_a_write_that_was_interrupted_breaks_no_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_was_interrupted_breaks_no_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody was told that the record is written, so the next one takes its place."""
     interrupted = Interrupted(monkeypatch, KeyboardInterrupt)
     trail = Trail(tmp_path)
@@ -241,7 +252,8 @@ def until_refused(trail: Trail, about: Callable[[int], Moment]) -> list[str]:
 def test_a_full_queue_refuses_what_begins_before_what_has_happened_and_drops_nothing(
     tmp_path: Path, disk: Disk
 ) -> None:
-    """Up to the limit everything is taken, up to twice as much what came of actions, and then nothing at all."""
+    """Up to the limit everything is taken, up to twice as much what came of actions, and then
+    nothing at all."""
     trail = Trail(tmp_path, Options(queue_bytes=20_000, sync_ms=0.1))
     taken: list[str] = []
     synced = write(trail, "e0")
@@ -268,7 +280,8 @@ def test_a_full_queue_refuses_what_begins_before_what_has_happened_and_drops_not
 
 
 def test_an_outcome_is_taken_while_calls_are_refused(tmp_path: Path, disk: Disk) -> None:
-    """Through a shield: a call that had begun before the queue was full still gets its result, recorded."""
+    """Through a shield: a call that had begun before the queue was full still gets its result,
+    recorded."""
     trail = Trail(tmp_path, Options(queue_bytes=4_000, sync_ms=0.1))
     shield = Shield.load(POLICY, journal=trail)
     with shield.run(id="r1") as run:

@@ -26,12 +26,16 @@ from tests.sampling import SOAK
 
 RUN = RunInfo("r", "ann", task="t1")
 STEPS = st.lists(
-    st.tuples(st.integers(0, 3), st.sampled_from(["ALLOW", "WARN", "BLOCK", "end"]), st.integers(0, 2)), max_size=12
+    st.tuples(
+        st.integers(0, 3), st.sampled_from(["ALLOW", "WARN", "BLOCK", "end"]), st.integers(0, 2)
+    ),
+    max_size=12,
 )
 
 
 class Processes:
-    """Processes at one run, each with a chain of its own: the first began it, the others were forked from it."""
+    """Processes at one run, each with a chain of its own: the first began it, the others were
+    forked from it."""
 
     def __init__(self, folder: Path, clock: FakeClock, era: int) -> None:
         self._clock, self._began = clock, clock()
@@ -70,7 +74,8 @@ class Processes:
 @settings(max_examples=400 if SOAK else 15, deadline=None)
 @given(st.lists(STEPS, min_size=1, max_size=3))
 def test_all_that_was_decided_is_told_once(eras: list[list[tuple[int, str, int]]]) -> None:
-    """Whoever ends first, or not at all, and however they take turns; a name that is used again is another run."""
+    """Whoever ends first, or not at all, and however they take turns; a name that is used again is
+    another run."""
     with TemporaryDirectory() as name:
         folder, clock = Path(name), FakeClock(1_000)
         expected = []
@@ -88,7 +93,9 @@ def test_all_that_was_decided_is_told_once(eras: list[list[tuple[int, str, int]]
             expected.append(dict(at.decided))
         reader = Reader(folder)
         found = list(newest_runs(reader))
-        assert [(story.decided, story.state) for story in found] == [(one, "ended") for one in reversed(expected)]
+        assert [(story.decided, story.state) for story in found] == [
+            (one, "ended") for one in reversed(expected)
+        ]
         for most in range(1, len(eras) + 1):
             assert list(newest_runs(reader, most)) == found[:most]
         detail = run_detail(reader, "r")
@@ -134,8 +141,11 @@ shield.close()
 @pytest.mark.parametrize(
     ("how", "count"), [("leaves", 55), ("closes", 55), ("at-once", 55), ("idle", 35), ("quiet", 50)]
 )
-def test_forked_processes_decide_and_count_for_themselves(how: str, count: int, tmp_path: Path) -> None:
-    """No two of them give one id to what they decide: a store would answer the second as it answered the first."""
+def test_forked_processes_decide_and_count_for_themselves(
+    how: str, count: int, tmp_path: Path
+) -> None:
+    """No two of them give one id to what they decide: a store would answer the second as it
+    answered the first."""
     subprocess.run([sys.executable, "-c", FORKING, how, str(tmp_path)], check=True, timeout=120)
     reader = Reader(tmp_path / "trail")
     (story,) = newest_runs(reader)

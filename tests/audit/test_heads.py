@@ -1,4 +1,5 @@
-"""A chain's head: written by the thread that syncs and by whoever declares something, and never set back."""
+"""A chain's head: written by the thread that syncs and by whoever declares something, and never set
+back."""
 
 from __future__ import annotations
 
@@ -24,8 +25,11 @@ def begun(folder: Path) -> Chain:
     return chain
 
 
-def test_two_who_seal_at_once_do_not_take_each_others_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each writes beside the head and then puts it in its place: between the two nobody else may."""
+def test_two_who_seal_at_once_do_not_take_each_others_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each writes beside the head and then puts it in its place: between the two nobody else
+    may."""
     chain = begun(tmp_path)
     first, failed, real = threading.Event(), [], heads.write_private
 
@@ -33,7 +37,9 @@ def test_two_who_seal_at_once_do_not_take_each_others_file(tmp_path: Path, monke
         real(*args)
         if not first.is_set():
             first.set()
-            other.join(timeout=0.2)  # as long as the other one needs to get through, where nothing keeps it out
+            other.join(
+                timeout=0.2
+            )  # as long as the other one needs to get through, where nothing keeps it out
 
     def seal() -> None:
         first.wait()

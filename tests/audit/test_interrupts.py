@@ -15,8 +15,12 @@ from tests.interrupts import SOAK, CutByTimer, soon
 INTERRUPTS = 5_000 if SOAK else 80
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers that send signals")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files that nobody got to close
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="the system has no timers that send signals"
+)
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # files that nobody got to close
 def test_a_writer_that_a_signal_cuts_off(tmp_path: Path) -> None:
     trail = Trail(tmp_path / "trail", clock=lambda: AT)
     chance = random.Random(3)

@@ -51,7 +51,9 @@ def shared_fits(seal: str, text: str) -> bool:
 def pair_fits(seal: str, text: str) -> bool:
     """The same for the pair, with its public half alone."""
     public = PRIVATE.public_key()
-    name = sha256(b"stanchion-audit-key:" + public.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
+    name = sha256(
+        b"stanchion-audit-key:" + public.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    ).hexdigest()[:16]
     algorithm, key_id, signature = seal.split(":")
     try:
         public.verify(bytes.fromhex(signature), text.encode())
@@ -76,7 +78,9 @@ def test_every_checkpoint_and_the_head_are_sealed(
     file = tmp_path / "key"
     file.write_bytes(data)
     folder = tmp_path / "trail"
-    trail = Trail(folder, Options(key=load_key(file), checkpoint_records=5, segment_bytes=3_000, sync_ms=0.1))
+    trail = Trail(
+        folder, Options(key=load_key(file), checkpoint_records=5, segment_bytes=3_000, sync_ms=0.1)
+    )
     for number in range(20):
         about = moment(f"e{number}")
         trail.sync(trail.write(about, allowed(about), 0))
@@ -141,7 +145,10 @@ BAD = {
     "empty": (b"", "a key of 0 bytes is too short"),
     "no PEM": (b"-----BEGIN NONSENSE-----\n", "cannot be used"),
     "encrypted": (pem(PRIVATE, BestAvailableEncryption(b"x")), "cannot be used"),
-    "RSA": (pem(generate_private_key(65537, 1024)), "is not an Ed25519 private key: make one with `openssl genpkey`"),
+    "RSA": (
+        pem(generate_private_key(65537, 1024)),
+        "is not an Ed25519 private key: make one with `openssl genpkey`",
+    ),
     "public": (
         PRIVATE.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
         "cannot be used",
@@ -164,12 +171,18 @@ def test_a_key_that_cannot_be_used_is_a_clear_error(tmp_path: Path, data: bytes,
 def test_a_key_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     """It says which, and what to do."""
     with pytest.raises(
-        TrailError, match=r"`.*gone` cannot be read: No such file or directory; give the path of a readable key file"
+        TrailError,
+        match=(
+            r"`.*gone` cannot be read: No such file or directory; give the path of a readable "
+            r"key file"
+        ),
     ):
         load_key(tmp_path / "gone")
 
 
-def test_a_pair_without_its_package_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_without_its_package_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A shared key needs none."""
     found = builtins.__import__
 

@@ -1,4 +1,5 @@
-"""The file that is being written: lines one after the other, nothing half done, nothing mapped into memory."""
+"""The file that is being written: lines one after the other, nothing half done, nothing mapped into
+memory."""
 
 from __future__ import annotations
 
@@ -55,8 +56,11 @@ def test_a_file_that_somebody_cut_stays_cut(tmp_path: Path) -> None:
     pages.close()
 
 
-def test_a_line_that_was_interrupted_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody was told that it is written: the next one takes its place, and nothing of it shows behind."""
+def test_a_line_that_was_interrupted_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody was told that it is written: the next one takes its place, and nothing of it shows
+    behind."""
     pages = Pages(tmp_path / "f")
     pages.put(0, b"one\n")
     write = os.write

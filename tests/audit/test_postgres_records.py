@@ -1,4 +1,5 @@
-"""Records in PostgreSQL: every line of a trail arrives, byte for byte, once; and nobody waits for that."""
+"""Records in PostgreSQL: every line of a trail arrives, byte for byte, once; and nobody waits for
+that."""
 
 from __future__ import annotations
 
@@ -53,15 +54,24 @@ def write(trail: Trail, *names: str) -> None:
 
 def opened(folder: Path, place: Place, **more: Any) -> PostgresTrail:
     """A trail that is shipped to the place."""
-    return PostgresTrail(folder, place.server.url, Options(sync_ms=0.1, head_ms=0), quick(place.schema, **more))
+    return PostgresTrail(
+        folder, place.server.url, Options(sync_ms=0.1, head_ms=0), quick(place.schema, **more)
+    )
 
 
-@pytest.mark.parametrize("made", [forging.single, forging.several, forging.many, forging.crashed, forging.retired])
+@pytest.mark.parametrize(
+    "made", [forging.single, forging.several, forging.many, forging.crashed, forging.retired]
+)
 @pytest.mark.parametrize("batch_bytes", [300, 512 * 1024])
-def test_every_line_arrives_as_it_was_written(tmp_path: Path, place: Place, made: Any, batch_bytes: int) -> None:
-    """Of every kind of trail: with several chains and segments, of crashed writers, with segments that are gone."""
+def test_every_line_arrives_as_it_was_written(
+    tmp_path: Path, place: Place, made: Any, batch_bytes: int
+) -> None:
+    """Of every kind of trail: with several chains and segments, of crashed writers, with segments
+    that are gone."""
     made(KEY).write(tmp_path)
-    left, troubles = ship_trail(tmp_path, place.server.url, quick(place.schema, batch_bytes=batch_bytes))
+    left, troubles = ship_trail(
+        tmp_path, place.server.url, quick(place.schema, batch_bytes=batch_bytes)
+    )
     assert (left, troubles) == ((0, 0), [])
     assert shipped(place) == written(tmp_path)
     heads = {path.parent.name: path.read_text() for path in tmp_path.glob("*/head")}
@@ -69,7 +79,9 @@ def test_every_line_arrives_as_it_was_written(tmp_path: Path, place: Place, made
     whole(place, KEY)
 
 
-def test_records_are_shipped_as_they_come_and_the_rest_when_the_trail_is_closed(tmp_path: Path, place: Place) -> None:
+def test_records_are_shipped_as_they_come_and_the_rest_when_the_trail_is_closed(
+    tmp_path: Path, place: Place
+) -> None:
     """What can be waited for, and what cannot: the checkpoint with which a chain ends."""
     trail = opened(tmp_path, place)
     write(trail, *[f"e{number}" for number in range(100)])
@@ -95,44 +107,75 @@ def test_a_row_has_what_people_look_for(tmp_path: Path, place: Place) -> None:
     assert trail.ship(30)
     trail.close()
     rows = place.do(
-        "SELECT kind, run, id, stage, action, tool, agent, task, tenant, took, extract(epoch FROM at) * 1000 "
-        "FROM {}.audit_record WHERE run <> '' ORDER BY seq"
+        "SELECT kind, run, id, stage, action, tool, agent, task, tenant, took, extract(epoch FROM "
+        "at) * 1000 FROM {}.audit_record WHERE run <> '' ORDER BY seq"
     )
     assert rows == [
         ("run", "r9", "", "", "", "", "ann", "t1", "acme", 0, 1_700_000_000_001),
-        ("intent", "r9", "e1", "tool_call", "ALLOW", "read", "ann", "t1", "acme", 77, 1_700_000_000_000),
+        (
+            "intent",
+            "r9",
+            "e1",
+            "tool_call",
+            "ALLOW",
+            "read",
+            "ann",
+            "t1",
+            "acme",
+            77,
+            1_700_000_000_000,
+        ),
         ("end", "r9", "", "", "", "", "ann", "t1", "acme", 0, 1_700_000_000_002),
     ]
-    assert place.do("SELECT DISTINCT convert_from(body, 'UTF8')::json ->> 'v' FROM {}.audit_record") == [("3",)]
+    assert place.do(
+        "SELECT DISTINCT convert_from(body, 'UTF8')::json ->> 'v' FROM {}.audit_record"
+    ) == [("3",)]
 
 
 def test_names_that_no_column_takes_are_shipped_all_the_same(tmp_path: Path, place: Place) -> None:
     """Zeros, and names that no index could hold; the record itself is exact."""
     chain = (
-        Draft(ONE).begin().add("intent", id="\0" * 3, run="r" * 100_000, tool="a\0b", at=1 << 60).add("event", at=-5)
+        Draft(ONE)
+        .begin()
+        .add("intent", id="\0" * 3, run="r" * 100_000, tool="a\0b", at=1 << 60)
+        .add("event", at=-5)
     )
     Drafts({ONE: chain.close()}).write(tmp_path)
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     assert shipped(place) == written(tmp_path)
-    (row,) = place.do("SELECT id, length(run), tool, extract(year FROM at)::int FROM {}.audit_record WHERE seq = 1")
+    (row,) = place.do(
+        "SELECT id, length(run), tool, extract(year FROM at)::int FROM {}.audit_record WHERE seq = "
+        "1"
+    )
     assert row == ("\N{REPLACEMENT CHARACTER}" * 3, 256, "a\N{REPLACEMENT CHARACTER}b", 9999)
 
 
-def test_records_are_kept_by_month_and_those_of_a_clock_that_is_off_beside_them(tmp_path: Path, place: Place) -> None:
+def test_records_are_kept_by_month_and_those_of_a_clock_that_is_off_beside_them(
+    tmp_path: Path, place: Place
+) -> None:
     """A month is there before its first record, and the next one ahead."""
-    moments = {1_700_000_000_000: "2023_11", 1_709_164_800_000: "2024_02", 0: "rest", 99_999_999_999_999: "rest"}
+    moments = {
+        1_700_000_000_000: "2023_11",
+        1_709_164_800_000: "2024_02",
+        0: "rest",
+        99_999_999_999_999: "rest",
+    }
     chain = Draft(ONE).begin()
     for at in moments:
         chain.add("event", at=at)
     Drafts({ONE: chain.close()}).write(tmp_path)
     ship_trail(tmp_path, place.server.url, quick(place.schema))
-    rows = place.do("SELECT tableoid::regclass::text FROM {}.audit_record WHERE kind = 'event' ORDER BY seq")
+    rows = place.do(
+        "SELECT tableoid::regclass::text FROM {}.audit_record WHERE kind = 'event' ORDER BY seq"
+    )
     assert [row[0].partition("audit_record_")[2] for row in rows] == list(moments.values())
     ahead = "SELECT count(*) FROM {}.months_of('audit_record') WHERE ends > now()"
     assert place.do(ahead) == [(2,)]
 
 
-def test_what_earlier_processes_left_is_shipped_by_whoever_comes(tmp_path: Path, place: Place) -> None:
+def test_what_earlier_processes_left_is_shipped_by_whoever_comes(
+    tmp_path: Path, place: Place
+) -> None:
     """Chains of processes that are gone, and of those that run and do not ship themselves."""
     forging.crashed().write(tmp_path)
     silent = Trail(tmp_path, Options(sync_ms=0.1, head_ms=0), names=lambda: "a" * 16)
@@ -142,7 +185,13 @@ def test_what_earlier_processes_left_is_shipped_by_whoever_comes(tmp_path: Path,
     trail = opened(tmp_path, place)
     write(trail, "t1")
     assert trail.ship(30)
-    until(lambda: place.do("SELECT count(*) FROM {}.audit_record WHERE id IN ('s1', 'b1', 't1')") == [(3,)], 2_000)
+    until(
+        lambda: (
+            place.do("SELECT count(*) FROM {}.audit_record WHERE id IN ('s1', 'b1', 't1')")
+            == [(3,)]
+        ),
+        2_000,
+    )
     for each in (trail, silent, beside):
         each.close()
     ship_trail(tmp_path, place.server.url, quick(place.schema))
@@ -150,8 +199,11 @@ def test_what_earlier_processes_left_is_shipped_by_whoever_comes(tmp_path: Path,
     whole(place)
 
 
-def test_only_what_is_on_the_disk_is_shipped_of_a_chain_that_is_written(tmp_path: Path, place: Place) -> None:
-    """What stands behind the head could still be lost with the power, or be taken back by its writer."""
+def test_only_what_is_on_the_disk_is_shipped_of_a_chain_that_is_written(
+    tmp_path: Path, place: Place
+) -> None:
+    """What stands behind the head could still be lost with the power, or be taken back by its
+    writer."""
     made = forging.crashed()
     made.write(tmp_path)
     writer = take(tmp_path / ONE)
@@ -187,7 +239,9 @@ def test_a_server_that_is_not_there_costs_nobody_anything(tmp_path: Path) -> Non
         ("nonsense", "the URL of the PostgreSQL records cannot be read"),
     ],
 )
-def test_a_url_that_cannot_be_read_is_refused_without_a_word_of_it(tmp_path: Path, url: str, says: str) -> None:
+def test_a_url_that_cannot_be_read_is_refused_without_a_word_of_it(
+    tmp_path: Path, url: str, says: str
+) -> None:
     """At once, before anything is opened."""
     with pytest.raises(TrailError, match=says) as caught:
         PostgresTrail(tmp_path / "trail", url)
@@ -245,7 +299,10 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
 
     with (
         psycopg.connect(place.server.url, autocommit=True) as db,
-        pytest.raises(TrailError, match=r"earlier Stanchion \(version 4, this one reads 5\): ship a trail to it once"),
+        pytest.raises(
+            TrailError,
+            match=r"earlier Stanchion \(version 4, this one reads 5\): ship a trail to it once",
+        ),
     ):
         Schema(db, place.schema, "server", later).check()
     with ThreadPoolExecutor(6) as threads:
@@ -254,18 +311,24 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
     assert place.do("SELECT count(*) FROM {}.audit_head WHERE note IS NULL") == [(1,)]
 
 
-def test_many_records_arrive_and_writing_them_is_writing_to_any_trail(tmp_path: Path, place: Place) -> None:
+def test_many_records_arrive_and_writing_them_is_writing_to_any_trail(
+    tmp_path: Path, place: Place
+) -> None:
     """The same code, at the same cost; the rest is another thread's work."""
     assert PostgresTrail.write is Trail.write
     trail = opened(tmp_path, place, ship_ms=20)
     write(trail, *[f"e{number}" for number in range(MANY)])
     assert trail.ship(600)
     trail.close()
-    assert place.do("SELECT count(*), count(DISTINCT id) FROM {}.audit_record WHERE kind = 'intent'") == [(MANY, MANY)]
+    assert place.do(
+        "SELECT count(*), count(DISTINCT id) FROM {}.audit_record WHERE kind = 'intent'"
+    ) == [(MANY, MANY)]
     assert shipped(place) == written(tmp_path)
 
 
-def test_all_shields_of_a_process_share_one_trail_and_one_shipper(tmp_path: Path, place: Place) -> None:
+def test_all_shields_of_a_process_share_one_trail_and_one_shipper(
+    tmp_path: Path, place: Place
+) -> None:
     """The last who closes it ends it."""
     one = open_postgres_trail(tmp_path, place.server.url, shipping=quick(place.schema))
     two = open_postgres_trail(tmp_path, place.server.url, shipping=quick(place.schema))
@@ -285,7 +348,8 @@ def test_the_driver_is_asked_for_where_it_is_missing_and_not_imported_before() -
         "import sys; sys.modules['psycopg'] = None\n"
         "from pathlib import Path\n"
         "from stanchion.audit.postgres import PostgresTrail, verify_database\n"
-        "for use in (lambda: PostgresTrail(Path('x'), 'postgresql:///x'), lambda: verify_database('postgresql:///x')):\n"
+        "for use in (lambda: PostgresTrail(Path('x'), 'postgresql:///x'), lambda: "
+        "verify_database('postgresql:///x')):\n"
         "    try: use()\n"
         "    except Exception as error: print(type(error).__name__, error)\n"
     )
@@ -294,7 +358,9 @@ def test_the_driver_is_asked_for_where_it_is_missing_and_not_imported_before() -
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["TrailError", "CannotVerify"]
 
 
-def test_a_line_is_not_shipped_that_its_writer_cannot_have_written(tmp_path: Path, place: Place) -> None:
+def test_a_line_is_not_shipped_that_its_writer_cannot_have_written(
+    tmp_path: Path, place: Place
+) -> None:
     """Shipping stops before it, whatever is wrong; other chains go on, and the line is kept."""
     bad: dict[str, Callable[[bytes], bytes]] = {
         "1" * 16: lambda line: line.replace(b"make", b"fake"),
@@ -308,7 +374,10 @@ def test_a_line_is_not_shipped_that_its_writer_cannot_have_written(tmp_path: Pat
         drafts[name].mark(closed=True)
     Drafts(drafts).write(tmp_path)
     left, troubles = ship_trail(tmp_path, place.server.url, quick(place.schema, batch_bytes=300))
-    assert {name: len(lines) for name, lines in shipped(place).items()} == {**dict.fromkeys(bad, 4), "5" * 16: 8}
+    assert {name: len(lines) for name, lines in shipped(place).items()} == {
+        **dict.fromkeys(bad, 4),
+        "5" * 16: 8,
+    }
     assert left.records == 4 * 4
     assert [words.partition("`")[2][:16] for words in troubles] == sorted(bad)
     kept = place.do("SELECT chain, seq, deed, line FROM {}.audit_evidence ORDER BY chain")

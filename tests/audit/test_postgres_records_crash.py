@@ -1,4 +1,5 @@
-"""Records in PostgreSQL outlive everything: killed processes, lost answers, a server that goes and comes again."""
+"""Records in PostgreSQL outlive everything: killed processes, lost answers, a server that goes and
+comes again."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ KILLS = 300 if os.environ.get("STANCHION_SOAK") else 8
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_line_is_there_once_however_often_processes_are_killed(tmp_path: Path, place: Place, seed: int) -> None:
+def test_every_line_is_there_once_however_often_processes_are_killed(
+    tmp_path: Path, place: Place, seed: int
+) -> None:
     """They write and ship at the same time, in small batches, and die at moments of chance."""
     command = ["kills", str(tmp_path), place.server.url, place.schema, str(KILLS), str(seed)]
     done = subprocess.run(
@@ -61,7 +64,9 @@ class CutAt(Proxy):
         """It cannot be set."""
 
 
-def test_an_answer_that_is_lost_doubles_nothing_and_skips_nothing(tmp_path: Path, place: Place) -> None:
+def test_an_answer_that_is_lost_doubles_nothing_and_skips_nothing(
+    tmp_path: Path, place: Place
+) -> None:
     """Whichever it is: also the one that would have told that a batch has arrived."""
     forging.many().write(tmp_path)
     ship_trail(tmp_path / "nothing", place.server.url, quick(place.schema))
@@ -86,7 +91,9 @@ def test_an_answer_that_is_lost_doubles_nothing_and_skips_nothing(tmp_path: Path
     whole(place)
 
 
-def test_a_process_that_lost_an_answer_finds_out_by_itself_what_has_arrived(tmp_path: Path, place: Place) -> None:
+def test_a_process_that_lost_an_answer_finds_out_by_itself_what_has_arrived(
+    tmp_path: Path, place: Place
+) -> None:
     """It knows how far it had come, and may be wrong."""
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     proxy = CutAt(place.server.port)
@@ -110,7 +117,10 @@ def test_a_process_that_lost_an_answer_finds_out_by_itself_what_has_arrived(tmp_
 def test_a_server_that_goes_and_comes_again_misses_nothing(tmp_path: Path, place: Place) -> None:
     """It crashes while records arrive; deciding goes on, and shipping by itself when it is back."""
     trail = PostgresTrail(
-        tmp_path, place.server.url, Options(sync_ms=0.1, head_ms=0), quick(place.schema, batch_bytes=2_000)
+        tmp_path,
+        place.server.url,
+        Options(sync_ms=0.1, head_ms=0),
+        quick(place.schema, batch_bytes=2_000),
     )
     write(trail, *[f"a{number}" for number in range(300)])
     assert trail.ship(30)
@@ -139,7 +149,9 @@ class Silent(Proxy):
             super()._end(*both)
 
 
-def test_a_server_that_says_nothing_any_more_is_given_up_and_asked_again(tmp_path: Path, place: Place) -> None:
+def test_a_server_that_says_nothing_any_more_is_given_up_and_asked_again(
+    tmp_path: Path, place: Place
+) -> None:
     """Its connection stays open and silent: a limit of time ends it."""
     proxy = Silent(place.server.port)
     limits = {"timeout_s": 0.3, "close_s": 30}
@@ -164,7 +176,8 @@ def test_a_server_that_says_nothing_any_more_is_given_up_and_asked_again(tmp_pat
 def test_processes_on_one_folder_ship_together_and_whoever_verifies_meanwhile_finds_it_whole(
     tmp_path: Path, place: Place
 ) -> None:
-    """Each its own chain, and that of one that does not ship; their checkpoints name one another all the time."""
+    """Each its own chain, and that of one that does not ship; their checkpoints name one another
+    all the time."""
     place_of = (str(tmp_path), place.server.url, place.schema)
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     workers = [start("writes", *place_of, name, "400") for name in ("one", "two")]
@@ -174,7 +187,8 @@ def test_processes_on_one_folder_ship_together_and_whoever_verifies_meanwhile_fi
         tell(worker)
     names = [hear(worker) for worker in workers]
     assert len(set(names)) == 3
-    headed = "SELECT count(*) FROM {}.audit_head WHERE head <> ''"  # a chain's first records may come before its head
+    # A chain's first records may come before its head
+    headed = "SELECT count(*) FROM {}.audit_head WHERE head <> ''"
     until(lambda: place.do(headed) == [(3,)], 2_000)
     whole(place)
     for worker in workers[:2]:
@@ -189,8 +203,12 @@ def test_processes_on_one_folder_ship_together_and_whoever_verifies_meanwhile_fi
 
 
 def test_many_hosts_ship_to_one_database(tmp_path: Path, place: Place) -> None:
-    """Their folders are apart, their chains beside one another; all begin at once, on a database without tables."""
-    workers = [start("writes", str(tmp_path / str(n)), place.server.url, place.schema, f"h{n}", "60") for n in range(2)]
+    """Their folders are apart, their chains beside one another; all begin at once, on a database
+    without tables."""
+    workers = [
+        start("writes", str(tmp_path / str(n)), place.server.url, place.schema, f"h{n}", "60")
+        for n in range(2)
+    ]
     assert [hear(worker) for worker in workers] == ["ready"] * 2
     for _ in range(2):
         for worker in workers:
@@ -203,7 +221,9 @@ def test_many_hosts_ship_to_one_database(tmp_path: Path, place: Place) -> None:
     whole(place)
 
 
-def test_a_forked_process_ships_its_own_and_leaves_its_parents_connection_alone(tmp_path: Path, place: Place) -> None:
+def test_a_forked_process_ships_its_own_and_leaves_its_parents_connection_alone(
+    tmp_path: Path, place: Place
+) -> None:
     """Both go on where they were."""
     worker = start("forks", str(tmp_path), place.server.url, place.schema)
     (name,) = finish(worker)

@@ -1,4 +1,5 @@
-"""Erasing in PostgreSQL follows the trail's: what was said leaves the rows, and nobody takes it out without a word."""
+"""Erasing in PostgreSQL follows the trail's: what was said leaves the rows, and nobody takes it out
+without a word."""
 
 from __future__ import annotations
 
@@ -35,8 +36,11 @@ def said(place: Place) -> int:
 
 
 @pytest.mark.parametrize("portion", [1, 1_000])
-def test_what_is_erased_in_the_files_leaves_the_rows_in_portions(tmp_path: Path, place: Place, portion: int) -> None:
-    """Whether it had been shipped before or not; the rows are what the files have, byte for byte."""
+def test_what_is_erased_in_the_files_leaves_the_rows_in_portions(
+    tmp_path: Path, place: Place, portion: int
+) -> None:
+    """Whether it had been shipped before or not; the rows are what the files have, byte for
+    byte."""
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
     trail.close()
@@ -52,7 +56,10 @@ def test_what_is_erased_in_the_files_leaves_the_rows_in_portions(tmp_path: Path,
     whole(place)
 
 
-UNSAID = "UPDATE {}.audit_record SET kept = convert_to(rpad('null', length(kept)), 'UTF8') WHERE id = 'r1.1'"
+UNSAID = (
+    "UPDATE {}.audit_record SET kept = convert_to(rpad('null', length(kept)), 'UTF8') WHERE "
+    "id = 'r1.1'"
+)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +67,8 @@ UNSAID = "UPDATE {}.audit_record SET kept = convert_to(rpad('null', length(kept)
     [
         UNSAID,
         "UPDATE {}.audit_record SET kept = '{{}}' WHERE id = 'r1.1'",
-        "INSERT INTO {}.audit_erased (chain, first_seq, last_seq, by_chain, by_seq) SELECT chain, 0, 99, chain, 3 "
-        "FROM {}.audit_head",
+        "INSERT INTO {}.audit_erased (chain, first_seq, last_seq, by_chain, by_seq) SELECT chain, "
+        "0, 99, chain, 3 FROM {}.audit_head",
         "DELETE FROM {}.audit_erased",
     ],
 )
@@ -73,7 +80,10 @@ def test_nobody_erases_what_no_record_names(tmp_path: Path, place: Place, statem
     ship(tmp_path, place)
     own = sql.Identifier(place.schema)
     said_so = sql.SQL(statement).format(own, own)
-    with psycopg.connect(place.server.url, autocommit=True) as db, pytest.raises(psycopg.Error) as raised:
+    with (
+        psycopg.connect(place.server.url, autocommit=True) as db,
+        pytest.raises(psycopg.Error) as raised,
+    ):
         db.execute(said_so)
     assert raised.value.sqlstate == "ST101"
     assert said(place) == 4

@@ -1,4 +1,5 @@
-"""Retention in PostgreSQL follows the trail's: what a chain retires leaves, a bypass never does, the rest verifies."""
+"""Retention in PostgreSQL follows the trail's: what a chain retires leaves, a bypass never does,
+the rest verifies."""
 
 from __future__ import annotations
 
@@ -93,14 +94,17 @@ def test_what_a_chain_retires_leaves_in_portions_and_the_rest_verifies(
 
 
 def test_rows_that_are_half_removed_are_not_missed(tmp_path: Path, place: Place) -> None:
-    """A segment leaves in several transactions, and whoever verifies between two of them finds it whole."""
+    """A segment leaves in several transactions, and whoever verifies between two of them finds it
+    whole."""
     clock = FakeClock(START)
     chain = chain_of(tmp_path, clock, 3)
     ship(tmp_path, place)
     retire(tmp_path, chain, Keep(days=1), clock(), nullcontext())
     chain.close({})
     with psycopg.connect(place.server.url, autocommit=True) as db:
-        assert not Rounds(tmp_path, monotonic).go(Landing(db, place.schema), Manner(frozenset(), 0.0, 10_000, 0.0))
+        assert not Rounds(tmp_path, monotonic).go(
+            Landing(db, place.schema), Manner(frozenset(), 0.0, 10_000, 0.0)
+        )
     counts = [len(shipped(place)[MINE])]
     while place.do("SELECT {}.audit_remove_retired(3)") != [(0,)]:
         counts.append(len(shipped(place)[MINE]))
@@ -111,9 +115,12 @@ def test_rows_that_are_half_removed_are_not_missed(tmp_path: Path, place: Place)
 
 
 def test_no_segment_leaves_the_folder_before_it_has_arrived(tmp_path: Path, place: Place) -> None:
-    """While the database is away the folder grows; when it is back what need not be kept leaves both."""
+    """While the database is away the folder grows; when it is back what need not be kept leaves
+    both."""
     options = Options(segment_bytes=600, sync_ms=0.1, head_ms=0, keep=Keep(size=1))
-    away = PostgresTrail(tmp_path, "postgresql://kim@127.0.0.1:1/x", options, Shipping(again_s=0.01))
+    away = PostgresTrail(
+        tmp_path, "postgresql://kim@127.0.0.1:1/x", options, Shipping(again_s=0.01)
+    )
     write(away, *[f"a{number}" for number in range(8)])
     away.close()
     grown = sorted(int(path.stem) for path in (tmp_path / away.name).glob("*.jsonl"))
@@ -160,7 +167,9 @@ def test_a_bypass_is_never_removed(tmp_path: Path, place: Place) -> None:
     whole(place)
 
 
-def test_a_bypass_in_a_segment_that_a_forged_record_retires_stays(tmp_path: Path, place: Place) -> None:
+def test_a_bypass_in_a_segment_that_a_forged_record_retires_stays(
+    tmp_path: Path, place: Place
+) -> None:
     """With all of its segment: nothing around it is lost either."""
     made = forging.several(KEY)
     made[ONE].begin().add("bypass", who="kim").checkpoint().begin().work(1).retire(4).close()
@@ -168,7 +177,11 @@ def test_a_bypass_in_a_segment_that_a_forged_record_retires_stays(tmp_path: Path
     ship(tmp_path, place)
     assert place.do("SELECT segment, removed_at FROM {}.audit_retired") == [(4, None)]
     assert place.do("SELECT count(*) FROM {}.audit_record WHERE segment = 4") == [(3,)]
-    assert verify_database(place.server.url, KEY, schema=place.schema).faults == verify(tmp_path, KEY).faults == ()
+    assert (
+        verify_database(place.server.url, KEY, schema=place.schema).faults
+        == verify(tmp_path, KEY).faults
+        == ()
+    )
 
 
 REFUSED = {
@@ -184,8 +197,12 @@ REFUSED = {
     "UPDATE {}.audit_head SET head_seq = 3": "only goes forward",
     "DELETE FROM {}.audit_head": "only goes forward",
     "TRUNCATE {}.audit_head": "only goes forward",
-    "INSERT INTO {}.audit_retired SELECT chain, 3, 12, 16, 23 FROM {}.audit_head": "does not retire segment 3",
-    "INSERT INTO {}.audit_retired SELECT chain, 6, 27, 31, 4 FROM {}.audit_head": "does not retire segment 6",
+    (
+        "INSERT INTO {}.audit_retired SELECT chain, 3, 12, 16, 23 FROM {}.audit_head"
+    ): "does not retire segment 3",
+    (
+        "INSERT INTO {}.audit_retired SELECT chain, 6, 27, 31, 4 FROM {}.audit_head"
+    ): "does not retire segment 6",
     "UPDATE {}.audit_retired SET last_seq = 99": "stays retired",
     "DELETE FROM {}.audit_retired": "stays retired",
     "TRUNCATE {}.audit_retired": "stays retired",
@@ -205,7 +222,8 @@ def test_the_tables_refuse_what_would_lose_or_change_a_record(tmp_path: Path, pl
 
 
 def test_a_role_that_ships_needs_no_more_than_to_add(tmp_path: Path, place: Place) -> None:
-    """It owns nothing, makes months and removes what is retired all the same, and can do nothing else."""
+    """It owns nothing, makes months and removes what is retired all the same, and can do nothing
+    else."""
     ship(tmp_path / "nothing", place)
     role = f"{place.schema}_ships"
     place.server.do("CREATE ROLE {} LOGIN PASSWORD 's3cr3t&word'", role)
@@ -243,7 +261,9 @@ def test_a_role_that_ships_needs_no_more_than_to_add(tmp_path: Path, place: Plac
         place.server.do("DROP ROLE {}", role)
 
 
-def test_a_month_that_could_not_be_made_in_time_stays_with_the_rest(tmp_path: Path, place: Place) -> None:
+def test_a_month_that_could_not_be_made_in_time_stays_with_the_rest(
+    tmp_path: Path, place: Place
+) -> None:
     """Its records can be found there, and more of them join."""
     ship(tmp_path / "nothing", place)
     place.do(
@@ -257,8 +277,11 @@ def test_a_month_that_could_not_be_made_in_time_stays_with_the_rest(tmp_path: Pa
         place.do("SELECT {}.make_month('cell', '2024-06-01')")
 
 
-def test_somebody_who_reads_for_long_keeps_nobody_from_shipping(tmp_path: Path, place: Place) -> None:
-    """A month that cannot be made meanwhile is not waited for long, nor is one that could be dropped."""
+def test_somebody_who_reads_for_long_keeps_nobody_from_shipping(
+    tmp_path: Path, place: Place
+) -> None:
+    """A month that cannot be made meanwhile is not waited for long, nor is one that could be
+    dropped."""
     clock = FakeClock(START)
     chain = chain_of(tmp_path / "one", clock, 5)
     ship(tmp_path / "one", place)
@@ -268,7 +291,9 @@ def test_somebody_who_reads_for_long_keeps_nobody_from_shipping(tmp_path: Path, 
     Drafts({ONE: older}).write(tmp_path / "two")
     before = months(place)
     with place.server.connect() as db, db.transaction():
-        db.execute(sql.SQL("SELECT count(*) FROM {}.audit_record").format(sql.Identifier(place.schema)))
+        db.execute(
+            sql.SQL("SELECT count(*) FROM {}.audit_record").format(sql.Identifier(place.schema))
+        )
         for folder in ("one", "two"):
             ship(tmp_path / folder, place)
         assert months(place) == before
@@ -282,15 +307,20 @@ def test_somebody_who_reads_for_long_keeps_nobody_from_shipping(tmp_path: Path, 
 def test_incidents_leave_after_so_many_days(tmp_path: Path, place: Place) -> None:
     """Whole months at once, and the older part of the month in which the limit is."""
     ship(tmp_path / "nothing", place)
-    place.do("SELECT {}.make_month('incident', now() - make_interval(months => n)) FROM generate_series(1, 3) AS n")
     place.do(
-        "INSERT INTO {}.incident (at, run, tool, fingerprint, success, reason, call) "
-        "SELECT now() - make_interval(days => n), 'r1', 'bash', md5(n::text), n % 2 = 0, 'timeout', '{{}}' "
-        "FROM generate_series(1, 80) AS n"
+        "SELECT {}.make_month('incident', now() - make_interval(months => n)) FROM "
+        "generate_series(1, 3) AS n"
+    )
+    place.do(
+        "INSERT INTO {}.incident (at, run, tool, fingerprint, success, reason, call) SELECT now() "
+        "- make_interval(days => n), 'r1', 'bash', md5(n::text), n % 2 = 0, 'timeout', '{{}}' FROM "
+        "generate_series(1, 80) AS n"
     )
     there = "SELECT count(*) FROM {}.months_of('incident')"
     before = place.do(there)[0][0]
     ship_trail(tmp_path, place.server.url, quick(place.schema, portion=7, incident_days=40))
-    assert place.do("SELECT count(*), min(at) > now() - interval '41 days' FROM {}.incident") == [(39, True)]
+    assert place.do("SELECT count(*), min(at) > now() - interval '41 days' FROM {}.incident") == [
+        (39, True)
+    ]
     assert place.do(there)[0][0] < before
     assert place.do("SELECT count(*) FROM {}.incident_rest") == [(0,)]

@@ -47,20 +47,30 @@ def tamper(place: Place, *statements: str) -> None:
         db.execute("SET session_replication_role = replica")
         for statement in statements:
             own = sql.Identifier(place.schema)
-            assert db.execute(sql.SQL(statement).format(*[own] * statement.count("{}"))).rowcount > 0
+            assert (
+                db.execute(sql.SQL(statement).format(*[own] * statement.count("{}"))).rowcount > 0
+            )
 
 
-@pytest.mark.parametrize("made", [forging.single, forging.several, forging.many, forging.crashed, forging.retired])
-def test_what_is_written_back_is_the_trail_that_was_shipped(tmp_path: Path, place: Place, made: Any) -> None:
+@pytest.mark.parametrize(
+    "made", [forging.single, forging.several, forging.many, forging.crashed, forging.retired]
+)
+def test_what_is_written_back_is_the_trail_that_was_shipped(
+    tmp_path: Path, place: Place, made: Any
+) -> None:
     """Chains, segments and heads, byte for byte; but not what a crash left of a line."""
     ship(made(KEY), tmp_path / "trail", place)
     told: list[tuple[int, int]] = []
-    exported = export_trail(place.server.url, tmp_path / "back", place.schema, lambda *how: told.append(how))
+    exported = export_trail(
+        place.server.url, tmp_path / "back", place.schema, lambda *how: told.append(how)
+    )
     assert written(tmp_path / "back") == written(tmp_path / "trail")
     assert exported.records == sum(map(len, written(tmp_path / "trail").values()))
     assert told[-1][0] == exported.records
     for head in (tmp_path / "trail").glob("*/head"):
-        assert (tmp_path / "back" / head.parent.name / "head").read_text() == head.read_text() + "\n"
+        assert (
+            tmp_path / "back" / head.parent.name / "head"
+        ).read_text() == head.read_text() + "\n"
     found, original = verify(tmp_path / "back", KEY), verify(tmp_path / "trail", KEY)
     assert found.faults == ()
     assert [chain.id for chain in found.chains] == [chain.id for chain in original.chains]
@@ -74,14 +84,32 @@ def test_it_is_written_back_to_an_empty_folder_only(tmp_path: Path, place: Place
         export_trail(place.server.url, tmp_path / "trail", place.schema)
 
 
-EDITED = "UPDATE {}.audit_record SET body = replace(convert_from(body, 'UTF8'), 'make', 'fake')::bytea WHERE seq = 9"
+EDITED = (
+    "UPDATE {}.audit_record SET body = replace(convert_from(body, 'UTF8'), 'make', "
+    "'fake')::bytea WHERE seq = 9"
+)
 REHASHED = "UPDATE {}.audit_record SET hash = sha256(body) WHERE seq = 9"
 DEEDS: dict[str, tuple[tuple[str, ...], Deed, int | None, str]] = {
     "body edited": ((EDITED,), Deed.EDITED, 9, "record 9 was edited"),
-    "body edited, hash made anew": ((EDITED, REHASHED), Deed.EDITED, 9, "record 10 still names the one it had"),
+    "body edited, hash made anew": (
+        (EDITED, REHASHED),
+        Deed.EDITED,
+        9,
+        "record 10 still names the one it had",
+    ),
     "row deleted": (("DELETE FROM {}.audit_record WHERE seq = 8",), Deed.DELETED, 8, "record 8"),
-    "end deleted": (("DELETE FROM {}.audit_record WHERE seq > 15",), Deed.TRUNCATED, 16, "at the end"),
-    "segment deleted": (("DELETE FROM {}.audit_record WHERE segment = 2",), Deed.DELETED, 7, "segment 2"),
+    "end deleted": (
+        ("DELETE FROM {}.audit_record WHERE seq > 15",),
+        Deed.TRUNCATED,
+        16,
+        "at the end",
+    ),
+    "segment deleted": (
+        ("DELETE FROM {}.audit_record WHERE segment = 2",),
+        Deed.DELETED,
+        7,
+        "segment 2",
+    ),
     "all rows deleted": (("DELETE FROM {}.audit_record",), Deed.DELETED, 0, "segment"),
     "rows swapped": (
         ("UPDATE {}.audit_record SET seq = 17 - seq WHERE seq IN (8, 9)",),
@@ -103,7 +131,8 @@ DEEDS: dict[str, tuple[tuple[str, ...], Deed, int | None, str]] = {
     ),
     "row doubled": (
         (
-            'INSERT INTO {}.audit_record SELECT (jsonb_populate_record(r, \'{{"at":"2024-02-02"}}\')).* '
+            "INSERT INTO {}.audit_record SELECT (jsonb_populate_record(r, "
+            '\'{{"at":"2024-02-02"}}\')).* '
             "FROM {}.audit_record AS r WHERE seq = 8",
         ),
         Deed.DUPLICATED,
@@ -145,8 +174,11 @@ DEEDS: dict[str, tuple[tuple[str, ...], Deed, int | None, str]] = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_what_is_done_to_the_tables_is_found_and_named(tmp_path: Path, place: Place, deed: str) -> None:
-    """By somebody whom no trigger stops: the bytes, the order, the heads, and what columns say beside them."""
+def test_what_is_done_to_the_tables_is_found_and_named(
+    tmp_path: Path, place: Place, deed: str
+) -> None:
+    """By somebody whom no trigger stops: the bytes, the order, the heads, and what columns say
+    beside them."""
     key = KEY if len(deed) % 2 else None
     ship(forging.several(key), tmp_path, place)
     assert verified(place, key).faults == ()
@@ -166,7 +198,9 @@ def test_a_chain_that_others_name_is_missed(tmp_path: Path, place: Place) -> Non
     assert (fault.chain, fault.deed) == (TWO, Deed.DELETED)
 
 
-def test_a_witness_knows_what_a_database_that_was_put_back_does_not(tmp_path: Path, place: Place) -> None:
+def test_a_witness_knows_what_a_database_that_was_put_back_does_not(
+    tmp_path: Path, place: Place
+) -> None:
     """Heads that were kept elsewhere name what has to be there."""
     ship(forging.single(), tmp_path / "trail", place)
     longer = forging.single()
@@ -177,15 +211,27 @@ def test_a_witness_knows_what_a_database_that_was_put_back_does_not(tmp_path: Pa
     assert [fault.deed for fault in report.faults] == [Deed.TRUNCATED]
 
 
-def test_another_record_under_the_same_number_is_never_written_over(tmp_path: Path, place: Place) -> None:
-    """Of two trails with one name the first stays; the other's record is kept as evidence, and other chains go on."""
+def test_another_record_under_the_same_number_is_never_written_over(
+    tmp_path: Path, place: Place
+) -> None:
+    """Of two trails with one name the first stays; the other's record is kept as evidence, and
+    other chains go on."""
     first = Drafts({ONE: Draft(ONE).begin().work(5).mark()})
     ship(first, tmp_path / "first", place)
     before = shipped(place)
-    other = Drafts({ONE: Draft(ONE, salt="other").begin().work(9).close(), TWO: Draft(TWO).begin().work(4).close()})
+    other = Drafts(
+        {
+            ONE: Draft(ONE, salt="other").begin().work(9).close(),
+            TWO: Draft(TWO).begin().work(4).close(),
+        }
+    )
     other.write(tmp_path / "other")
     _, troubles = ship_trail(tmp_path / "other", place.server.url, quick(place.schema))
-    assert [words for words in troubles if f"chain `{ONE}` is no longer shipped" in words] == troubles != []
+    assert (
+        [words for words in troubles if f"chain `{ONE}` is no longer shipped" in words]
+        == troubles
+        != []
+    )
     there = shipped(place)
     assert there[ONE] == before[ONE]
     assert there[TWO] == written(tmp_path / "other")[TWO]
@@ -194,7 +240,9 @@ def test_another_record_under_the_same_number_is_never_written_over(tmp_path: Pa
     assert (fault.chain, fault.seq, fault.deed) == (ONE, 5, Deed.SPLICED)
 
 
-def test_a_process_whose_own_chain_is_no_longer_shipped_says_so_and_goes_on(tmp_path: Path, place: Place) -> None:
+def test_a_process_whose_own_chain_is_no_longer_shipped_says_so_and_goes_on(
+    tmp_path: Path, place: Place
+) -> None:
     """Nothing is refused because of it, and nothing of the chain leaves the folder."""
     ship(Drafts({ONE: Draft(ONE).begin().work(5).mark()}), tmp_path / "first", place)
     Drafts({ONE: Draft(ONE, salt="other").begin().work(9).close()}).write(tmp_path / "other")
@@ -233,7 +281,8 @@ def test_a_chain_that_was_set_right_goes_on_when_it_is_let(tmp_path: Path, place
 
 
 def test_a_chain_that_was_put_back_is_told_and_not_shipped(tmp_path: Path, place: Place) -> None:
-    """First it is only shorter than what has arrived; when it is gone on with there are two of it."""
+    """First it is only shorter than what has arrived; when it is gone on with there are two of
+    it."""
     ship(Drafts({ONE: Draft(ONE).begin().work(9).mark()}), tmp_path / "first", place)
     back = Draft(ONE).begin().work(4).mark()
     Drafts({ONE: back}).write(tmp_path / "back")
@@ -286,7 +335,9 @@ def test_the_database_can_be_verified_at_any_moment(tmp_path: Path, place: Place
     assert len(seen) >= 30
 
 
-def test_a_checkpoint_that_names_what_never_comes_is_shipped_all_the_same(tmp_path: Path, place: Place) -> None:
+def test_a_checkpoint_that_names_what_never_comes_is_shipped_all_the_same(
+    tmp_path: Path, place: Place
+) -> None:
     """An intruder cannot stop shipping by taking a chain away; and what is missing is missed."""
     made = forging.many(KEY)
     made.write(tmp_path)
@@ -296,10 +347,14 @@ def test_a_checkpoint_that_names_what_never_comes_is_shipped_all_the_same(tmp_pa
     left, _ = ship_trail(tmp_path, place.server.url, quick(place.schema))
     assert left == (0, 0)
     assert shipped(place) == written(tmp_path)
-    assert [(fault.chain, fault.deed) for fault in verified(place, KEY).faults] == [(TWO, Deed.DELETED)]
+    assert [(fault.chain, fault.deed) for fault in verified(place, KEY).faults] == [
+        (TWO, Deed.DELETED)
+    ]
 
 
-def test_segments_that_are_gone_before_they_were_shipped_are_missed(tmp_path: Path, place: Place) -> None:
+def test_segments_that_are_gone_before_they_were_shipped_are_missed(
+    tmp_path: Path, place: Place
+) -> None:
     """What follows them is shipped; that no record retires them is found."""
     made = forging.several(KEY)
     made[ONE].forget(2)

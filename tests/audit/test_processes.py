@@ -1,4 +1,5 @@
-"""Several processes on one folder: each writes a chain of its own, and nothing is lost between them."""
+"""Several processes on one folder: each writes a chain of its own, and nothing is lost between
+them."""
 
 from __future__ import annotations
 
@@ -35,7 +36,11 @@ def test_processes_at_once_write_a_chain_each(tmp_path: Path) -> None:
     found = whole(tmp_path)
     assert len(found) == 4
     for number, name in enumerate(names):
-        own = [record["id"] for record in of_kind(found[name], "intent") if record["id"].startswith(f"w{number}.")]
+        own = [
+            record["id"]
+            for record in of_kind(found[name], "intent")
+            if record["id"].startswith(f"w{number}.")
+        ]
         assert own == [f"w{number}.{each}" for each in range(200)]
     assert len(ids(tmp_path)) == 3 * 200 + 10
     opened = [record["pid"] for record in of_kind(found[resumed], "open")]
@@ -43,7 +48,8 @@ def test_processes_at_once_write_a_chain_each(tmp_path: Path) -> None:
 
 
 def test_a_forked_process_goes_on_with_a_chain_of_its_own(tmp_path: Path) -> None:
-    """Also where another thread was in the middle of a record; and the parent goes on with its own."""
+    """Also where another thread was in the middle of a record; and the parent goes on with its
+    own."""
     worker = start("forks", str(tmp_path))
     names = dict(said.split("=") for said in finish(worker))
     assert set(names) == {"parent", "child", "grandchild"}
@@ -51,9 +57,18 @@ def test_a_forked_process_goes_on_with_a_chain_of_its_own(tmp_path: Path) -> Non
     assert names["child"] != names["grandchild"]
     found = whole(tmp_path)
     for who, name in names.items():
-        own = [record["id"] for record in of_kind(found[name], "intent") if record["id"].startswith(f"{who}.")]
+        own = [
+            record["id"]
+            for record in of_kind(found[name], "intent")
+            if record["id"].startswith(f"{who}.")
+        ]
         assert own == [f"{who}.{number}" for number in range(20)]
-    busy = [record["id"] for each in found.values() for record in of_kind(each, "intent") if "busy" in record["id"]]
+    busy = [
+        record["id"]
+        for each in found.values()
+        for record in of_kind(each, "intent")
+        if "busy" in record["id"]
+    ]
     assert busy == [f"busy.{number}" for number in range(len(busy))]
     assert len(busy) >= 50
 

@@ -1,4 +1,5 @@
-"""Keys that ratchet: one found later forges nothing that came before, and nothing behind the head is adopted."""
+"""Keys that ratchet: one found later forges nothing that came before, and nothing behind the head
+is adopted."""
 
 from __future__ import annotations
 
@@ -73,7 +74,11 @@ def test_every_opening_uses_the_key_up(tmp_path: Path, key: Path) -> None:
     assert all('"mac"' in line.decode() for line in lines(chain))
     report = verify(folder, tmp_path / "key.verify")
     assert report.faults == ()
-    assert stat.S_IMODE(key.stat().st_mode) == stat.S_IMODE((tmp_path / "key.verify").stat().st_mode) == 0o600
+    assert (
+        stat.S_IMODE(key.stat().st_mode)
+        == stat.S_IMODE((tmp_path / "key.verify").stat().st_mode)
+        == 0o600
+    )
     assert not set(seen[:4]) & {key.read_text()}
 
 
@@ -92,7 +97,9 @@ def test_macs_are_as_the_page_says(tmp_path: Path, key: Path) -> None:
             of_epoch = secret
             for _ in range(number):
                 of_epoch = sha256(b"stanchion-ratchet:" + of_epoch).digest()
-            mac_key = hmac.digest(of_epoch, f"stanchion-epoch:{trail.name}:{body['seq']}".encode(), "sha256")
+            mac_key = hmac.digest(
+                of_epoch, f"stanchion-epoch:{trail.name}:{body['seq']}".encode(), "sha256"
+            )
         assert line["mac"] == hmac.digest(mac_key, line["hash"].encode(), "sha256").hex()
         mac_key = sha256(b"stanchion-next:" + mac_key).digest()
 
@@ -100,7 +107,13 @@ def test_macs_are_as_the_page_says(tmp_path: Path, key: Path) -> None:
 def forged(chain: Path, mac: str = "") -> None:
     """Append a record that fits the chain by its hashes, as somebody without the key does."""
     last = json.loads(lines(chain)[-1])
-    body = {"v": 3, "prev": last["hash"], "seq": last["body"]["seq"] + 1, "chain": chain.name, "kind": "intent"}
+    body = {
+        "v": 3,
+        "prev": last["hash"],
+        "seq": last["body"]["seq"] + 1,
+        "chain": chain.name,
+        "kind": "intent",
+    }
     body |= {
         "at": last["body"]["at"],
         "id": "forged",
@@ -112,12 +125,18 @@ def forged(chain: Path, mac: str = "") -> None:
     text = json.dumps(body, separators=(",", ":")).encode()
     proof = f'"mac":"{mac}",' if mac else ""
     with (chain / "00000001.jsonl").open("ab") as file:
-        file.write(b'{"hash":"%b",%b"took":0,"body":%b}\n' % (sha256(text).hexdigest().encode(), proof.encode(), text))
+        file.write(
+            b'{"hash":"%b",%b"took":0,"body":%b}\n'
+            % (sha256(text).hexdigest().encode(), proof.encode(), text)
+        )
 
 
 @pytest.mark.parametrize("mac", ["", "0" * 64])
-def test_a_record_forged_behind_the_head_is_found_after_others_went_on(tmp_path: Path, key: Path, mac: str) -> None:
-    """Also when the next process, which cannot check it, has gone on, sealed a checkpoint and closed the chain."""
+def test_a_record_forged_behind_the_head_is_found_after_others_went_on(
+    tmp_path: Path, key: Path, mac: str
+) -> None:
+    """Also when the next process, which cannot check it, has gone on, sealed a checkpoint and
+    closed the chain."""
     folder = tmp_path / "trail"
     chain = killed(folder, key, "e1", "e2")
     genuine = len(lines(chain))
@@ -134,7 +153,8 @@ def test_a_record_forged_behind_the_head_is_found_after_others_went_on(tmp_path:
 
 
 def test_with_a_shared_secret_nobody_goes_on_from_it(tmp_path: Path) -> None:
-    """The next process can check the macs: it goes on after those that fit, and leaves a forged chain as evidence."""
+    """The next process can check the macs: it goes on after those that fit, and leaves a forged
+    chain as evidence."""
     (tmp_path / "key").write_bytes(SECRET)
     folder = tmp_path / "trail"
     chain = killed(folder, tmp_path / "key", "e1", "e2")
@@ -165,7 +185,9 @@ def test_with_a_pair_what_stood_behind_the_head_is_not_proven(tmp_path: Path) ->
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     private = Ed25519PrivateKey.from_private_bytes(SECRET)
-    (tmp_path / "key").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (tmp_path / "key").write_bytes(
+        private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
     folder = tmp_path / "trail"
     chain = killed(folder, tmp_path / "key", "e1", "e2")
     behind = len(lines(chain)) - 1
@@ -176,12 +198,16 @@ def test_with_a_pair_what_stood_behind_the_head_is_not_proven(tmp_path: Path) ->
     trail.close()
     report = verify(folder, tmp_path / "key")
     assert report.whole
-    expected = f"not proven: records 1 to {behind} came after the head when the next process continued from them"
+    expected = (
+        f"not proven: records 1 to {behind} came after the head when the next process "
+        f"continued from them"
+    )
     assert expected in [remark.sentence for remark in report.remarks]
 
 
 def test_a_key_found_later_forges_nothing_earlier(tmp_path: Path, key: Path) -> None:
-    """Whoever reads the file by now can seal what is written from now on; a rewritten past does not fit."""
+    """Whoever reads the file by now can seal what is written from now on; a rewritten past does not
+    fit."""
     folder = tmp_path / "trail"
     trail = opened(folder, key)
     write(trail, "e1", "e2", "e3")
@@ -193,12 +219,16 @@ def test_a_key_found_later_forges_nothing_earlier(tmp_path: Path, key: Path) -> 
     for line in map(json.loads, lines(chain)):
         body = {**line["body"], "prev": prev, "at": 1}
         if "epoch" in body:
-            mac_key = hmac.digest(found, f"stanchion-epoch:{chain.name}:{body['seq']}".encode(), "sha256")
+            mac_key = hmac.digest(
+                found, f"stanchion-epoch:{chain.name}:{body['seq']}".encode(), "sha256"
+            )
         text = json.dumps(body, separators=(",", ":")).encode()
         prev = sha256(text).hexdigest()
         mac = hmac.digest(mac_key, prev.encode(), "sha256").hex()
         mac_key = sha256(b"stanchion-next:" + mac_key).digest()
-        made.append(b'{"hash":"%b","mac":"%b","took":0,"body":%b}\n' % (prev.encode(), mac.encode(), text))
+        made.append(
+            b'{"hash":"%b","mac":"%b","took":0,"body":%b}\n' % (prev.encode(), mac.encode(), text)
+        )
     path.write_bytes(b"".join(made))
     assert verify(folder, tmp_path / "key.verify").faults[0].deed is Deed.FORGED
 
@@ -213,7 +243,10 @@ def test_the_key_that_seals_verifies_only_what_comes_later(tmp_path: Path, key: 
     report = verify(folder, key)
     assert report.faults == ()
     said = [remark.sentence for remark in report.remarks]
-    assert any(sentence.startswith("not proven: ") and "epochs before the key's" in sentence for sentence in said)
+    assert any(
+        sentence.startswith("not proven: ") and "epochs before the key's" in sentence
+        for sentence in said
+    )
 
 
 def use(path: Path, times: int) -> list[str]:
@@ -230,7 +263,9 @@ def test_processes_that_share_a_key_never_get_the_same_epoch(tmp_path: Path, key
     assert read_key(key).epoch == 100
 
 
-def test_a_key_that_is_used_while_it_is_opened_is_read_once_more(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_used_while_it_is_opened_is_read_once_more(
+    key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was there before is overwritten, and is taken for no key."""
     other, at_path = load_key(key), Path.open
     asked: list[Path] = []
@@ -283,11 +318,18 @@ def test_a_key_that_cannot_be_replaced_seals_nothing(
 
 @pytest.mark.parametrize(
     "content",
-    [b"{", b"{}", b'{"stanchion":"x","id":"a","epoch":0,"secret":"00"}', b'{"secret":5,"id":"a","epoch":0}'],
+    [
+        b"{",
+        b"{}",
+        b'{"stanchion":"x","id":"a","epoch":0,"secret":"00"}',
+        b'{"secret":5,"id":"a","epoch":0}',
+    ],
 )
 def test_a_file_that_is_no_key(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
-    with pytest.raises(TrailError, match="is not a key: make one with `stanchion audit key new FILE`"):
+    with pytest.raises(
+        TrailError, match="is not a key: make one with `stanchion audit key new FILE`"
+    ):
         load_key(tmp_path / "key")
     (tmp_path / "trail" / ("a" * 16)).mkdir(parents=True)
     with pytest.raises(CannotVerify, match="is not a key"):
@@ -299,7 +341,9 @@ def test_the_key_that_verifies_seals_nothing(tmp_path: Path, key: Path) -> None:
         load_key(tmp_path / "key.verify")
 
 
-def test_the_command_makes_both_and_says_what_belongs_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_makes_both_and_says_what_belongs_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It never writes over a key."""
     assert main(["audit", "key", "new", str(tmp_path / "mine")]) == 0
     said = " ".join(capsys.readouterr().out.split())

@@ -1,4 +1,5 @@
-"""Reading a trail: every record once and in order, found by what one knows of it, whatever stands between."""
+"""Reading a trail: every record once and in order, found by what one knows of it, whatever stands
+between."""
 
 from __future__ import annotations
 
@@ -88,7 +89,9 @@ def test_forwards_and_backwards_are_the_same_records(written: Written) -> None:
 
 def test_a_record_is_what_stands_at_its_place(written: Written) -> None:
     for found in written.close().forwards():
-        data = (written.folder / found.chain / f"{found.segment:08d}.jsonl").read_bytes()[found.offset :]
+        data = (written.folder / found.chain / f"{found.segment:08d}.jsonl").read_bytes()[
+            found.offset :
+        ]
         apart = b',"kept":' + found.line.kept if found.line.kept else b""
         assert data.partition(b"\n")[0].endswith(found.line.body + apart + b"}")
         assert found.line.fits
@@ -145,7 +148,12 @@ def test_how_a_run_began_is_found_before_the_decision(tmp_path: Path) -> None:
     began, went_on = reader.begun(first), reader.begun(last)
     assert began is not None
     assert went_on is not None
-    assert (began.policy, began.run, began.source, began.env) == ("old", RUN, "policy.yaml", "trial")
+    assert (began.policy, began.run, began.source, began.env) == (
+        "old",
+        RUN,
+        "policy.yaml",
+        "trial",
+    )
     assert went_on.policy == "new"
 
 
@@ -213,7 +221,9 @@ def test_what_is_appended_comes_once_and_in_order(tmp_path: Path) -> None:
     made.decide("d2", chain=1)
     made.decide("d3", chain=0)
     made.decide("d4", chain=1)
-    assert not any(follower.is_behind(found) for found in Reader(tmp_path).backwards() if found.stub.id > "d1")
+    assert not any(
+        follower.is_behind(found) for found in Reader(tmp_path).backwards() if found.stub.id > "d1"
+    )
     assert ids(follower.new()) == ["d2", "d3", "d4"]
     assert follower.new() == []
     made.close()
@@ -234,7 +244,9 @@ def test_new_segments_and_new_chains_are_followed(tmp_path: Path) -> None:
     ]
 
 
-def test_what_comes_of_a_chain_comes_as_it_stands_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_of_a_chain_comes_as_it_stands_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though its clock goes back, and though it is more than is read at a time."""
     monkeypatch.setattr(following, "MOST", 2_000)
     follower = Follower(tmp_path)

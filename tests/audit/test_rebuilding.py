@@ -1,4 +1,5 @@
-"""A record that leaves to others what it was judged on is judged again all the same, to the byte."""
+"""A record that leaves to others what it was judged on is judged again all the same, to the
+byte."""
 
 from __future__ import annotations
 
@@ -38,8 +39,11 @@ class Watched(Trail):
         return super().write(moment, decision, *rest, **more)
 
 
-def work(folder: Path, seed: int, options: Options | None = None) -> tuple[Shield, dict[str, Decision]]:
-    """Some runs of agents that repeat themselves, fail, are refused, and tell secrets now and then."""
+def work(
+    folder: Path, seed: int, options: Options | None = None
+) -> tuple[Shield, dict[str, Decision]]:
+    """Some runs of agents that repeat themselves, fail, are refused, and tell secrets now and
+    then."""
     drawn, clock = random.Random(seed), FakeClock()
     trail = Watched(folder, Options(segment_bytes=20_000) if options is None else options, clock)
     shield = Shield.load("default", journal=trail, store="memory:", clock=clock)
@@ -55,7 +59,10 @@ def work(folder: Path, seed: int, options: Options | None = None) -> tuple[Shiel
         run = drawn.choice(runs)
         with suppress(Refused, OSError):
             if drawn.random() < 0.1:
-                run.check("bash", {"command": drawn.choice(["rm -rf /", "ls", "echo my password is hunter22"])})
+                run.check(
+                    "bash",
+                    {"command": drawn.choice(["rm -rf /", "ls", "echo my password is hunter22"])},
+                )
             else:
                 run.call(read, path=f"{drawn.randrange(6)}.txt")
     for run in runs:
@@ -69,13 +76,19 @@ def comparable(decision: Decision) -> bytes:
     """A decision's bytes; a record that was not there is as good as one that is not named."""
     there = tuple(known for known in decision.inputs.records if known[1])
     inputs = msgspec.structs.replace(decision.inputs, records=there)
-    return msgspec.json.encode(msgspec.structs.replace(decision, inputs=inputs), order="deterministic")
+    return msgspec.json.encode(
+        msgspec.structs.replace(decision, inputs=inputs), order="deterministic"
+    )
 
 
-def again(reader: Reader, shield: Shield, run: RunInfo, found: Found, rebuilding: Rebuilding) -> Decision:
+def again(
+    reader: Reader, shield: Shield, run: RunInfo, found: Found, rebuilding: Rebuilding
+) -> Decision:
     """The decision of a record, made again from the trail alone."""
     entry = rebuilding.entry(found)
-    return replay(shield.policy, run, moment_of(entry, run, args_of(reader, entry)), inputs_of(entry))
+    return replay(
+        shield.policy, run, moment_of(entry, run, args_of(reader, entry)), inputs_of(entry)
+    )
 
 
 def is_redacted(reader: Reader, found: Found, given: dict[str, Decision]) -> bool:
@@ -92,7 +105,11 @@ def test_every_decision_of_a_run_is_made_again_to_the_byte(tmp_path: Path, seed:
     reader = Reader(tmp_path)
     decisions = [found for found in reader.backwards() if found.is_decision]
     assert len(decisions) == len(given)
-    runs = {found.stub.run_id: begun.run for found in decisions if (begun := reader.begun(found)) is not None}
+    runs = {
+        found.stub.run_id: begun.run
+        for found in decisions
+        if (begun := reader.begun(found)) is not None
+    }
     rebuilding = {name: Rebuilding(reader, shield.policy, run) for name, run in runs.items()}
     for found in decisions:
         if not is_redacted(reader, found, given):
@@ -118,13 +135,18 @@ def test_what_others_said_that_is_gone_is_not_made_up(tmp_path: Path) -> None:
     shield, _ = work(tmp_path, 3, Options())
     reader = Reader(tmp_path)
     begun = next(note for found in reader.forwards() if (note := reader.begun(found)) is not None)
-    decisions = [one for one in reader.forwards() if one.stub.run_id == begun.run.id and one.is_decision]
+    decisions = [
+        one for one in reader.forwards() if one.stub.run_id == begun.run.id and one.is_decision
+    ]
     (segment,) = tmp_path.rglob("*.jsonl")
     text = segment.read_bytes()
     gone = decisions[0]
     behind = next(one for one in decisions if one.stub.seq > gone.stub.seq and one.entry().left)
     segment.write_bytes(text.replace(gone.line.kept, b"null".ljust(len(gone.line.kept))))
-    with pytest.raises(Forgotten, match=rf"it builds on record {gone.stub.seq} of its chain, whose content was erased"):
+    with pytest.raises(
+        Forgotten,
+        match=rf"it builds on record {gone.stub.seq} of its chain, whose content was erased",
+    ):
         Rebuilding(reader, shield.policy, begun.run).entry(behind)
     erased = reader.at(gone.chain, gone.stub.seq)
     assert erased is not None

@@ -1,4 +1,5 @@
-"""Records: canonical bytes that carry everything, bounded, and the same wherever the same things are put in."""
+"""Records: canonical bytes that carry everything, bounded, and the same wherever the same things
+are put in."""
 
 from __future__ import annotations
 
@@ -55,7 +56,15 @@ FULL = Entry(
     notes=("it was warned",),
     with_=("charge",),
     amounts=(1, 2, 3, 4, 5),
-    late=(Finding(Action.ESCALATE, "kernel.late_answer", ("g4", "no"), guard="g4", terms=Isolate("agent", 5)),),
+    late=(
+        Finding(
+            Action.ESCALATE,
+            "kernel.late_answer",
+            ("g4", "no"),
+            guard="g4",
+            terms=Isolate("agent", 5),
+        ),
+    ),
     attempt=2,
     stakes=(Stake("{acme}ticket:x", 3, {"by": "ann"}, When.JUDGED),),
     granted="x",
@@ -85,7 +94,9 @@ FULL = Entry(
 
 def test_every_field_survives_its_bytes() -> None:
     """Each of them says something here, so one that is lost shows."""
-    usual = {field.name: field.default for field in msgspec.structs.fields(Entry) if not field.required}
+    usual = {
+        field.name: field.default for field in msgspec.structs.fields(Entry) if not field.required
+    }
     assert [name for name, value in usual.items() if getattr(FULL, name) == value] == []
     assert entry_from(*encode(FULL)[:2]) == FULL
 
@@ -94,13 +105,15 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
     """Other programs read these names, in this order."""
     body, kept, _ = encode(FULL)
     assert list(json.loads(body)) == [
-        "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
-        "call", "tool", "risk", "traits", "findings", "skipped", "shadow", "passed", "effects", "with", "amounts",
-        "attempt", "granted", "again", "settles", "mode", "judged", "stale", "can", "lost", "taken", "confirmed",
-        "now", "went", "values", "actions", "settled", "lifts", "bypasses", "crowd", "holds",
+        "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy",
+        "tenant", "agent", "task", "call", "tool", "risk", "traits", "findings", "skipped",
+        "shadow", "passed", "effects", "with", "amounts", "attempt", "granted", "again", "settles",
+        "mode", "judged", "stale", "can", "lost", "taken", "confirmed", "now", "went", "values",
+        "actions", "settled", "lifts", "bypasses", "crowd", "holds",
     ]  # fmt: skip
     assert list(json.loads(kept)) == [
-        "salt", "content", "beside", "said", "notes", "late", "stakes", "records", "left", "answers", "refused",
+        "salt", "content", "beside", "said", "notes", "late", "stakes", "records", "left",
+        "answers", "refused",
     ]  # fmt: skip
     assert json.loads(body)["holds"] == sha256(kept).hexdigest()
 
@@ -109,27 +122,50 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     """From a moment and a decision in which everything occurs."""
     run = RunInfo("r1", "ann", "lead", "t1", "acme")
     call = ToolCall(
-        id="e1", at=AT, run=run, call="e0", tool="read", risk=Risk.HIGH, traits=("untrusted",), args={"path": "a.txt"}
+        id="e1",
+        at=AT,
+        run=run,
+        call="e0",
+        tool="read",
+        risk=Risk.HIGH,
+        traits=("untrusted",),
+        args={"path": "a.txt"},
     )
     charge = Charge(id="e1.c", at=AT, run=run, call="e1", tokens=7)
     late = (Finding(Action.WARN, "kernel.late_answer", ("g", "w"), guard="g"),)
     settles = (("e0", None),)
     stakes = (Stake("{acme}ticket:x", 3, {"by": "ann"}),)
-    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True, ("g1",), ("g9",))
+    about = Moment(
+        (call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True, ("g1",), ("g9",)
+    )
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
-    inputs = Inputs(records, answers, reply, "", "safe", AT + 1, 2, (0, 7), "{acme}c", (AT - 9, AT - 8))
-    said, shadowed = Finding(Action.WARN, "x.y", (1,), "w", guard="g1"), Finding(Action.BLOCK, "x.z", guard="g2")
+    inputs = Inputs(
+        records, answers, reply, "", "safe", AT + 1, 2, (0, 7), "{acme}c", (AT - 9, AT - 8)
+    )
+    said, shadowed = (
+        Finding(Action.WARN, "x.y", (1,), "w", guard="g1"),
+        Finding(Action.BLOCK, "x.z", guard="g2"),
+    )
     decision = Decision(
-        "e1", Action.WARN, "p", (said,), ("g3",), (shadowed,), effects=("page",), inputs=inputs, passed=("g0",)
+        "e1",
+        Action.WARN,
+        "p",
+        (said,),
+        ("g3",),
+        (shadowed,),
+        effects=("page",),
+        inputs=inputs,
+        passed=("g0",),
     )
     assert entry_of(about, decision, 9, "f" * 64, CHAIN, ("noted",)) == Entry(
-        3, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
-        "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
-        (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes,
-        "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8),
-        (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",), (), ("g1",), ("g9",),
+        3, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann",
+        "t1", "e0", "read", "high", ("untrusted",), {"path": "a.txt"}, {},
+        (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",), (Said("g2", "BLOCK", "x.z"),), ("g0",),
+        ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes, "x", True, settles,
+        "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8), (("{acme}there", 4, {"a": 1}),),
+        answers, AT + 5, True, (3,), (1,), ("settled",), (), ("g1",), ("g9",),
     )  # fmt: skip
 
 
@@ -142,7 +178,10 @@ def test_the_same_things_give_the_same_bytes() -> None:
     """Defaults are left out by what they say, not by which object says it."""
     usual = RunInfo("r1")
     anew = RunInfo(
-        made_at_run_time("r1"), made_at_run_time(""), task=made_at_run_time(""), tenant=made_at_run_time("default")
+        made_at_run_time("r1"),
+        made_at_run_time(""),
+        task=made_at_run_time(""),
+        tenant=made_at_run_time("default"),
     )
     assert anew.tenant is not usual.tenant
     assert amounts() is not JUST_ONE
@@ -150,13 +189,19 @@ def test_the_same_things_give_the_same_bytes() -> None:
     for run in (usual, anew):
         for spent in ((1, 0, 0, 0, 0), amounts()):
             for risk in (Risk.MEDIUM, Risk(1)):
-                event = ToolCall(id="e1", at=AT, run=run, tool="read", risk=risk, args={"b": 1, "a": 2})
+                event = ToolCall(
+                    id="e1", at=AT, run=run, tool="read", risk=risk, args={"b": 1, "a": 2}
+                )
                 about = Moment((event,), spent, (), (), int("1"))
-                inputs = Inputs((), (), None, made_at_run_time(""), made_at_run_time(""), int(str(AT)))
+                inputs = Inputs(
+                    (), (), None, made_at_run_time(""), made_at_run_time(""), int(str(AT))
+                )
                 decision = Decision("e1", Action(int("0")), "p", inputs=inputs, passed=())
                 bodies.add(encode(entry_of(about, decision, 3, GENESIS, CHAIN)))
                 backwards = msgspec.structs.replace(event, args={"a": 2, "b": 1})
-                bodies.add(encode(entry_of(Moment((backwards,), spent), decision, 3, GENESIS, CHAIN)))
+                bodies.add(
+                    encode(entry_of(Moment((backwards,), spent), decision, 3, GENESIS, CHAIN))
+                )
     (parts,) = bodies
     body = parts.body
     assert encode(entry_from(body, parts.kept)) == parts
@@ -202,7 +247,10 @@ class Thing:
 
 
 ODD = [
-    ({"half": "\udc00 of a character", "\ud800": 1}, {"half": "\\udc00 of a character", "\\ud800": 1}),
+    (
+        {"half": "\udc00 of a character", "\ud800": 1},
+        {"half": "\\udc00 of a character", "\\ud800": 1},
+    ),
     ({1: "one", None: "none", 2.5: "x"}, {"1": "one", "None": "none", "2.5": "x"}),
     ({"own": Text("t")}, {"own": "t"}),
     ({"thing": Thing(), "set": frozenset({3})}, {"thing": "$type Thing", "set": [3]}),
@@ -228,12 +276,22 @@ def test_no_value_keeps_a_record_from_being_written(value: Any, shown: Any) -> N
 
 def test_a_runs_beginning_has_all_that_is_known_of_it() -> None:
     """What decisions leave out stands here."""
-    info = RunInfo("r1", "ann", "lead", "t1", "acme", ("r0",), names(["read_*", "write"]), names(["x"]), ("net",))
+    info = RunInfo(
+        "r1",
+        "ann",
+        "lead",
+        "t1",
+        "acme",
+        ("r0",),
+        names(["read_*", "write"]),
+        names(["x"]),
+        ("net",),
+    )
     start = Start(info, AT, "p" * 64, "policy.yaml", "prod", AT + 5)
     note = msgspec.json.decode(begun(start, GENESIS, 4, CHAIN).body, type=Begun)
     assert note == Begun(
-        prev=GENESIS, seq=4, chain=CHAIN, kind="run", at=AT, run=info, policy="p" * 64, source="policy.yaml",
-        env="prod", deadline_ms=AT + 5,
+        prev=GENESIS, seq=4, chain=CHAIN, kind="run", at=AT, run=info, policy="p" * 64,
+        source="policy.yaml", env="prod", deadline_ms=AT + 5,
     )  # fmt: skip
 
 
@@ -241,11 +299,20 @@ def test_a_runs_end_has_how_often_what_was_decided_and_the_newest_of_what_it_pro
     """Bounded: what does not fit is counted, with what had found no room before."""
     info = RunInfo("r1", "ann", "", "t1", "acme")
     large = "x" * (PRODUCED_BYTES // 2)
-    finish = Finish(info, AT, "kernel.ended", "halted", {"ALLOW": 3, "HALT": 1}, (large, "a", large, {"n": 1}), 5)
+    finish = Finish(
+        info,
+        AT,
+        "kernel.ended",
+        "halted",
+        {"ALLOW": 3, "HALT": 1},
+        (large, "a", large, {"n": 1}),
+        5,
+    )
     note = note_from(*ended(finish, GENESIS, 4, CHAIN, masked)[:2], Ended)
     assert note == Ended(
-        prev=GENESIS, seq=4, chain=CHAIN, kind="end", at=AT, run="r1", tenant="acme", agent="ann", task="t1",
-        code="kernel.ended", why="halted", decided={"ALLOW": 3, "HALT": 1}, produced=("a", large, {"n": 1}), left_out=6,
+        prev=GENESIS, seq=4, chain=CHAIN, kind="end", at=AT, run="r1", tenant="acme", agent="ann",
+        task="t1", code="kernel.ended", why="halted", decided={"ALLOW": 3, "HALT": 1},
+        produced=("a", large, {"n": 1}), left_out=6,
     )  # fmt: skip
 
 
@@ -258,7 +325,10 @@ def test_what_a_guard_would_patch_is_patched_whether_or_not_it_goes_ahead() -> N
         (Decision("e1", Action.BLOCK, "p", (fits,)), {"text": "a [gone] here"}),
         (Decision("e1", Action.ALLOW, "p", shadow=(fits,)), {"text": "a [gone] here"}),
         (Decision("e1", Action.REDACT, "p", (unfit,)), {"$withheld": "its redaction does not fit"}),
-        (Decision("e1", Action.BLOCK, "p", (fits,), shadow=(unfit,)), {"$withheld": "its redaction does not fit"}),
+        (
+            Decision("e1", Action.BLOCK, "p", (fits,), shadow=(unfit,)),
+            {"$withheld": "its redaction does not fit"},
+        ),
     ):
         assert entry_of(about, decision, 0, GENESIS, CHAIN).content == content
 
@@ -267,5 +337,9 @@ def test_an_allotment_is_recorded_under_the_names_that_trails_have() -> None:
     run = RunInfo("c", "b", allotment=(-1, 4, -1, -1, -1), allotted_by="a", allotted_for="t")
     said = json.loads(msgspec.json.encode(run))
     assert list(said)[-3:] == ["grant", "granted_by", "granted_for"]
-    assert [said["grant"], said["granted_by"], said["granted_for"]] == [[-1, 4, -1, -1, -1], "a", "t"]
+    assert [said["grant"], said["granted_by"], said["granted_for"]] == [
+        [-1, 4, -1, -1, -1],
+        "a",
+        "t",
+    ]
     assert msgspec.convert(said, RunInfo) == run

@@ -29,7 +29,9 @@ from tests.runtime.guards import says
 SECRET = "hunter2-7f3a"
 
 
-@pytest.mark.parametrize("name", ["password", "API_KEY", "Set-Cookie", "client secret", "x-api-key", "Secret.Key"])
+@pytest.mark.parametrize(
+    "name", ["password", "API_KEY", "Set-Cookie", "client secret", "x-api-key", "Secret.Key"]
+)
 def test_values_under_secret_names_are_masked_however_they_are_spelled(name: str) -> None:
     """Wherever they stand; what is beside them stays."""
     data = {"a": [{"b": {name: SECRET, "user": "ann"}}], name: {"nested": SECRET}}
@@ -37,7 +39,8 @@ def test_values_under_secret_names_are_masked_however_they_are_spelled(name: str
 
 
 def test_what_has_no_secret_is_given_back_as_it_is() -> None:
-    """Not a copy: most of what is recorded has none. That a secret is missing, or switched off, is no secret."""
+    """Not a copy: most of what is recorded has none. That a secret is missing, or switched off, is
+    no secret."""
     data = {"a": [1, {"b": ("x", None)}], "password": None, "token": False, "passwords_changed": 3}
     assert masked(data) is data
     assert masked("password") == "password"
@@ -97,14 +100,24 @@ class Hides(msgspec.Struct, frozen=True):
             found = () if SECRET in event.text else None
         if event.stage is Stage.TOOL_RESULT:
             found = find(event.result, ())
-        return None if found is None else Finding(self.action, "test.secret", patches=(Patch(found, "[gone]"),))
+        return (
+            None
+            if found is None
+            else Finding(self.action, "test.secret", patches=(Patch(found, "[gone]"),))
+        )
 
 
 def find(value: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...] | None:
     """Where in some data the secret is, outside of what is masked by its name."""
     if isinstance(value, str):
         return path if SECRET in value else None
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     found = [find(item, (*path, step)) for step, item in items if step != "password"]
     return next((one for one in found if one is not None), None)
 
@@ -115,7 +128,8 @@ def everywhere(folder: Path) -> bytes:
 
 
 def test_nothing_of_a_secret_is_in_any_file(tmp_path: Path) -> None:
-    """Arguments, results, what stands beside them, answers, records, errors, kept results, and what is refused."""
+    """Arguments, results, what stands beside them, answers, records, errors, kept results, and what
+    is refused."""
 
     def own(_event: Event) -> Answer:
         return Answer(SECRET)
@@ -137,7 +151,9 @@ def test_nothing_of_a_secret_is_in_any_file(tmp_path: Path) -> None:
         run.result("elsewhere", {"password": SECRET}, {"token": SECRET})
         run.error("elsewhere", "KeyError", args={"nested": [{"pwd": SECRET}]})
         run.model_call([{"content": "hi", "authorization": SECRET}], params={"api_key": SECRET})
-        run.egress("https://example.org", headers={"Authorization": SECRET}, payload={"secret": SECRET})
+        run.egress(
+            "https://example.org", headers={"Authorization": SECRET}, payload={"secret": SECRET}
+        )
         run.handoff("bob", {"credentials": {"all": SECRET}})
     shield.close()
     found = one(tmp_path)
@@ -160,7 +176,9 @@ def test_nothing_of_a_secret_is_in_any_file(tmp_path: Path) -> None:
     ],
     ids=lambda hides: str(hides.id),
 )
-def test_what_a_guard_redacts_is_in_no_file_whatever_becomes_of_it(tmp_path: Path, hides: Hides) -> None:
+def test_what_a_guard_redacts_is_in_no_file_whatever_becomes_of_it(
+    tmp_path: Path, hides: Hides
+) -> None:
     """Let through, refused, or only watched: the record has it as the guard would have it."""
     shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[hides])
 
@@ -217,7 +235,9 @@ def test_a_trail_can_be_given_another_redaction(tmp_path: Path) -> None:
 def test_a_refusal_before_the_redacting_guard(tmp_path: Path) -> None:
     """Guards that were no longer asked still say what is not to be written down."""
     deny = says(Action.BLOCK, Stage.TOOL_CALL, id="deny", priority=1)
-    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[deny, Hides(Action.REDACT, "redacts")])
+    shield = Shield.load(
+        {"name": "x"}, journal=Trail(tmp_path), guards=[deny, Hides(Action.REDACT, "redacts")]
+    )
     with shield.run("ann") as run:
         run.check("work", {"text": f"it is {SECRET}"})
     shield.close()
@@ -226,7 +246,9 @@ def test_a_refusal_before_the_redacting_guard(tmp_path: Path) -> None:
 
 def test_a_run_that_has_ended(tmp_path: Path) -> None:
     """What is refused before any guard is asked is redacted all the same."""
-    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[Hides(Action.REDACT, "redacts")])
+    shield = Shield.load(
+        {"name": "x"}, journal=Trail(tmp_path), guards=[Hides(Action.REDACT, "redacts")]
+    )
     run = shield.run("ann")
     run.check("work", {})
     run.cancel()
@@ -237,7 +259,9 @@ def test_a_run_that_has_ended(tmp_path: Path) -> None:
 
 def test_a_reported_result_whose_call_is_not_known(tmp_path: Path) -> None:
     """The host names its own, unpatched arguments: of those only a digest is kept."""
-    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[Hides(Action.REDACT, "redacts")])
+    shield = Shield.load(
+        {"name": "x"}, journal=Trail(tmp_path), guards=[Hides(Action.REDACT, "redacts")]
+    )
     with shield.run("ann") as run:
         run.check("work", {"text": f"it is {SECRET}"})
         run.result("work", {"text": f"it is {SECRET}"}, "done")
@@ -253,7 +277,9 @@ def test_a_redacting_guard_that_fails_withholds_everything(tmp_path: Path) -> No
             raise RuntimeError("broken")
 
     deny = says(Action.BLOCK, Stage.TOOL_CALL, id="deny", priority=1)
-    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[deny, Fails(Action.REDACT, "redacts")])
+    shield = Shield.load(
+        {"name": "x"}, journal=Trail(tmp_path), guards=[deny, Fails(Action.REDACT, "redacts")]
+    )
     with shield.run("ann") as run:
         assert run.check("work", {"text": f"it is {SECRET}"}).code != "kernel.guard_error"
     shield.close()

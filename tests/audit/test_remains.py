@@ -1,4 +1,5 @@
-"""What lies beside records: whatever may hold words that are erased is found, removed where it is ours, or named."""
+"""What lies beside records: whatever may hold words that are erased is found, removed where it is
+ours, or named."""
 
 from __future__ import annotations
 
@@ -81,7 +82,11 @@ def test_words_that_were_torn_anywhere_are_found_and_go(tmp_path: Path) -> None:
         said = ADDRESS.encode() in line[:at]
         for how, meant in OF_ANN.items():
             (found,) = tails(tmp_path, meant) if how not in ("text", "both") or said else (None,)
-            assert found is None or (found.chain, found.number, found.offset) == ("a" * 16, 1, len(before))
+            assert found is None or (found.chain, found.number, found.offset) == (
+                "a" * 16,
+                1,
+                len(before),
+            )
         for meant in OF_BOB.values():
             assert tails(tmp_path, meant) == []
     segment.write_bytes(before + line[:-5])
@@ -94,12 +99,16 @@ def test_words_that_were_torn_anywhere_are_found_and_go(tmp_path: Path) -> None:
     for meant in OF_BOB.values():
         assert pieces(tmp_path, meant) == []
     remove([cut])
-    assert not any(ADDRESS.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert not any(
+        ADDRESS.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )
     assert verify(tmp_path).faults == ()
 
 
 @pytest.mark.parametrize("size", range(3, len(ADDRESS)))
-def test_the_beginning_of_a_text_at_the_end_of_a_piece_is_part_of_it(tmp_path: Path, size: int) -> None:
+def test_the_beginning_of_a_text_at_the_end_of_a_piece_is_part_of_it(
+    tmp_path: Path, size: int
+) -> None:
     segment = written(tmp_path)
     before, line = last(segment)
     segment.write_bytes(before + line[: line.index(ADDRESS.encode()) + size])
@@ -124,9 +133,15 @@ def test_what_stands_behind_a_hole_is_found(tmp_path: Path) -> None:
 def test_a_head_that_got_no_name_holds_nothing(tmp_path: Path) -> None:
     segment = written(tmp_path)
     new = segment.parent / "head.new"
-    for head in ((segment.parent / "head").read_bytes(), (segment.parent / "head").read_bytes()[:40], b""):
+    for head in (
+        (segment.parent / "head").read_bytes(),
+        (segment.parent / "head").read_bytes()[:40],
+        b"",
+    ):
         new.write_bytes(head)
-        assert [pieces(tmp_path, meant) for meant in (*OF_ANN.values(), *OF_BOB.values())] == [[]] * 11
+        assert [pieces(tmp_path, meant) for meant in (*OF_ANN.values(), *OF_BOB.values())] == [
+            []
+        ] * 11
     new.write_bytes(last(segment)[1])
     assert pieces(tmp_path, OF_ANN["text"]) == [new]
 
@@ -161,7 +176,8 @@ def test_a_chain_that_is_written_is_left_to_its_writer(tmp_path: Path) -> None:
 
 
 def test_damaged_lines_are_named_by_their_place(tmp_path: Path) -> None:
-    """One byte anywhere in what was said: what the line says is not known, and whose it is may be."""
+    """One byte anywhere in what was said: what the line says is not known, and whose it is may
+    be."""
     segment = written(tmp_path)
     before, line = last(segment)
     for at in range(line.index(b',"kept":') + 8, len(line) - 1, 7):
@@ -170,8 +186,13 @@ def test_damaged_lines_are_named_by_their_place(tmp_path: Path) -> None:
         meant_in(reader, OF_ANN["run"])
         for meant in OF_ANN.values():
             (found,) = damaged(reader, meant)
-            assert (found.place, found.what) == (f"{'a' * 16}/00000001.jsonl from byte {len(before)}", DAMAGED)
-        assert [damaged(reader, OF_BOB[how]) for how in ("run", "agent", "task", "tenant")] == [[]] * 4
+            assert (found.place, found.what) == (
+                f"{'a' * 16}/00000001.jsonl from byte {len(before)}",
+                DAMAGED,
+            )
+        assert [damaged(reader, OF_BOB[how]) for how in ("run", "agent", "task", "tenant")] == [
+            []
+        ] * 4
 
 
 def test_files_that_somebody_left_are_named(tmp_path: Path) -> None:
@@ -197,4 +218,6 @@ def test_files_that_somebody_left_are_named(tmp_path: Path) -> None:
         **unseen,
     }
     assert {one.place for one in strangers(tmp_path, OF_ANN["run"])} == {*left, *unseen}
-    assert {one.place for one in strangers(tmp_path, Meant(containing="nobody at all"))} == {*unseen}
+    assert {one.place for one in strangers(tmp_path, Meant(containing="nobody at all"))} == {
+        *unseen
+    }

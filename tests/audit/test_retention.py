@@ -77,7 +77,10 @@ def test_the_oldest_of_too_many_bytes_leave(tmp_path: Path) -> None:
     """Until the closed segments that remain have no more than that."""
     clock = FakeClock()
     chain = chain_of(tmp_path, MINE, clock, segments=6)
-    sizes = {number: (tmp_path / MINE / f"{number:08d}.jsonl").stat().st_size for number in numbers(tmp_path, MINE)}
+    sizes = {
+        number: (tmp_path / MINE / f"{number:08d}.jsonl").stat().st_size
+        for number in numbers(tmp_path, MINE)
+    }
     assert retire(tmp_path, chain, Keep(size=sizes[4] + sizes[5]), clock(), nullcontext()) == 3
     assert numbers(tmp_path, MINE) == [4, 5, 6]
     assert retire(tmp_path, chain, Keep(size=sizes[4] + sizes[5] - 1), clock(), nullcontext()) == 1
@@ -99,7 +102,8 @@ def test_nothing_leaves_where_nothing_is_said(tmp_path: Path) -> None:
 
 
 def test_a_segment_that_holds_a_bypass_stays_for_good(tmp_path: Path) -> None:
-    """What a person let pass is never forgotten; those around it leave, and the rest can be verified."""
+    """What a person let pass is never forgotten; those around it leave, and the rest can be
+    verified."""
     clock = FakeClock()
     chain = chain_of(tmp_path, MINE, clock, segments=5, bypass=2)
     assert retire(tmp_path, chain, Keep(days=0.1), clock.advance(30 * DAY_MS), nullcontext()) == 3
@@ -108,7 +112,9 @@ def test_a_segment_that_holds_a_bypass_stays_for_good(tmp_path: Path) -> None:
     assert verify(tmp_path).faults == ()
 
 
-def test_segments_of_a_process_that_is_gone_leave_too_and_those_of_a_running_one_do_not(tmp_path: Path) -> None:
+def test_segments_of_a_process_that_is_gone_leave_too_and_those_of_a_running_one_do_not(
+    tmp_path: Path,
+) -> None:
     """Each chain says itself what was removed from it."""
     clock = FakeClock()
     idle = chain_of(tmp_path, IDLE, clock)
@@ -149,7 +155,9 @@ def test_damage_is_evidence_and_stays(tmp_path: Path) -> None:
     sealed(chain_of(tmp_path, OTHER, clock)).abandon()
     (tmp_path / IDLE / "head").unlink()
     damaged = tmp_path / OTHER / "00000002.jsonl"
-    damaged.write_bytes(damaged.read_bytes().replace(b'"kind":"checkpoint"', b'"kind":"checkpaint"'))
+    damaged.write_bytes(
+        damaged.read_bytes().replace(b'"kind":"checkpoint"', b'"kind":"checkpaint"')
+    )
     mine = chain_of(tmp_path, MINE, clock, segments=1)
     retire(tmp_path, mine, Keep(days=0.5), clock.advance(30 * DAY_MS), nullcontext())
     assert numbers(tmp_path, IDLE) == [1, 2, 3, 4]
@@ -169,7 +177,9 @@ def test_a_segment_that_leaves_meanwhile_disturbs_nobody(tmp_path: Path) -> None
     mine.abandon()
 
 
-def test_a_segment_that_cannot_be_removed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_that_cannot_be_removed_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The chain is whole in between: one that it calls retired may still be there."""
     clock = FakeClock()
     chain = chain_of(tmp_path, MINE, clock)
@@ -213,7 +223,8 @@ def test_a_trail_sees_to_it_whenever_a_segment_is_full(tmp_path: Path, keep: Kee
 
 
 def test_a_quiet_trail_lets_go_of_what_is_old_too(tmp_path: Path) -> None:
-    """A segment that never gets full is ended when its time is over, and leaves with the next retention."""
+    """A segment that never gets full is ended when its time is over, and leaves with the next
+    retention."""
     clock = FakeClock()
     for day in range(4):
         trail = Trail(tmp_path, Options(keep=Keep(days=1)), clock, lambda: MINE)

@@ -1,4 +1,5 @@
-"""Runs as a trail tells of them: how each stands, what it decided, and what it left without an outcome."""
+"""Runs as a trail tells of them: how each stands, what it decided, and what it left without an
+outcome."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ class World:
     def process(self, policy: Any = POLICY, **options: Any) -> Shield:
         """A process with a shield."""
         pid = next(self._pids)
-        self.trails.append(Trail(self.folder, Options(), self.clock, lambda: next(self._names), lambda: pid))
+        self.trails.append(
+            Trail(self.folder, Options(), self.clock, lambda: next(self._names), lambda: pid)
+        )
         return shield_for(policy, clock=self.clock, journal=self.trails[-1], **options)
 
     def crash(self) -> None:
@@ -124,8 +127,12 @@ def lost_to_another(world: World) -> None:
     run.check("ls", {})
 
 
-@pytest.mark.parametrize("happens", [lost_with_the_process, lost_to_another], ids=lambda one: str(one.__doc__))
-def test_a_run_whose_process_is_gone_is_lost(happens: Callable[[World], None], world: World) -> None:
+@pytest.mark.parametrize(
+    "happens", [lost_with_the_process, lost_to_another], ids=lambda one: str(one.__doc__)
+)
+def test_a_run_whose_process_is_gone_is_lost(
+    happens: Callable[[World], None], world: World
+) -> None:
     shield = world.process()
     shield.run(id="r").check("ls", {})
     happens(world)
@@ -206,7 +213,9 @@ def test_a_degraded_call_starts_once(world: World) -> None:
         from stanchion import Action, Finding, Patch
 
         return (
-            Finding(Action.DEGRADE, "x.y", text="-", patches=(Patch(("model",), "s"),)) if event.model == "l" else None
+            Finding(Action.DEGRADE, "x.y", text="-", patches=(Patch(("model",), "s"),))
+            if event.model == "l"
+            else None
         )
 
     smaller.stages = ["model_call"]  # type: ignore[attr-defined] # where it stands

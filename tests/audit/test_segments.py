@@ -1,4 +1,5 @@
-"""Segments, checkpoints and heads: where a chain is cut into files, and what binds it from outside."""
+"""Segments, checkpoints and heads: where a chain is cut into files, and what binds it from
+outside."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_a_full_segment_ends_with_a_checkpoint_and_another_begins(tmp_path: Path
     trail.close()
     chain = tmp_path / trail.name
     found = sorted(chain.glob("*.jsonl"))
-    assert [path.name for path in found] == [f"{number:08d}.jsonl" for number in range(1, len(found) + 1)]
+    assert [path.name for path in found] == [
+        f"{number:08d}.jsonl" for number in range(1, len(found) + 1)
+    ]
     assert len(found) > 2
     for number, path in enumerate(found, start=1):
         first, *_, last = [json.loads(line)["body"] for line in path.read_bytes().splitlines()]
@@ -81,7 +84,9 @@ def test_checkpoints_come_after_a_time(tmp_path: Path) -> None:
     assert len(of_kind(one(tmp_path / "seldom"), "checkpoint")) == 1
 
 
-def test_a_quiet_chain_gets_its_head_and_its_checkpoint_and_then_rests(tmp_path: Path, disk: Disk) -> None:
+def test_a_quiet_chain_gets_its_head_and_its_checkpoint_and_then_rests(
+    tmp_path: Path, disk: Disk
+) -> None:
     """Nobody has to write once more for that; and a chain that is sealed is left alone."""
     trail = Trail(tmp_path, Options(sync_ms=0.1, head_ms=1, checkpoint_s=0.001))
     about = moment("e1")
@@ -95,11 +100,18 @@ def test_a_quiet_chain_gets_its_head_and_its_checkpoint_and_then_rests(tmp_path:
     else:
         pytest.fail("the chain was not sealed")
     trail.close()
-    assert [record["kind"] for record in one(tmp_path)] == ["segment", "open", "intent", "checkpoint"]
+    assert [record["kind"] for record in one(tmp_path)] == [
+        "segment",
+        "open",
+        "intent",
+        "checkpoint",
+    ]
     assert head(path)["closed"] is True
 
 
-def test_the_head_follows_what_is_on_the_disk_and_is_never_ahead(tmp_path: Path, disk: Disk) -> None:
+def test_the_head_follows_what_is_on_the_disk_and_is_never_ahead(
+    tmp_path: Path, disk: Disk
+) -> None:
     """It names a record that was synced; closing says that nothing follows."""
     trail = Trail(tmp_path, Options(sync_ms=0.1, head_ms=0, checkpoint_s=3_600))
     write(trail, "e0")
@@ -151,7 +163,9 @@ def test_a_checkpoint_binds_the_heads_of_all_other_chains(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("records_between", [1, 40])
-def test_rotation_loses_nothing_that_is_written_meanwhile(tmp_path: Path, records_between: int) -> None:
+def test_rotation_loses_nothing_that_is_written_meanwhile(
+    tmp_path: Path, records_between: int
+) -> None:
     """Segments change under a writer that does not wait."""
     trail = Trail(tmp_path, Options(**NEVER, segment_bytes=1_000))
     names = [f"e{number}" for number in range(200)]

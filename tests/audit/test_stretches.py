@@ -7,11 +7,15 @@ from hypothesis import given, strategies as st
 
 from stanchion.audit.stretches import stretches, stretches_back
 
-LINES = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"-") + b"\n"), max_size=12)
+LINES = st.lists(
+    st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"-") + b"\n"), max_size=12
+)
 
 
 @given(LINES, st.sampled_from([b"", b"torn"]), st.integers(1, 40), st.data())
-def test_all_lines_are_there_and_whole(lines: list[bytes], torn: bytes, block: int, data: st.DataObject) -> None:
+def test_all_lines_are_there_and_whole(
+    lines: list[bytes], torn: bytes, block: int, data: st.DataObject
+) -> None:
     whole = b"".join(lines) + torn
     upto = data.draw(st.integers(0, len(lines)))
     end = len(b"".join(lines[:upto]))

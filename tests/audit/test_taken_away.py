@@ -1,4 +1,5 @@
-"""A live trail that somebody cuts, renames or removes: nobody dies, no later record is lost, and verifying tells."""
+"""A live trail that somebody cuts, renames or removes: nobody dies, no later record is lost, and
+verifying tells."""
 
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ from stanchion.audit.verify import Deed, verify
 from tests.audit.written import allowed, chains, moment, of_kind
 from tests.live_folders import copy, remove
 
-POLICY: dict[str, Any] = {"name": "taken", "tools": {"low": {"risk": "low"}, "high": {"risk": "high"}}}
+POLICY: dict[str, Any] = {
+    "name": "taken",
+    "tools": {"low": {"risk": "low"}, "high": {"risk": "high"}},
+}
 
 
 def segment(folder: Path, name: str) -> Path:
@@ -120,7 +124,9 @@ def test_it_is_gone_on_from_within_the_same_call(
     if damaged.exists():
         damaged.rename(evidence)
     (found,) = chains(folder).values()
-    assert {decision.id for decision in kept} <= {record["id"] for record in of_kind(found, "intent")}
+    assert {decision.id for decision in kept} <= {
+        record["id"] for record in of_kind(found, "intent")
+    }
     (lost,) = of_kind(found, "open")[0]["lost"]
     assert (lost[0], lost[1] >= last, lost[3].endswith(seen)) == (first, True, True)
     if evidence.exists():
@@ -138,7 +144,8 @@ def test_it_is_gone_on_from_within_the_same_call(
 
 
 def test_cutting_the_live_segment_kills_nobody(tmp_path: Path) -> None:
-    """A process of its own, because it was killed by the system's own signal: a mapped file cannot be cut."""
+    """A process of its own, because it was killed by the system's own signal: a mapped file cannot
+    be cut."""
     work = """
         import os, sys
         from pathlib import Path

@@ -1,4 +1,5 @@
-"""The table of tampering is true: each cell is found, or not, by doing it to trails that real processes wrote."""
+"""The table of tampering is true: each cell is found, or not, by doing it to trails that real
+processes wrote."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def test_the_table_is_about_all_that_is_done() -> None:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_an_untouched_trail_is_whole(name: str, scenes: dict[tuple[str, bool], Scene]) -> None:
-    """And where the store has seen it, its end is proven. This witness is one that this user can rewrite: a copy."""
+    """And where the store has seen it, its end is proven. This witness is one that this user can
+    rewrite: a copy."""
     found = reports(scenes[name, False], scenes[name, True])
     assert [report.faults for report in found] == [()] * len(COLUMNS)
     assert [report.end_proven for report in found] == [False, False, True, False]
@@ -51,8 +53,12 @@ def test_an_untouched_trail_is_whole(name: str, scenes: dict[tuple[str, bool], S
 def test_a_row(name: str, scenes: dict[tuple[str, bool], Scene], tmp_path: Path) -> None:
     """Every cell says what verifying does."""
     scene, do = DEEDS[name]
-    bare, keyed = (scenes[scene, with_key].copy(tmp_path / f"{with_key}") for with_key in (False, True))
+    bare, keyed = (
+        scenes[scene, with_key].copy(tmp_path / f"{with_key}") for with_key in (False, True)
+    )
     do(bare)
     do(keyed)
     found = reports(bare, keyed)
-    assert tuple(not report.whole for report in found) == ROWS[name].cells, [report.faults for report in found]
+    assert tuple(not report.whole for report in found) == ROWS[name].cells, [
+        report.faults for report in found
+    ]

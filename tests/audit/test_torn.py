@@ -1,4 +1,5 @@
-"""What a crash leaves, and what somebody else does: a torn end is cut off and kept, damage is left as evidence."""
+"""What a crash leaves, and what somebody else does: a torn end is cut off and kept, damage is left
+as evidence."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ OTHER = "b" * 16
 
 
 def crashed(trail: Path, behind: int = 3, before: int = 2) -> Path:
-    """A trail whose writer died: so many records up to its head, and so many behind. Gives its only segment."""
+    """A trail whose writer died: so many records up to its head, and so many behind. Gives its only
+    segment."""
     chain = Chain.begin(trail, NAME, None, lambda: AT)
     for number in range(before + behind):
         if number == before:
@@ -57,7 +59,9 @@ def put(path: Path, data: bytes) -> None:
         file.truncate()
 
 
-def test_an_end_torn_at_any_byte_is_cut_off_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_end_torn_at_any_byte_is_cut_off_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Exactly the rest of the record that is not whole; those before it stay."""
     monkeypatch.setattr("stanchion.audit.heads._sync", lambda _file: None)
     segment = crashed(tmp_path, behind=2)
@@ -135,7 +139,11 @@ def _edit(at: int) -> Callable[[Path], None]:
     def damage(chain: Path) -> None:
         segment = chain / "00000001.jsonl"
         found = segment.read_bytes().split(b"\n")
-        found[at] = found[at].replace(b"a.txt", b"b.txt") if b"a.txt" in found[at] else found[at][:-1] + b"]"
+        found[at] = (
+            found[at].replace(b"a.txt", b"b.txt")
+            if b"a.txt" in found[at]
+            else found[at][:-1] + b"]"
+        )
         segment.write_bytes(b"\n".join(found))
 
     return damage
@@ -174,8 +182,11 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_a_damaged_chain_is_left_alone_and_another_begins(tmp_path: Path, damage: Callable[[Path], None]) -> None:
-    """Nobody goes on with it, so that what was done to it stays to be seen; the new chain names it."""
+def test_a_damaged_chain_is_left_alone_and_another_begins(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    """Nobody goes on with it, so that what was done to it stays to be seen; the new chain names
+    it."""
     crashed(tmp_path)
     damage(tmp_path / NAME)
     before = {path.name: path.read_bytes() for path in (tmp_path / NAME).iterdir()}
@@ -197,7 +208,8 @@ def test_something_added_to_a_closed_chain(tmp_path: Path) -> None:
 
 
 def test_a_whole_record_behind_the_head_that_does_not_fit_stays_as_evidence(tmp_path: Path) -> None:
-    """No crash changes a byte of a whole line: nobody goes on with the chain, and nothing of it is cut off."""
+    """No crash changes a byte of a whole line: nobody goes on with the chain, and nothing of it is
+    cut off."""
     segment = crashed(tmp_path, behind=3)
     found = segment.read_bytes().split(b"\n")
     found[4] = found[4].replace(b"a.txt", b"b.txt")

@@ -1,4 +1,5 @@
-"""The trail: every record is there, bound to the one before, in files of its own that nobody else can read."""
+"""The trail: every record is there, bound to the one before, in files of its own that nobody else
+can read."""
 
 from __future__ import annotations
 
@@ -84,13 +85,17 @@ def test_many_threads_write_one_chain(tmp_path: Path) -> None:
         thread.join()
     trail.close()
     found = of_kind(one(tmp_path), "intent")
-    assert sorted(record["id"] for record in found) == sorted(f"{w}.{n}" for w in range(6) for n in range(100))
+    assert sorted(record["id"] for record in found) == sorted(
+        f"{w}.{n}" for w in range(6) for n in range(100)
+    )
     for worker in range(6):
         own = [record["id"] for record in found if record["id"].startswith(f"{worker}.")]
         assert own == [f"{worker}.{number}" for number in range(100)]
 
 
-def test_two_trails_in_one_folder_write_two_chains_and_the_next_goes_on_with_the_first(tmp_path: Path) -> None:
+def test_two_trails_in_one_folder_write_two_chains_and_the_next_goes_on_with_the_first(
+    tmp_path: Path,
+) -> None:
     """A chain has one writer at a time; one that nobody writes is taken up again."""
     first, second = Trail(tmp_path, names=lambda: "a" * 16), Trail(tmp_path, names=lambda: "b" * 16)
     write(first, "e1")
@@ -156,7 +161,9 @@ def test_files_are_private(tmp_path: Path) -> None:
         Trail(tmp_path / "trail").close()
     finally:
         os.umask(old)
-    modes = {path.relative_to(tmp_path): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    modes = {
+        path.relative_to(tmp_path): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")
+    }
     assert {path.suffix for path in modes} >= {"", ".jsonl"}
     assert {mode for path, mode in modes.items() if (tmp_path / path).is_dir()} == {0o700}
     files = {path: mode for path, mode in modes.items() if (tmp_path / path).is_file()}
@@ -167,14 +174,24 @@ def test_nothing_is_written_on_import_nor_into_the_working_directory(tmp_path: P
     """Where state goes is said by whoever uses it, or by the environment."""
     here, state = tmp_path / "here", tmp_path / "state"
     here.mkdir()
-    own = {"STANCHION_STATE_DIR": str(state), "PYTHONPATH": str(ROOT / "src"), "HOME": str(tmp_path / "home")}
+    own = {
+        "STANCHION_STATE_DIR": str(state),
+        "PYTHONPATH": str(ROOT / "src"),
+        "HOME": str(tmp_path / "home"),
+    }
     environ = {**{k: v for k, v in os.environ.items() if not k.startswith("STANCHION_")}, **own}
     for code, made in (
         (
-            "import stanchion, stanchion.audit.trail, stanchion.audit.open_trail, stanchion.runtime.standing.places",
+            (
+                "import stanchion, stanchion.audit.trail, stanchion.audit.open_trail, "
+                "stanchion.runtime.standing.places"
+            ),
             set(),
         ),
-        ("from stanchion import Shield; Shield.load({'name': 'x'}).run().check('read', {})", {"state"}),
+        (
+            "from stanchion import Shield; Shield.load({'name': 'x'}).run().check('read', {})",
+            {"state"},
+        ),
     ):
         subprocess.run([sys.executable, "-B", "-c", code], cwd=here, env=environ, check=True)
         assert list(here.iterdir()) == []
@@ -186,12 +203,16 @@ def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
     """It names the folder and says what to do."""
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
-    with pytest.raises(TrailError, match=r"`.*/file` cannot be opened: file exists; use another folder"):
+    with pytest.raises(
+        TrailError, match=r"`.*/file` cannot be opened: file exists; use another folder"
+    ):
         Trail(in_the_way)
     with pytest.raises(TrailError, match=r"cannot be opened: not a directory"):
         Trail(in_the_way / "trail")
     nowhere = Path("/proc/stanchion")
-    with pytest.raises(TrailError, match=r"`/proc/stanchion` cannot be opened: .+; use another folder"):
+    with pytest.raises(
+        TrailError, match=r"`/proc/stanchion` cannot be opened: .+; use another folder"
+    ):
         Trail(nowhere)
 
 
@@ -215,7 +236,9 @@ def test_shields_that_name_one_folder_share_one_chain(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("long", [1 << 20, 5 << 20])
-def test_a_chain_whose_head_names_a_very_long_record_is_gone_on_with(tmp_path: Path, long: int) -> None:
+def test_a_chain_whose_head_names_a_very_long_record_is_gone_on_with(
+    tmp_path: Path, long: int
+) -> None:
     """Nobody makes a chain unfit by asking for a tool with an endless name."""
     about = moment("x" * long)
     chain = Chain.begin(tmp_path, "a" * 16, None, lambda: AT)
@@ -234,7 +257,18 @@ def test_a_chain_whose_head_names_a_very_long_record_is_gone_on_with(tmp_path: P
 def test_a_fact_is_written_like_any_record_and_without_its_secrets(tmp_path: Path) -> None:
     """It stands in the chain, the verifier is content, and readers find what it says."""
     trail = Trail(tmp_path)
-    trail.tell(Fact(AT, "ticket.approved", "t-1", "acme", "r1", "ann", "fine", {"password": "hunter2", "tool": "pay"}))
+    trail.tell(
+        Fact(
+            AT,
+            "ticket.approved",
+            "t-1",
+            "acme",
+            "r1",
+            "ann",
+            "fine",
+            {"password": "hunter2", "tool": "pay"},
+        )
+    )
     trail.close()
     fact = next(record for record in one(tmp_path) if record["kind"] == "fact")
     said = {name: fact[name] for name in ("at", "what", "about", "tenant", "run", "by", "why")}

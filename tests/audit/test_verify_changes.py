@@ -77,12 +77,17 @@ def test_any_other_order_of_lines_tells(data: st.DataObject) -> None:
     chain = drafts[ONE]
     lines = [line for lines in chain.segments.values() for line in lines]
     order = data.draw(
-        st.permutations(range(len(lines))) | st.lists(st.integers(0, len(lines) - 1), max_size=2 * len(lines))
+        st.permutations(range(len(lines)))
+        | st.lists(st.integers(0, len(lines) - 1), max_size=2 * len(lines))
     )
     before = {number: list(lines) for number, lines in chain.segments.items()}
     left = [lines[index] for index in order]
     for number, old in before.items():
-        count = len(left) if number == max(before) else data.draw(st.just(len(old)) | st.integers(0, len(left)))
+        count = (
+            len(left)
+            if number == max(before)
+            else data.draw(st.just(len(old)) | st.integers(0, len(left)))
+        )
         chain.segments[number], left = left[:count], left[count:]
     if chain.segments != before:
         report = verified(drafts)
@@ -107,7 +112,9 @@ def test_any_lines_that_are_gone_tell(data: st.DataObject) -> None:
 @given(st.binary(max_size=300), st.binary(max_size=300), st.booleans())
 @example(b"\n\n\n", b"{}", False)
 @example(b"{" * 3_000 + b"\n", b"", True)
-def test_rubbish_is_never_whole_and_never_too_much(segment: bytes, head: bytes, sealed: bool) -> None:
+def test_rubbish_is_never_whole_and_never_too_much(
+    segment: bytes, head: bytes, sealed: bool
+) -> None:
     chain = Draft(ONE, KEY if sealed else None)
     chain.segments[1], chain.head = [segment], head
     report = verified(Drafts({ONE: chain}, chain.key))

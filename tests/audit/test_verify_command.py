@@ -1,4 +1,5 @@
-"""Verifying by itself: a copy of the folder runs without Stanchion, and says what it found to people and programs."""
+"""Verifying by itself: a copy of the folder runs without Stanchion, and says what it found to
+people and programs."""
 
 from __future__ import annotations
 
@@ -14,7 +15,18 @@ import pytest
 import stanchion.audit.verifying
 from stanchion.audit.verify import CannotVerify, Deed, as_json, as_text, main, verdict, verify
 from stanchion.audit.witnessing.lines import Entry, line_of
-from tests.audit.forging import KEY, ONE, OTHER_KEY, TWO, Draft, Drafts, crashed, many, several, single
+from tests.audit.forging import (
+    KEY,
+    ONE,
+    OTHER_KEY,
+    TWO,
+    Draft,
+    Drafts,
+    crashed,
+    many,
+    several,
+    single,
+)
 
 PACKAGE = Path(stanchion.audit.verifying.__file__).parent
 
@@ -69,7 +81,9 @@ def test_lines_of_several_witnesses(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_as_a_module_of_stanchion(tmp_path: Path) -> None:
     trail = single().write(tmp_path / "trail")
     for module in ("stanchion.audit.verify", "stanchion.audit.verifying"):
-        done = subprocess.run([sys.executable, "-m", module, str(trail)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", module, str(trail)], capture_output=True, text=True, check=False
+        )
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines()[-1] == "whole: 12 records in 1 chain; end not proven"
 
@@ -80,16 +94,35 @@ def test_what_people_read(tmp_path: Path) -> None:
     drafts[ONE].tail = b"rest"
     said = as_text(verify(drafts.write(tmp_path / "trail"), KEY)).splitlines()
     assert said == [
-        "chain             records  segments  from                 to                   checkpoints  sealed  state",
-        f"{ONE}  14       2         2023-11-14 22:13:20  2023-11-14 22:13:20  2            2       closed",
-        f"{TWO}  2        2         2023-11-14 22:13:20  2023-11-14 22:13:20  0            0       closed",
-        "3333333333333333  10       1         2023-11-14 22:13:20  2023-11-14 22:13:20  1            1       open",
-        f"{ONE}/00000002.jsonl:9: inserted: 4 bytes were added after record 13, which ends the chain",
+        (
+            "chain             records  segments  from                 to                   "
+            "checkpoints  sealed  state"
+        ),
+        (
+            f"{ONE}  14       2         2023-11-14 22:13:20  2023-11-14 22:13:20  2            2   "
+            f"    closed"
+        ),
+        (
+            f"{TWO}  2        2         2023-11-14 22:13:20  2023-11-14 22:13:20  0            0   "
+            f"    closed"
+        ),
+        (
+            "3333333333333333  10       1         2023-11-14 22:13:20  2023-11-14 22:13:20  1      "
+            "      1       open"
+        ),
+        (
+            f"{ONE}/00000002.jsonl:9: inserted: 4 bytes were added after record 13, which ends the "
+            f"chain"
+        ),
         f"{TWO}/00000001.jsonl:3: deleted: records 2 to 3 were deleted: record 4 follows",
         "note: the key is a shared secret: whoever has this key can forge all of it",
-        "note: 3333333333333333: the chain is not closed: it is being written to, or its writer crashed",
-        "note: end not proven: neither a store nor a witness says how far the trail had come, so records at the end of "
-        "a chain, whole chains, or everything since an earlier state of the folder may be missing",
+        (
+            "note: 3333333333333333: the chain is not closed: it is being written to, or its "
+            "writer crashed"
+        ),
+        "note: end not proven: neither a store nor a witness says how far the trail had come, so "
+        "records at the end of a chain, whole chains, or everything since an earlier state of the "
+        "folder may be missing",
         "not whole: 2 faults (26 records in 3 chains read)",
     ]
 
@@ -116,11 +149,19 @@ def test_what_programs_read(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("drafts", "status"), [(single(KEY), 0), (forged(KEY), 1)], ids=["whole", "not whole"])
-def test_the_exit_status(drafts: Drafts, status: int, key_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("drafts", "status"), [(single(KEY), 0), (forged(KEY), 1)], ids=["whole", "not whole"]
+)
+def test_the_exit_status(
+    drafts: Drafts, status: int, key_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     trail = drafts.write(key_file.parent / "trail")
     assert main([str(trail), "--key", str(key_file)]) == status
-    assert capsys.readouterr().out.splitlines()[-1].startswith("whole: " if status == 0 else "not whole: ")
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .startswith("whole: " if status == 0 else "not whole: ")
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,7 +196,8 @@ def test_wrong_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [KEY, KEY.hex().encode(), KEY.hex().upper().encode() + b"\n", KEY.hex().encode() + b"\r\n"]
+    "content",
+    [KEY, KEY.hex().encode(), KEY.hex().upper().encode() + b"\n", KEY.hex().encode() + b"\r\n"],
 )
 def test_a_key_as_it_is_or_as_digits(content: bytes, tmp_path: Path) -> None:
     trail = single(KEY).write(tmp_path / "trail")

@@ -1,4 +1,5 @@
-"""What is done to whole files and folders: heads, segments, chains, links, and what is not part of a trail."""
+"""What is done to whole files and folders: heads, segments, chains, links, and what is not part of
+a trail."""
 
 from __future__ import annotations
 
@@ -81,7 +82,9 @@ def test_a_removed_head(key: bytes | None, tmp_path: Path) -> None:
         ("more", 1, Deed.UNREADABLE),
     ],
 )
-def test_an_edited_head(field: str, value: Any, deed: Deed | None, key: bytes | None, tmp_path: Path) -> None:
+def test_an_edited_head(
+    field: str, value: Any, deed: Deed | None, key: bytes | None, tmp_path: Path
+) -> None:
     drafts = several(key)
     drafts[ONE].head = dumped({**drafts[ONE].said_head(), field: value})
     report = verify(drafts.write(tmp_path), key)
@@ -95,7 +98,16 @@ def test_an_edited_head(field: str, value: Any, deed: Deed | None, key: bytes | 
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"{}", b"[]", b"nonsense", b"\xff\xfe", b"[" * 100_000, b'{"seq":' + b"9" * 10_000 + b"}"]
+    "raw",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"nonsense",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"seq":' + b"9" * 10_000 + b"}",
+    ],
 )
 def test_a_head_that_is_none(raw: bytes, tmp_path: Path) -> None:
     drafts = single()
@@ -108,7 +120,10 @@ def test_a_head_that_is_none(raw: bytes, tmp_path: Path) -> None:
 def test_a_head_that_says_the_same_in_other_bytes(spelling: str, tmp_path: Path) -> None:
     drafts = single()
     said = drafts[ONE].said_head()
-    other = {"indented": json.dumps(said).encode(), "twice": dumped(said).replace(b'"seq":', b'"seq":3,"seq":')}
+    other = {
+        "indented": json.dumps(said).encode(),
+        "twice": dumped(said).replace(b'"seq":', b'"seq":3,"seq":'),
+    }
     drafts[ONE].head = other[spelling]
     assert only(verify(drafts.write(tmp_path))).deed is Deed.UNREADABLE
 
@@ -195,7 +210,9 @@ def test_swapped_segments(one: int, two: int, seq: int, key: bytes | None, tmp_p
 
 @SEALED_OR_NOT
 @pytest.mark.parametrize(("number", "to", "seq"), [(3, 4, 14), (2, 9, 7), (1, 7, 0)])
-def test_a_renamed_segment(number: int, to: int, seq: int, key: bytes | None, tmp_path: Path) -> None:
+def test_a_renamed_segment(
+    number: int, to: int, seq: int, key: bytes | None, tmp_path: Path
+) -> None:
     folder = several(key).write(tmp_path)
     segment(folder, number).rename(segment(folder, to))
     fault = only(verify(folder, key))
@@ -217,7 +234,12 @@ def test_segments_put_into_one_file(key: bytes | None, tmp_path: Path) -> None:
     segments = drafts[ONE].segments
     segments[2] += segments.pop(3)
     fault = only(verify(drafts.write(tmp_path), key))
-    assert (fault.deed, fault.file, fault.seq, fault.line) == (Deed.REORDERED, "00000002.jsonl", 14, 8)
+    assert (fault.deed, fault.file, fault.seq, fault.line) == (
+        Deed.REORDERED,
+        "00000002.jsonl",
+        14,
+        8,
+    )
 
 
 @SEALED_OR_NOT
@@ -226,7 +248,12 @@ def test_a_record_moved_over_the_border_of_a_segment(key: bytes | None, tmp_path
     segments = drafts[ONE].segments
     segments[2].insert(0, segments[1].pop())
     fault = only(verify(drafts.write(tmp_path), key))
-    assert (fault.deed, fault.file, fault.seq, fault.line) == (Deed.REORDERED, "00000002.jsonl", 6, 1)
+    assert (fault.deed, fault.file, fault.seq, fault.line) == (
+        Deed.REORDERED,
+        "00000002.jsonl",
+        6,
+        1,
+    )
 
 
 @SEALED_OR_NOT
@@ -241,14 +268,24 @@ def test_a_segment_of_another_chain(tmp_path: Path) -> None:
     folder = many(KEY).write(tmp_path)
     shutil.copy(segment(folder, 2, TWO), segment(folder, 2, ONE))
     fault = only(verify(folder, KEY))
-    assert (fault.deed, fault.chain, fault.file, fault.line) == (Deed.SPLICED, ONE, "00000002.jsonl", 1)
+    assert (fault.deed, fault.chain, fault.file, fault.line) == (
+        Deed.SPLICED,
+        ONE,
+        "00000002.jsonl",
+        1,
+    )
     assert TWO in fault.sentence
 
 
 def test_a_segment_that_does_not_end_with_a_checkpoint(tmp_path: Path) -> None:
     one = Draft(ONE).begin().work(3).begin().work(2).close()
     fault = only(verify(Drafts({ONE: one}).write(tmp_path)))
-    assert (fault.deed, fault.file, fault.seq, fault.line) == (Deed.UNSEALED, "00000001.jsonl", 3, 4)
+    assert (fault.deed, fault.file, fault.seq, fault.line) == (
+        Deed.UNSEALED,
+        "00000001.jsonl",
+        3,
+        4,
+    )
 
 
 def test_an_empty_last_segment_has_just_begun(tmp_path: Path) -> None:
@@ -352,7 +389,9 @@ def test_an_unsealed_chain_that_was_rewritten_says_what_others_know(tmp_path: Pa
     assert f"of chain {ONE}" in fault.sentence or f"of chain {THREE}" in fault.sentence
 
 
-def test_nothing_tells_of_a_trail_that_was_rewritten_whole_and_is_not_sealed(tmp_path: Path) -> None:
+def test_nothing_tells_of_a_trail_that_was_rewritten_whole_and_is_not_sealed(
+    tmp_path: Path,
+) -> None:
     drafts = single()
     rewrite(drafts[ONE], 0)
     move_head(drafts[ONE])
@@ -449,7 +488,18 @@ def test_retired_segments_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_segment_that_was_retired_and_is_still_there(tmp_path: Path) -> None:
-    one = Draft(ONE, KEY).begin().work(2).checkpoint().begin().work(2).checkpoint().begin().retire(1).close()
+    one = (
+        Draft(ONE, KEY)
+        .begin()
+        .work(2)
+        .checkpoint()
+        .begin()
+        .work(2)
+        .checkpoint()
+        .begin()
+        .retire(1)
+        .close()
+    )
     folder = Drafts({ONE: one}).write(tmp_path)
     assert verify(folder, KEY).whole
     segment(folder, 1).unlink()
@@ -461,17 +511,25 @@ def test_a_segment_that_was_retired_and_is_still_there(tmp_path: Path) -> None:
 
 @SEALED_OR_NOT
 def test_what_retires_a_segment_has_to_be_there(key: bytes | None, tmp_path: Path) -> None:
-    one = Draft(ONE, key).begin().work(2).checkpoint().begin().retire(1).work(2).checkpoint().begin()
+    one = (
+        Draft(ONE, key).begin().work(2).checkpoint().begin().retire(1).work(2).checkpoint().begin()
+    )
     again = Drafts({ONE: one}).copy()[ONE].retire(1, 2).work(2).close().forget(1, 2)
     report = verify(Drafts({ONE: again}).write(tmp_path / "named again"), key)
     assert report.whole
     assert report.chains[0].retired == 9
-    fault = only(verify(Drafts({ONE: one.retire(2).work(2).close().forget(1, 2)}).write(tmp_path / "not"), key))
+    fault = only(
+        verify(
+            Drafts({ONE: one.retire(2).work(2).close().forget(1, 2)}).write(tmp_path / "not"), key
+        )
+    )
     assert (fault.deed, fault.file, fault.seq) == (Deed.DELETED, "00000001.jsonl", 0)
 
 
 @SEALED_OR_NOT
-def test_a_segment_that_was_kept_is_missed_among_retired_ones(key: bytes | None, tmp_path: Path) -> None:
+def test_a_segment_that_was_kept_is_missed_among_retired_ones(
+    key: bytes | None, tmp_path: Path
+) -> None:
     one = Draft(ONE, key).begin().add("bypass", who="kim").checkpoint().begin().work(2).checkpoint()
     one.begin().work(2).retire(2).close().forget(2)
     folder = Drafts({ONE: one}).write(tmp_path)
@@ -483,7 +541,9 @@ def test_a_segment_that_was_kept_is_missed_among_retired_ones(key: bytes | None,
 
 @pytest.mark.parametrize("change", [(1, 1), (2, 2), (2, 9), (3, "a" * 64), (4, "b" * 64)], ids=str)
 @pytest.mark.parametrize("there", [True, False], ids=["still there", "removed"])
-def test_a_retirement_that_does_not_fit(change: tuple[int, Any], there: bool, tmp_path: Path) -> None:
+def test_a_retirement_that_does_not_fit(
+    change: tuple[int, Any], there: bool, tmp_path: Path
+) -> None:
     one = Draft(ONE, KEY).begin().work(2).checkpoint().begin().work(2)
     entry = one.facts(1)
     entry[change[0]] = change[1]
@@ -491,19 +551,28 @@ def test_a_retirement_that_does_not_fit(change: tuple[int, Any], there: bool, tm
     if not there:
         one.forget(1)
     fault = only(verify(Drafts({ONE: one}).write(tmp_path), KEY))
-    assert (fault.deed, fault.seq, fault.file, fault.line) == (Deed.CONTRADICTED, 7, "00000002.jsonl", 4)
+    assert (fault.deed, fault.seq, fault.file, fault.line) == (
+        Deed.CONTRADICTED,
+        7,
+        "00000002.jsonl",
+        4,
+    )
 
 
 def test_a_retirement_of_what_was_never_there(tmp_path: Path) -> None:
     one = Draft(ONE, KEY).begin().work(2)
-    one.add("retired", segments=[[1, 0, 2, "0" * 64, "a" * 64], [7, 90, 95, "b" * 64, "c" * 64]]).close()
+    one.add(
+        "retired", segments=[[1, 0, 2, "0" * 64, "a" * 64], [7, 90, 95, "b" * 64, "c" * 64]]
+    ).close()
     assert only(verify(Drafts({ONE: one}).write(tmp_path), KEY)).deed is Deed.CONTRADICTED
 
 
 def test_two_retirements_that_differ(tmp_path: Path) -> None:
     one = Draft(ONE, KEY).begin().work(2).checkpoint().begin()
     entry = one.facts(1)
-    one.add("retired", segments=[entry]).add("retired", segments=[[*entry[:4], "d" * 64]]).close().forget(1)
+    one.add("retired", segments=[entry]).add(
+        "retired", segments=[[*entry[:4], "d" * 64]]
+    ).close().forget(1)
     fault = only(verify(Drafts({ONE: one}).write(tmp_path), KEY))
     assert (fault.deed, fault.seq) == (Deed.CONTRADICTED, 6)
 
@@ -521,7 +590,12 @@ def test_a_retirement_behind_the_head_retires_nothing(key: bytes | None, tmp_pat
 
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"segments": 1}, {"segments": [[1, 2, 3]]}, {"segments": [["1", 0, 1, "0" * 64, "0" * 64]]}],
+    [
+        {},
+        {"segments": 1},
+        {"segments": [[1, 2, 3]]},
+        {"segments": [["1", 0, 1, "0" * 64, "0" * 64]]},
+    ],
     ids=str,
 )
 def test_a_retirement_that_is_none(fields: dict[str, Any], tmp_path: Path) -> None:
@@ -548,14 +622,26 @@ SALT = b',"kept":{"salt":"' + b"0" * 32 + b'"'
 @pytest.mark.parametrize(
     ("name", "data", "what", "holds"),
     [
-        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT + b',"content":"a', "unfinished part of record 7", True),
+        (
+            "cut.7",
+            b'{"hash":"00","body":{"run":"r1"}' + SALT + b',"content":"a',
+            "unfinished part of record 7",
+            True,
+        ),
         ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT, "unfinished part of record 7", False),
-        ("cut.7", b'{"hash":"00","body":{"run":"r1"},"kept":null', "unfinished part of record 7", False),
+        (
+            "cut.7",
+            b'{"hash":"00","body":{"run":"r1"},"kept":null',
+            "unfinished part of record 7",
+            False,
+        ),
         ("cut.012", b"", "unfinished part of record 12", False),
         ("head.new", b'{"chain":"', "a new head that was not renamed because of a crash", False),
     ],
 )
-def test_what_a_crash_left_is_noted(name: str, data: bytes, what: str, holds: bool, tmp_path: Path) -> None:
+def test_what_a_crash_left_is_noted(
+    name: str, data: bytes, what: str, holds: bool, tmp_path: Path
+) -> None:
     folder = single().write(tmp_path)
     (folder / ONE / name).write_bytes(data)
     report = verify(folder)
@@ -614,7 +700,9 @@ def test_an_empty_folder_is_no_trail(tmp_path: Path) -> None:
         verify(tmp_path)
 
 
-@pytest.mark.parametrize("make", [lambda path: None, lambda path: path.touch()], ids=["missing", "a file"])
+@pytest.mark.parametrize(
+    "make", [lambda path: None, lambda path: path.touch()], ids=["missing", "a file"]
+)
 def test_a_folder_that_is_none(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path / "trail")
     with pytest.raises(CannotVerify, match="give the folder of a trail"):

@@ -14,7 +14,8 @@ from tests.audit.forging import GENESIS, KEY, ONE, Draft, Drafts, crashed, dumpe
 
 
 def chain_with(body: bytes, tmp_path: Path) -> tuple[Fault, ...]:
-    """What is found in a chain whose third record has these bytes, everything else being as it should."""
+    """What is found in a chain whose third record has these bytes, everything else being as it
+    should."""
     one = Draft(ONE, KEY).begin().work(1)
     middle = body.replace(b"PREV", one.prev.encode())
     one.put(middle).work(2).close()
@@ -23,7 +24,15 @@ def chain_with(body: bytes, tmp_path: Path) -> tuple[Fault, ...]:
 
 def body(**more: Any) -> bytes:
     """The third record of a chain."""
-    said = {"v": 3, "prev": "PREV", "seq": 2, "chain": ONE, "kind": "event", "at": 1_700_000_000_000, **more}
+    said = {
+        "v": 3,
+        "prev": "PREV",
+        "seq": 2,
+        "chain": ONE,
+        "kind": "event",
+        "at": 1_700_000_000_000,
+        **more,
+    }
     return dumped(said)
 
 
@@ -141,7 +150,9 @@ def test_how_long_it_took_is_not_protected(took: bytes, tmp_path: Path) -> None:
     drafts[ONE].segments[1][3] = drafts[ONE].line(3).replace(b'"took":41234', b'"took":' + took)
     report = verify(drafts.write(tmp_path), KEY)
     assert report.whole
-    moved = any("what is written beside the records" in remark.sentence for remark in report.remarks)
+    moved = any(
+        "what is written beside the records" in remark.sentence for remark in report.remarks
+    )
     assert moved == (len(took) != 5)
 
 

@@ -1,4 +1,5 @@
-"""A trail that is written to while it is verified is whole, whatever its writers do at that moment."""
+"""A trail that is written to while it is verified is whole, whatever its writers do at that
+moment."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class Writers:
         self.begun = 0
 
     def save(self, draft: Draft) -> None:
-        """Bring the files to where the draft is: lines first, then the head, then what is retired goes."""
+        """Bring the files to where the draft is: lines first, then the head, then what is retired
+        goes."""
         path = self.folder / draft.id
         path.mkdir(exist_ok=True)
         for number, lines in draft.segments.items():
@@ -108,7 +110,9 @@ def test_a_fault_stays_one_however_much_is_written(tmp_path: Path) -> None:
     file = tmp_path / ONE / "00000001.jsonl"
     file.write_bytes(file.read_bytes().replace(b'"at":17', b'"at":18', 1))
     report = verify(tmp_path, KEY, progress=lambda done, total: writers.work())
-    assert [(fault.chain, fault.seq, fault.deed) for fault in report.faults] == [(ONE, 0, Deed.EDITED)]
+    assert [(fault.chain, fault.seq, fault.deed) for fault in report.faults] == [
+        (ONE, 0, Deed.EDITED)
+    ]
 
 
 def test_progress_comes_to_its_end(tmp_path: Path) -> None:

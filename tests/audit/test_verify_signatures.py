@@ -1,4 +1,5 @@
-"""Seals that are signatures: checked with the public key alone, and never taken for checked where they cannot be."""
+"""Seals that are signatures: checked with the public key alone, and never taken for checked where
+they cannot be."""
 
 from __future__ import annotations
 
@@ -8,7 +9,12 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from stanchion.audit.verify import CannotVerify, Deed, as_text, verify
 from tests.audit.forging import KEY, ONE, Draft, Drafts, body_of, dumped, hash_of, line_of, single
@@ -26,7 +32,9 @@ def signed(draft: Draft, secret: Ed25519PrivateKey = SECRET) -> Drafts:
     for seq in draft.checkpoints():
         number, index = draft.at(seq)
         text = f"checkpoint:{draft.id}:{hash_of(draft.line(seq))}"
-        draft.segments[number][index] = line_of(body_of(draft.line(seq)), prefix + secret.sign(text.encode()).hex())
+        draft.segments[number][index] = line_of(
+            body_of(draft.line(seq)), prefix + secret.sign(text.encode()).hex()
+        )
     said = draft.mark(closed=True).said_head()
     text = "head:{chain}:{segment}:{offset}:{seq}:{hash}:1".format(**said)
     draft.head = dumped({**said, "seal": prefix + secret.sign(text.encode()).hex()})
@@ -55,7 +63,9 @@ def test_a_changed_signature(trail: Path) -> None:
     path = trail / ONE / "00000001.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     at = lines[6].index(b'","body"') - 1
-    lines[6] = lines[6][:at] + (b"0" if lines[6][at : at + 1] != b"0" else b"1") + lines[6][at + 1 :]
+    lines[6] = (
+        lines[6][:at] + (b"0" if lines[6][at : at + 1] != b"0" else b"1") + lines[6][at + 1 :]
+    )
     path.write_bytes(b"".join(lines))
     (fault,) = verify(trail, PUBLIC).faults
     assert (fault.deed, fault.seq) == (Deed.RESEALED, 6)

@@ -1,4 +1,5 @@
-"""Every manipulation of records, at every kind of place, in every kind of trail: found, and called by its name."""
+"""Every manipulation of records, at every kind of place, in every kind of trail: found, and called
+by its name."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class NotHere(Exception):
 
 
 class Found(NamedTuple):
-    """What has to be found: at which record, done how, and, where it is said, seen in which file."""
+    """What has to be found: at which record, done how, and, where it is said, seen in which
+    file."""
 
     seq: int
     deed: Deed
@@ -70,7 +72,9 @@ class Spot:
         self.in_last_file = self.number == max(self.chain.segments)
         self.following = next((seq for seq in self.chain.seqs() if seq > seq_of(self.line)), -1)
         self.contradicts = contradicted_by(self.chain, self.number)
-        self.next_checkpoint = next((seq for seq in self.chain.checkpoints() if seq >= self.seq), None)
+        self.next_checkpoint = next(
+            (seq for seq in self.chain.checkpoints() if seq >= self.seq), None
+        )
 
     def put(self, line: bytes) -> None:
         """Put another line in the place of the record's."""
@@ -82,15 +86,19 @@ class Spot:
 
 
 def contradicted_by(draft: Draft, number: int) -> int | None:
-    """The record that retires the segment behind another one, and thereby names the last hash in that."""
+    """The record that retires the segment behind another one, and thereby names the last hash in
+    that."""
     if number + 1 in draft.segments or number == max(draft.segments):
         return None
-    lines = [line for lines in draft.segments.values() for line in lines if b'"kind":"retired"' in line]
+    lines = [
+        line for lines in draft.segments.values() for line in lines if b'"kind":"retired"' in line
+    ]
     return next(seq_of(line) for line in lines if b'"segments":[[%d,' % (number + 1) in line)
 
 
 Forge = Callable[[Spot], Found | None]
-"""Does something to a record; says what has to be found, or None where nothing inside the trail can tell."""
+"""Does something to a record; says what has to be found, or None where nothing inside the trail can
+tell."""
 
 FORGES: Final[dict[str, Forge]] = {}
 
@@ -104,14 +112,26 @@ def forge(do: Forge) -> Forge:
 @forge
 def edit_a_body(spot: Spot) -> Found:
     spot.put(
-        line_of(forged_body(body_of(spot.line)), seal_of(spot.line), hash_=hash_of(spot.line), mac=mac_of(spot.line))
+        line_of(
+            forged_body(body_of(spot.line)),
+            seal_of(spot.line),
+            hash_=hash_of(spot.line),
+            mac=mac_of(spot.line),
+        )
     )
     return Found(spot.seq, Deed.EDITED, spot.file)
 
 
 @forge
 def edit_a_hash(spot: Spot) -> Found:
-    spot.put(line_of(body_of(spot.line), seal_of(spot.line), hash_=hash_of(spot.line)[::-1], mac=mac_of(spot.line)))
+    spot.put(
+        line_of(
+            body_of(spot.line),
+            seal_of(spot.line),
+            hash_=hash_of(spot.line)[::-1],
+            mac=mac_of(spot.line),
+        )
+    )
     return Found(spot.seq, Deed.EDITED, spot.file)
 
 
@@ -119,7 +139,11 @@ def edit_a_hash(spot: Spot) -> Found:
 def edit_a_body_and_its_hash(spot: Spot) -> Found | None:
     spot.put(line_of(forged_body(body_of(spot.line)), seal_of(spot.line), mac=mac_of(spot.line)))
     if spot.contradicts is not None and spot.seq == seq_of(spot.lines[-1]):
-        return Found(spot.seq, Deed.FORGED) if spot.sealed else Found(spot.contradicts, Deed.CONTRADICTED)
+        return (
+            Found(spot.seq, Deed.FORGED)
+            if spot.sealed
+            else Found(spot.contradicts, Deed.CONTRADICTED)
+        )
     if spot.seq < spot.last:
         return Found(spot.seq, Deed.EDITED, spot.file)
     if spot.sealed:
@@ -347,7 +371,11 @@ def put_a_record_of_another_copy_in_place(spot: Spot) -> Found:
 
 def made_up(spot: Spot) -> bytes:
     """A record that follows from the one before the spot, and nobody wrote."""
-    body = {**{name: spot.body[name] for name in ("v", "prev", "seq", "chain")}, "kind": "event", "at": 1}
+    body = {
+        **{name: spot.body[name] for name in ("v", "prev", "seq", "chain")},
+        "kind": "event",
+        "at": 1,
+    }
     return line_of(dumped({**body, "note": "nothing to see here"}))
 
 
@@ -369,7 +397,14 @@ def insert_a_made_up_record_with_a_wrong_hash(spot: Spot) -> Found:
 def append_a_made_up_record(spot: Spot) -> Found | None:
     if spot.seq != spot.last:
         raise NotHere
-    body = {"v": 3, "prev": hash_of(spot.line), "seq": spot.seq + 1, "chain": ONE, "kind": "event", "at": 1}
+    body = {
+        "v": 3,
+        "prev": hash_of(spot.line),
+        "seq": spot.seq + 1,
+        "chain": ONE,
+        "kind": "event",
+        "at": 1,
+    }
     spot.lines.append(line_of(dumped(body)))
     if spot.sealed:
         return Found(spot.seq + 1, Deed.FORGED, spot.file)
@@ -401,7 +436,11 @@ def append_garbage_without_a_line_feed(spot: Spot) -> Found | None:
     if spot.seq != seq_of(spot.lines[-1]):
         raise NotHere
     spot.lines.append(b"garbage")
-    return Found(spot.seq + 1, Deed.INSERTED, spot.file) if spot.closed or not spot.in_last_file else None
+    return (
+        Found(spot.seq + 1, Deed.INSERTED, spot.file)
+        if spot.closed or not spot.in_last_file
+        else None
+    )
 
 
 @forge
@@ -443,7 +482,13 @@ def write_spaces_over_a_record(spot: Spot) -> Found:
 def put_a_seal_beside_it(spot: Spot) -> Found:
     if spot.body["kind"] == "checkpoint":
         raise NotHere
-    spot.put(line_of(body_of(spot.line), seal(KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"), mac=mac_of(spot.line)))
+    spot.put(
+        line_of(
+            body_of(spot.line),
+            seal(KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"),
+            mac=mac_of(spot.line),
+        )
+    )
     return Found(spot.seq, Deed.INSERTED, spot.file)
 
 
@@ -480,7 +525,14 @@ def take_a_mac_off(spot: Spot) -> Found:
 @forge
 def change_a_seal(spot: Spot) -> Found:
     mark = checkpoint_seal(spot)
-    spot.put(line_of(body_of(spot.line), mark[:-1] + ("0" if mark[-1] != "0" else "1"), 0, mac=mac_of(spot.line)))
+    spot.put(
+        line_of(
+            body_of(spot.line),
+            mark[:-1] + ("0" if mark[-1] != "0" else "1"),
+            0,
+            mac=mac_of(spot.line),
+        )
+    )
     return Found(spot.seq, Deed.RESEALED, spot.file)
 
 
@@ -495,7 +547,12 @@ def change_a_seal_into_none(spot: Spot) -> Found:
 def seal_with_another_key(spot: Spot) -> Found:
     checkpoint_seal(spot)
     spot.put(
-        line_of(body_of(spot.line), seal(OTHER_KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"), 0, mac=mac_of(spot.line))
+        line_of(
+            body_of(spot.line),
+            seal(OTHER_KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"),
+            0,
+            mac=mac_of(spot.line),
+        )
     )
     return Found(spot.seq, Deed.RESEALED, spot.file)
 
@@ -548,7 +605,9 @@ def cases() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("done", list(cases()))
-def test_what_was_done_is_found_and_named(done: dict[str, tuple[Found | None, Drafts]], tmp_path: Path) -> None:
+def test_what_was_done_is_found_and_named(
+    done: dict[str, tuple[Found | None, Drafts]], tmp_path: Path
+) -> None:
     for where, (found, drafts) in done.items():
         report = verify(drafts.write(tmp_path / where), drafts.key)
         if found is None:
@@ -562,12 +621,16 @@ def test_what_was_done_is_found_and_named(done: dict[str, tuple[Found | None, Dr
 
 def test_the_table_is_not_empty() -> None:
     assert len(list(cases())) > 300
-    assert {make(key)[ONE].said_head()["closed"] for make in TRAILS.values() for key in (None, KEY)} == {True, False}
+    assert {
+        make(key)[ONE].said_head()["closed"] for make in TRAILS.values() for key in (None, KEY)
+    } == {True, False}
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["unsealed", "sealed"])
 @pytest.mark.parametrize("make", TRAILS.values(), ids=TRAILS)
-def test_an_untouched_trail_is_whole(make: Callable[..., Drafts], key: bytes | None, tmp_path: Path) -> None:
+def test_an_untouched_trail_is_whole(
+    make: Callable[..., Drafts], key: bytes | None, tmp_path: Path
+) -> None:
     drafts: Drafts = make(key)
     report = verify(drafts.write(tmp_path / "trail"), key)
     assert report.whole

@@ -1,4 +1,5 @@
-"""A witness in a file: torn lines, several writers, pipes, and files that can only be appended to."""
+"""A witness in a file: torn lines, several writers, pipes, and files that can only be appended
+to."""
 
 from __future__ import annotations
 
@@ -122,7 +123,9 @@ def test_a_folder_is_no_place(tmp_path: Path) -> None:
         FilePlace(Path("/dev/null")).append(entry())
 
 
-def test_a_file_that_another_process_holds_is_told(place: FilePlace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_another_process_holds_is_told(
+    place: FilePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stanchion.audit.witnessing.files.LOCK_TRIES", 1)
     place.append(entry())
     with place.path.open("rb") as held:
@@ -151,7 +154,9 @@ def test_a_pipe_takes_lines_while_somebody_reads(tmp_path: Path) -> None:
         place.witness(0)
 
 
-def test_a_reader_that_does_not_take_a_line_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_does_not_take_a_line_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stanchion.audit.witnessing.files.PIPE_S", 0.0)
     os.mkfifo(tmp_path / "pipe")
     place = FilePlace(tmp_path / "pipe")

@@ -1,4 +1,5 @@
-"""A witness in a Git repository: nothing is forced, what others push is told, and the branch is fetched anew."""
+"""A witness in a Git repository: nothing is forced, what others push is told, and the branch is
+fetched anew."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def entry(mine: bytes = b"", at_ms: int = 1_700_000_000_000) -> Entry:
 def git(folder: Path, *words: str) -> str:
     """Run Git in a repository."""
     who = ("-c", "user.name=ann", "-c", "user.email=ann@localhost")
-    done = subprocess.run(["git", *who, *words], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", *who, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 
@@ -56,7 +59,9 @@ def test_each_line_is_a_commit(repository: Path, place: GitPlace) -> None:
     assert git(repository, "show", "witness:heads.jsonl").encode() == mine
 
 
-def test_a_push_that_is_refused_is_told_and_the_line_follows_what_is_there(repository: Path, place: GitPlace) -> None:
+def test_a_push_that_is_refused_is_told_and_the_line_follows_what_is_there(
+    repository: Path, place: GitPlace
+) -> None:
     """Two writers: the second to push is no fast-forward."""
     mine = place.append(entry()).line
     other = GitPlace(str(repository))
@@ -97,7 +102,9 @@ def test_a_branch_that_was_deleted_is_begun_again_and_shows_it(
         assert (len(found.lines), found.broken) == (2, ()), "all of it was pushed again"
 
 
-def test_a_branch_that_went_back_is_brought_forward_again(repository: Path, place: GitPlace) -> None:
+def test_a_branch_that_went_back_is_brought_forward_again(
+    repository: Path, place: GitPlace
+) -> None:
     mine = place.append(entry()).line
     mine = place.append(entry(mine)).line
     git(repository, "update-ref", "refs/heads/witness", git(repository, "rev-parse", "witness~1"))
@@ -105,7 +112,9 @@ def test_a_branch_that_went_back_is_brought_forward_again(repository: Path, plac
     assert (len(place.witness(0).lines), place.witness(0).broken) == (3, ())
 
 
-def test_what_others_commit_to_the_branch_is_found(repository: Path, place: GitPlace, tmp_path: Path) -> None:
+def test_what_others_commit_to_the_branch_is_found(
+    repository: Path, place: GitPlace, tmp_path: Path
+) -> None:
     place.append(entry())
     work = tmp_path / "work"
     git(tmp_path, "clone", "--quiet", "--branch", "witness", str(repository), str(work))
@@ -160,7 +169,9 @@ def test_a_password_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("name", ["git:ext::sh -c id", "git:-uwhatever", "git:--upload-pack=id"])
-def test_a_path_is_only_ever_a_path(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_only_ever_a_path(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     place = place_named(name, None, None)
     with pytest.raises(Unreachable, match="does not appear to be a git repository"):

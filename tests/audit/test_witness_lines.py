@@ -39,7 +39,9 @@ def deeds(report: Report) -> list[Deed]:
 
 def said(report: Report) -> str:
     """All sentences."""
-    return "\n".join([*(one.sentence for one in report.faults), *(one.sentence for one in report.remarks)])
+    return "\n".join(
+        [*(one.sentence for one in report.faults), *(one.sentence for one in report.remarks)]
+    )
 
 
 @settings(max_examples=25)
@@ -58,7 +60,9 @@ def test_a_trail_that_went_back_behind_a_line_is_found_and_no_other(
 
 @settings(max_examples=40)
 @given(count=st.integers(3, 6), data=st.data())
-def test_lines_that_were_removed_moved_or_edited_break_a_copy(count: int, data: st.DataObject) -> None:
+def test_lines_that_were_removed_moved_or_edited_break_a_copy(
+    count: int, data: st.DataObject
+) -> None:
     lines = lines_of(grown([1] * (count - 1)))
     at = data.draw(st.integers(0, count - 2))
     match data.draw(st.sampled_from(["remove", "swap", "edit", "twice", "cut off the first"])):
@@ -134,7 +138,9 @@ def trail_and_witness(folder: Path, every_s: int = 60) -> tuple[Path, bytes]:
         (900 * MINUTE, 0, []),
     ],
 )
-def test_a_witness_that_stopped(late_ms: int, every_s: int, deed: list[Deed], tmp_path: Path) -> None:
+def test_a_witness_that_stopped(
+    late_ms: int, every_s: int, deed: list[Deed], tmp_path: Path
+) -> None:
     folder, line = trail_and_witness(tmp_path, every_s)
     report = verify(folder, witness=read_witness("w", line), now_ms=AT + late_ms)
     assert deeds(report) == deed
@@ -144,7 +150,10 @@ def test_a_witness_that_stopped(late_ms: int, every_s: int, deed: list[Deed], tm
 def test_how_much_is_not_covered_is_said(tmp_path: Path) -> None:
     folder, line = trail_and_witness(tmp_path)
     report = verify(folder, witness=read_witness("w", line), now_ms=AT + 3 * MINUTE + 5)
-    assert "the witness stopped at 2023-11-14 22:13:20Z: 3 intervals of 60 s are not covered" in said(report)
+    assert (
+        "the witness stopped at 2023-11-14 22:13:20Z: 3 intervals of 60 s are not covered"
+        in said(report)
+    )
 
 
 def test_records_that_are_newer_than_the_clock_are_not_covered_either(tmp_path: Path) -> None:
@@ -178,7 +187,9 @@ def test_hours_without_a_line_are_told(tmp_path: Path) -> None:
 def test_several_witnesses_are_asked_and_each_is_named(tmp_path: Path) -> None:
     folder, line = trail_and_witness(tmp_path)
     other = lines_of([Draft(TWO).begin().work(3).mark()])[0]
-    report = verify(folder, witness=[read_witness("a", line), read_witness("b", other, "it is mine")], now_ms=AT)
+    report = verify(
+        folder, witness=[read_witness("a", line), read_witness("b", other, "it is mine")], now_ms=AT
+    )
     assert [(fault.chain, fault.deed) for fault in report.faults] == [(TWO, Deed.DELETED)]
     assert [(one.name, one.copy) for one in report.witnesses] == [("a", False), ("b", True)]
     assert "the witness `b` is a copy: it is mine" in said(report)

@@ -1,4 +1,5 @@
-"""Every kind of place finds what a trail cannot show by itself: cut, put back, replaced, deleted."""
+"""Every kind of place finds what a trail cannot show by itself: cut, put back, replaced,
+deleted."""
 
 from __future__ import annotations
 
@@ -123,13 +124,19 @@ def test_what_was_done_to_a_trail_is_found(place: WitnessPlace, tmp_path: Path) 
         assert {(fault.chain, fault.deed) for fault in report.faults} == found, tamper.__name__
 
 
-def test_each_line_is_bound_to_the_one_before_and_says_only_what_is_new(place: WitnessPlace) -> None:
+def test_each_line_is_bound_to_the_one_before_and_says_only_what_is_new(
+    place: WitnessPlace,
+) -> None:
     drafts = two_chains()
     writes = writer(place, drafts, 60)
     rounds = [writes.write()]
     drafts[ONE].work(3).mark()
     rounds += [writes.write(), writes.write()]
-    assert [(one.chains, one.changed, one.odd) for one in rounds] == [(2, 2, ()), (2, 1, ()), (2, 0, ())]
+    assert [(one.chains, one.changed, one.odd) for one in rounds] == [
+        (2, 2, ()),
+        (2, 1, ()),
+        (2, 0, ()),
+    ]
     again = writer(place, drafts, 60)
     assert again.write().changed == 2, "who begins knows nothing, and says everything"
     found = place.witness(0)

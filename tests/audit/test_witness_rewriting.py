@@ -53,14 +53,18 @@ def test_an_attribute_keeps_a_file_that_everybody_may_write_to(file: Path, flag:
 
 
 @pytest.mark.parametrize("above", [0, 1])
-def test_who_can_write_to_a_folder_above_can_put_another_file_there(tmp_path: Path, above: int) -> None:
+def test_who_can_write_to_a_folder_above_can_put_another_file_there(
+    tmp_path: Path, above: int
+) -> None:
     file = tmp_path / "a" / "b" / "w.jsonl"
     file.parent.mkdir(parents=True)
     file.touch(0o644)
     file.parents[above].chmod(0o777)
     assert f"can write to the folder `{file.parents[above]}`" in why_rewritable(file, SOMEBODY)
     file.parents[above].chmod(0o1777)
-    assert why_rewritable(file, SOMEBODY) == "", "a sticky folder lets nobody move what is another's"
+    assert why_rewritable(file, SOMEBODY) == "", (
+        "a sticky folder lets nobody move what is another's"
+    )
 
 
 def test_the_folder_of_an_append_only_file_must_not_be_moved(tmp_path: Path) -> None:

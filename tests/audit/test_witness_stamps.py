@@ -21,7 +21,9 @@ from stanchion.stores.memory import wall_ms
 from tests.audit import stamping
 from tests.audit.forging import ONE, Draft
 
-pytestmark = pytest.mark.skipif(stamping.OPENSSL is None, reason="there is no `openssl` to be a timestamp service")
+pytestmark = pytest.mark.skipif(
+    stamping.OPENSSL is None, reason="there is no `openssl` to be a timestamp service"
+)
 
 HEAD = Draft(ONE).begin().work(3).mark().head or b""
 LONG_AGO = 1_700_000_000_000
@@ -111,8 +113,12 @@ def tampered(path: Path, tamper: str) -> None:
     path.write_bytes(line + b"\n" + json.dumps(said, separators=(",", ":")).encode() + b"\n")
 
 
-@pytest.mark.parametrize("tamper", ["taken away", "a byte changed", "cut", "no base64", "another line"])
-def test_a_token_that_does_not_fit_its_line(place: StampedPlace, tmp_path: Path, tamper: str) -> None:
+@pytest.mark.parametrize(
+    "tamper", ["taken away", "a byte changed", "cut", "no base64", "another line"]
+)
+def test_a_token_that_does_not_fit_its_line(
+    place: StampedPlace, tmp_path: Path, tamper: str
+) -> None:
     assert place.witness(0).broken == ()
     tampered(tmp_path / "tokens.jsonl", tamper)
     assert "token" in place.witness(0).broken[0][1]
@@ -143,7 +149,9 @@ def test_a_service_that_refuses_is_told(place: StampedPlace, service: stamping.S
 
 def test_a_service_that_is_away_is_told(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match="cannot be asked"):
-        StampedPlace("http://127.0.0.1:9/", tmp_path / "tokens.jsonl", None).append(Entry((), LONG_AGO, 60))
+        StampedPlace("http://127.0.0.1:9/", tmp_path / "tokens.jsonl", None).append(
+            Entry((), LONG_AGO, 60)
+        )
     assert (tmp_path / "tokens.jsonl").read_bytes() == b""
 
 

@@ -1,4 +1,5 @@
-"""Processes that write a trail, told what to do by a test: `python -m tests.audit.workers COMMAND FOLDER …`."""
+"""Processes that write a trail, told what to do by a test: `python -m tests.audit.workers COMMAND
+FOLDER …`."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def start(*command: str) -> subprocess.Popen[str]:
     """Start a worker; it says when it is ready, and goes on with every line it is given."""
     whole = [sys.executable, "-m", __name__, *command]
-    return subprocess.Popen(whole, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return subprocess.Popen(
+        whole, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
 
 
 def hear(worker: subprocess.Popen[str]) -> str:

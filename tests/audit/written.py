@@ -19,7 +19,8 @@ Record = dict[str, Any]
 
 
 def lines(chain: Path) -> list[bytes]:
-    """All whole lines of a chain, of all its segments; room that is prepared, and what a kill tore, is no line."""
+    """All whole lines of a chain, of all its segments; room that is prepared, and what a kill tore,
+    is no line."""
     data = b"".join(segment.read_bytes().rstrip(b"\0") for segment in sorted(chain.glob("*.jsonl")))
     return data.split(b"\n")[:-1]
 
@@ -47,7 +48,9 @@ def records(chain: Path) -> list[Record]:
 
 def chains(trail: Path) -> dict[str, list[Record]]:
     """All chains of a trail, by name; each begins at number 0 and has no gap."""
-    folders = sorted(folder for folder in trail.iterdir() if folder.is_dir() and len(folder.name) == 16)
+    folders = sorted(
+        folder for folder in trail.iterdir() if folder.is_dir() and len(folder.name) == 16
+    )
     found = {folder.name: records(folder) for folder in folders}
     for each in found.values():
         assert each[0]["seq"] == 0
@@ -75,7 +78,11 @@ def of_kind(found: list[Record], *kinds: str) -> list[Record]:
 
 def ids(trail: Path) -> list[str]:
     """The ids of all decisions in a trail."""
-    return [record["id"] for found in whole(trail).values() for record in of_kind(found, "intent", "outcome", "event")]
+    return [
+        record["id"]
+        for found in whole(trail).values()
+        for record in of_kind(found, "intent", "outcome", "event")
+    ]
 
 
 def moment(name: str, content: Any = None, risk: Risk = Risk.LOW, run: RunInfo = RUN) -> Moment:

@@ -1,4 +1,5 @@
-"""An operator for tests of commands: enrolled in a store, with a key in a file that is encrypted."""
+"""An operator for tests of commands: enrolled in a store, with a key in a file that is
+encrypted."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ class Person:
         self.screen = ""
 
     def reads(self, pattern: str, until: subprocess.Popen[bytes] | None = None) -> str:
-        """Wait until the screen shows something; gives what the pattern's group has, or nothing where the program that
-        would show it has ended."""
+        """Wait until the screen shows something; gives what the pattern's group has, or nothing
+        where the program that would show it has ended."""
         while (found := re.search(pattern, self.screen)) is None:
             if until is not None and not select.select([self._own], [], [], 0.05)[0]:
                 if until.poll() is not None:
@@ -43,7 +43,8 @@ class Person:
         os.write(self._own, text.encode())
 
     def start(self, code: str, stdin: bytes = b"", belongs: bool = True) -> str:
-        """Run a Python program at the terminal to its end; gives what it prints, which goes to a pipe."""
+        """Run a Python program at the terminal to its end; gives what it prints, which goes to a
+        pipe."""
         program = self.begin(code, belongs)
         said, _ = program.communicate(stdin)
         return said.decode()

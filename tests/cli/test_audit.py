@@ -1,4 +1,5 @@
-"""`stanchion audit` beyond what its transcripts show: files, pipes, terminals, keys, and records that come."""
+"""`stanchion audit` beyond what its transcripts show: files, pipes, terminals, keys, and records
+that come."""
 
 import io
 import json
@@ -76,8 +77,20 @@ def test_what_shadow_mode_would_have_changed_is_chosen_and_told(
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     guards = [
         {"use": "tool_denylist", "tools": ["rm", "ask"], "mode": "shadow"},
-        {"use": "tool_denylist", "id": "ask-first", "tools": ["ask"], "action": "escalate", "mode": "shadow"},
-        {"use": "tool_denylist", "id": "noted", "tools": ["look"], "action": "allow", "mode": "shadow"},
+        {
+            "use": "tool_denylist",
+            "id": "ask-first",
+            "tools": ["ask"],
+            "action": "escalate",
+            "mode": "shadow",
+        },
+        {
+            "use": "tool_denylist",
+            "id": "noted",
+            "tools": ["look"],
+            "action": "allow",
+            "mode": "shadow",
+        },
         {"use": "tool_denylist", "id": "never", "tools": ["wipe"]},
     ]
     with Shield.load({"name": "p", "guards": guards}) as shield, shield.run("ann", id="r") as run:
@@ -103,7 +116,13 @@ def test_what_shadow_mode_would_have_done_is_counted_by_guard(
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     guards = [
         {"use": "tool_denylist", "tools": ["rm", "wipe"], "mode": "shadow"},
-        {"use": "tool_denylist", "id": "noted", "tools": ["look"], "action": "allow", "mode": "shadow"},
+        {
+            "use": "tool_denylist",
+            "id": "noted",
+            "tools": ["look"],
+            "action": "allow",
+            "mode": "shadow",
+        },
         {"use": "tool_denylist", "id": "never", "tools": ["wipe"], "priority": 900},
     ]
     with Shield.load({"name": "p", "guards": guards}) as shield:
@@ -113,7 +132,10 @@ def test_what_shadow_mode_would_have_done_is_counted_by_guard(
                     run.check(tool, {"run": name})
     (report,) = lines(capsys, "audit", "shadow", "--json")
     assert (report["decisions"], report["changed"]) == (8, 2)
-    counted = [(one["guard"], one["action"], one["times"], one["changed"], one["runs"]) for one in report["guards"]]
+    counted = [
+        (one["guard"], one["action"], one["times"], one["changed"], one["runs"])
+        for one in report["guards"]
+    ]
     assert counted == [("tool-denylist", "BLOCK", 4, 2, 2), ("noted", "ALLOW", 2, 0, 2)]
     assert len(report["guards"][0]["examples"]) == 3
     assert main(["audit", "shadow", "--run", "r1"]) == 0
@@ -137,7 +159,9 @@ def test_ctrl_c_ends_following_quietly(trail: Path) -> None:
         assert process.stderr.read() == ""
 
 
-@pytest.mark.parametrize("words", [["export"], ["tail"], ["tail", "--json"], ["show", "r"], ["heads"], ["verify"]])
+@pytest.mark.parametrize(
+    "words", [["export"], ["tail"], ["tail", "--json"], ["show", "r"], ["heads"], ["verify"]]
+)
 def test_a_reader_that_leaves_is_no_error(words: list[str], trail: Path) -> None:
     if words[0] == "show":
         (name,) = chains(trail)
@@ -145,7 +169,12 @@ def test_a_reader_that_leaves_is_no_error(words: list[str], trail: Path) -> None
     read, sink = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*STANCHION, "audit", *words], stdout=sink, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        [*STANCHION, "audit", *words],
+        stdout=sink,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
     )
     os.close(sink)
     assert (done.returncode, done.stderr) == (141, "")
@@ -154,7 +183,9 @@ def test_a_reader_that_leaves_is_no_error(words: list[str], trail: Path) -> None
 # Exports to files.
 
 
-def test_a_file_is_there_when_it_is_whole(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_there_when_it_is_whole(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     out.mkdir()
     file = out / "all.jsonl"
@@ -184,7 +215,10 @@ def test_a_file_that_does_not_get_whole_leaves_nothing(
     out.mkdir()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert main(["audit", "export", "--format", "parquet", "--out", str(out / "x")]) == 2
-    assert capsys.readouterr().err == "stanchion: Parquet needs a package: install the extra `parquet`\n"
+    assert (
+        capsys.readouterr().err
+        == "stanchion: Parquet needs a package: install the extra `parquet`\n"
+    )
     assert list(out.iterdir()) == []
 
 
@@ -193,7 +227,16 @@ def test_times_are_relative_or_absolute(trail: Path, capsys: pytest.CaptureFixtu
     assert lines(capsys, "audit", "export", "--since", "1h") == everything
     assert lines(capsys, "audit", "export", "--until", "1h") == []
     assert (
-        lines(capsys, "audit", "export", "--since", "2000-01-01", "--until", "2200-01-01T00:00:00+02:00") == everything
+        lines(
+            capsys,
+            "audit",
+            "export",
+            "--since",
+            "2000-01-01",
+            "--until",
+            "2200-01-01T00:00:00+02:00",
+        )
+        == everything
     )
 
 
@@ -210,7 +253,10 @@ def test_a_witness_knows_what_a_folder_does_not(
     (tmp_path / "witness").write_text(capsys.readouterr().out, encoding="utf-8")
     assert main(["audit", "verify", "--witness", str(tmp_path / "witness")]) == 0
     assert main(["audit", "verify", str(tmp_path / "before")]) == 0
-    assert main(["audit", "verify", str(tmp_path / "before"), "--witness", str(tmp_path / "witness")]) == 1
+    assert (
+        main(["audit", "verify", str(tmp_path / "before"), "--witness", str(tmp_path / "witness")])
+        == 1
+    )
     assert "TRUNCATED" in capsys.readouterr().out
 
 
@@ -224,11 +270,18 @@ def test_a_sealed_trail_is_verified_with_its_key(
         public = key
     else:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+        from cryptography.hazmat.primitives.serialization import (
+            Encoding,
+            NoEncryption,
+            PrivateFormat,
+            PublicFormat,
+        )
 
         private = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
         key.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        public.write_bytes(private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+        public.write_bytes(
+            private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        )
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     monkeypatch.setenv("STANCHION_AUDIT_KEY", str(key))
     write(2)
@@ -246,10 +299,14 @@ def test_a_chain_without_a_head_is_named(trail: Path, capsys: pytest.CaptureFixt
     assert main(["audit", "heads"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == f"stanchion: chain {name} has no readable head: see `stanchion audit verify`\n"
+    assert (
+        said.err == f"stanchion: chain {name} has no readable head: see `stanchion audit verify`\n"
+    )
 
 
-def test_the_bytes_of_a_record_have_its_hash(trail: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_bytes_of_a_record_have_its_hash(
+    trail: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     from hashlib import sha256
 
     for found in Reader(trail).forwards():
@@ -267,8 +324,12 @@ def test_records_that_were_tampered_with_are_shown_as_far_as_they_go(
 ) -> None:
     (segment,) = trail.rglob("*.jsonl")
     text = segment.read_bytes()
-    text = text.replace(b'"action":"ALLOW"', b'"action":"MAYBE"').replace(b'"stage":"tool_call"', b'"stage":"nowhere"')
-    text = text.replace(b'"number":1}}', b'"number":"one"}}').replace(b'"policy":"', b'"policy":5,"x":"')
+    text = text.replace(b'"action":"ALLOW"', b'"action":"MAYBE"').replace(
+        b'"stage":"tool_call"', b'"stage":"nowhere"'
+    )
+    text = text.replace(b'"number":1}}', b'"number":"one"}}').replace(
+        b'"policy":"', b'"policy":5,"x":"'
+    )
     segment.write_bytes(text)
     (name,) = chains(trail)
     for words in (
@@ -282,14 +343,23 @@ def test_records_that_were_tampered_with_are_shown_as_far_as_they_go(
     capsys.readouterr()
     assert main(["explain", f"{name}:3"]) == 2
     assert (
-        capsys.readouterr().err == f"stanchion: the record of `{name}:3` cannot be read: see `stanchion audit verify`\n"
+        capsys.readouterr().err
+        == f"stanchion: the record of `{name}:3` cannot be read: see `stanchion audit verify`\n"
     )
     assert main(["audit", "verify"]) == 1
 
 
-def test_an_unreadable_folder_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_folder_is_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "x").write_text("", encoding="utf-8")
-    for words in (["audit", "tail"], ["audit", "heads"], ["audit", "verify"], ["runs"], ["explain", "last"]):
+    for words in (
+        ["audit", "tail"],
+        ["audit", "heads"],
+        ["audit", "verify"],
+        ["runs"],
+        ["explain", "last"],
+    ):
         assert main([*words, "--trail", str(tmp_path / "x")]) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -308,9 +378,13 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *words: str) -> l
     return shown(stream).splitlines()
 
 
-@pytest.mark.parametrize("words", [["audit", "tail"], ["audit", "verify"], ["runs"], ["audit", "show", "r"]], ids=str)
+@pytest.mark.parametrize(
+    "words", [["audit", "tail"], ["audit", "verify"], ["runs"], ["audit", "show", "r"]], ids=str
+)
 @pytest.mark.parametrize("columns", [50, 80, 200])
-def test_lines_fit_the_terminal(words: list[str], columns: int, trail: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_fit_the_terminal(
+    words: list[str], columns: int, trail: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if words[-1] == "r":
         (name,) = chains(trail)
         words = ["audit", "show", f"{name}:2"]
@@ -336,12 +410,16 @@ def test_chains_are_told_apart_by_as_few_digits_as_do(tmp_path: Path) -> None:
         one.close()
 
 
-def test_a_place_that_fits_two_chains_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_place_that_fits_two_chains_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = iter(["aaaaaa0000000000", "aaaaab0000000000"])
     for one in [Trail(tmp_path, names=lambda: next(names)) for _ in range(2)]:
         one.close()
     assert main(["audit", "show", "aaaa:0", "--trail", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "stanchion: `aaaa` matches 2 chains: write more digits of it\n"
+    assert (
+        capsys.readouterr().err == "stanchion: `aaaa` matches 2 chains: write more digits of it\n"
+    )
     assert main(["audit", "show", "aaaaab:0", "--trail", str(tmp_path)]) == 0
 
 
@@ -358,7 +436,8 @@ def test_progress_is_drawn_now_and_then_and_erased() -> None:
     drawn(4096, 4096)
     drawn.erase()
     assert stream.getvalue() == (
-        "\r\x1b[Kverifying  1.0 KiB of 4.0 KiB  25%\r\x1b[Kverifying  4.0 KiB of 4.0 KiB  100%\r\x1b[K"
+        "\r\x1b[Kverifying  1.0 KiB of 4.0 KiB  25%\r\x1b[Kverifying  4.0 KiB of 4.0 KiB  "
+        "100%\r\x1b[K"
     )
 
 
@@ -371,7 +450,8 @@ def test_work_that_is_quick_draws_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "words"), [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (10**7, "9.5 MiB"), (10**13, "9.1 TiB")]
+    ("count", "words"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (10**7, "9.5 MiB"), (10**13, "9.1 TiB")],
 )
 def test_sizes(count: int, words: str) -> None:
     assert size(count) == words
@@ -399,7 +479,9 @@ def test_an_option_with_one_value_is_not_given_twice(
     assert "is given twice, but takes only one value" in capsys.readouterr().err
 
 
-def test_a_line_that_is_no_text_is_left_out_and_told(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_that_is_no_text_is_left_out_and_told(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One byte on the disk has flipped: the rest is there, in every command that reads."""
     (segment,) = trail.rglob("*.jsonl")
     whole = segment.read_bytes()
@@ -412,17 +494,30 @@ def test_a_line_that_is_no_text_is_left_out_and_told(trail: Path, capsys: pytest
             assert main(["audit", *words]) == 0
             told = capsys.readouterr()
             assert len(told.out.splitlines()) == count - 1
-            assert "1 line of the trail cannot be read and are left out: see `stanchion audit verify`" in told.err
-        for words in (["audit", "tail"], ["runs"], ["explain", "last"], ["audit", "prune"], ["state"]):
+            assert (
+                "1 line of the trail cannot be read and are left out: see `stanchion audit verify`"
+                in told.err
+            )
+        for words in (
+            ["audit", "tail"],
+            ["runs"],
+            ["explain", "last"],
+            ["audit", "prune"],
+            ["state"],
+        ):
             assert main(words) == 0
 
 
-def test_a_whole_trail_has_nothing_left_out(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_whole_trail_has_nothing_left_out(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["audit", "export"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_a_line_that_comes_and_is_no_text_is_told_once(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_that_comes_and_is_no_text_is_told_once(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (segment,) = trail.rglob("*.jsonl")
     turns = iter([b"\xff\n", b"", None])
 

@@ -1,4 +1,5 @@
-"""`stanchion audit` on the records in a PostgreSQL: what it does with a folder, and no word of a password."""
+"""`stanchion audit` on the records in a PostgreSQL: what it does with a folder, and no word of a
+password."""
 
 import json
 import re
@@ -41,7 +42,8 @@ def trail(tmp_path: Path) -> Path:
 
 
 class Audit:
-    """Runs `stanchion audit` on a database, named by a URL with a password in it, and gives what it says."""
+    """Runs `stanchion audit` on a database, named by a URL with a password in it, and gives what it
+    says."""
 
     def __init__(self, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
         self.place, self._capsys = place, capsys
@@ -112,19 +114,31 @@ def test_the_same_is_exported_as_from_the_folder(audit: Audit, trail: Path) -> N
     assert audit.lines("export", "--until", "1h") == []
 
 
-def test_a_database_is_written_back_as_the_trail_it_was(audit: Audit, trail: Path, tmp_path: Path) -> None:
+def test_a_database_is_written_back_as_the_trail_it_was(
+    audit: Audit, trail: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "copy"
     said = audit("export", *audit.named, "--format", "trail", "--out", str(out))
     count = sum(map(len, written(trail).values()))
-    assert said == f"stanchion: {count} records of 1 chain are in {out}: see `stanchion audit verify {out}`\n"
+    assert said == (
+        f"stanchion: {count} records of 1 chain are in {out}: see `stanchion audit verify {out}`\n"
+    )
     assert written(out) == written(trail)
     audit("verify", str(out))
-    assert "is not empty" in audit("export", *audit.named, "--format", "trail", "--out", str(out), status=2)
+    assert "is not empty" in audit(
+        "export", *audit.named, "--format", "trail", "--out", str(out), status=2
+    )
 
 
 def test_the_newest_are_shown_as_from_the_folder(audit: Audit, trail: Path) -> None:
     own = ["--stage", "tool_call"]
-    for words in (["-n", "2"], ["--run", "r"], ["--json"], ["--refused"], ["--agent", "a*", "--action", "allow"]):
+    for words in (
+        ["-n", "2"],
+        ["--run", "r"],
+        ["--json"],
+        ["--refused"],
+        ["--agent", "a*", "--action", "allow"],
+    ):
         words = [*own, *words]
         assert audit("tail", *words, *audit.named) == audit("tail", *words, "--trail", str(trail))
 
@@ -169,7 +183,11 @@ def test_the_environment_names_the_database(
         monkeypatch.setenv("STANCHION_AUDIT", place.server.tcp())
         audit = Audit(place, capsys)
         assert "(stanchion_audit)" in audit("verify", "--json")
-        assert audit("tail", "--tool", "t") == audit("tail", "--tool", "t", "--trail", str(trail)) != ""
+        assert (
+            audit("tail", "--tool", "t")
+            == audit("tail", "--tool", "t", "--trail", str(trail))
+            != ""
+        )
     finally:
         place.server.do("DROP SCHEMA stanchion_audit CASCADE")
 
@@ -177,43 +195,66 @@ def test_the_environment_names_the_database(
 # What cannot be read.
 
 
-@pytest.mark.parametrize("words", [["verify"], ["tail"], ["show", "x"], ["heads"], ["export"], ["tail", "-f"]], ids=str)
-def test_where_there_are_no_records(words: list[str], place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["verify"], ["tail"], ["show", "x"], ["heads"], ["export"], ["tail", "-f"]], ids=str
+)
+def test_where_there_are_no_records(
+    words: list[str], place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     audit = Audit(place, capsys)
-    assert "holds no records: give the schema that a trail was shipped to" in audit(*words, *audit.named, status=2)
+    assert "holds no records: give the schema that a trail was shipped to" in audit(
+        *words, *audit.named, status=2
+    )
 
 
-@pytest.mark.parametrize("words", [["verify"], ["tail"], ["export"], ["export", "--format", "trail", "--out", "new"]])
+@pytest.mark.parametrize(
+    "words", [["verify"], ["tail"], ["export"], ["export", "--format", "trail", "--out", "new"]]
+)
 def test_a_database_that_does_not_exist(
-    words: list[str], place: Place, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str],
+    place: Place,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     audit = Audit(place, capsys)
     said = audit(*words, "--trail", place.server.tcp().replace("/postgres?", "/nowhere?"), status=2)
-    assert f"the PostgreSQL server `127.0.0.1:{place.server.port}/nowhere` cannot be reached" in said
+    assert (
+        f"the PostgreSQL server `127.0.0.1:{place.server.port}/nowhere` cannot be reached" in said
+    )
     assert 'database "nowhere" does not exist' in said
 
 
 def test_a_wrong_password_is_not_repeated(audit: Audit) -> None:
     wrong = audit.place.server.tcp().replace("s3cr3t%26word", "s3cr3t%26wrong")
     assert "password authentication failed" in audit("tail", "--trail", wrong, status=2)
-    assert "cannot be read" in audit("tail", "--trail", "postgresql://u:s3cr3t@h/x?nonsense=1", status=2)
+    assert "cannot be read" in audit(
+        "tail", "--trail", "postgresql://u:s3cr3t@h/x?nonsense=1", status=2
+    )
 
 
 @pytest.mark.parametrize("words", [["verify"], ["tail"], ["export"], ["heads"]], ids=str)
 def test_without_the_driver(
-    words: list[str], place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    words: list[str],
+    place: Place,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     audit = Audit(place, capsys)
     assert "install the extra `postgres`" in audit(*words, *audit.named, status=2)
 
 
-def test_urls_where_they_are_not_taken(audit: Audit, capsys: pytest.CaptureFixture[str], trail: Path) -> None:
+def test_urls_where_they_are_not_taken(
+    audit: Audit, capsys: pytest.CaptureFixture[str], trail: Path
+) -> None:
     url = audit.place.server.tcp()
     assert "give a trail with `--trail`" in audit("tail", url, status=2)
     assert "give the record" in audit("show", url, status=2)
-    assert "`--schema x` is for a database" in audit("tail", "--trail", str(trail), "--schema", "x", status=2)
+    assert "`--schema x` is for a database" in audit(
+        "tail", "--trail", str(trail), "--schema", "x", status=2
+    )
     assert "leave the filters out" in audit(
         "export", *audit.named, "--format", "trail", "--out", "new", "--tool", "t", status=2
     )
@@ -229,6 +270,9 @@ def test_progress_counts_records(audit: Audit, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("TERM", "xterm")
     stream = tty()
     monkeypatch.setattr(sys, "stderr", stream)
-    total = sum(chain.records for chain in verify_database(audit.place.server.url, schema=audit.place.schema).chains)
+    total = sum(
+        chain.records
+        for chain in verify_database(audit.place.server.url, schema=audit.place.schema).chains
+    )
     assert main(["audit", "export", *audit.named]) == 0
     assert f"exporting  {total} records of {total} records  100%" in shown(stream)

@@ -1,4 +1,5 @@
-"""`stanchion audit witness`: once, until a signal, while a place is away; and `verify` with what it wrote."""
+"""`stanchion audit witness`: once, until a signal, while a place is away; and `verify` with what it
+wrote."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def write(count: int) -> None:
             run.check("t", {"number": number})
 
 
-def test_a_trail_that_was_put_back_is_found(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trail_that_was_put_back_is_found(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = str(tmp_path / "w.jsonl")
     shutil.copytree(trail, tmp_path / "before")
     write(2)
@@ -57,12 +60,17 @@ def test_once_promises_a_next_line_only_where_it_says_when(trail: Path, tmp_path
     assert [line.every_s for line in read_witness("w", place.read_bytes()).lines] == [0, 3600]
 
 
-def test_an_old_witness_is_found(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_old_witness_is_found(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = tmp_path / "w.jsonl"
     assert main(["audit", "witness", str(place), "--once", "--every", "1h"]) == 0
     assert main(["audit", "verify", "--witness", str(place)]) == 0
     line = json.loads(place.read_bytes())
-    place.write_text(json.dumps(line | {"at": line["at"] - 4 * 3_600_000}, separators=(",", ":")), encoding="ascii")
+    place.write_text(
+        json.dumps(line | {"at": line["at"] - 4 * 3_600_000}, separators=(",", ":")),
+        encoding="ascii",
+    )
     capsys.readouterr()
     assert main(["audit", "verify", "--witness", str(place)]) == 1
     said = capsys.readouterr().out
@@ -81,9 +89,13 @@ def test_the_environment_names_the_place(
     assert main(["audit", "witness", "--once"]) == 0
     assert main(["audit", "verify", "--json"]) == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [(one["name"], one["copy"], one["lines"]) for one in report["witnesses"]] == [(str(place), True, 1)]
+    assert [(one["name"], one["copy"], one["lines"]) for one in report["witnesses"]] == [
+        (str(place), True, 1)
+    ]
     assert main(["audit", "verify", str(trail), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["witnesses"] == [], "it is the witness of the usual trail alone"
+    assert json.loads(capsys.readouterr().out)["witnesses"] == [], (
+        "it is the witness of the usual trail alone"
+    )
     assert main(["state", "--where"]) == 0
     assert f"witness  {place}" in capsys.readouterr().out
     monkeypatch.setenv("STANCHION_AUDIT_WITNESS", "git+https://ann:hunter2@vault.internal/w.git")
@@ -91,10 +103,16 @@ def test_the_environment_names_the_place(
     assert json.loads(capsys.readouterr().out)["witness"] == "git+https://…@vault.internal/w.git"
 
 
-def test_several_witnesses_of_several_kinds(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_witnesses_of_several_kinds(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     subprocess.run(["git", "init", "--quiet", "--bare", tmp_path / "w.git"], check=True)
     with Shield.load("default", journal="memory:") as shield, serving(shield) as socket:
-        places = [str(tmp_path / "w.jsonl"), f"git+file://{tmp_path}/w.git#fleet", f"broker:{socket}#mine"]
+        places = [
+            str(tmp_path / "w.jsonl"),
+            f"git+file://{tmp_path}/w.git#fleet",
+            f"broker:{socket}#mine",
+        ]
         for place in places:
             assert main(["audit", "witness", place, "--once"]) == 0
         capsys.readouterr()
@@ -113,7 +131,10 @@ def test_several_witnesses_of_several_kinds(trail: Path, tmp_path: Path, capsys:
         (["witness", "w", "--json"], "takes no `--json`"),
         (["tail", "--tsa-cert", "x"], "takes no `--tsa-cert`"),
         (["heads", "--every", "60s"], "takes no `--every`"),
-        (["verify", "--witness", "none"], "cannot read the witness `none`: No such file or directory"),
+        (
+            ["verify", "--witness", "none"],
+            "cannot read the witness `none`: No such file or directory",
+        ),
         (["verify", "--witness", "git:none"], "does not appear to be a git repository"),
         (["verify", "--witness", "broker:none"], "no answer"),
         (["witness", "w", "--once", "--schema", "x"], "is for a database"),
@@ -132,7 +153,9 @@ def test_mistakes_are_told(
     assert says in capsys.readouterr().err
 
 
-def test_once_ends_where_the_place_is_away(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_once_ends_where_the_place_is_away(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["audit", "witness", str(tmp_path / "none" / "w"), "--once"]) == 1
     assert "cannot be written" in capsys.readouterr().err
 
@@ -194,7 +217,9 @@ def test_the_next_one_goes_on_where_the_last_one_was_killed(trail: Path, tmp_pat
 def test_a_terminal_shows_a_line_for_each_write(trail: Path, tmp_path: Path) -> None:
     own, terminal = os.openpty()
     words = [*STANCHION, "audit", "witness", str(tmp_path / "w.jsonl"), "--every", "1s"]
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.DEVNULL) as program:
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.DEVNULL
+    ) as program:
         os.close(terminal)
         shown = b""
         try:

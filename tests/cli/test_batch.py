@@ -39,7 +39,10 @@ def answered(source: bytes, policy: str | dict[str, Any] = "default") -> list[di
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
 def test_the_last_line_needs_no_end(end: bytes) -> None:
-    assert [answer["action"] for answer in answered(CALL + b"\n" + CALL + end)] == ["ALLOW", "ALLOW"]
+    assert [answer["action"] for answer in answered(CALL + b"\n" + CALL + end)] == [
+        "ALLOW",
+        "ALLOW",
+    ]
 
 
 def padded(length: int) -> bytes:
@@ -54,10 +57,15 @@ def test_the_longest_line_is_judged() -> None:
     assert after["action"] == "ALLOW"
 
 
-@pytest.mark.parametrize("length", [MAX_LINE_BYTES + 2, 2 * MAX_LINE_BYTES + 1, 3 * MAX_LINE_BYTES + 7])
+@pytest.mark.parametrize(
+    "length", [MAX_LINE_BYTES + 2, 2 * MAX_LINE_BYTES + 1, 3 * MAX_LINE_BYTES + 7]
+)
 def test_a_longer_line_is_one_bad_line(length: int) -> None:
     bad, after = answered(padded(length) + CALL)
-    assert bad == {"line": 1, "error": "the line is longer than 8,388,608 bytes: send less, or a reference to it"}
+    assert bad == {
+        "line": 1,
+        "error": "the line is longer than 8,388,608 bytes: send less, or a reference to it",
+    }
     assert after["action"] == "ALLOW"
 
 
@@ -66,7 +74,12 @@ def test_a_longer_last_line_without_an_end_is_one_bad_line() -> None:
     assert bad["line"] == 1
 
 
-@given(st.lists(st.binary(max_size=40) | st.lists(PIECES, max_size=8).map(lambda pieces: "".join(pieces).encode())))
+@given(
+    st.lists(
+        st.binary(max_size=40)
+        | st.lists(PIECES, max_size=8).map(lambda pieces: "".join(pieces).encode())
+    )
+)
 def test_every_line_is_answered_once_and_nothing_unread_is_allowed(lines: list[bytes]) -> None:
     source = b"".join(line.replace(b"\n", b" ") + b"\n" for line in lines)
     answers = answered(source, STRICT)

@@ -21,7 +21,8 @@ guards:
 
 @pytest.fixture
 def spent(tmp_path: Path) -> tuple[str, str]:
-    """A store in which one run and its child have spent something; gives its path and the policy's."""
+    """A store in which one run and its child have spent something; gives its path and the
+    policy's."""
     policy, store = tmp_path / "policy.yaml", tmp_path / "state.db"
     policy.write_text(POLICY)
     with Shield.load(policy, store=store) as shield:
@@ -37,24 +38,50 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
     return [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
-def test_all_of_them_with_their_limits(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_of_them_with_their_limits(
+    spent: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     store, policy = spent
     assert main(["budget", "show", "--store", store, "--policy", policy]) == 0
     found = lines(capsys)
     assert ["run", "r1", "run-money", "$1.99", "$2.00", "99%", "###################."] in found
-    assert ["run", "r1", "run-money", "600", "tokens", "1,000", "tokens", "60%", "############........"] in found
-    assert ["tenant", "default", "team", "600", "tokens", "2,000", "tokens", "30%", "######.............."] in found
+    assert [
+        "run",
+        "r1",
+        "run-money",
+        "600",
+        "tokens",
+        "1,000",
+        "tokens",
+        "60%",
+        "############........",
+    ] in found
+    assert [
+        "tenant",
+        "default",
+        "team",
+        "600",
+        "tokens",
+        "2,000",
+        "tokens",
+        "30%",
+        "######..............",
+    ] in found
     assert ["child", "run", "r2", "allotment", "100", "tokens"] in found
 
 
-def test_without_a_policy_there_are_no_limits(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_policy_there_are_no_limits(
+    spent: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["budget", "show", "r1", "--store", spent[0]]) == 0
     found = lines(capsys)
     assert ["run", "r1", "run-money", "600", "tokens"] in found
     assert not any("team" in line for line in found)
 
 
-def test_those_first_of_which_least_is_left(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_those_first_of_which_least_is_left(
+    spent: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     store, policy = spent
     assert main(["budget", "top", "-n", "2", "--store", store, "--policy", policy, "--json"]) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -64,7 +91,9 @@ def test_those_first_of_which_least_is_left(spent: tuple[str, str], capsys: pyte
     ]
 
 
-def test_budgets_of_tasks_have_the_limits_of_their_tasks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_budgets_of_tasks_have_the_limits_of_their_tasks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     policy, store = tmp_path / "policy.yaml", tmp_path / "state.db"
     policy.write_text("""
 name: tasks
@@ -83,10 +112,15 @@ guards:
     assert (one["used"], one["limit"]) == (150, 1000)
     assert main(["budget", "top", *words]) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(each["whose"], each["limit"]) for each in found] == [("docs:one", 200), ("fix-login", 1000)]
+    assert [(each["whose"], each["limit"]) for each in found] == [
+        ("docs:one", 200),
+        ("fix-login", 1000),
+    ]
 
 
-def test_a_window_shows_what_is_in_it(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_window_shows_what_is_in_it(
+    spent: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     store, policy = spent
     assert main(["budget", "show", "ann", "--store", store, "--policy", policy]) == 0
     assert [line[2:4] for line in lines(capsys)[1:]] == [["hourly", "1"]]
@@ -101,7 +135,9 @@ def test_a_window_shows_what_is_in_it(spent: tuple[str, str], capsys: pytest.Cap
         (["budget", "shwo"], "show"),
     ],
 )
-def test_what_cannot_be_shown(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_shown(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(words) == 2
     assert says in capsys.readouterr().err
 
@@ -111,7 +147,9 @@ def test_nothing_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "nothing is kept yet" in capsys.readouterr().err
 
 
-def test_without_a_verb_they_are_shown(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_verb_they_are_shown(
+    spent: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     store, policy = spent
     assert main(["budget", "--store", store, "--policy", policy]) == 0
     plain = capsys.readouterr().out

@@ -1,4 +1,5 @@
-"""`stanchion budget holds`, `release` and `top-up`: what is held of budgets, and what an operator does about it."""
+"""`stanchion budget holds`, `release` and `top-up`: what is held of budgets, and what an operator
+does about it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,14 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"use": "budget", "id": "spend", "tokens": 1000, "reserve_tokens": 1},
-        {"use": "budget", "id": "hourly", "per": "agent", "tokens": 5000, "window_s": 3600, "reserve_tokens": 1},
+        {
+            "use": "budget",
+            "id": "hourly",
+            "per": "agent",
+            "tokens": 5000,
+            "window_s": 3600,
+            "reserve_tokens": 1,
+        },
     ],
 }
 EARLIER_MS = 600_000
@@ -41,9 +49,15 @@ def earlier() -> Callable[[], int]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> tuple[str, str]:
-    """A store in which a call is open, and a slice of a fleet's budget; gives its path and the call."""
+    """A store in which a call is open, and a slice of a fleet's budget; gives its path and the
+    call."""
     kept = SqliteStore(tmp_path / "state.db", earlier())
-    call = Shield.load(POLICY, store=kept, journal="memory:").run("ann", id="r1").check("write", {}, tokens=900).id
+    call = (
+        Shield.load(POLICY, store=kept, journal="memory:")
+        .run("ann", id="r1")
+        .check("write", {}, tokens=900)
+        .id
+    )
     leasing = LeasingStore(kept, keep_s=3_600)
     lines = (Line(FLEET, ((10_000, Action.BLOCK),), 1, hold_ms=60_000),)
     assert leasing.carry(Batch("b", "default", lines=lines, amounts=(1, 50, 0, 0, 0))).go
@@ -57,16 +71,26 @@ def held(path: str, capsysbinary: pytest.CaptureFixture[bytes], *name: str) -> l
     return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
 
 
-def test_holds_are_listed(store: tuple[str, str], capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_holds_are_listed(
+    store: tuple[str, str], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     path, call = store
     first, second = held(path, capsysbinary)
     assert (first["call"], first["run"], first["slice"]) == (call, "r1", False)
-    assert [(part["budget"], part["per"], part["whose"], part["amount"]) for part in first["parts"]] == [
+    assert [
+        (part["budget"], part["per"], part["whose"], part["amount"]) for part in first["parts"]
+    ] == [
         ("hourly", "agent", "ann", 900),
         ("spend", "run", "r1", 900),
     ]
-    assert (second["run"], second["slice"], second["heard_ms"] <= wall_ms() - EARLIER_MS) == ("", True, True)
-    assert [(part["budget"], part["per"], part["amount"]) for part in second["parts"]] == [("all", "fleet", 50)]
+    assert (second["run"], second["slice"], second["heard_ms"] <= wall_ms() - EARLIER_MS) == (
+        "",
+        True,
+        True,
+    )
+    assert [(part["budget"], part["per"], part["amount"]) for part in second["parts"]] == [
+        ("all", "fleet", 50)
+    ]
     assert held(path, capsysbinary, "r1") == [first]
     assert held(path, capsysbinary, "all") == [second]
     assert main(["budget", "holds", "--store", path]) == 0
@@ -97,17 +121,38 @@ def test_an_operator_releases_and_tops_up(
         assert main(words) == 2
         assert b"operators have keys here" in capsysbinary.readouterr().err
     assert main([*release, *ann.words()]) == 0
-    assert capsysbinary.readouterr().out.decode() == f"{call} is released: 300 tokens of it is charged, as used\n"
+    assert (
+        capsysbinary.readouterr().out.decode()
+        == f"{call} is released: 300 tokens of it is charged, as used\n"
+    )
     assert main([*top_up, *ann.words()]) == 0
     assert capsysbinary.readouterr().out == b"spend/run:r1 is topped up by 200 tokens\n"
-    assert main(["budget", "release", held(path, capsysbinary)[0]["call"], "--store", path, *ann.words()]) == 0
+    assert (
+        main(
+            [
+                "budget",
+                "release",
+                held(path, capsysbinary)[0]["call"],
+                "--store",
+                path,
+                *ann.words(),
+            ]
+        )
+        == 0
+    )
     assert b"nothing of it is charged" in capsysbinary.readouterr().out
     assert held(path, capsysbinary) == []
     with closing(SqliteStore(path)) as kept:
         found = {seen.key: seen.number for seen in kept.look() if "budget:" in seen.key}
     assert sorted(found.values()) == [0, 100, 300]
-    facts = [one.note(notes.Told) for one in Reader(tmp_path / "trail").backwards() if one.stub.kind == notes.FACT]
-    assert [(fact.what, fact.by, fact.why) for fact in facts if fact.what.startswith("budget.")] == [
+    facts = [
+        one.note(notes.Told)
+        for one in Reader(tmp_path / "trail").backwards()
+        if one.stub.kind == notes.FACT
+    ]
+    assert [
+        (fact.what, fact.by, fact.why) for fact in facts if fact.what.startswith("budget.")
+    ] == [
         ("budget.released", "ann", ""),
         ("budget.topped_up", "ann", "more"),
         ("budget.released", "ann", "gone"),
@@ -119,7 +164,7 @@ def test_an_operator_releases_and_tops_up(
 EVERY: dict[str, Any] = {
     "name": "p",
     "guards": [
-        {"use": "budget", "id": "spend", "calls": 100, "tokens": 1000, "cost_usd": 9.0, "api_calls": 50,
+        {"use": "budget", "id": "spend", "calls": 100, "tokens": 1000, "cost_usd": 9.0, "api_calls": 50,  # noqa: E501
          "duration_s": 900, "reserve_tokens": 10, "reserve_cost_usd": 0.5,
          "reserve_duration_s": 3},
     ],
@@ -138,7 +183,9 @@ def open_call(path: str) -> str:
 def counted(path: str) -> dict[str, int]:
     """What is used of each measure."""
     with closing(SqliteStore(Path(path))) as kept:
-        return {seen.key.split(":")[2]: seen.number for seen in kept.look() if "budget:" in seen.key}
+        return {
+            seen.key.split(":")[2]: seen.number for seen in kept.look() if "budget:" in seen.key
+        }
 
 
 def test_every_measure_that_holds_shows_is_taken_as_it_is_shown(
@@ -151,7 +198,9 @@ def test_every_measure_that_holds_shows_is_taken_as_it_is_shown(
     shown = {part["measure"]: part["amount"] for part in held(path, capsysbinary)[0]["parts"]}
     assert {"tokens", "cost_microusd", "api_calls", "duration_ms"} <= shown.keys()
     all_of_it = ",".join(f"{measure}={amount}" for measure, amount in shown.items())
-    assert main(["budget", "release", call, "--used", all_of_it, *ann.words(), "--store", path]) == 0
+    assert (
+        main(["budget", "release", call, "--used", all_of_it, *ann.words(), "--store", path]) == 0
+    )
     assert {measure: counted(path)[measure] for measure in shown} == shown
     assert main(["budget", "top-up", "spend/run:r1", all_of_it, *ann.words(), "--store", path]) == 0
     assert not any(counted(path)[measure] for measure in shown)
@@ -159,7 +208,10 @@ def test_every_measure_that_holds_shows_is_taken_as_it_is_shown(
 
 @pytest.mark.parametrize("used", ["cost_usd=0.12", "cost_microusd=120000"])
 def test_both_names_of_a_measure_mean_the_same(
-    used: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+    used: str,
+    tmp_path: Path,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     path = str(tmp_path / "state.db")
@@ -175,9 +227,18 @@ def test_both_names_of_a_measure_mean_the_same(
     ("words", "says"),
     [
         (["release", "r1.x.1", "--used", "cost_microusd=0.5"], "which is not an amount"),
-        (["release", "r1.x.1", "--used", "cost_usd=1,cost_microusd=5"], "`cost_microusd` is given twice"),
-        (["release", "r1.x.1", "--used", "words=5"], "tokens, cost_usd, api_calls, duration_s, one, cost_microusd"),
-        (["top-up", "spend/run:r1", "words=5"], "tokens, cost_usd, api_calls, duration_s, one, cost_microusd"),
+        (
+            ["release", "r1.x.1", "--used", "cost_usd=1,cost_microusd=5"],
+            "`cost_microusd` is given twice",
+        ),
+        (
+            ["release", "r1.x.1", "--used", "words=5"],
+            "tokens, cost_usd, api_calls, duration_s, one, cost_microusd",
+        ),
+        (
+            ["top-up", "spend/run:r1", "words=5"],
+            "tokens, cost_usd, api_calls, duration_s, one, cost_microusd",
+        ),
         (["release"], "which call?"),
         (["release", "r1.x.1", "tokens=5"], "which call?"),
         (["release", "r1.x.1", "--used", "tokens"], "`--used` is `tokens`, which is not an amount"),

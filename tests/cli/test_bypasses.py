@@ -1,4 +1,5 @@
-"""`stanchion tickets bypass` says who asks to go past what; `review` ends what went past it unanswered."""
+"""`stanchion tickets bypass` says who asks to go past what; `review` ends what went past it
+unanswered."""
 
 from __future__ import annotations
 
@@ -64,7 +65,11 @@ def test_requests_are_listed_with_what_they_would_lift(
     for word in (ticket, "open", "bot", "stop", "first", "urgent", "reviewer or architect", WHY):
         assert word in line
     (one,) = told(capsys, "bypass")
-    assert (one["kind"], one["bypass"]["guardrail"], one["bypass"]["reason"]) == ("bypass", "first", WHY)
+    assert (one["kind"], one["bypass"]["guardrail"], one["bypass"]["reason"]) == (
+        "bypass",
+        "first",
+        WHY,
+    )
     assert main(["tickets", "approve", ticket, *ann.words()]) == 0
     assert [each["state"] for each in told(capsys, "bypass")] == ["approved"]
     assert main(["tickets", "deny", ticket, "--by", "ann", "--comment", "changed my mind"]) == 0
@@ -72,7 +77,9 @@ def test_requests_are_listed_with_what_they_would_lift(
     assert [each["state"] for each in told(capsys, "bypass", "--all")] == ["withdrawn"]
 
 
-def test_an_emergency_says_when_it_goes_ahead(file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_emergency_says_when_it_goes_ahead(
+    file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked(file, "emergency")
     assert main(["tickets", "bypass"]) == 0
     assert "goes ahead in" in capsys.readouterr().out
@@ -90,7 +97,10 @@ def test_a_review_is_ended_with_a_comment(
     assert main(["tickets", "review", one["id"], *words, *ann.words()]) == 2
     assert "needs `--comment`" in capsys.readouterr().err
     assert main(["tickets", "deny", one["id"], "--by", "bot", "--comment", "all is well"]) == 1
-    assert main(["tickets", "review", one["id"], "--comment", "looked at it", *words, *ann.words()]) == 0
+    assert (
+        main(["tickets", "review", one["id"], "--comment", "looked at it", *words, *ann.words()])
+        == 0
+    )
     assert f"{'wrong' if words else 'right'}: looked at it" in capsys.readouterr().out
     assert told(capsys, "bypass") == []
     assert main(["tickets", "review", one["id"], "--comment", "me too", *ann.words()]) == 1
@@ -104,7 +114,10 @@ def test_a_review_says_that_it_ran_and_when_it_is_due(
     (one,) = told(capsys, "bypass")
     assert main(["tickets", "show", one["id"]]) == 0
     out = capsys.readouterr().out
-    assert "OPEN  agent bot called stop past first, and it ran: was that right? An operator reviews it" in out
+    assert (
+        "OPEN  agent bot called stop past first, and it ran: was that right? An operator reviews it"
+        in out
+    )
     assert re.search(r"until +.*, when the review is due, 23 h 59 min left", out)
     assert "wants to" not in out
     assert "refused" not in out

@@ -26,7 +26,8 @@ CALL = '{"run": "r", "stage": "tool_call", "tool": "bash", "args": {}}\n'
 
 @contextmanager
 def started(*words: str) -> Iterator[subprocess.Popen[str]]:
-    """The command, running with pipes on all sides; one that hangs is ended, so that its test fails."""
+    """The command, running with pipes on all sides; one that hangs is ended, so that its test
+    fails."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with subprocess.Popen([*STANCHION, *words], text=True, env=environment, **pipes) as process:  # type: ignore[call-overload]
@@ -41,7 +42,9 @@ def started(*words: str) -> Iterator[subprocess.Popen[str]]:
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The command, run to its end."""
-    return subprocess.run([*STANCHION, *words], input=stdin, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [*STANCHION, *words], input=stdin, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +57,9 @@ def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["notify", "audit", "policy", "secrets"])
-def test_without_its_verb_a_command_says_what_each_does(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_its_verb_a_command_says_what_each_does(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     own = parser_for(command).own
     assert main([command]) == 2
     said = capsys.readouterr()
@@ -88,7 +93,11 @@ def test_the_list_of_commands_says_what_each_command_says(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_lives_in_the_module_of_its_name(command: str) -> None:
     module = parser_for(command).module
-    package = "stanchion_lab.command" if command in ADDED else f"stanchion.cli.{command.replace('-', '_')}"
+    package = (
+        "stanchion_lab.command"
+        if command in ADDED
+        else f"stanchion.cli.{command.replace('-', '_')}"
+    )
     assert module.__name__ == package
     assert callable(module.add)
     assert callable(module.run)
@@ -112,7 +121,9 @@ def test_a_broken_policy_file_is_named(tmp_path: Path, capsys: pytest.CaptureFix
     assert line.startswith(f"stanchion: {tmp_path}/policy.yaml:2:1: is not YAML")
 
 
-@pytest.mark.parametrize("code", ["def judge(:", "1 / 0", "import sys; sys.exit(0)", "raise ImportError", "judge = 5"])
+@pytest.mark.parametrize(
+    "code", ["def judge(:", "1 / 0", "import sys; sys.exit(0)", "raise ImportError", "judge = 5"]
+)
 def test_a_guard_that_cannot_be_loaded_is_no_consent(code: str, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text(f"{code}\n", encoding="utf-8")
     (tmp_path / "policy.yaml").write_text(
@@ -129,9 +140,13 @@ def test_a_guard_that_cannot_be_loaded_is_no_consent(code: str, tmp_path: Path) 
 def test_what_a_guard_prints_is_not_in_the_answers(words: list[str], tmp_path: Path) -> None:
     code = "print('loaded')\ndef judge(event):\n    print('judged')\n"
     (tmp_path / "loud.py").write_text(code, encoding="utf-8")
-    (tmp_path / "policy.yaml").write_text("name: p\nguards:\n  - {use: python, call: 'loud:judge'}\n", encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text(
+        "name: p\nguards:\n  - {use: python, call: 'loud:judge'}\n", encoding="utf-8"
+    )
     command = [*STANCHION, "check", *words, "--policy", "policy.yaml"]
-    done = subprocess.run(command, cwd=tmp_path, input=CALL, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, input=CALL, capture_output=True, text=True, check=True
+    )
     assert json.loads(done.stdout)["action"] == "ALLOW"
     assert done.stderr == "loaded\njudged\n"
 
@@ -139,13 +154,24 @@ def test_what_a_guard_prints_is_not_in_the_answers(words: list[str], tmp_path: P
 def test_loading_the_command_loads_nothing_heavy() -> None:
     probe = "import sys, stanchion.cli.main as m; m.parser_for(None); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    heavy = {"asyncio", "yaml", "stanchion.cli.check", "stanchion.cli.demo", "stanchion_lab", "platformdirs", "sqlite3"}
+    heavy = {
+        "asyncio",
+        "yaml",
+        "stanchion.cli.check",
+        "stanchion.cli.demo",
+        "stanchion_lab",
+        "platformdirs",
+        "sqlite3",
+    }
     assert "stanchion.cli.main" in done.stdout.split()
     assert heavy & set(done.stdout.split()) == set()
 
 
 def test_a_check_does_not_load_the_demo() -> None:
-    probe = "import sys; from stanchion.cli.main import main; main(['check', '--tool', 'x']); print(*sys.modules)"
+    probe = (
+        "import sys; from stanchion.cli.main import main; main(['check', '--tool', 'x']); "
+        "print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert "stanchion.cli.check" in done.stdout.split()
     assert {"stanchion.cli.demo", "asyncio"} & set(done.stdout.split()) == set()
@@ -189,7 +215,9 @@ interrupt = partial(ctypes.PyDLL(None)["raise"], 2)
 with interruptible(sys.stdin.buffer) as lines:
     list(map(call, [interrupt, lines.readline]))  # no instruction of Python's between the two
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     with process:
         watch = Timer(60, process.kill)
         watch.start()
@@ -216,7 +244,9 @@ def test_a_reader_that_leaves_is_no_error_and_no_consent() -> None:
 def test_an_answer_that_nobody_got_is_no_consent(words: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([*STANCHION, "check", *words], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [*STANCHION, "check", *words], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+    )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, "")
 
@@ -237,7 +267,10 @@ def test_an_answer_that_cannot_be_written_is_no_consent(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Full(), encoding="utf-8"))
     assert main(["check", *words]) == 1
-    assert capsys.readouterr().err == "stanchion: cannot continue: [Errno 28] No space left on device\n"
+    assert (
+        capsys.readouterr().err
+        == "stanchion: cannot continue: [Errno 28] No space left on device\n"
+    )
 
 
 def test_answers_are_utf_8_whatever_the_surroundings_say() -> None:
@@ -258,10 +291,14 @@ def test_it_writes_nowhere_but_in_the_state_folder(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(home), "STANCHION_STATE_DIR": str(state)}
     subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
     assert list(home.rglob("*")) == []
-    assert {path.parts[-2] if path.is_file() else path.name for path in state.glob("*")} == {"checks"}
+    assert {path.parts[-2] if path.is_file() else path.name for path in state.glob("*")} == {
+        "checks"
+    }
 
 
-def test_a_url_that_is_one_word_too_many_keeps_its_password(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_url_that_is_one_word_too_many_keeps_its_password(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["state", "x", "postgresql://ann:hunter2@db/x"]) == 2
     said = capsys.readouterr().err
     assert "hunter2" not in said

@@ -58,14 +58,23 @@ def two_failures(run: Run) -> None:
             ("fewer than 3 failures in a row (`repeats`)",),
         ),
         (
-            {"use": "error_rate", "per": ["tenant"], "calls": 4, "min_calls": 2, "repeats": 3, "halt_at": 80},
+            {
+                "use": "error_rate",
+                "per": ["tenant"],
+                "calls": 4,
+                "min_calls": 2,
+                "repeats": 3,
+                "halt_at": 80,
+            },
             two_failures,
             "errors.worsened",
             ("fewer failures than 80 % of the last 4 calls (`halt_at`)",),
         ),
     ],
 )
-def test_what_would_have_let_it_pass(entry: dict[str, Any], did: Any, code: str, ways: tuple[str, ...]) -> None:
+def test_what_would_have_let_it_pass(
+    entry: dict[str, Any], did: Any, code: str, ways: tuple[str, ...]
+) -> None:
     journal = MemoryJournal()
     shield = shield_for({"name": "p", "guards": [entry]}, journal=journal)
     run = shield.run("a", "t")

@@ -1,4 +1,5 @@
-"""`stanchion audit erase` takes everything that is ours, wherever it lies, and names what it leaves."""
+"""`stanchion audit erase` takes everything that is ours, wherever it lies, and names what it
+leaves."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ class Place:
 
     def shield(self, **options: object) -> Shield:
         """A shield of the project."""
-        return Shield.load(POLICY, store=str(self.folder / "state.db"), journal=self.journal(**options))
+        return Shield.load(
+            POLICY, store=str(self.folder / "state.db"), journal=self.journal(**options)
+        )
 
     def journal(self, **options: object) -> Trail:
         """A process that writes the trail."""
@@ -38,8 +41,12 @@ class Place:
     def torn(self, name: str) -> None:
         """A chain whose process was killed in the middle of its last record."""
         # A store would have seen what the chain is to lose.
-        with Shield.load(POLICY, store="memory:", journal=self.journal(names=lambda: name)) as shield:
-            shield.run("ann", "t1", id=f"run-{name[0]}").check("send", {"to": f"mail {ADDRESS}, now"})
+        with Shield.load(
+            POLICY, store="memory:", journal=self.journal(names=lambda: name)
+        ) as shield:
+            shield.run("ann", "t1", id=f"run-{name[0]}").check(
+                "send", {"to": f"mail {ADDRESS}, now"}
+            )
             chain = self.trail / name
             head = (chain / "head").read_bytes()
             (segment,) = chain.glob("*.jsonl")
@@ -53,8 +60,14 @@ class Place:
 
     def holding(self, text: str = ADDRESS) -> list[str]:
         """The files in which a text stands."""
-        each = (path for path in self.folder.rglob("*") if path.is_file() and ".db" not in path.name)
-        return sorted(path.relative_to(self.folder).as_posix() for path in each if text.encode() in path.read_bytes())
+        each = (
+            path for path in self.folder.rglob("*") if path.is_file() and ".db" not in path.name
+        )
+        return sorted(
+            path.relative_to(self.folder).as_posix()
+            for path in each
+            if text.encode() in path.read_bytes()
+        )
 
 
 @pytest.fixture
@@ -67,7 +80,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return Place(folder)
 
 
-def test_what_a_crash_tore_goes_in_every_chain(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_crash_tore_goes_in_every_chain(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Opening the trail makes a file of one of them; nobody opens the others."""
     held = place.journal(names=lambda: "f" * 16)
     for name in ("a" * 16, "b" * 16, "c" * 16):
@@ -101,7 +116,9 @@ def test_what_was_checked_goes_too(place: Place, capsys: pytest.CaptureFixture[s
     assert verify(place.folder / "checks").faults == verify(place.trail).faults == ()
 
 
-def test_a_run_that_is_still_open_is_named(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_is_still_open_is_named(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It writes what it produced when it ends."""
     shield = place.shield()
     run = shield.run("ann", "t1", id="at-work")
@@ -116,7 +133,8 @@ def test_a_run_that_is_still_open_is_named(place: Place, capsys: pytest.CaptureF
         assert "elsewhere" not in out
     assert place.erase("--containing", ADDRESS) == LEFT
     assert (
-        "run at-work: still open, and records what it produced when it ends: close it first" in capsys.readouterr().out
+        "run at-work: still open, and records what it produced when it ends: close it first"
+        in capsys.readouterr().out
     )
     assert place.holding() == []
     run.close()
@@ -127,23 +145,37 @@ def test_a_run_that_is_still_open_is_named(place: Place, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("answer", ["", "approve", "deny"])
-def test_tickets_are_named_answered_or_not(place: Place, answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tickets_are_named_answered_or_not(
+    place: Place, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with place.shield() as shield, shield.run("billing-1", "t1", id="r1") as run:
         with pytest.raises(Refused):
             run.call(shield.tool(name="pay")(lambda to: to), to=ADDRESS)
         (ticket,) = shield.tickets()
     if answer:
-        assert main(["tickets", answer, ticket.id, "--comment", "so be it", *place._ann.words()]) == 0
+        assert (
+            main(["tickets", answer, ticket.id, "--comment", "so be it", *place._ann.words()]) == 0
+        )
     state = {"": "open", "approve": "approved", "deny": "denied"}[answer]
-    for words in (["--containing", ADDRESS], ["--run", "r1"], ["--agent", "billing-*"], ["--task", "t1"]):
+    for words in (
+        ["--containing", ADDRESS],
+        ["--run", "r1"],
+        ["--agent", "billing-*"],
+        ["--task", "t1"],
+    ):
         capsys.readouterr()
         assert main(["audit", "erase", *words, "--dry-run"]) == LEFT
-        assert f"ticket / {ticket.id}, {state}: in the store until it expires" in capsys.readouterr().out
+        assert (
+            f"ticket / {ticket.id}, {state}: in the store until it expires"
+            in capsys.readouterr().out
+        )
     capsys.readouterr()
     assert main(["audit", "erase", "--run", "another", "--dry-run"]) == 0
 
 
-def test_a_damaged_line_and_a_file_of_somebody_are_named(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_line_and_a_file_of_somebody_are_named(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
     with place.shield(names=lambda: "a" * 16) as shield, shield.run("ann", "t1", id="r1") as run:
         run.check("send", {"to": ADDRESS})
         run.check("send", {"to": ADDRESS})
@@ -169,4 +201,6 @@ def test_several_agents_by_name_and_by_pattern(place: Place) -> None:
             with shield.run(agent, "t1") as run:
                 run.check("send", {"to": f"{agent}@example.org"})
     assert place.erase("--agent", "ann", "--agent", "builder-*") == 0
-    assert [bool(place.holding(f"{agent}@")) for agent in ("ann", "builder-1", "builder-2", "bob")] == [0, 0, 0, 1]
+    assert [
+        bool(place.holding(f"{agent}@")) for agent in ("ann", "builder-1", "builder-2", "bob")
+    ] == [0, 0, 0, 1]

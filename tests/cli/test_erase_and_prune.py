@@ -1,4 +1,5 @@
-"""`stanchion audit erase` and `prune`: what leaves is shown first, whoever may not is told, and the rest verifies."""
+"""`stanchion audit erase` and `prune`: what leaves is shown first, whoever may not is told, and the
+rest verifies."""
 
 from __future__ import annotations
 
@@ -101,7 +102,9 @@ def test_what_makes_no_sense_says_what_does(
     assert why in capsys.readouterr().err
 
 
-def test_what_is_old_leaves_and_the_rest_verifies(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_old_leaves_and_the_rest_verifies(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Though its chain never filled a segment, and nobody writes it any more."""
     assert main(["audit", "prune", "--older-than", "120d"]) == 0
     assert "nothing is older than 120 days" in capsys.readouterr().out
@@ -116,7 +119,9 @@ def test_what_is_old_leaves_and_the_rest_verifies(trail: Path, capsys: pytest.Ca
     assert "nothing is older" in capsys.readouterr().out
 
 
-def test_what_is_too_much_leaves_oldest_first(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_too_much_leaves_oldest_first(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["audit", "prune", "--larger-than", "2KB"]) == 0
     assert SECRET.encode() not in said(trail)
     assert verify(trail).faults == ()

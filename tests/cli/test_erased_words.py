@@ -1,4 +1,5 @@
-"""What was erased is said to be: no command shows a template, or tests a condition on what is not there."""
+"""What was erased is said to be: no command shows a template, or tests a condition on what is not
+there."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ guards:
   - {id: no-rm, use: rule, when: "event.tool == 'bash' and event.args.command == 'rm'", message: "never `rm` for ann"}
   - {id: no-word, use: rule, stages: [tool_result], when: "event.args.command == 'ls'", action: warn}
   - {id: late, use: time_limit, max_s: 10, warn_at: 0.00001}
-"""
+"""  # noqa: E501
 
 
 def erased(folder: Path, **whose: str) -> None:
@@ -55,9 +56,17 @@ def test_no_code_shows_its_template(tmp_path: Path, capsys: pytest.CaptureFixtur
     trail = Trail(tmp_path, clock=lambda: AT)
     codes = every_code()
     about = moment("r1.1")
-    found = [Finding(Action.BLOCK, code, ("ann",) * 9, guard=f"g{number}") for number, code in enumerate(codes)]
+    found = [
+        Finding(Action.BLOCK, code, ("ann",) * 9, guard=f"g{number}")
+        for number, code in enumerate(codes)
+    ]
     found += [Finding(Action.BLOCK, "own.code", (), "about ann", guard="own")]
-    trail.write(about, Decision(about.id, Action.BLOCK, "p", tuple(found), shadow=tuple(found)), 5, ("of ann",))
+    trail.write(
+        about,
+        Decision(about.id, Action.BLOCK, "p", tuple(found), shadow=tuple(found)),
+        5,
+        ("of ann",),
+    )
     trail.end(Finish(RUN, AT, "kernel.ended", "as ann said", {}, ("for ann",)))
     trail.close()
     erased(tmp_path, run="r1")
@@ -69,13 +78,17 @@ def test_no_code_shows_its_template(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert PLACE.search(out) is None
         assert "$withheld" not in out
         assert "content  (erased)" in out
-        assert out.count("(erased)") > sum(bool(PLACE.search(words.message)) for words in declared().values())
+        assert out.count("(erased)") > sum(
+            bool(PLACE.search(words.message)) for words in declared().values()
+        )
     assert main(["explain", "r1.1", "--trail", str(tmp_path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [one["code"] for one in told["findings"]] == [*codes, "own.code"]
     assert told["findings"][-1]["message"] == "(erased)"
     assert not [
-        one for one in told["findings"] if PLACE.search(json.dumps([one["message"], one["advice"], one["detail"]]))
+        one
+        for one in told["findings"]
+        if PLACE.search(json.dumps([one["message"], one["advice"], one["detail"]]))
     ]
     (end,) = [one for one in Reader(tmp_path).forwards() if one.stub.kind == "end"]
     assert main(["audit", "show", f"{end.chain}:{end.stub.seq}", "--trail", str(tmp_path)]) == 0
@@ -96,7 +109,8 @@ def test_words_that_are_there_are_shown(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 class Ruled:
-    """A trail that was written under rules about arguments: a call that was refused, and one with its result."""
+    """A trail that was written under rules about arguments: a call that was refused, and one with
+    its result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "trail"
@@ -118,7 +132,9 @@ class Ruled:
         return capsys.readouterr().out
 
 
-def test_conditions_are_not_tested_on_what_is_erased(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_conditions_are_not_tested_on_what_is_erased(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ruled = Ruled(tmp_path)
     before = ruled.explained(ruled.refused, capsys)
     assert "true   event.args.command == 'rm'" in before
@@ -134,7 +150,9 @@ def test_conditions_are_not_tested_on_what_is_erased(tmp_path: Path, capsys: pyt
     assert "cannot be judged again" in ruled.explained(ruled.result, capsys)
 
 
-def test_an_outcome_whose_call_is_gone_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_outcome_whose_call_is_gone_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ruled = Ruled(tmp_path)
     found = Reader(ruled.folder).find(ruled.call)
     assert found is not None
@@ -148,5 +166,7 @@ def test_an_outcome_whose_call_is_gone_says_so(tmp_path: Path, capsys: pytest.Ca
     data = line.read_bytes()
     line.write_bytes(data[: found.offset] + data[data.index(b"\n", found.offset) + 1 :])
     after = ruled.explained(ruled.result, capsys)
-    assert "its conditions are not tested again: the record of its call is not in the trail" in after
+    assert (
+        "its conditions are not tested again: the record of its call is not in the trail" in after
+    )
     assert "false" not in after

@@ -1,4 +1,5 @@
-"""The reader of events: it knows every field of the library's own, and nothing it cannot read gets past it."""
+"""The reader of events: it knows every field of the library's own, and nothing it cannot read gets
+past it."""
 
 from typing import Any
 
@@ -11,7 +12,11 @@ from stanchion.cli.events import fields_of, parse, read
 from stanchion.runtime.calling.reports import BadEvent, takes
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=10,
 )
@@ -31,7 +36,15 @@ def test_needed_fields_come_first(stage: Stage) -> None:
 
 
 def test_a_report_is_taken_apart() -> None:
-    line = {"run": "r", "stage": "tool_call", "id": "7", "agent": "a", "tool": "t", "args": {"x": 1}, "tokens": 5}
+    line = {
+        "run": "r",
+        "stage": "tool_call",
+        "id": "7",
+        "agent": "a",
+        "tool": "t",
+        "args": {"x": 1},
+        "tokens": 5,
+    }
     report = read(line)
     assert (report.run, report.stage, report.id) == ("r", Stage.TOOL_CALL, "7")
     assert report.identity == {"agent": "a"}
@@ -68,12 +81,15 @@ def test_all_other_json_is_read_as_it_is(value: Any) -> None:
 def test_names_are_bounded(name: str) -> None:
     event = {"run": "r", "stage": "prompt", "text": "hi"}
     assert read({**event, name: "x" * 256})
-    with pytest.raises(BadEvent, match=f"`{name}` of `prompt` is wrong: expected `string` of length <= 256"):
+    with pytest.raises(
+        BadEvent, match=f"`{name}` of `prompt` is wrong: expected `string` of length <= 256"
+    ):
         read({**event, name: "x" * 257})
 
 
 @given(
-    st.sampled_from(list(Stage)), st.dictionaries(st.sampled_from(sorted({n for s in Stage for n in takes(s)})), JSON)
+    st.sampled_from(list(Stage)),
+    st.dictionaries(st.sampled_from(sorted({n for s in Stage for n in takes(s)})), JSON),
 )
 def test_any_fields_are_read_or_refused(stage: Stage, fields: dict[str, Any]) -> None:
     needed = {field.name for field in fields_of(stage) if field.required}

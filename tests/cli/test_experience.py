@@ -36,7 +36,9 @@ def test_every_tool_of_a_tenant_is_listed(store: str, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["pay", "1", "0"]
 
 
-def test_one_tool_is_shown_with_its_calls_and_its_outcomes(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_tool_is_shown_with_its_calls_and_its_outcomes(
+    store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["experience", "show", "search", "--store", store]) == 0
     said = capsys.readouterr().out
     assert '{"for": "cats"}' in said
@@ -57,19 +59,32 @@ def test_prune_and_archive_remove_what_is_too_many(
 ) -> None:
     file = tmp_path / "old.jsonl"
     assert main(["experience", "archive", str(file), "--rows", "3", "--store", store]) == 0
-    assert capsys.readouterr().out.startswith(f"2 incidents removed after they were written to `{file}`")
+    assert capsys.readouterr().out.startswith(
+        f"2 incidents removed after they were written to `{file}`"
+    )
     assert len(file.read_text("utf-8").splitlines()) == 2
     assert main(["experience", "prune", "--rows", "1", "--store", store]) == 0
-    assert capsys.readouterr().out == "2 incidents removed; 0 calls that worked long ago forgotten\n"
+    assert (
+        capsys.readouterr().out == "2 incidents removed; 0 calls that worked long ago forgotten\n"
+    )
 
 
-def test_days_and_rows_come_from_the_policy(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "policy.yaml").write_text("name: x\nexperience:\n  tier: persistent\n  rows: 1\n", "utf-8")
-    assert main(["experience", "prune", "--policy", str(tmp_path / "policy.yaml"), "--store", store]) == 0
+def test_days_and_rows_come_from_the_policy(
+    store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "policy.yaml").write_text(
+        "name: x\nexperience:\n  tier: persistent\n  rows: 1\n", "utf-8"
+    )
+    assert (
+        main(["experience", "prune", "--policy", str(tmp_path / "policy.yaml"), "--store", store])
+        == 0
+    )
     assert capsys.readouterr().out.startswith("4 incidents removed;")
 
 
-def test_where_nothing_is_kept_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nothing_is_kept_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Shield.load({"name": "x"}, store=str(tmp_path / "state.db"), journal="memory:") as shield:
         shield.run("a").result("pay", {}, 1)
     assert main(["experience", "--store", str(tmp_path / "state.db")]) == 0
@@ -86,7 +101,9 @@ def test_where_nothing_is_kept_that_is_said(tmp_path: Path, capsys: pytest.Captu
         (["experience", "prune", "--rows", "0"], "give a number from 1"),
     ],
 )
-def test_what_is_wrong_is_said(words: list[str], says: str, store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_said(
+    words: list[str], says: str, store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*words, "--store", store]) == 2
     assert says in capsys.readouterr().err
 
@@ -120,7 +137,17 @@ def test_erasing_in_the_trail_says_that_experience_cannot_be_read(
     monkeypatch.setenv("STANCHION_AUDIT", trail)
     with Shield.load(POLICY, store=str(store), journal=trail) as shield, shield.run("ann") as run:
         run.result("search", {"for": "cats"}, 1)
-    erase = ["audit", "erase", "--agent", "ann", "--store", str(store), "--why", "asked to", "--dry-run"]
+    erase = [
+        "audit",
+        "erase",
+        "--agent",
+        "ann",
+        "--store",
+        str(store),
+        "--why",
+        "asked to",
+        "--dry-run",
+    ]
     beside(store).write_bytes(b"x" * 8_192)
     main(erase)
     assert "experience: cannot be read: " in capsys.readouterr().out

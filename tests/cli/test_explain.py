@@ -69,17 +69,38 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 def test_a_decision_of_one_process_is_explained_by_another(policy: Path) -> None:
     command = [sys.executable, "-m", "stanchion"]
-    check = [*command, "check", "--policy", policy.name, "--agent", "writer", "--tool", "fly", "--json"]
+    check = [
+        *command,
+        "check",
+        "--policy",
+        policy.name,
+        "--agent",
+        "writer",
+        "--tool",
+        "fly",
+        "--json",
+    ]
     done = subprocess.run(check, cwd=policy.parent, capture_output=True, text=True, check=False)
     decision = json.loads(done.stdout)["id"]
-    done = subprocess.run([*command, "explain", decision], cwd="/", capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*command, "explain", decision], cwd="/", capture_output=True, text=True, check=True
+    )
     assert f"{policy}:5:5" in done.stdout
     assert "one of these tools: `read`, `write_file`" in done.stdout
     assert "\n           skipped   step-limit, own-files\n" in done.stdout
 
 
 def test_at_once_and_later_say_the_same(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    args = ["--policy", str(policy), "--agent", "writer", "--tool", "write_file", "--args", '{"path": "src/test.py"}']
+    args = [
+        "--policy",
+        str(policy),
+        "--agent",
+        "writer",
+        "--tool",
+        "write_file",
+        "--args",
+        '{"path": "src/test.py"}',
+    ]
     at_once = told(capsys, "check", *args, "--explain")
     assert told(capsys, "explain", at_once["id"]) == at_once
     assert told(capsys, "explain", "last") == at_once
@@ -100,7 +121,9 @@ def test_counters_are_as_they_stood(policy: Path) -> None:
     for _ in range(4):
         run.check("read", {})
         told.append(explain(journal.last(), shield.policy))
-    assert [counter.before for each in told for counter in each.counters if counter.counts == "steps"] == [0, 1, 2, 3]
+    assert [
+        counter.before for each in told for counter in each.counters if counter.counts == "steps"
+    ] == [0, 1, 2, 3]
     assert told[2].counters[0].limits == ((2, "WARN"), (3, "BLOCK"))
     assert told[2].findings[0].to_pass == ("no more than 2 steps per run (`warn_after`)",)
     assert told[3].findings[0].to_pass[0] == "no more than 3 steps per run (`max_steps`)"
@@ -113,7 +136,12 @@ EVENTS: dict[Stage, dict[str, Any]] = {
     Stage.MODEL_REPLY: {"text": "hello", "final": True},
     Stage.TOOL_CALL: {"tool": "t", "args": {"a": [1]}},
     Stage.TOOL_RESULT: {"tool": "t", "args": {}, "result": ["hello"]},
-    Stage.EGRESS: {"url": "https://example.org", "method": "PUT", "headers": {"a": "b"}, "payload": "x"},
+    Stage.EGRESS: {
+        "url": "https://example.org",
+        "method": "PUT",
+        "headers": {"a": "b"},
+        "payload": "x",
+    },
     Stage.ERROR: {"error": "KeyError", "text": "hello", "status": 500},
     Stage.CHARGE: {"tokens": 5},
     Stage.HANDOFF: {"to": "b", "payload": {"x": 1}},
@@ -133,14 +161,28 @@ def explained(policy: dict[str, Any], stage: Stage, fields: dict[str, Any]) -> E
 @pytest.mark.parametrize("stage", Stage)
 def test_every_stage_is_explained_by_the_event_itself(stage: Stage) -> None:
     fields = EVENTS[stage]
-    read = sorted({"text", "url", "error", "to", "tokens", "result", "model", "tool"} & fields.keys())
-    parts = [f"event.stage == '{stage}'", "agent.role == 'r'", *(f"event.{name} != null" for name in read)]
-    rule = {"use": "rule", "id": "r", "when": " and ".join(parts), "action": "warn", "stages": [stage.value]}
+    read = sorted(
+        {"text", "url", "error", "to", "tokens", "result", "model", "tool"} & fields.keys()
+    )
+    parts = [
+        f"event.stage == '{stage}'",
+        "agent.role == 'r'",
+        *(f"event.{name} != null" for name in read),
+    ]
+    rule = {
+        "use": "rule",
+        "id": "r",
+        "when": " and ".join(parts),
+        "action": "warn",
+        "stages": [stage.value],
+    }
     told = explained({"name": "p", "guards": [rule]}, stage, fields)
     (finding,) = told.findings
     assert finding.when is not None
     assert [part.holds for part in finding.when.leaves("and")] == [True] * len(parts)
-    values = {name: value for part in finding.when.leaves("and") for name, value in part.values.items()}
+    values = {
+        name: value for part in finding.when.leaves("and") for name, value in part.values.items()
+    }
     assert {f"event.{name}" for name in read} <= values.keys()
     assert all(values[f"event.{name}"] == fields[name] for name in read)
 
@@ -151,8 +193,22 @@ def test_safe_mode_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (finding.use, finding.to_pass) == ("safe_mode", ("safe mode switched off",))
 
 
-def test_a_policy_that_has_changed_is_said_to_have(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["check", "--policy", str(policy), "--agent", "writer", "--tool", "write_file", "--args", '{"path": "x"}'])
+def test_a_policy_that_has_changed_is_said_to_have(
+    policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(
+        [
+            "check",
+            "--policy",
+            str(policy),
+            "--agent",
+            "writer",
+            "--tool",
+            "write_file",
+            "--args",
+            '{"path": "x"}',
+        ]
+    )
     policy.write_text(POLICY.replace("under(", "not under("), encoding="utf-8")
     assert main(["explain", "last"]) == 0
     assert "it has changed since" in capsys.readouterr().out
@@ -169,8 +225,13 @@ def test_a_policy_that_has_changed_is_said_to_have(policy: Path, capsys: pytest.
 
 def test_what_was_redacted_is_not_kept(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
-    file.write_text("name: p\nguards:\n  - {use: python, call: 'tests.golden.cli.guards:redact'}\n", encoding="utf-8")
-    main(["check", "--policy", str(file), "--tool", "t", "--args", '{"a": "sk-abc123"}', "--explain"])
+    file.write_text(
+        "name: p\nguards:\n  - {use: python, call: 'tests.golden.cli.guards:redact'}\n",
+        encoding="utf-8",
+    )
+    main(
+        ["check", "--policy", str(file), "--tool", "t", "--args", '{"a": "sk-abc123"}', "--explain"]
+    )
     main(["check", "--policy", str(file), "--tool", "t", "--args", '{"a": "sk-abc123"}'])
     assert b"[key]" in kept()
     assert b"sk-abc123" not in kept()
@@ -180,12 +241,17 @@ def test_what_is_kept_is_private() -> None:
     main(["check", "--tool", "t"])
     paths = [checks(), *checks().rglob("*")]
     assert len(paths) >= 4
-    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in paths if path.name != "head"} == {0}
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in paths if path.name != "head"} == {
+        0
+    }
 
 
 @pytest.mark.parametrize("obstacle", ["file", "folder", "link", "relative"])
 def test_what_cannot_be_kept_changes_no_answer(
-    obstacle: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    obstacle: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     state = tmp_path / "state"
     match obstacle:
@@ -209,9 +275,13 @@ def test_what_cannot_be_kept_changes_no_answer(
     assert main(["check", "--tool", "t", "--explain"]) == 0
 
 
-def test_trouble_is_told_once_for_a_whole_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trouble_is_told_once_for_a_whole_batch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "state").write_text("in the way", encoding="utf-8")
-    (tmp_path / "e.jsonl").write_text('{"run": "r", "stage": "prompt", "text": "x"}\n' * 3, encoding="utf-8")
+    (tmp_path / "e.jsonl").write_text(
+        '{"run": "r", "stage": "prompt", "text": "x"}\n' * 3, encoding="utf-8"
+    )
     assert main(["check", "--batch", str(tmp_path / "e.jsonl")]) == 0
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 3
@@ -223,7 +293,9 @@ def test_a_policy_that_does_not_load_leaves_nothing_behind(tmp_path: Path) -> No
     assert not checks().exists()
 
 
-def test_a_check_counts_nothing_for_later(policy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_check_counts_nothing_for_later(
+    policy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("STANCHION_STORE", str(tmp_path / "state.db"))
     call = ["check", "--policy", str(policy), "--agent", "writer", "--tool", "read"]
     assert [main(call) for _ in range(5)] == [0] * 5
@@ -248,16 +320,24 @@ def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "trail"
 
 
-def test_a_decision_of_a_shield_is_explained(trail: Path, policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_decision_of_a_shield_is_explained(
+    trail: Path, policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Shield.load(policy) as shield, shield.run("writer", "t") as run:
         refused = run.check("write_file", {"path": "elsewhere.py"})
     told_now = told(capsys, "explain", refused.id)
-    assert (told_now["changed"], told_now["source"], told_now["role"]) == (False, str(policy), "writer")
+    assert (told_now["changed"], told_now["source"], told_now["role"]) == (
+        False,
+        str(policy),
+        "writer",
+    )
     assert told_now["findings"][0]["check"]["parts"][0]["holds"] is False
     assert told_now["passed"] == ["tool-allowlist", "step-limit"]
     assert told(capsys, "explain", "last") == told_now
     assert told(capsys, "explain", "last", "--trail", str(trail)) == told_now
-    (place,) = [f"{one.chain}:{one.stub.seq}" for one in Reader(trail).backwards() if one.is_decision]
+    (place,) = [
+        f"{one.chain}:{one.stub.seq}" for one in Reader(trail).backwards() if one.is_decision
+    ]
     assert told(capsys, "explain", place) == told_now
 
 
@@ -275,8 +355,12 @@ def test_what_came_of_a_call_is_tested_with_its_arguments(
     assert finding["check"]["values"] == {"event.args.path": "a"}
 
 
-def test_a_policy_that_was_handed_in_is_said_to_be(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Shield.load({"name": "p", "guards": [{"use": "tool_denylist", "tools": ["rm"], "log_pass": True}]}) as shield:
+def test_a_policy_that_was_handed_in_is_said_to_be(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Shield.load(
+        {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["rm"], "log_pass": True}]}
+    ) as shield:
         shield.run("a").check("ls", {})
     assert main(["explain", "last"]) == 0
     out = capsys.readouterr().out
@@ -294,7 +378,9 @@ def test_safe_mode_at_the_start_is_explained_later(
     assert (told_now["changed"], told_now["findings"][0]["use"]) == (False, "safe_mode")
 
 
-def test_the_newest_of_both_trails_are_listed(trail: Path, policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_newest_of_both_trails_are_listed(
+    trail: Path, policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     clock = FakeClock(5)
     journal = Trail(trail, clock=clock)
     with shield_for(policy, clock=clock, journal=journal, source=str(policy)) as shield:
@@ -310,7 +396,9 @@ def test_the_newest_of_both_trails_are_listed(trail: Path, policy: Path, capsys:
     assert [one["id"] for one in listed if one["tool"] != "now"] == [late.id, old.id]
 
 
-def test_what_is_no_decision_is_not_explained(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_decision_is_not_explained(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Shield.load("default") as shield:
         shield.run("a").check("t", {})
     (name,) = chains(trail)
@@ -325,7 +413,12 @@ def test_a_record_without_its_beginning_is_explained_as_far_as_it_goes() -> None
     shield = Shield.load("default", journal=journal)
     shield.run("a").check("t", {})
     told_now = explain(Case(journal.kept()[-1].read(), RunInfo("r", "a")), None)
-    assert (told_now.policy, told_now.source, told_now.changed, told_now.passed) == ("", None, True, ())
+    assert (told_now.policy, told_now.source, told_now.changed, told_now.passed) == (
+        "",
+        None,
+        True,
+        (),
+    )
 
 
 def test_a_check_journal_gives_its_newest_case(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Whatever names and values a store, a trail and a policy hold: no command hands a terminal anything but text, nor any
-secret."""
+"""Whatever names and values a store, a trail and a policy hold: no command hands a terminal
+anything but text, nor any secret."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ guards:
      action: escalate, message: "ask \e[2J\u202e a person\r"}
   - {use: rule, id: "no\e\u202e", stages: [tool_call], when: 'event.args.no == true', check: "false",
      message: "never\e[2J\u202e\r", advice: "nor\e]0;x\a this"}
-"""
+"""  # noqa: E501
 
 CASES: dict[str, tuple[str, ...]] = {
     "demo": ("--fast", "--json"),
@@ -62,13 +62,13 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "explain": ("", "--json", "last", "last --json", "ID", "ID --json", "ODD"),
     "audit": (
-        "tail", "tail --json", "tail --run RUN", "show ID", "show ID --json", "show ODD", "verify", "verify --json",
-        "export", "heads",
+        "tail", "tail --json", "tail --run RUN", "show ID", "show ID --json", "show ODD", "verify",
+        "verify --json", "export", "heads",
     ),
     "coverage": ("", "--json", "--run ODD", "--transcript ODD", "ODD"),
     "runs": (
-        "", "--json", "show RUN", "show RUN --json", "show ODD", "manifest RUN", "manifest RUN --json", "manifest ODD",
-        "verify ODD", "verify policy.yaml",
+        "", "--json", "show RUN", "show RUN --json", "show ODD", "manifest RUN",
+        "manifest RUN --json", "manifest ODD", "verify ODD", "verify policy.yaml",
     ),
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),
@@ -79,7 +79,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "resume": ("tool:EVIL --by EVIL --tenant EVIL",),
     "quarantine": ("agent:EVIL --why EVIL --by EVIL",),
     "tools": ("", "--json", "list EVIL", "reset EVIL --by EVIL --why EVIL"),
-    "experience": ("", "--json", "show EVIL", "show EVIL --json", "--tenant EVIL", "archive ODD --rows 1", "ODD"),
+    "experience": ("", "--json", "show EVIL", "show EVIL --json", "--tenant EVIL", "archive ODD --rows 1", "ODD"),  # noqa: E501
     "operators": ("list", "list --json", "add ODD", "revoke ODD", "ODD"),
     "tickets": (
         "list", "list --json", "show TICKET", "show TICKET --json", "show ODD",
@@ -87,13 +87,14 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "retention": ("--days 3 --why EVIL --by EVIL",),
     "secrets": ("allowed", "allow 000000000000 --tool EVIL --why EVIL --by EVIL", "forget ODD"),
-    "mcp": ("--listen ODD -- ODD", "--policy ODD.yaml -- ODD", "--server ODD", "wrap ODD", "unwrap policy.yaml", "ODD"),
+    "mcp": ("--listen ODD -- ODD", "--policy ODD.yaml -- ODD", "--server ODD", "wrap ODD", "unwrap policy.yaml", "ODD"),  # noqa: E501
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
     "tutor": (
-        "play ODD", "play ODD --root EVIL", "record ODD --moves policy.yaml --out ODD --model EVIL", "replay ODD",
-        "replay policy.yaml", "bundle ODD", "bundle bad.yaml", "bundle policy.yaml --freeze ODD.json", "ODD",
+        "play ODD", "play ODD --root EVIL", "record ODD --moves policy.yaml --out ODD --model EVIL",
+        "replay ODD", "replay policy.yaml", "bundle ODD", "bundle bad.yaml",
+        "bundle policy.yaml --freeze ODD.json", "ODD",
     ),
     "sandbox": ("", "--json", "--user ODD", "ODD"),
     "schema": ("", "--json"),
@@ -107,9 +108,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store, a trail and a policy full of hostile names."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
-    (folder / "bad.yaml").write_text('name: x\nguards: [{use: "no\\e\\u202e"}]\n"od\\ed\\u202e": 1\n', encoding="utf-8")
+    (folder / "bad.yaml").write_text(
+        'name: x\nguards: [{use: "no\\e\\u202e"}]\n"od\\ed\\u202e": 1\n', encoding="utf-8"
+    )
     ann, known = operator()
-    options: dict[str, Any] = {"store": folder / "state.db", "journal": folder / "trail", "operators": [known]}
+    options: dict[str, Any] = {
+        "store": folder / "state.db",
+        "journal": folder / "trail",
+        "operators": [known],
+    }
     with Shield.load(str(folder / "policy.yaml"), **options) as shield:
         for tenant in (EVIL, "default"):
             with shield.run(EVIL, EVIL, id=EVIL, tenant=tenant, role=EVIL, tools=[EVIL]) as run:
@@ -138,7 +145,10 @@ def fails() -> None:
 @pytest.fixture
 def at_home(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The world as the commands find it."""
-    for name, value in {"STORE": f"sqlite:{world / 'state.db'}", "AUDIT": str(world / "trail")}.items():
+    for name, value in {
+        "STORE": f"sqlite:{world / 'state.db'}",
+        "AUDIT": str(world / "trail"),
+    }.items():
         monkeypatch.setenv(f"STANCHION_{name}", value)
     for file in world.glob("*.yaml"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -192,8 +202,12 @@ def test_every_command_is_asked() -> None:
 
 
 @pytest.mark.parametrize("is_tty", [False, True], ids=["file", "terminal"])
-@pytest.mark.parametrize("words", [f"{name} {words}" for name, cases in CASES.items() for words in cases])
-def test_nothing_but_text_comes_out(words: str, is_tty: bool, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "words", [f"{name} {words}" for name, cases in CASES.items() for words in cases]
+)
+def test_nothing_but_text_comes_out(
+    words: str, is_tty: bool, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = answered(typed(words, at_home), is_tty, monkeypatch)
     text = said
     if is_tty:

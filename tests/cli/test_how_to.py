@@ -12,7 +12,13 @@ from tests.golden.cli.laid_out import lay_out
 from tests.golden.cli.play import play
 from tests.golden.cli.test_trail import FOLDER, masked
 
-PAGES = {"check-from-a-shell": 5, "lint-a-policy": 4, "explain-a-decision": 3, "audit": 6, "keep-a-witness": 2}
+PAGES = {
+    "check-from-a-shell": 5,
+    "lint-a-policy": 4,
+    "explain-a-decision": 3,
+    "audit": 6,
+    "keep-a-witness": 2,
+}
 """Pages, and how many console blocks each has."""
 
 ABOUT_A_TRAIL = {"audit", "keep-a-witness"}
@@ -29,7 +35,9 @@ def sessions(text: str) -> list[list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_console_block_is_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_console_block_is_true(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     text = (ROOT / f"docs/how-to/{page}.md").read_text(encoding="utf-8")

@@ -23,10 +23,18 @@ def test_the_file_loads_in_every_environment() -> None:
     assert main(["init"]) == 0
     shield = Shield.load("policy.yaml")
     assert shield.run("writer-1").check("read_file", {"path": "a"}).proceeds
-    assert shield.run("writer-1").check("write_file", {"path": "src/test_a.py", "content": ""}).code == "rule.broken"
+    assert (
+        shield.run("writer-1").check("write_file", {"path": "src/test_a.py", "content": ""}).code
+        == "rule.broken"
+    )
     assert not shield.run("writer-1").check("bash", {"command": "ls"}).proceeds
     assert shield.run("writer-1", "release").check("bash", {"command": "ls"}).proceeds
-    assert Shield.load("policy.yaml", env="trial").run("nobody").check("bash", {"command": "ls"}).proceeds
+    assert (
+        Shield.load("policy.yaml", env="trial")
+        .run("nobody")
+        .check("bash", {"command": "ls"})
+        .proceeds
+    )
 
 
 def test_every_guard_has_an_example() -> None:
@@ -47,13 +55,16 @@ class Newcomer(msgspec.Struct, frozen=True):
     quiet: str = ""
 
 
-def test_a_guard_the_file_does_not_speak_of_yet_is_added_as_a_comment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guard_the_file_does_not_speak_of_yet_is_added_as_a_comment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = starter()
     monkeypatch.setattr(starters, "GUARDS", {**GUARDS, "newcomer": Newcomer})
     added = starter().removeprefix(before)
-    assert (
-        added
-        == '\n  # Does something new.\n  # - use: newcomer\n  #   what: ...\n  #   often: 3\n  #   label: "x: y"\n'
+    assert added == (
+        "\n  # Does something new.\n  # - use: newcomer\n  #   what: ...\n  #   often: 3\n  #  "
+        " "
+        'label: "x: y"\n'
     )
 
 

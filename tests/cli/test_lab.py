@@ -22,7 +22,9 @@ def corpora(tmp_path: Path) -> Path:
         {"id": "one", "kind": "oas", "label": "loop", "payload": {"calls": [CALL] * 3}},
         {"id": "tw\u001b[31mo", "kind": "oas", "label": "loop", "payload": {"calls": [CALL]}},
     ]
-    (tmp_path / "loops.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    (tmp_path / "loops.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in found), encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -52,14 +54,35 @@ def test_json_is_one_line_with_all_misses(
     [
         (["measure", "lops"], "nothing measures `lops`: did you mean `loops`?"),
         (["measure", "xyz"], "nothing measures `xyz`: what can be measured is loops, benign"),
-        (["measure", "loops"], "no folder of rows is named: give one by `--corpora`, or set STANCHION_CORPORA"),
-        (["measure", "loops", "--corpora", "gone"], "there is no folder `gone`: Stanchion ships no corpora"),
-        (["measure", "loops", "--corpora", ".", "--misses", "-1"], "`--misses` is `-1`: give a number from 0 on"),
-        (["measure", "loops", "--open"], "`stanchion lab measure loops` takes no `--open`: it is for `eyes`"),
-        (["measure", "eyes", "--corpora", "."], "`stanchion lab measure eyes` takes no `--corpora`"),
-        (["measure", "pii", "--fresh", "1"], "nothing draws rows for `pii`: `--fresh` is for shell, paths"),
+        (
+            ["measure", "loops"],
+            "no folder of rows is named: give one by `--corpora`, or set STANCHION_CORPORA",
+        ),
+        (
+            ["measure", "loops", "--corpora", "gone"],
+            "there is no folder `gone`: Stanchion ships no corpora",
+        ),
+        (
+            ["measure", "loops", "--corpora", ".", "--misses", "-1"],
+            "`--misses` is `-1`: give a number from 0 on",
+        ),
+        (
+            ["measure", "loops", "--open"],
+            "`stanchion lab measure loops` takes no `--open`: it is for `eyes`",
+        ),
+        (
+            ["measure", "eyes", "--corpora", "."],
+            "`stanchion lab measure eyes` takes no `--corpora`",
+        ),
+        (
+            ["measure", "pii", "--fresh", "1"],
+            "nothing draws rows for `pii`: `--fresh` is for shell, paths",
+        ),
         (["adaptive", "--fresh", "1"], "`stanchion lab adaptive` takes no `--fresh`"),
-        (["compile"], "name the traces: files that end in `.recording.jsonl`, or folders that have some"),
+        (
+            ["compile"],
+            "name the traces: files that end in `.recording.jsonl`, or folders that have some",
+        ),
         (["compile", "."], "name the model that is to play with `--model`"),
         (["compile", ".", "--model", "m"], "say where the bundle goes with `--out FILE`"),
         (["compile", ".", "--model", "m", "--out", "b.yaml"], "`b.yaml` does not end in `.json`"),
@@ -75,7 +98,10 @@ def test_json_is_one_line_with_all_misses(
             ["compile", ".", "--model", "m", "--candidates", "1000"],
             "`--candidates` is `1000`: give a number from 1 to 100",
         ),
-        (["compile", "gone.jsonl", "--model", "m", "--out", "b.json"], "gone.jsonl: it cannot be read: no such file"),
+        (
+            ["compile", "gone.jsonl", "--model", "m", "--out", "b.json"],
+            "gone.jsonl: it cannot be read: no such file",
+        ),
         (["compile", ".", "--suite", "x"], "`stanchion lab compile` takes no `--suite`"),
         (["flow", "--model", "m"], "`stanchion lab flow` takes no `--model`"),
         (["measure"], "the following arguments are required: WHAT"),
@@ -97,5 +123,7 @@ def test_where_dspy_is_missing_it_says_what_to_install(
     assert main(["lab", "compile", str(traces), "--model", "m", "--out", str(to)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("stanchion: DSPy cannot be loaded: ")
-    assert line.endswith(": install the extra `dspy`, or from a checkout `pip install . './lab[dspy]'`")
+    assert line.endswith(
+        ": install the extra `dspy`, or from a checkout `pip install . './lab[dspy]'`"
+    )
     assert not to.exists()

@@ -14,14 +14,20 @@ CLEAN = "name: p\nguards:\n  - {use: step_limit}\n"
     ("text", "status", "says"),
     [
         (CLEAN, 0, "is clean (1 guard, 0 environments)"),
-        (CLEAN + "  - {use: size_limits, mode: shadow}\n", 0, ":4:30: info: `size-limits` only watches"),
+        (
+            CLEAN + "  - {use: size_limits, mode: shadow}\n",
+            0,
+            ":4:30: info: `size-limits` only watches",
+        ),
         (CLEAN + "tools:\n  plain: {}\n", 1, ":5:10: certain: the entry of tool `plain`"),
         (CLEAN + "roles:\n  ghost: {}\n", 1, ":5:10: likely: no agent has the role `ghost`"),
         (CLEAN + "nmae: x\nmode: shadowy\n", 2, ":5:7: fault: `shadowy` is not a value of `mode`"),
         ("name: [", 2, "does not load: 1 fault"),
     ],
 )
-def test_statuses(text: str, status: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_statuses(
+    text: str, status: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "p.yaml"
     file.write_text(text, encoding="utf-8")
     assert main(["lint", str(file)]) == status

@@ -1,4 +1,5 @@
-"""`stanchion notify`: a test to every destination, what waits, and sending it; and commands beside a broken file."""
+"""`stanchion notify`: a test to every destination, what waits, and sending it; and commands beside
+a broken file."""
 
 from __future__ import annotations
 
@@ -18,14 +19,19 @@ from tests.telemetry.receiver import SECRET, Receiver, receiving, status
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PAGER_SECRET", SECRET)
-    monkeypatch.setattr(Post.close, "__defaults__", (60.0,))  # a busy machine may be slow to deliver
+    monkeypatch.setattr(
+        Post.close, "__defaults__", (60.0,)
+    )  # a busy machine may be slow to deliver
     path = tmp_path / "notify.yaml"
     monkeypatch.setenv("STANCHION_NOTIFY", str(path))
     return path
 
 
 def configure(file: Path, receiver: Receiver, more: str = "") -> None:
-    file.write_text(f"destinations:\n  pager: {{to: webhook, url: '{receiver.url}', secret_env: PAGER_SECRET}}\n{more}")
+    file.write_text(
+        f"destinations:\n  pager: {{to: webhook, url: '{receiver.url}', secret_env: "
+        f"PAGER_SECRET}}\n{more}"
+    )
 
 
 def test_a_test_goes_to_every_destination(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +65,9 @@ def test_what_waits_is_listed_and_sent(file: Path, capsys: pytest.CaptureFixture
         assert "no notice waits" in capsys.readouterr().out
 
 
-def test_a_broken_file_keeps_nobody_from_halting(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_file_keeps_nobody_from_halting(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file.write_text("destinatons: {}")
     assert main(["notify", "test"]) == 2
     assert "did you mean `destinations`?" in capsys.readouterr().err
@@ -71,7 +79,9 @@ def test_a_broken_file_keeps_nobody_from_halting(file: Path, capsys: pytest.Capt
 
 def test_a_check_that_only_tries_out_tells_nobody(file: Path, tmp_path: Path) -> None:
     policy = tmp_path / "p.yaml"
-    policy.write_text("name: p\nguards:\n  - {use: rule, id: s, when: 'true', action: halt, message: no}\n")
+    policy.write_text(
+        "name: p\nguards:\n  - {use: rule, id: s, when: 'true', action: halt, message: no}\n"
+    )
     with receiving() as receiver:
         configure(file, receiver)
         main(["check", "--policy", str(policy), "--agent", "a", "--tool", "rm", "--args", "{}"])
@@ -120,10 +130,14 @@ def test_verify_logs_what_it_found(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert main(["audit", "verify", str(folder)]) == 1
     (line,) = caplog.records
     assert (line.name, line.levelname) == ("stanchion.notices", "ERROR")
-    assert line.getMessage().startswith(f"trail.tampered: `stanchion audit verify` says of `{folder}`")
+    assert line.getMessage().startswith(
+        f"trail.tampered: `stanchion audit verify` says of `{folder}`"
+    )
 
 
-def test_what_was_changed_is_not_called_erased(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_changed_is_not_called_erased(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from stanchion import Shield
 
     folder = tmp_path / "trail"
@@ -137,11 +151,19 @@ def test_what_was_changed_is_not_called_erased(tmp_path: Path, capsys: pytest.Ca
     assert "was erased" not in said
 
 
-def test_a_secret_that_is_not_there_says_how_to_make_one(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.write_text("destinations: {p: {to: webhook, url: 'https://example.org/', secret_file: /nowhere/p.secret}}")
+def test_a_secret_that_is_not_there_says_how_to_make_one(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(
+        "destinations: {p: {to: webhook, url: 'https://example.org/', secret_file: "
+        "/nowhere/p.secret}}"
+    )
     assert main(["notify", "test"]) == 2
     said = capsys.readouterr().err
-    assert "there is no file `/nowhere/p.secret`: put there what `stanchion notify secret` prints" in said
+    assert (
+        "there is no file `/nowhere/p.secret`: put there what `stanchion notify secret` prints"
+        in said
+    )
     assert "Errno" not in said
 
 

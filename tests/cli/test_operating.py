@@ -1,4 +1,5 @@
-"""The operator's commands: what they change is seen by every shield on the store, and is in the trail."""
+"""The operator's commands: what they change is seen by every shield on the store, and is in the
+trail."""
 
 from __future__ import annotations
 
@@ -31,16 +32,36 @@ def decided(store: str, tool: str = "mail", agent: str = "ann") -> str:
 @pytest.mark.parametrize(
     ("words", "says", "mail", "other"),
     [
-        (["safe-mode", "on", "--why", "moving"], "tenant default is in safe mode", "safe_mode.tool_refused", None),
+        (
+            ["safe-mode", "on", "--why", "moving"],
+            "tenant default is in safe mode",
+            "safe_mode.tool_refused",
+            None,
+        ),
         (["halt"], "tenant default is halted", "kernel.halted", None),
         (["halt", "fleet"], "fleet is halted", "kernel.halted", None),
         (["halt", "tool:mail"], "tool:mail is halted", "kernel.halted", "allowed"),
-        (["quarantine", "tool:mail"], "tool:mail is in quarantine", "kernel.quarantined", "allowed"),
-        (["quarantine", "agent:ann", "--for", "2h"], "agent:ann is in quarantine", "kernel.quarantined", None),
+        (
+            ["quarantine", "tool:mail"],
+            "tool:mail is in quarantine",
+            "kernel.quarantined",
+            "allowed",
+        ),
+        (
+            ["quarantine", "agent:ann", "--for", "2h"],
+            "agent:ann is in quarantine",
+            "kernel.quarantined",
+            None,
+        ),
     ],
 )
 def test_there_and_back(
-    words: list[str], says: str, mail: str, other: str | None, store: str, capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    says: str,
+    mail: str,
+    other: str | None,
+    store: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     ann = Signing(Path(store).parent).enrolled(store)
     assert decided(store) == "allowed"
@@ -61,7 +82,11 @@ def test_there_and_back(
 
 def test_what_was_done_is_in_the_trail(store: str, tmp_path: Path) -> None:
     main(["halt", "--why", "drill", "--by", "ops", "--tenant", "acme", "--store", store])
-    found = [one.note(notes.Told) for one in Reader(tmp_path / "trail").forwards() if one.stub.kind == notes.FACT]
+    found = [
+        one.note(notes.Told)
+        for one in Reader(tmp_path / "trail").forwards()
+        if one.stub.kind == notes.FACT
+    ]
     assert [(note.what, note.about, note.tenant, note.by, note.why) for note in found] == [
         ("state.halt", "tenant:acme", "acme", "ops", "drill")
     ]
@@ -76,7 +101,9 @@ def test_what_was_done_is_in_the_trail(store: str, tmp_path: Path) -> None:
         (["safe-mode", "maybe"], "invalid choice"),
     ],
 )
-def test_mistakes(words: list[str], says: str, store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes(
+    words: list[str], says: str, store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*words, "--store", store]) == 2
     assert says in capsys.readouterr().err
 
@@ -88,7 +115,9 @@ def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFi
     assert decided(store) == "kernel.halted"
 
 
-def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_was_removed_is_accepted(
+    store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ann = Signing(tmp_path)
     main(["halt", "tool:bomb", "--store", store])
     for file in tmp_path.glob("state.db*"):
@@ -103,15 +132,26 @@ def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys
     assert main([*accepted, *ann.words()]) == 0
     assert capsys.readouterr().out == "the store is accepted: every process continues with it\n"
     assert decided(store) == "allowed"
-    found = [one.note(notes.Told) for one in Reader(tmp_path / "trail").forwards() if one.stub.kind == notes.FACT]
+    found = [
+        one.note(notes.Told)
+        for one in Reader(tmp_path / "trail").forwards()
+        if one.stub.kind == notes.FACT
+    ]
     assert [note.what for note in found] == ["state.halt", "answer.refused", "store.accepted"]
-    assert (found[2].tenant, found[2].by, found[2].why, found[2].data["proven"]) == ("*", "ann", "drill", True)
+    assert (found[2].tenant, found[2].by, found[2].why, found[2].data["proven"]) == (
+        "*",
+        "ann",
+        "drill",
+        True,
+    )
 
 
 def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     policy = {
         "name": "ask",
-        "guards": [{"use": "rule", "id": "ask", "when": 'event.tool == "mail"', "action": "escalate"}],
+        "guards": [
+            {"use": "rule", "id": "ask", "when": 'event.tool == "mail"', "action": "escalate"}
+        ],
     }
     with Shield.load(policy, store=store, journal="memory:") as shield:
         shield.run("bot").check("mail", {})
@@ -135,7 +175,9 @@ def test_a_command_says_once_what_it_has_done(store: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("tenant default is halted\n", "")
     back = [sys.executable, "-m", "stanchion", "resume", "--store", store]
-    done = subprocess.run(back, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        back, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
     assert done.stderr.splitlines() == [
         "stanchion: there is no terminal to ask a person in: run this in a terminal, or use a key"
     ]
@@ -144,7 +186,9 @@ def test_a_command_says_once_what_it_has_done(store: str) -> None:
 LOCKING = {"name": "locking", "guards": [{"use": "locks", "timeout_s": 0}]}
 
 
-def test_a_lock_is_broken_by_an_operator_alone(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lock_is_broken_by_an_operator_alone(
+    store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     ann = Signing(Path(store).parent).enrolled(store)
     with Shield.load(LOCKING, store=store, journal="memory:") as shield:
         bob, eve = shield.run("bob"), shield.run("eve")
@@ -158,7 +202,9 @@ def test_a_lock_is_broken_by_an_operator_alone(store: str, capsys: pytest.Captur
         assert eve.check("write_file", {"path": "a"}).proceeds
 
 
-def test_a_lock_that_nobody_has_is_not_broken(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lock_that_nobody_has_is_not_broken(
+    store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     ann = Signing(Path(store).parent).enrolled(store)
     assert main(["state", "--break-lock", "a", "--store", store, *ann.words()]) == 2
     assert "nobody has locked `a`" in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""`stanchion operators`: the first is added at a terminal while nothing runs, every other change is signed."""
+"""`stanchion operators`: the first is added at a terminal while nothing runs, every other change is
+signed."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
     """Who is an operator, and as what."""
     capsys.readouterr()
     assert main(["operators", "list", "--json"]) == 0
-    return {one["name"]: one["roles"] for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    return {
+        one["name"]: one["roles"] for one in map(json.loads, capsys.readouterr().out.splitlines())
+    }
 
 
 def test_the_first_is_added_at_a_terminal(tmp_path: Path) -> None:
@@ -82,27 +85,38 @@ def test_changes_are_signed_and_shown(
     ]
     assert main([*add, *ann.words()]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("bob is an operator now\nto pin it in a policy:  operators: {bob: {key: ssh-ed25519 ")
+    assert out.startswith(
+        "bob is an operator now\nto pin it in a policy:  operators: {bob: {key: ssh-ed25519 "
+    )
     assert main(["operators", "list"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows[0] == ["operator", "roles", "agents", "key", "added", "by", "since"]
     assert rows[2][:4] == ["bob", "reviewer", "bot,", "kid"]
     assert rows[2][5] == "ann"
-    assert main(["operators", "rotate", "bob", "--public", public(tmp_path, "bob-2"), *ann.words()]) == 0
+    assert (
+        main(["operators", "rotate", "bob", "--public", public(tmp_path, "bob-2"), *ann.words()])
+        == 0
+    )
     assert listed(capsys) == {"ann": ["human_operator"], "bob": ["reviewer"]}
     assert main(["operators", "revoke", "bob", *ann.words()]) == 0
     assert listed(capsys) == {"ann": ["human_operator"]}
     assert main(["audit", "tail"]) == 0
     trail = capsys.readouterr().out
     assert [
-        what for what in ("added", "rotated", "revoked") if f"operator.{what} operator:bob by ann" not in trail
+        what
+        for what in ("added", "rotated", "revoked")
+        if f"operator.{what} operator:bob by ann" not in trail
     ] == []
 
 
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["add", "ann", "--public", "NEW"], 1, "`ann` is already an operator: `stanchion operators rotate`"),
+        (
+            ["add", "ann", "--public", "NEW"],
+            1,
+            "`ann` is already an operator: `stanchion operators rotate`",
+        ),
         (["add", "Bob", "--public", "NEW"], 1, "`Bob` is not a name for an operator"),
         (["add", "-bob", "--public", "NEW"], 2, "stanchion"),
         (["add", "b" * 65, "--public", "NEW"], 1, "is not a name for an operator"),
@@ -121,7 +135,12 @@ def test_changes_are_signed_and_shown(
     ],
 )
 def test_what_is_not_done_says_why(
-    words: list[str], status: int, says: str, ann: Signing, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    status: int,
+    says: str,
+    ann: Signing,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     own, bad = tmp_path / "own.pub", tmp_path / "bad.pub"
     own.write_text(ann.public.line, encoding="utf-8")
@@ -153,7 +172,10 @@ def test_who_has_no_such_role_changes_nobody(
     bob = Signing(tmp_path, "bob")
     key = tmp_path / "bob.pub"
     key.write_text(bob.public.line, encoding="utf-8")
-    assert main(["operators", "add", "bob", "--public", str(key), "--roles", "reviewer", *ann.words()]) == 0
+    assert (
+        main(["operators", "add", "bob", "--public", str(key), "--roles", "reviewer", *ann.words()])
+        == 0
+    )
     assert main(["operators", "revoke", "ann", *bob.words()]) == 1
     assert "somebody with the role `human_operator` can" in capsys.readouterr().err
     assert listed(capsys) == {"ann": ["human_operator"], "bob": ["reviewer"]}
@@ -166,7 +188,11 @@ def test_a_chain_that_was_changed_counts_no_further(
     assert main(["operators", "add", "bob", "--public", public(tmp_path, "bob"), *ann.words()]) == 0
     with Shield.load({"name": "bare"}, store=file, journal="memory:") as shield:
         changes = msgspec.json.decode(msgspec.json.encode(shield.store.read(RECORD)[1]))
-        other = {"operator": {**changes[1]["operator"], "name": "mallory"}, "at": 7, "signature": "00" * 64}
+        other = {
+            "operator": {**changes[1]["operator"], "name": "mallory"},
+            "at": 7,
+            "signature": "00" * 64,
+        }
         changes[1][broken] = {**other, "before": "0" * 64, "by": ""}[broken]
         put(shield.store, RECORD, changes)
     capsys.readouterr()

@@ -12,9 +12,16 @@ from stanchion.cli.parser import Once, Parser
 
 @pytest.mark.parametrize(
     ("option", "several"),
-    [({"action": "append"}, True), ({"action": Once}, False), ({"action": "store_true"}, False), ({}, False)],
+    [
+        ({"action": "append"}, True),
+        ({"action": Once}, False),
+        ({"action": "store_true"}, False),
+        ({}, False),
+    ],
 )
-def test_an_option_that_can_be_given_several_times_says_so(option: dict[str, object], several: bool) -> None:
+def test_an_option_that_can_be_given_several_times_says_so(
+    option: dict[str, object], several: bool
+) -> None:
     parser = Parser(prog="p")
     parser.add_argument_group("g").add_argument("--it", help="this", **option)  # type: ignore[arg-type] # as drawn
     assert ("this (can be given several times)" in parser.format_help()) is several
@@ -23,7 +30,13 @@ def test_an_option_that_can_be_given_several_times_says_so(option: dict[str, obj
 def test_those_of_the_trail_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--help"]) == 0
     said = re.sub(r"\s+", " ", capsys.readouterr().out)
-    for option in ("--agent NAME", "--tool NAME", "--stage STAGE", "--action ACTION", "--witness PLACE"):
+    for option in (
+        "--agent NAME",
+        "--tool NAME",
+        "--stage STAGE",
+        "--action ACTION",
+        "--witness PLACE",
+    ):
         assert re.search(rf"{option} [^-]*\(can be given several times\)", said), option
     assert not re.search(r"--(run ID|task NAME|containing TEXT) [^-]*\(can be given", said)
 
@@ -48,9 +61,12 @@ def test_words_keep_their_places_wherever_options_stand(words: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "verb", "extra"), [([], "list", []), (["--json"], "list", []), (["a", "b", "--json", "c"], "a", ["c"])]
+    ("words", "verb", "extra"),
+    [([], "list", []), (["--json"], "list", []), (["a", "b", "--json", "c"], "a", ["c"])],
 )
-def test_words_may_be_missing_and_one_too_many_is_left_over(words: list[str], verb: str, extra: list[str]) -> None:
+def test_words_may_be_missing_and_one_too_many_is_left_over(
+    words: list[str], verb: str, extra: list[str]
+) -> None:
     parser = Parser(prog="p")
     parser.add_argument("verb", nargs="?", default="list")
     parser.add_argument("id", nargs="?")

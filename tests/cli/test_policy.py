@@ -23,14 +23,19 @@ def diff(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
     ("old", "new"),
     [
         ({"guards": [STEPS, DENY]}, {"guards": [DENY, STEPS]}),
-        ({"guards": [STEPS]}, {"guards": [{**STEPS, "priority": 30, "category": "budget", "stages": ["tool_call"]}]}),
+        (
+            {"guards": [STEPS]},
+            {"guards": [{**STEPS, "priority": 30, "category": "budget", "stages": ["tool_call"]}]},
+        ),
         ({"guards": [STEPS]}, {"guards": [STEPS, {**DENY, "enabled": False}]}),
         ({"guards": [DENY]}, {"guards": [{**DENY, "applies_to": {}}]}),
         ({}, {"limits": {"warnings": 3}}),
     ],
     ids=str,
 )
-def test_what_is_written_otherwise_and_means_the_same_is_the_same(old: dict[str, Any], new: dict[str, Any]) -> None:
+def test_what_is_written_otherwise_and_means_the_same_is_the_same(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
     assert diff(old, new) == []
 
 
@@ -61,11 +66,17 @@ def test_what_is_written_otherwise_and_means_the_same_is_the_same(old: dict[str,
         ({}, {"agents": {"a": {"role": "r"}}}, Change("added", "agent a", {"role": (None, "r")})),
         ({"tasks": {"t": {}}}, {}, Change("removed", "task t")),
         ({}, {"version": 2}, Change("changed", "policy", {"version": ("1", "2")})),
-        ({}, {"escalation": {"timeout_s": 5}}, Change("changed", "policy", {"escalation.timeout_s": (1800.0, 5.0)})),
+        (
+            {},
+            {"escalation": {"timeout_s": 5}},
+            Change("changed", "policy", {"escalation.timeout_s": (1800.0, 5.0)}),
+        ),
     ],
     ids=str,
 )
-def test_what_differs_is_named_with_old_and_new(old: dict[str, Any], new: dict[str, Any], change: Change) -> None:
+def test_what_differs_is_named_with_old_and_new(
+    old: dict[str, Any], new: dict[str, Any], change: Change
+) -> None:
     assert change in diff(old, new)
 
 
@@ -93,10 +104,15 @@ def test_every_pack_is_described() -> None:
 
 
 def test_loosens_answers_by_its_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """0 where nothing loosens, 1 with a sentence for each thing that does, 2 where a policy does not load."""
+    """0 where nothing loosens, 1 with a sentence for each thing that does, 2 where a policy does
+    not load."""
     old, new = str(tmp_path / "old.json"), str(tmp_path / "new.json")
-    Path(old).write_text(json.dumps({"name": "p", "guards": [{"use": "budget", "tokens": 1000}]}), "utf-8")
-    Path(new).write_text(json.dumps({"name": "p", "guards": [{"use": "budget", "tokens": 5000}]}), "utf-8")
+    Path(old).write_text(
+        json.dumps({"name": "p", "guards": [{"use": "budget", "tokens": 1000}]}), "utf-8"
+    )
+    Path(new).write_text(
+        json.dumps({"name": "p", "guards": [{"use": "budget", "tokens": 5000}]}), "utf-8"
+    )
     assert main(["policy", "loosens", new, old]) == 0
     assert capsys.readouterr().out.startswith("nothing loosens")
     assert main(["policy", "loosens", old, new]) == 1
@@ -111,10 +127,14 @@ def test_loosens_answers_by_its_status(tmp_path: Path, capsys: pytest.CaptureFix
 def test_what_is_found_says_what_was_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`show`, `lint` and `check` take it by its name; it is shown with the hash by which it can be trusted."""
+    """`show`, `lint` and `check` take it by its name; it is shown with the hash by which it can be
+    trusted."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "stanchion.yaml"
-    file.write_text("name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n  - {use: step_limit, max_steps: 900}\n")
+    file.write_text(
+        "name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n  - {use: step_limit, max_steps: "
+        "900}\n"
+    )
     said = "guard `step-limit`: max_steps 500 → 900"
     assert main(["policy", "show", "found", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)["found"]

@@ -1,4 +1,5 @@
-"""`stanchion policy trust`: an operator sees what changed since the last word before giving another."""
+"""`stanchion policy trust`: an operator sees what changed since the last word before giving
+another."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ def test_what_changed_since_the_last_trust_is_shown_before_anything_is_asked(
         return status, capsys.readouterr().out.splitlines()[1:]
 
     status, lines = trusted(10)
-    assert (status, lines[0]) == (0, "no policy of this name was trusted before: there is nothing to compare it with")
+    assert (status, lines[0]) == (
+        0,
+        "no policy of this name was trusted before: there is nothing to compare it with",
+    )
     hashed = lines[-1].rpartition(" ")[2]
     wider = [
         f"compared with what was trusted last, hash {hashed}:",
@@ -38,5 +42,6 @@ def test_what_changed_since_the_last_trust_is_shown_before_anything_is_asked(
     status, lines = trusted(5)
     assert status == 0
     assert lines[1:-1] == [
-        "nothing loosens: whatever the old policy refuses, the new one refuses", "changed  guard step-limit",
+        "nothing loosens: whatever the old policy refuses, the new one refuses",
+        "changed  guard step-limit",
     ]  # fmt: skip

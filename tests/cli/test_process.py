@@ -9,7 +9,9 @@ import pytest
 def ended(code: str) -> subprocess.CompletedProcess[str]:
     """A process that does something and leaves."""
     lines = f"from stanchion.cli.process import leave\n{code}"
-    return subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 @pytest.mark.parametrize("status", [0, 3])
@@ -33,5 +35,8 @@ def test_threads_that_are_at_work_are_waited_for() -> None:
 def test_msgspec_is_loaded_without_what_it_does_not_need() -> None:
     code = "import sys\nfrom stanchion.cli.lightly import load_msgspec\nload_msgspec()\n"
     code += "found = 'typing_extensions' in sys.modules\nimport msgspec, typing_extensions\n"
-    code += "print(found, msgspec.json.decode(b'[1]', type=list[int]), typing_extensions.Required is not None)\n"
+    code += (
+        "print(found, msgspec.json.decode(b'[1]', type=list[int]), typing_extensions.Required "
+        "is not None)\n"
+    )
     assert ended(code).stdout == "False [1] True\n"

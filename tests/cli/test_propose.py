@@ -1,4 +1,5 @@
-"""`stanchion policy propose` shows rules that approvals propose, and writes them for a person to apply."""
+"""`stanchion policy propose` shows rules that approvals propose, and writes them for a person to
+apply."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ guards:
 
 @pytest.fixture
 def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a policy, and with a trail in which one command was approved five times and one was denied."""
+    """A folder with a policy, and with a trail in which one command was approved five times and one
+    was denied."""
     monkeypatch.chdir(tmp_path)
     policy = tmp_path / "house.yaml"
     policy.write_text(HOUSE, encoding="utf-8")
@@ -66,31 +68,47 @@ def test_the_file_that_is_written_lets_the_call_go_ahead_and_loosens(
     at_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["policy", "propose", "house.yaml", "--trail", "trail", "--write", "new.yaml"]) == 0
-    assert "written to new.yaml; nothing is in force before somebody loads it" in capsys.readouterr().out
+    assert (
+        "written to new.yaml; nothing is in force before somebody loads it"
+        in capsys.readouterr().out
+    )
     (rule,) = load_policy(at_home / "new.yaml").file.approved.values()
     assert rule.args == {"command": "make test"}
-    with Shield.load(at_home / "new.yaml", store="memory:", journal="memory:") as shield, shield.run("bot", "t") as run:
+    with (
+        Shield.load(at_home / "new.yaml", store="memory:", journal="memory:") as shield,
+        shield.run("bot", "t") as run,
+    ):
         assert run.check("bash", {"command": "make test"}).proceeds
         assert not run.check("bash", {"command": "make all"}).proceeds
     assert main(["policy", "loosens", "house.yaml", "new.yaml"]) == 1
 
 
-def test_a_file_that_is_there_is_left_alone(at_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["policy", "propose", "house.yaml", "--trail", "trail", "--write", "house.yaml"]) == 2
+def test_a_file_that_is_there_is_left_alone(
+    at_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["policy", "propose", "house.yaml", "--trail", "trail", "--write", "house.yaml"]) == 2
+    )
     assert "`house.yaml` is there already: name another file" in capsys.readouterr().err
     assert (at_home / "house.yaml").read_text("utf-8") == HOUSE
 
 
-def test_json_has_the_rule_and_its_history(at_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_rule_and_its_history(
+    at_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert at_home.is_dir()
-    assert main(["policy", "propose", "house.yaml", "--trail", "trail", "--json", "--lasts", "2"]) == 0
+    assert (
+        main(["policy", "propose", "house.yaml", "--trail", "trail", "--json", "--lasts", "2"]) == 0
+    )
     said = json.loads(capsys.readouterr().out)
     (one,) = said["proposed"]
     assert (one["approvals"], one["people"], one["history"]["matched"]["ALLOW"]) == (5, ["ann"], 5)
     assert [each["tool"] for each in said["withheld"]] == ["bash"]
 
 
-@pytest.mark.parametrize(("option", "said"), [("--least", "`--least 0` is too small"), ("--lasts", "`--lasts 0` is")])
+@pytest.mark.parametrize(
+    ("option", "said"), [("--least", "`--least 0` is too small"), ("--lasts", "`--lasts 0` is")]
+)
 def test_a_threshold_of_nothing_is_bad_input(
     at_home: Path, capsys: pytest.CaptureFixture[str], option: str, said: str
 ) -> None:
@@ -99,8 +117,25 @@ def test_a_threshold_of_nothing_is_bad_input(
     assert said in capsys.readouterr().err
 
 
-def test_nothing_is_proposed_below_the_threshold(at_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_proposed_below_the_threshold(
+    at_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert at_home.is_dir()
-    assert main(["policy", "propose", "house.yaml", "--trail", "trail", "--least", "6", "--write", "new.yaml"]) == 0
+    assert (
+        main(
+            [
+                "policy",
+                "propose",
+                "house.yaml",
+                "--trail",
+                "trail",
+                "--least",
+                "6",
+                "--write",
+                "new.yaml",
+            ]
+        )
+        == 0
+    )
     assert capsys.readouterr().out == "nothing is proposed\n"
     assert not (at_home / "new.yaml").exists()

@@ -33,7 +33,9 @@ class Desk:
     def to_pass(self, run: Any = None) -> tuple[str, ...]:
         entry = self.journal.kept()[-1].read()
         return (
-            explain(Case(entry, (self.run if run is None else run).desk.info), self.shield.policy).findings[0].to_pass
+            explain(Case(entry, (self.run if run is None else run).desk.info), self.shield.policy)
+            .findings[0]
+            .to_pass
         )
 
 
@@ -54,7 +56,10 @@ class Desk:
             {"api_calls": 1, "window_s": 60, "per": "fleet"},
             {"api_calls": 2},
             (
-                "no more than 1 API call per fleet in any 1 min, used and reserved together (`api_calls`)",
+                (
+                    "no more than 1 API call per fleet in any 1 min, used and reserved together "
+                    "(`api_calls`)"
+                ),
                 "the same call later, when earlier spending has left the window",
             ),
         ),
@@ -96,13 +101,28 @@ def test_where_a_warning_refuses_more_budget_would_help_as_well() -> None:
         assert desk.check(5, tokens=0).proceeds
     time.clock.advance(30_000)
     assert [desk.check(tokens=50).inputs.mode for desk in (budget, steps, time)] == ["lockdown"] * 3
-    assert budget.to_pass() == ("less than 50 % of 100 tokens per run (`warn_at` of `tokens`)", LEFT)
+    assert budget.to_pass() == (
+        "less than 50 % of 100 tokens per run (`warn_at` of `tokens`)",
+        LEFT,
+    )
     assert steps.to_pass() == ("no more than 5 steps per run (`warn_after`)", LEFT)
-    assert time.to_pass() == ("before 50 % of 1 min after the first action of the run (`warn_at`)", LEFT)
+    assert time.to_pass() == (
+        "before 50 % of 1 min after the first action of the run (`warn_at`)",
+        LEFT,
+    )
 
 
 def test_a_time_limit() -> None:
-    desk = Desk({"use": "time_limit", "max_s": 60, "estimate_s": 6, "warn_at": 50, "escalate_at": 90, "per": "task"})
+    desk = Desk(
+        {
+            "use": "time_limit",
+            "max_s": 60,
+            "estimate_s": 6,
+            "warn_at": 50,
+            "escalate_at": 90,
+            "per": "task",
+        }
+    )
     desk.check()
     said = []
     for _ in range(3):
@@ -110,8 +130,14 @@ def test_a_time_limit() -> None:
         desk.check()
         said.append(desk.to_pass())
     assert said == [
-        ("before 50 % of 1 min after the first action of the task (`warn_at`)", "a smaller `estimate_s`"),
-        ("before 90 % of 1 min after the first action of the task (`escalate_at`)", "a smaller `estimate_s`"),
+        (
+            "before 50 % of 1 min after the first action of the task (`warn_at`)",
+            "a smaller `estimate_s`",
+        ),
+        (
+            "before 90 % of 1 min after the first action of the task (`escalate_at`)",
+            "a smaller `estimate_s`",
+        ),
         (
             "within 1 min after the first action of the task (`max_s`)",
             "a smaller `estimate_s`",
@@ -144,8 +170,17 @@ def raises(event: Any) -> Any:
 @pytest.mark.parametrize(
     ("call", "way"),
     [
-        ("gives_a_number", "gave something that is not an answer: have it return None, a text or a Finding"),
-        ("raises", "raised `LookupError`: fix it (the error's text is not kept, because it may hold secrets)"),
+        (
+            "gives_a_number",
+            "gave something that is not an answer: have it return None, a text or a Finding",
+        ),
+        (
+            "raises",
+            (
+                "raised `LookupError`: fix it (the error's text is not kept, because it may hold "
+                "secrets)"
+            ),
+        ),
     ],
 )
 def test_a_failing_guard_is_named_with_its_code_and_what_is_wrong(call: str, way: str) -> None:

@@ -1,4 +1,5 @@
-"""`stanchion runs manifest` makes a manifest of what a trail has, and `verify` holds it against that."""
+"""`stanchion runs manifest` makes a manifest of what a trail has, and `verify` holds it against
+that."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A trail with two runs, one of which was refused something."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.yaml").write_text(POLICY)
-    with Shield.load("policy.yaml", store=tmp_path / "state.db", journal=tmp_path / "trail") as shield:
+    with Shield.load(
+        "policy.yaml", store=tmp_path / "state.db", journal=tmp_path / "trail"
+    ) as shield:
         for name in ("one", "two"):
             with shield.run("ann", "tidy", id=name) as run:
                 run.check("ls", {"path": "."})
@@ -56,7 +59,9 @@ def written(trail: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return Path("m.json")
 
 
-def test_a_manifest_says_what_the_trail_has(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_says_what_the_trail_has(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = json.loads(answered(capsys, "manifest", "one", "--trail", str(trail), "--json")[1])
     manifest = manifest_in(data)
     assert hash_faults(data) == []
@@ -87,12 +92,16 @@ def test_a_decision_from_before_its_runs_beginning_was_written_is_counted(tmp_pa
     assert made["trail"]["records"] == 5
 
 
-def test_the_same_trail_gives_the_same_manifest(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_trail_gives_the_same_manifest(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = ("manifest", "one", "--trail", str(trail))
     assert answered(capsys, *asked) == answered(capsys, *asked)
 
 
-def test_a_manifest_that_was_not_touched_is_whole(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_that_was_not_touched_is_whole(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = written(trail, capsys)
     assert answered(capsys, "verify", str(path), "--trail", str(trail)) == (0, "whole\n")
     status, said = answered(capsys, "manifest", "one", "--trail", str(trail), "--out", str(path))
@@ -105,7 +114,9 @@ def edited(path: Path, section: str, name: str, value: Any, forge: bool) -> None
     data = json.loads(path.read_text())
     data[section][name] = value
     if forge:
-        bare = {key: one for key, one in data.items() if key not in ("field_hashes", "manifest_hash")}
+        bare = {
+            key: one for key, one in data.items() if key not in ("field_hashes", "manifest_hash")
+        }
         data["field_hashes"] = field_hashes(bare)
         data["manifest_hash"] = digest(data["field_hashes"])
         assert hash_faults(data) == []
@@ -115,10 +126,20 @@ def edited(path: Path, section: str, name: str, value: Any, forge: bool) -> None
 @pytest.mark.parametrize("forge", [False, True], ids=["edited", "forged"])
 @pytest.mark.parametrize(
     ("section", "name", "value"),
-    [("run", "refused", 0), ("run", "agent", "bob"), ("trail", "records", 3), ("environment", "hostname", "here")],
+    [
+        ("run", "refused", 0),
+        ("run", "agent", "bob"),
+        ("trail", "records", 3),
+        ("environment", "hostname", "here"),
+    ],
 )
 def test_a_field_that_was_changed_is_named(
-    trail: Path, section: str, name: str, value: Any, forge: bool, capsys: pytest.CaptureFixture[str]
+    trail: Path,
+    section: str,
+    name: str,
+    value: Any,
+    forge: bool,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = written(trail, capsys)
     edited(path, section, name, value, forge)
@@ -131,7 +152,9 @@ def test_a_field_that_was_changed_is_named(
     assert told["wrong"][0]["field"] == f"{section}.{name}"
 
 
-def test_a_manifest_of_a_run_that_nobody_knows_is_said(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_of_a_run_that_nobody_knows_is_said(
+    trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = written(trail, capsys)
     with Shield.load("policy.yaml", store="memory:", journal=trail.parent / "other") as shield:
         shield.run("eve", id="three").close()

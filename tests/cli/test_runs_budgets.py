@@ -1,4 +1,5 @@
-"""`stanchion runs show` tells how budgets were used up: from the trail, exactly, whatever else was going on."""
+"""`stanchion runs show` tells how budgets were used up: from the trail, exactly, whatever else was
+going on."""
 
 import json
 import sys
@@ -32,7 +33,11 @@ class Desk:
     """A shield with a clock of its own, whose records are in a folder."""
 
     def __init__(
-        self, folder: Path, policy: str = POLICY, store: Store | None = None, clock: FakeClock | None = None
+        self,
+        folder: Path,
+        policy: str = POLICY,
+        store: Store | None = None,
+        clock: FakeClock | None = None,
     ) -> None:
         self.folder, self.clock = folder / "trail", FakeClock(1_000_000) if clock is None else clock
         self.policy = folder / "policy.yaml"
@@ -44,7 +49,9 @@ class Desk:
         """A shield under the policy of the file, or one that is handed in."""
         source = self.policy if policy is None else policy
         origin = str(self.policy) if policy is None else ""
-        return shield_for(source, clock=self.clock, store=self.store, journal=self._trail, source=origin)
+        return shield_for(
+            source, clock=self.clock, store=self.store, journal=self._trail, source=origin
+        )
 
     def told(self, run: str = "r") -> dict[str, tuple[int | None, ...]]:
         """What was used of each budget after each tenth of a run."""
@@ -74,7 +81,9 @@ class Ticking(FakeClock):
         return self.advance(1)
 
 
-def test_an_only_call_counts_though_it_is_older_than_the_record_of_the_runs_beginning(tmp_path: Path) -> None:
+def test_an_only_call_counts_though_it_is_older_than_the_record_of_the_runs_beginning(
+    tmp_path: Path,
+) -> None:
     desk = Desk(tmp_path, clock=Ticking(1_000_000))
     with desk.shield().run("ann", id="r") as run:
         run.check("work", {}, tokens=100)
@@ -123,7 +132,18 @@ def test_a_refusal_takes_nothing_and_says_only_what_it_reached(tmp_path: Path) -
 def test_a_budget_for_some_tools_counts_those_alone(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     with desk.shield().run("ann", id="r") as run:
-        for tool in ("work", "deploy", "work", "work", "deploy", "work", "work", "work", "work", "work"):
+        for tool in (
+            "work",
+            "deploy",
+            "work",
+            "work",
+            "deploy",
+            "work",
+            "work",
+            "work",
+            "work",
+            "work",
+        ):
             run.check(tool, {})
             desk.clock.advance(10)
     assert desk.told()["deploys"] == (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)

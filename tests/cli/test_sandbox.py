@@ -25,8 +25,16 @@ def test_every_kind_is_tried(capsysbinary: pytest.CaptureFixture[bytes]) -> None
 @pytest.mark.parametrize(
     ("found", "status", "says"),
     [
-        (Standing(Kind.BUBBLEWRAP, (Wall.FILES,), (Wall.TMP, Wall.USER)), 0, "bubblewrap  yes     tmp, user"),
-        (Standing(Kind.NAMESPACES, why="unshare: Operation not permitted"), 1, "namespaces  no      unshare: Oper"),
+        (
+            Standing(Kind.BUBBLEWRAP, (Wall.FILES,), (Wall.TMP, Wall.USER)),
+            0,
+            "bubblewrap  yes     tmp, user",
+        ),
+        (
+            Standing(Kind.NAMESPACES, why="unshare: Operation not permitted"),
+            1,
+            "namespaces  no      unshare: Oper",
+        ),
     ],
 )
 def test_what_a_kind_lacks_and_why_it_does_not_stand(

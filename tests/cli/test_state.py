@@ -53,12 +53,16 @@ def test_a_key_is_read_back(tenant: str, parts: tuple[str, ...]) -> None:
     assert (wide.tenant, wide.parts, wide.window_ms, wide.shadow) == (tenant, parts, 60_000, True)
 
 
-def test_a_key_that_is_none_of_ours_is_left_as_it_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_key_that_is_none_of_ours_is_left_as_it_is(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     count(file, "odd key")
     assert [one["parts"] for one in told(capsys)] == [["odd key"]]
 
 
-def test_all_is_told_as_json_and_some_to_people(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_is_told_as_json_and_some_to_people(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     count(file, *[key("default", "steps", f"r{number:03}") for number in range(MOST + 7)])
     assert len(told(capsys)) == MOST + 7
     assert main(["state"]) == 0
@@ -94,7 +98,9 @@ def test_a_damaged_file_is_bad_input(file: Path, capsys: pytest.CaptureFixture[s
     assert line.startswith(f"stanchion: `{file}` is ")
 
 
-def test_nothing_that_is_stored_steers_the_terminal(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_that_is_stored_steers_the_terminal(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     count(file, key("default", "\x1b[2Jsteps"), key("\x1b]0;x\x07", "steps"))
     stream = tty()
     monkeypatch.setattr(sys, "stdout", stream)
@@ -104,7 +110,9 @@ def test_nothing_that_is_stored_steers_the_terminal(file: Path, monkeypatch: pyt
     assert "\\x1b[2Jsteps" in shown(stream)
 
 
-def test_a_store_that_holds_nothing_says_what_to_do(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_holds_nothing_says_what_to_do(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     SqliteStore(file).close()
     assert main(["state"]) == 0
     said = " ".join(capsys.readouterr().out.split())

@@ -32,7 +32,9 @@ def shown(stream: io.TextIOWrapper) -> str:
     ("environ", "colour"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
 )
-def test_a_terminal_has_colours_unless_told_otherwise(environ: dict[str, str], colour: bool) -> None:
+def test_a_terminal_has_colours_unless_told_otherwise(
+    environ: dict[str, str], colour: bool
+) -> None:
     assert Terminal.of(tty(), environ).colour is colour
 
 
@@ -59,7 +61,9 @@ guards:
 """
 
 
-@pytest.mark.parametrize(("tool", "colour"), [("bash", "1;32"), ("curl", "1;33"), ("deploy", "1;35"), ("rm", "1;31")])
+@pytest.mark.parametrize(
+    ("tool", "colour"), [("bash", "1;32"), ("curl", "1;33"), ("deploy", "1;35"), ("rm", "1;31")]
+)
 def test_a_verdict_is_coloured_and_wrapped_on_a_terminal(
     tool: str, colour: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -73,7 +77,9 @@ def test_a_verdict_is_coloured_and_wrapped_on_a_terminal(
     main(["check", "--policy", str(policy), "--tool", tool])
     coloured = shown(stream)
     assert coloured.startswith(f"\x1b[{colour}m")
-    plain = [line.replace("\x1b[2m", "").replace("\x1b[0m", "") for line in coloured.splitlines()[1:]]
+    plain = [
+        line.replace("\x1b[2m", "").replace("\x1b[0m", "") for line in coloured.splitlines()[1:]
+    ]
     assert max(len(line) for line in plain) <= 40
     monkeypatch.setenv("NO_COLOR", "1")
     main(["check", "--policy", str(policy), "--tool", tool])

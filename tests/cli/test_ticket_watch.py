@@ -1,4 +1,5 @@
-"""`stanchion tickets watch`: a line for everything that changes, and Ctrl-C leaves quietly; and edits and kinds."""
+"""`stanchion tickets watch`: a line for everything that changes, and Ctrl-C leaves quietly; and
+edits and kinds."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ class Enough(Exception):
     """The watching is over."""
 
 
-def watched(shield: Shield, steps: Sequence[Callable[[], object]], kind: Kind | None = None) -> list[tuple[str, str]]:
+def watched(
+    shield: Shield, steps: Sequence[Callable[[], object]], kind: Kind | None = None
+) -> list[tuple[str, str]]:
     """What is told while those steps are taken, one between two looks."""
     said: list[tuple[str, str]] = []
     left = iter(steps)
@@ -92,7 +95,8 @@ def test_every_change_is_a_line() -> None:
 
 def test_a_changed_call_is_shown_as_it_runs() -> None:
     shield = shield_for(
-        {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]}, operators=[KNOWN]
+        {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]},
+        operators=[KNOWN],
     )
     done: list[tuple[str, int]] = []
 
@@ -122,13 +126,17 @@ def test_only_the_kind_that_is_asked_for() -> None:
         with shield.run("bot", "t") as run:
             run.escalate("somebody please look")
 
-    assert [word for word, _ in watched(shield, [lambda: asks(shield, paid), calls], Kind.RUN)] == ["open"]
+    assert [word for word, _ in watched(shield, [lambda: asks(shield, paid), calls], Kind.RUN)] == [
+        "open"
+    ]
 
 
 def test_ctrl_c_leaves_quietly(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ticket = ask(file)
     words = [sys.executable, "-m", "stanchion", "tickets", "watch", "--json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as made:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as made:
         assert made.stdout is not None
         assert json.loads(made.stdout.readline())["id"] == ticket
         made.send_signal(signal.SIGINT)
@@ -138,7 +146,9 @@ def test_ctrl_c_leaves_quietly(file: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_it_waits_for_a_store_that_is_not_there_yet(file: Path) -> None:
     words = [sys.executable, "-m", "stanchion", "tickets", "watch", "--json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as made:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as made:
         assert made.stdout is not None
         assert made.stderr is not None
         assert "nothing is kept yet" in made.stderr.readline()
@@ -148,7 +158,9 @@ def test_it_waits_for_a_store_that_is_not_there_yet(file: Path) -> None:
         made.communicate(timeout=60)
 
 
-def test_what_is_in_memory_cannot_be_watched(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_in_memory_cannot_be_watched(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["tickets", "watch", "--store", "memory:"]) == 2
     assert "there is nothing to watch" in capsys.readouterr().err
 
@@ -160,12 +172,16 @@ def test_approve_says_what_it_cannot_answer(file: Path, capsys: pytest.CaptureFi
     assert "`approve` cannot answer it" in capsys.readouterr().err
 
 
-def test_a_yes_changes_what_goes_ahead(file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_yes_changes_what_goes_ahead(
+    file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
+) -> None:
     ticket = ask(file, 500)
     assert main(["tickets", "approve", ticket, "--set", "amount=5", *ann.words()]) == 0
     out, err = capsys.readouterr()
     assert "the call goes ahead once, with amount=5, until" in out
-    assert "the call goes ahead with other arguments: amount=5" in err, "it is shown before it is signed"
+    assert "the call goes ahead with other arguments: amount=5" in err, (
+        "it is shown before it is signed"
+    )
     (shown,) = told(capsys, "show", ticket)
     assert (shown["edits"], shown["content"]["amount"]) == ({"amount": 5}, 500)
     main(["tickets", "show", ticket])
@@ -194,7 +210,11 @@ def test_a_signature_made_elsewhere_changes_it_as_well(
     ("words", "status", "says"),
     [
         (["approve", "ID", "--set", "amount"], 2, "write `ARGUMENT=VALUE`"),
-        (["approve", "ID", "--set", "amount=five"], 2, "for a text write `--set 'amount=\"five\"'`"),
+        (
+            ["approve", "ID", "--set", "amount=five"],
+            2,
+            "for a text write `--set 'amount=\"five\"'`",
+        ),
         (["approve", "ID", "--set", "sum=5"], 1, "the call has no argument `sum`"),
         (["approve", "ID", "--set", "amount=6", "--scope", "run"], 1, "can only be approved once"),
         (["deny", "ID", "--comment", "...", "--by", "ann"], 2, "with a reason in words"),
@@ -230,7 +250,10 @@ def test_kinds_are_listed_and_chosen(file: Path, capsys: pytest.CaptureFixture[s
     ticket = ask(file)
     with Shield.load({"name": "p"}, store=file) as shield, shield.run("bot", "t") as run:
         called = run.escalate("somebody please look")
-    assert [(one["id"], one["kind"]) for one in told(capsys, "list")] == [(ticket, "action"), (called, "run")]
+    assert [(one["id"], one["kind"]) for one in told(capsys, "list")] == [
+        (ticket, "action"),
+        (called, "run"),
+    ]
     assert [one["id"] for one in told(capsys, "list", "--kind", "run")] == [called]
     assert main(["tickets", "show", called]) == 0
     out = capsys.readouterr().out
@@ -238,7 +261,9 @@ def test_kinds_are_listed_and_chosen(file: Path, capsys: pytest.CaptureFixture[s
     assert re.search(r"kind +run", out)
 
 
-def test_how_many_have_said_yes_is_shown(file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_many_have_said_yes_is_shown(
+    file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = {
         "name": "p",
         "tools": {"pay": {"risk": "critical"}},

@@ -1,4 +1,5 @@
-"""`stanchion tickets` shows what waits for a person, takes the answer, and says why where it does not."""
+"""`stanchion tickets` shows what waits for a person, takes the answer, and says why where it does
+not."""
 
 from __future__ import annotations
 
@@ -62,20 +63,31 @@ def no(ticket: Ticket, at: int, by: str = "bob", why: str = "no") -> Ticket:
 
 
 def test_a_list_is_one_line_each() -> None:
-    tickets = [OPEN, APPROVED, no(PROMPT, T0 + 2), as_of(OPEN, T0 + 30 * MINUTE), use(APPROVED, "run-1.9")]
+    tickets = [
+        OPEN,
+        APPROVED,
+        no(PROMPT, T0 + 2),
+        as_of(OPEN, T0 + 30 * MINUTE),
+        use(APPROVED, "run-1.9"),
+    ]
     assert "\n".join(listing(list(map(ticket_view, tickets)), T0 + 5 * MINUTE, Terminal())) == (
         "ticket        kind    state       age    left  agent        about   "
         "arguments                                             risk      why\n"
         "3f2a9c01d4e7  action  open      5 min  25 min  billing-bot  pay     "
-        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the '
+        "denylist\n"
         "3f2a9c01d4e7  action  approved  5 min  11 min  billing-bot  pay     "
-        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the '
+        "denylist\n"
         "77aa00112233  action  denied    5 min                       prompt  "
-        "do it\\nnow                                            critical  tool `pay` is on the denylist\n"
+        "do it\\nnow                                            critical  tool `pay` is on the "
+        "denylist\n"
         "3f2a9c01d4e7  action  expired   5 min          billing-bot  pay     "
-        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the '
+        "denylist\n"
         "3f2a9c01d4e7  action  used      5 min          billing-bot  pay     "
-        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist'
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the '
+        "denylist"
     )
 
 
@@ -105,14 +117,25 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
 @pytest.mark.parametrize(
     ("ticket", "says"),
     [
-        (APPROVED, ["APPROVED  ", "approved by ann, as reviewer, 2100-01-01 08:01:00Z", "as agreed", "left to repeat"]),
+        (
+            APPROVED,
+            [
+                "APPROVED  ",
+                "approved by ann, as reviewer, 2100-01-01 08:01:00Z",
+                "as agreed",
+                "left to repeat",
+            ],
+        ),
         (no(OPEN, T0 + 2), ["DENIED  ", "denied by bob, as boss, ", "comment  no"]),
         (no(APPROVED, T0 + MINUTE), ["WITHDRAWN  ", "approval withdrawn by bob, as boss, "]),
         (use(APPROVED, "run-1.9"), ["USED  ", "used by  run-1.9"]),
         (as_of(OPEN, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:30:00Z, which is over"]),
         (as_of(APPROVED, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:16:00Z, which is over"]),
         (reopen(OPEN, use(APPROVED, "c"), T0, MINUTE), ["3f2a9c01d4e7, asked for the 2nd time"]),
-        (PROMPT, ["an agent: words of the user", "content  do it\n           now", '"source": "web"']),
+        (
+            PROMPT,
+            ["an agent: words of the user", "content  do it\n           now", '"source": "web"'],
+        ),
     ],
 )
 def test_what_became_of_one(ticket: Ticket, says: list[str]) -> None:
@@ -156,7 +179,9 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_one_is_shown_as_json_wherever_the_option_stands(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_is_shown_as_json_wherever_the_option_stands(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ticket = ask(file)
     capsys.readouterr()
     assert main(["tickets", "show", "--json", ticket]) == 0
@@ -171,18 +196,27 @@ def test_a_ticket_is_found_shown_and_approved_and_the_call_goes_ahead(
     file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ticket = ask(file)
-    assert [(one["id"], one["state"], one["risk"]) for one in told(capsys, "list")] == [(ticket, "open", "critical")]
+    assert [(one["id"], one["state"], one["risk"]) for one in told(capsys, "list")] == [
+        (ticket, "open", "critical")
+    ]
     assert main(["tickets", "show", ticket[:5]]) == 0
     out = capsys.readouterr().out
     assert '"amount": 5' in out
     assert "s3cr3t" not in out
-    assert main(["tickets", "approve", ticket[:5], "--for", "5m", "--comment", "fine", *ann.words()]) == 0
+    assert (
+        main(["tickets", "approve", ticket[:5], "--for", "5m", "--comment", "fine", *ann.words()])
+        == 0
+    )
     out, err = capsys.readouterr()
     assert '"amount": 5' in err, "it is shown before it is signed"
-    assert out.startswith(f"ticket {ticket} (pay, asked by billing-bot) is approved, signed: the same call goes ahead")
+    assert out.startswith(
+        f"ticket {ticket} (pay, asked by billing-bot) is approved, signed: the same call goes ahead"
+    )
     assert re.search(r"\((4 min 5\d s|5 min)\)", out), "it counts from when it was shown"
     assert ask(file) == "paid"
-    assert [(one["state"], one["answered_by"]) for one in told(capsys, "list", "--all")] == [("used", "ann")]
+    assert [(one["state"], one["answered_by"]) for one in told(capsys, "list", "--all")] == [
+        ("used", "ann")
+    ]
     assert told(capsys, "list") == []
 
 
@@ -191,7 +225,11 @@ def test_a_denial_reaches_the_agent_and_all_of_it_is_in_the_trail(
 ) -> None:
     ticket = ask(file)
     (denied,) = told(capsys, "deny", ticket, "--by", "ann", "--comment", "wrong account")
-    assert (denied["state"], denied["comment"], denied["answered_by"]) == ("denied", "wrong account", "ann")
+    assert (denied["state"], denied["comment"], denied["answered_by"]) == (
+        "denied",
+        "wrong account",
+        "ann",
+    )
     assert ask(file) == "approval.denied"
     capsys.readouterr()
     assert main(["audit", "tail"]) == 0
@@ -219,7 +257,10 @@ def test_what_is_listed(file: Path, ann: Signing, capsys: pytest.CaptureFixture[
         (
             ["approve", "ID"],
             1,
-            "only an operator with a key can say yes; `stanchion operators add NAME` adds the first one",
+            (
+                "only an operator with a key can say yes; `stanchion operators add NAME` adds the "
+                "first one"
+            ),
         ),
         (["approve", "ID", "--by", "billing-bot"], 1, "`billing-bot` asked for it"),
         (["approve", "ID", "--for", "2d"], 1, "cannot be valid for `172800` s"),

@@ -28,14 +28,22 @@ def test_a_moment_is_read(text: str, at: int) -> None:
     assert moment_ms("--since", text, NOW) == at
 
 
-@pytest.mark.parametrize("text", ["", "now", "2", "h", "2 h", "-2h", "2.5h", "1970-13-01", "9999999999d", "²h"])
+@pytest.mark.parametrize(
+    "text", ["", "now", "2", "h", "2 h", "-2h", "2.5h", "1970-13-01", "9999999999d", "²h"]
+)
 def test_what_is_no_moment_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match=r"`--since` is `.*`, which is not a time: write `2026-01-31`"):
+    with pytest.raises(
+        BadInput, match=r"`--since` is `.*`, which is not a time: write `2026-01-31`"
+    ):
         moment_ms("--since", text, NOW)
 
 
 def test_a_moment_is_shown() -> None:
-    assert (shown(NOW + 7), day(NOW), clock(NOW + 7)) == ("2023-11-14 22:13:20Z", "2023-11-14", "22:13:20.007")
+    assert (shown(NOW + 7), day(NOW), clock(NOW + 7)) == (
+        "2023-11-14 22:13:20Z",
+        "2023-11-14",
+        "22:13:20.007",
+    )
     assert shown(10**18) == "1000000000000000000Z"
 
 

@@ -38,7 +38,17 @@ def place() -> Iterator[Path]:
 def played(place: Path, *moves: object, more: tuple[str, ...] = ()) -> int:
     """Play some moves."""
     (place / "moves.jsonl").write_text("".join(f"{json.dumps(move)}\n" for move in moves))
-    return main(["tutor", "play", str(place / "game.yaml"), "--moves", str(place / "moves.jsonl"), *USER, *more])
+    return main(
+        [
+            "tutor",
+            "play",
+            str(place / "game.yaml"),
+            "--moves",
+            str(place / "moves.jsonl"),
+            *USER,
+            *more,
+        ]
+    )
 
 
 def test_a_game_is_won_by_what_is_proven(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,8 +72,15 @@ def test_a_game_is_won_by_what_is_proven(place: Path, capsys: pytest.CaptureFixt
     assert (place / "notes.txt").exists()
 
 
-def test_a_game_is_lost_where_the_moves_end(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status = played(place, {"action": "PROPOSE", "command": "true"}, "nonsense", more=("--graph", str(place / "e.svg")))
+def test_a_game_is_lost_where_the_moves_end(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = played(
+        place,
+        {"action": "PROPOSE", "command": "true"},
+        "nonsense",
+        more=("--graph", str(place / "e.svg")),
+    )
     out = capsys.readouterr().out
     assert status == 3
     assert "2. illegal: no object" in out
@@ -81,10 +98,15 @@ def test_a_game_is_lost_where_the_moves_end(place: Path, capsys: pytest.CaptureF
         ("name: x\nname: y", "appears here a second time"),
         (json.dumps({**GAME, "claims": []}), "`claims` is empty"),
         (json.dumps({**GAME, "claim": []}), "the key `claim` is not known: did you mean `claims`?"),
-        (json.dumps({**GAME, "claims": [{"predicate": "lines", "subject": "a"}]}), "needs a whole number"),
+        (
+            json.dumps({**GAME, "claims": [{"predicate": "lines", "subject": "a"}]}),
+            "needs a whole number",
+        ),
     ],
 )
-def test_a_broken_game_is_one_clear_line(place: Path, file: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_game_is_one_clear_line(
+    place: Path, file: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "game.yaml").write_text(file)
     assert played(place) == 2
     err = capsys.readouterr().err
@@ -92,25 +114,36 @@ def test_a_broken_game_is_one_clear_line(place: Path, file: str, says: str, caps
     assert err.count("\n") == 1
 
 
-def test_an_unknown_picture_is_refused_before_anything_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_picture_is_refused_before_anything_runs(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert played(place, more=("--graph", "x.png")) == 2
     assert "has no known ending: write .svg" in capsys.readouterr().err
 
 
 def claims(predicate: str, subject: str, value: object = None) -> dict[str, object]:
     """The move that claims something."""
-    return {"action": "ASSERT", "claim": {"predicate": predicate, "subject": subject, "value": value}}
+    return {
+        "action": "ASSERT",
+        "claim": {"predicate": predicate, "subject": subject, "value": value},
+    }
 
 
-def test_whoever_repeats_a_command_is_given_advice(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_whoever_repeats_a_command_is_given_advice(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert played(place, *[{"action": "PROPOSE", "command": "ls"}] * 3) == 3
     out = capsys.readouterr().out
     assert out.count("advice: ") == 1
     assert "   advice: Leave the loop. You have made the same move several times." in out
 
 
-def test_every_verdict_can_be_reached_by_playing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "game.yaml").write_text(json.dumps({**GAME, "claims": [{"predicate": "file", "subject": "never"}]}))
+def test_every_verdict_can_be_reached_by_playing(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "game.yaml").write_text(
+        json.dumps({**GAME, "claims": [{"predicate": "file", "subject": "never"}]})
+    )
     status = played(
         place,
         claims("lines", "notes.txt", 2),
@@ -152,11 +185,19 @@ rules:
 """
 
 
-def test_what_a_rule_concludes_is_a_hint_and_wins_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_rule_concludes_is_a_hint_and_wins_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "own.rules.yaml").write_text(RULES)
     goal = [{"predicate": "bytes", "subject": "notes.txt", "value": 8}]
-    (place / "game.yaml").write_text(json.dumps({**GAME, "claims": goal, "rules": "own.rules.yaml"}))
-    rule = {"id": "guess", "command": ["true"], "claim": {"predicate": "directory", "subject": "notes.txt"}}
+    (place / "game.yaml").write_text(
+        json.dumps({**GAME, "claims": goal, "rules": "own.rules.yaml"})
+    )
+    rule = {
+        "id": "guess",
+        "command": ["true"],
+        "claim": {"predicate": "directory", "subject": "notes.txt"},
+    }
     moves = [
         {"action": "PROPOSE", "command": "stat -c %s notes.txt"},
         {"action": "RULE", "rule": rule},
@@ -175,7 +216,10 @@ def test_what_a_rule_concludes_is_a_hint_and_wins_nothing(place: Path, capsys: p
     ("rules", "says"),
     [
         ("rules: [", "it is no YAML"),
-        (RULES.replace("claim:", "claims:"), "rule 1 (`size`): `claims` is not known: did you mean `claim`?"),
+        (
+            RULES.replace("claim:", "claims:"),
+            "rule 1 (`size`): `claims` is not known: did you mean `claim`?",
+        ),
         (RULES.replace("[0-9]+)", "[0-9]+"), "is no pattern of RE2"),
         (None, "No such file or directory"),
     ],
@@ -197,9 +241,22 @@ NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
 
 def test_a_kernel_without_namespaces_is_one_clear_line_and_nothing_ran(place: Path) -> None:
     (place / "game.yaml").write_text(json.dumps({**GAME, "programs": ["touch"], "writes": True}))
-    (place / "moves.jsonl").write_text('{"action": "PROPOSE", "command": "touch x", "write": true}\n')
+    (place / "moves.jsonl").write_text(
+        '{"action": "PROPOSE", "command": "touch x", "write": true}\n'
+    )
     play = [sys.executable, "-m", "stanchion", "tutor", "play", str(place / "game.yaml")]
-    inside = ["unshare", "-U", "-r", "sh", "-c", NO_NAMESPACES, "sh", *play, "--moves", str(place / "moves.jsonl")]
+    inside = [
+        "unshare",
+        "-U",
+        "-r",
+        "sh",
+        "-c",
+        NO_NAMESPACES,
+        "sh",
+        *play,
+        "--moves",
+        str(place / "moves.jsonl"),
+    ]
     done = subprocess.run(inside, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert (done.stderr.count("\n"), "nothing ran" in done.stderr) == (1, True)
@@ -212,9 +269,13 @@ PAGES = Path(__file__).resolve().parents[2] / "docs/how-to"
 def shown(page: str) -> tuple[list[str], list[str]]:
     """The moves that a page shows in a game, and what is printed for them."""
     text = (PAGES / page).read_text("utf-8")
-    block = next(one for one in text.split("```console\n")[1:] if "\n> {" in f"\n{one}").split("\n```")[0]
+    block = next(one for one in text.split("```console\n")[1:] if "\n> {" in f"\n{one}").split(
+        "\n```"
+    )[0]
     lines = [line for line in block.splitlines() if not line.startswith("$ ")]
-    return [line[2:] for line in lines if line.startswith("> ")], [line for line in lines if not line.startswith("> ")]
+    return [line[2:] for line in lines if line.startswith("> ")], [
+        line for line in lines if not line.startswith("> ")
+    ]
 
 
 @pytest.mark.parametrize("page", ["tutor.md", "tutor-rules.md"])

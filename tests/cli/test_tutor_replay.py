@@ -63,7 +63,9 @@ def recorded(*more: str) -> int:
     return main(["tutor", *words, *USER, *more])
 
 
-def test_what_was_recorded_is_played_again_without_a_command(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_recorded_is_played_again_without_a_command(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert recorded() == 0
     out = capsys.readouterr().out
     assert "1. ASSERT: legal, undecidable, +0" in out
@@ -71,13 +73,21 @@ def test_what_was_recorded_is_played_again_without_a_command(place: Path, capsys
     assert "proven after turn 4" in out
     data = read("run.json")
     assert hash_faults(data) == []
-    assert data["result"] == {"turns": 4, "model_calls": 4, "score": -5, "won": True, "stopped": None}
+    assert data["result"] == {
+        "turns": 4,
+        "model_calls": 4,
+        "score": -5,
+        "won": True,
+        "stopped": None,
+    }
     (place / "notes.txt").unlink()
     assert main(["tutor", "replay", "run.json"]) == 0
     assert capsys.readouterr().out == "the same: 4 turns\n"
 
 
-def test_with_a_folder_the_commands_run_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_with_a_folder_the_commands_run_again(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert recorded() == 0
     capsys.readouterr()
     assert main(["tutor", "replay", "run.json", "--root", ".", *USER]) == 0
@@ -113,7 +123,9 @@ def test_a_game_that_goes_another_way_stops_where_it_does(
     assert "result.won: it was true, and is false" in capsys.readouterr().out
     played, lines = read_recording("run.recording.jsonl")
     assert len(lines) == 7
-    monkeypatch.setattr("stanchion.runtime.tutor.replays.read_recording", lambda _path: (played, lines[:-1]))
+    monkeypatch.setattr(
+        "stanchion.runtime.tutor.replays.read_recording", lambda _path: (played, lines[:-1])
+    )
     found = replay("run.json")
     assert [(one.turn, one.field) for one in found.differences] == [(4, "recording")]
     assert "once more" in found.differences[0].now
@@ -121,7 +133,9 @@ def test_a_game_that_goes_another_way_stops_where_it_does(
 
 
 @pytest.mark.parametrize("name", ["run.json", "run.trace.jsonl", "run.recording.jsonl"])
-def test_what_was_changed_is_not_played(place: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_changed_is_not_played(
+    place: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert recorded() == 0
     path = place / name
     path.write_text(path.read_text().replace("count", "coun7").replace("legal", "illegal"))
@@ -138,15 +152,28 @@ def test_what_was_changed_is_not_played(place: Path, name: str, capsys: pytest.C
     [
         {},
         {"layer1_schema": "lenient"},
-        {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2, "repair_seed": 5},
+        {
+            "layer1_schema": "lenient",
+            "layer2_repair": "bestofn",
+            "repair_max_attempts": 2,
+            "repair_seed": 5,
+        },
     ],
     ids=["off", "schema", "repair"],
 )
-def test_every_law_and_layer_is_played_again_the_same(place: Path, law: str, layers: dict[str, Any]) -> None:
+def test_every_law_and_layer_is_played_again_the_same(
+    place: Path, law: str, layers: dict[str, Any]
+) -> None:
     said = iter([json.dumps(one) for one in (*MOVES, *MOVES, *MOVES)])
     config = EnvelopeConfig(manifest_path="out/m.json", **layers)
     left = play_recorded(
-        "game.yaml", lambda *_: next(said), config, Model(temperature=0.0, model_id="m"), law=law, turns=4, user=UID
+        "game.yaml",
+        lambda *_: next(said),
+        config,
+        Model(temperature=0.0, model_id="m"),
+        law=law,
+        turns=4,
+        user=UID,
     )
     assert left.manifest is not None
     assert left.manifest["result"]["model_calls"] == left.episode.calls == left.episode.trace.calls
@@ -158,7 +185,9 @@ def test_every_law_and_layer_is_played_again_the_same(place: Path, law: str, lay
     assert (found.differences, found.turns, found.notes) == ((), left.episode.turns, ())
 
 
-def test_a_bundle_is_played_by_and_played_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_is_played_by_and_played_again(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "b.json").write_text(json.dumps(frozen(DOCUMENTED)))
     assert recorded("--bundle", "b.json") == 0
     policy = read("run.json")["policy"]
@@ -193,19 +222,39 @@ def test_a_bundle_that_is_refused_stops_the_run_or_leaves_it_at_baseline(
 def test_the_trail_of_a_shield_knows_the_manifest_and_judges_the_commands(place: Path) -> None:
     said = iter([json.dumps(one) for one in MOVES])
     config = EnvelopeConfig(manifest_path="out/m.json")
-    with Shield.load("default", store="memory:", journal=place / "out" / "trail") as shield, shield.run("ann") as run:
-        play_recorded("game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=4, run=run, user=UID)
+    with (
+        Shield.load("default", store="memory:", journal=place / "out" / "trail") as shield,
+        shield.run("ann") as run,
+    ):
+        play_recorded(
+            "game.yaml",
+            lambda *_: next(said),
+            config,
+            Model(temperature=0.0),
+            turns=4,
+            run=run,
+            user=UID,
+        )
     reader = Reader(place / "out" / "trail")
     data = read("out/m.json")
     assert checked(data, reader, Path("out")).wrong == ()
     assert "shell" in [one.stub.tool for one in reader.backwards()]
     data["result"]["score"] = 1_000
-    data["field_hashes"] = field_hashes({k: v for k, v in data.items() if k not in ("field_hashes", "manifest_hash")})
+    data["field_hashes"] = field_hashes(
+        {k: v for k, v in data.items() if k not in ("field_hashes", "manifest_hash")}
+    )
     data["manifest_hash"] = digest(data["field_hashes"])
-    assert [one.field for one in checked(data, reader, Path("out")).wrong] == ["result.score", "manifest_hash"]
+    assert [one.field for one in checked(data, reader, Path("out")).wrong] == [
+        "result.score",
+        "manifest_hash",
+    ]
 
 
-REPAIRED: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+REPAIRED: dict[str, Any] = {
+    "layer1_schema": "lenient",
+    "layer2_repair": "bestofn",
+    "repair_max_attempts": 2,
+}
 
 
 @pytest.mark.parametrize("most", [2, 3, 100], ids=lambda most: f"{most} calls")
@@ -218,10 +267,21 @@ def test_manifest_trail_and_budget_agree_and_what_guards_did_is_played_again(
     config = EnvelopeConfig(manifest_path="out/m.json", **REPAIRED)
     with made.run() as run:
         left = play_recorded(
-            "game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=3, run=run, user=UID
+            "game.yaml",
+            lambda *_: next(said),
+            config,
+            Model(temperature=0.0),
+            turns=3,
+            run=run,
+            user=UID,
         )
     assert left.manifest is not None
-    assert left.manifest["result"]["model_calls"] == recorded_calls(made) == charged(made) == left.episode.calls
+    assert (
+        left.manifest["result"]["model_calls"]
+        == recorded_calls(made)
+        == charged(made)
+        == left.episode.calls
+    )
     assert left.manifest["repair_stats"]["total_retries"] <= 2 * 3
     assert bool(left.episode.stopped) is (most < left.episode.calls + 1)
     assert replay("out/m.json").differences == ()
@@ -230,7 +290,13 @@ def test_manifest_trail_and_budget_agree_and_what_guards_did_is_played_again(
 @pytest.mark.parametrize("layers", [{}, REPAIRED], ids=["off", "repair"])
 @pytest.mark.parametrize(
     ("limit", "replies"),
-    [(2, ("hm", "hm", "hm")), (9, ("two words", "stop")), (9, ("hm", "stop")), (1, ("two words",)), (9, ("stop",))],
+    [
+        (2, ("hm", "hm", "hm")),
+        (9, ("two words", "stop")),
+        (9, ("hm", "stop")),
+        (1, ("two words",)),
+        (9, ("stop",)),
+    ],
 )
 def test_a_run_that_is_ended_leaves_what_is_played_again(
     place: Path, layers: dict[str, Any], limit: int, replies: tuple[str, ...]
@@ -238,7 +304,15 @@ def test_a_run_that_is_ended_leaves_what_is_played_again(
     said, made = iter((*replies, *replies)), journalled(limit, OneWord(), Stops(), action="halt")
     config = EnvelopeConfig(manifest_path="out/m.json", **layers)
     with made.run() as run, pytest.raises(Refused) as refused:
-        play_recorded("game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=3, run=run, user=UID)
+        play_recorded(
+            "game.yaml",
+            lambda *_: next(said),
+            config,
+            Model(temperature=0.0),
+            turns=3,
+            run=run,
+            user=UID,
+        )
     data = read("out/m.json")
     assert data["result"]["stopped"] == refused.value.partial[-1].stopped != ""
     assert data["result"]["model_calls"] == recorded_calls(made) == charged(made)
@@ -249,7 +323,9 @@ def test_a_run_that_is_ended_leaves_what_is_played_again(
 def test_no_manifest_is_written_where_none_is_wanted(place: Path) -> None:
     said = iter([json.dumps(one) for one in MOVES])
     config = EnvelopeConfig(manifest_enabled=False, manifest_path="out/m.json")
-    left = play_recorded("game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=4, user=UID)
+    left = play_recorded(
+        "game.yaml", lambda *_: next(said), config, Model(temperature=0.0), turns=4, user=UID
+    )
     assert left.episode.won
     assert left.manifest is None
     assert not list((place / "out").iterdir())
@@ -265,7 +341,9 @@ def test_every_field_of_a_trace_is_compared() -> None:
     for name in one.__struct_fields__:
         other = Trace((msgspec.structs.replace(one, **{name: "x" if name != "turn" else 2}),))
         assert [found.field for found in compared(known, other)] == [name]
-    assert [(found.turn, found.was, found.now) for found in compared(known, Trace())] == [(1, "a move", "nothing")]
+    assert [(found.turn, found.was, found.now) for found in compared(known, Trace())] == [
+        (1, "a move", "nothing")
+    ]
     assert [(found.turn, found.was) for found in compared(Trace(), known)] == [(1, "nothing")]
 
 
@@ -341,13 +419,18 @@ def test_a_game_played_by_hand_leaves_what_a_recorded_one_does(
     found = replay("out/run.json")
     assert (found.differences, found.notes) == ((), ())
     assert recorded() == (0 if won else 3)
-    played, kept = (Trace.from_jsonl(Path(one).read_text()) for one in ("out/run.trace.jsonl", "run.trace.jsonl"))
+    played, kept = (
+        Trace.from_jsonl(Path(one).read_text())
+        for one in ("out/run.trace.jsonl", "run.trace.jsonl")
+    )
     assert [(one.move_verdict, one.score_delta, one.state_hash) for one in played.turns] == [
         (one.move_verdict, one.score_delta, one.state_hash) for one in kept.turns
     ]
 
 
-def test_the_layers_are_options_of_a_recording(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_layers_are_options_of_a_recording(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     replies = ["hm", f"Let me look: {json.dumps(MOVES[3])}"]
     (place / "moves.jsonl").write_text("\n".join(replies))
     assert recorded("--schema", "strict", "--repair", "1") == 3
@@ -356,12 +439,18 @@ def test_the_layers_are_options_of_a_recording(place: Path, capsys: pytest.Captu
         file.unlink()
     assert recorded("--schema", "lenient", "--repair", "1") == 0
     data = read("run.json")
-    assert (data["result"]["turns"], data["result"]["model_calls"], data["result"]["won"]) == (1, 2, True)
+    assert (data["result"]["turns"], data["result"]["model_calls"], data["result"]["won"]) == (
+        1,
+        2,
+        True,
+    )
     assert data["tutor"]["envelope_config"]["layer1_schema"] == "lenient"
     assert replay("run.json").differences == ()
 
 
-def test_replies_that_end_within_a_turn_end_the_game(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replies_that_end_within_a_turn_end_the_game(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (place / "moves.jsonl").write_text("hm\nhm\nhm\n")
     assert recorded("--repair", "1") == 3
     assert "ended early: there are no more replies\nnot proven" in capsys.readouterr().out
@@ -372,7 +461,8 @@ def test_replies_that_end_within_a_turn_end_the_game(place: Path, capsys: pytest
 
 
 @pytest.mark.parametrize(
-    ("words", "says"), [(("--schema", "loose"), "`layer1_schema`"), (("--repair", "1000"), "`repair_max_attempts`")]
+    ("words", "says"),
+    [(("--schema", "loose"), "`layer1_schema`"), (("--repair", "1000"), "`repair_max_attempts`")],
 )
 def test_a_wrong_layer_is_one_line(
     place: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]

@@ -36,13 +36,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_a_name_is_not_looked_up_and_judged_by_itself(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_is_not_looked_up_and_judged_by_itself(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", "--policy", "policy.yaml", *EVENT]) == 0
     assert "`example.com` was not looked up" in capsys.readouterr().out
     assert asked == []
 
 
-def test_what_a_name_itself_says_is_judged(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_name_itself_says_is_judged(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     event = ["--stage", "egress", "--event", '{"url": "https://metadata.google.internal/"}']
     assert main(["check", "--policy", "policy.yaml", "--json", *event]) == 3
     assert json.loads(capsys.readouterr().out)["code"] != "egress.unresolved"
@@ -65,13 +69,17 @@ def test_the_answer_as_json_names_it(asked: list[str], capsys: pytest.CaptureFix
     assert asked == []
 
 
-def test_it_is_looked_up_where_that_is_asked_for(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_looked_up_where_that_is_asked_for(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["check", "--policy", "policy.yaml", "--json", "--resolve", *EVENT]) == 0
     assert "unresolved" not in json.loads(capsys.readouterr().out)
     assert asked == ["example.com"]
 
 
-def test_what_is_refused_for_what_it_says_needs_no_name(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused_for_what_it_says_needs_no_name(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     event = ["--stage", "egress", "--event", '{"url": "http://169.254.169.254/"}']
     assert main(["check", "--policy", "policy.yaml", "--json", *event]) == 3
     assert "unresolved" not in json.loads(capsys.readouterr().out)
@@ -79,12 +87,27 @@ def test_what_is_refused_for_what_it_says_needs_no_name(asked: list[str], capsys
 
 @pytest.mark.parametrize("resolve", [False, True])
 def test_each_line_of_a_batch_says_its_own(
-    resolve: bool, asked: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    resolve: bool,
+    asked: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     urls = ["https://example.com/", "http://10.0.0.1/", "https://example.org/"]
     lines = "".join(json.dumps({"run": "r", "stage": "egress", "url": url}) + "\n" for url in urls)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
-    assert main(["check", "--policy", "policy.yaml", "--batch", "-", *(["--resolve"] if resolve else [])]) == 0
+    assert (
+        main(
+            [
+                "check",
+                "--policy",
+                "policy.yaml",
+                "--batch",
+                "-",
+                *(["--resolve"] if resolve else []),
+            ]
+        )
+        == 0
+    )
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     named = [answer.get("unresolved") for answer in answers]
     assert named == ([None, None, None] if resolve else [["example.com"], None, ["example.org"]])
@@ -92,7 +115,10 @@ def test_each_line_of_a_batch_says_its_own(
 
 
 def test_a_check_that_counts_does_the_same(
-    asked: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: list[str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.delenv("STANCHION_STORE", raising=False)

@@ -52,7 +52,10 @@ def test_it_says_which_state_it_is_before_and_after_it_begins(home: Path, said: 
     before = where(said)
     assert before["project"] == str(home / "one")
     assert before["folder"].startswith(str(home / ".state/stanchion/projects/one-"))
-    assert (before["store"], before["trail"]) == (f"{before['folder']}/state.db", f"{before['folder']}/trail")
+    assert (before["store"], before["trail"]) == (
+        f"{before['folder']}/state.db",
+        f"{before['folder']}/trail",
+    )
     assert (before["why"], before["kept"]) == ("the current folder is in this project", False)
     assert said("state", "--where").endswith("nothing is kept in the folder yet\n")
     assert not (home / ".state").exists(), "looking makes nothing"
@@ -65,7 +68,9 @@ def test_it_says_which_state_it_is_before_and_after_it_begins(home: Path, said: 
     assert [json.loads(line)["kind"] for line in said("state", "--json").splitlines()] == ["shield"]
 
 
-def test_an_operator_reaches_the_project_of_the_folder_or_the_named_one(home: Path, said: Any) -> None:
+def test_an_operator_reaches_the_project_of_the_folder_or_the_named_one(
+    home: Path, said: Any
+) -> None:
     two = str(home / "two" / "src")
     assert said("halt", "--project", two, "--why", "drill") == (
         f"tenant default is halted in the project `{home / 'two'}`\n"
@@ -86,7 +91,9 @@ def test_an_operator_reaches_the_project_of_the_folder_or_the_named_one(home: Pa
 def test_every_command_that_reads_takes_the_project(home: Path, said: Any) -> None:
     two = str(home / "two")
     policy = home / "two" / "policy.yaml"
-    policy.write_text("name: p\nguards: [{use: budget, tokens: 100, per: task}]\n", encoding="utf-8")
+    policy.write_text(
+        "name: p\nguards: [{use: budget, tokens: 100, per: task}]\n", encoding="utf-8"
+    )
     with Shield.load(policy) as shield, shield.run("ann", "task-of-two", id="run-of-two") as run:
         run.check("t", {}, tokens=7)
     for words in (["runs"], ["audit", "tail"], ["explain"], ["budget", "show"]):
@@ -106,16 +113,25 @@ def test_the_shared_state_is_asked_for_by_name(home: Path, said: Any) -> None:
     shared = where(said, "--store", "user:")
     assert (shared["project"], shared["folder"]) == ("", str(home / ".state/stanchion/shared"))
     assert shared["trail"] == f"{shared['folder']}/trail"
-    assert said("halt", "--store", "user:") == "tenant default is halted for all projects that share the user's state\n"
+    assert (
+        said("halt", "--store", "user:")
+        == "tenant default is halted for all projects that share the user's state\n"
+    )
     assert "HALTED" in said("state", "--store", "user:")
     with Shield.load(BARE) as shield:
         assert shield.run("ann").check("t", {}).proceeds
     assert "halt" in said("audit", "tail", "--trail", "user:")
 
 
-def test_what_cannot_be_meant_together_is_said(home: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "give one of them" in said("halt", "--store", "user:", "--project", ".", status=2, err=True)
-    assert "is not a folder: give its root" in said("halt", "--project", "nowhere", status=2, err=True)
+def test_what_cannot_be_meant_together_is_said(
+    home: Path, said: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "give one of them" in said(
+        "halt", "--store", "user:", "--project", ".", status=2, err=True
+    )
+    assert "is not a folder: give its root" in said(
+        "halt", "--project", "nowhere", status=2, err=True
+    )
     assert "leave one of them out" in said("state", "steps", "--where", status=2, err=True)
     assert "takes no `--store`" in said("state", "--projects", "--store", "x", status=2, err=True)
     monkeypatch.setenv("STANCHION_STATE_DIR", str(home / "named"))
@@ -125,7 +141,9 @@ def test_what_cannot_be_meant_together_is_said(home: Path, said: Any, monkeypatc
     assert found["why"] == "STANCHION_STATE_DIR names its folder"
 
 
-def test_a_named_store_is_said_without_its_password(home: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_store_is_said_without_its_password(
+    home: Path, said: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = where(said, "--store", "redis://ann:s3cr3t@host/0")
     assert found["store"] == "redis://host:6379/0"
     assert where(said, "--store", "redis://ann:s3cr3t@host/s3cr3t")["store"] == "redis://…"
@@ -143,7 +161,10 @@ def test_all_projects_are_listed_and_whether_they_are_there(home: Path, said: An
     for options in ({"project": home / "one"}, {"project": home / "two"}, {"store": "user:"}):
         Shield.load(BARE, **options).close()
     (home / "two").rename(home / "moved")
-    found = {one["root"]: one for one in map(json.loads, said("state", "--projects", "--json").splitlines())}
+    found = {
+        one["root"]: one
+        for one in map(json.loads, said("state", "--projects", "--json").splitlines())
+    }
     assert {root: one["exists"] for root, one in found.items()} == {
         str(home / "one"): True,
         str(home / "two"): False,
@@ -161,7 +182,9 @@ def test_a_state_of_before_is_pointed_at(home: Path, said: Any) -> None:
     assert f"STANCHION_STATE_DIR={old.parent} shows it" in said("state", "--where", err=True)
 
 
-def test_a_fleet_has_to_be_told_whose(home: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fleet_has_to_be_told_whose(
+    home: Path, said: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = redis_server.shared()
     server.ask("FLUSHALL")
     monkeypatch.setenv("STANCHION_STORE", server.url)

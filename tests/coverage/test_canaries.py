@@ -97,9 +97,13 @@ def test_every_adapter_that_is_installed_catches_its_canary(name: str) -> None:
 
 
 def test_every_adapter_has_a_canary_or_says_why_not() -> None:
-    there = {one.name.removesuffix("_canary") for one in iter_modules(adapters.__path__)} - {"canaries"}
+    there = {one.name.removesuffix("_canary") for one in iter_modules(adapters.__path__)} - {
+        "canaries"
+    }
     proven = {one.home.split(".")[2].removesuffix("_canary") for one in CANARIES.values()}
-    assert there == proven | set(WITHOUT), "add a canary for it to `stanchion/adapters/canaries.py`, or say why not"
+    assert there == proven | set(WITHOUT), (
+        "add a canary for it to `stanchion/adapters/canaries.py`, or say why not"
+    )
     assert proven.isdisjoint(WITHOUT)
 
 
@@ -107,7 +111,9 @@ def test_every_adapter_has_a_canary_or_says_why_not() -> None:
 def moved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A framework is loaded whose adapter does not hold."""
     monkeypatch.setitem(sys.modules, "a_moved_framework", ModuleType("a_moved_framework"))
-    monkeypatch.setattr(canaries, "CANARIES", {"moved": Listed("a_moved_framework", "moved", __name__, "unguarded")})
+    monkeypatch.setattr(
+        canaries, "CANARIES", {"moved": Listed("a_moved_framework", "moved", __name__, "unguarded")}
+    )
 
 
 @pytest.mark.usefixtures("moved")
@@ -123,8 +129,12 @@ def test_a_shield_that_observes_writes_it_down() -> None:
     assert (fact.about, fact.why) == ("adapter:moved", "the tool has run")
 
 
-def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canaries, "CANARIES", {"late": Listed("a_late_framework", "late", __name__, "guarded")})
+def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        canaries, "CANARIES", {"late": Listed("a_late_framework", "late", __name__, "guarded")}
+    )
     shield, journal = watching("refuse")
     assert facts(journal, "coverage.canary") == []
     monkeypatch.setitem(sys.modules, "a_late_framework", ModuleType("a_late_framework"))
@@ -135,5 +145,7 @@ def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(monk
 
 
 def test_an_adapter_that_cannot_be_loaded_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canaries, "CANARIES", {"broken": Listed("broken", "broken", "stanchion.adapters.nowhere")})
+    monkeypatch.setattr(
+        canaries, "CANARIES", {"broken": Listed("broken", "broken", "stanchion.adapters.nowhere")}
+    )
     assert driven("broken").why.startswith("its adapter cannot be loaded: `ModuleNotFoundError")

@@ -17,7 +17,18 @@ from stanchion import Shield, Ungoverned
 from stanchion.cli.main import main
 from stanchion.hosting import EVERYTHING, Host, own_work
 from tests.adapters.http.servers import serving
-from tests.coverage.doing import BARE, connect, facts, in_thread, installed, listening, named, start, watching, write
+from tests.coverage.doing import (
+    BARE,
+    connect,
+    facts,
+    in_thread,
+    installed,
+    listening,
+    named,
+    start,
+    watching,
+    write,
+)
 
 
 def test_an_unguarded_tool_is_named_with_its_place_and_without_its_arguments() -> None:
@@ -41,7 +52,9 @@ def test_an_unguarded_client_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_a_sub_agent_inside_a_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
+def test_a_sub_agent_inside_a_tool_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
     shield, journal = watching()
     client = installed(tmp_path, monkeypatch, "openai")
 
@@ -55,7 +68,9 @@ def test_a_sub_agent_inside_a_tool_is_named(tmp_path: Path, monkeypatch: pytest.
     assert (fact.about, fact.data["through"]) == ("agent:delegate", "openai")
 
 
-def test_a_sub_agent_whose_requests_are_decided_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sub_agent_whose_requests_are_decided_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shield, journal = watching()
     client = installed(tmp_path, monkeypatch, "openai")
 
@@ -146,7 +161,9 @@ def covered_by_a_stream(run: Any, path: Path) -> None:
 
 def covered_by_a_host(run: Any, path: Path) -> None:
     assert (
-        Host("loop", can=EVERYTHING).on(run).call("write", {"path": str(path)}, lambda args: write(Path(args["path"])))
+        Host("loop", can=EVERYTHING)
+        .on(run)
+        .call("write", {"path": str(path)}, lambda args: write(Path(args["path"])))
         == "done"
     )
 
@@ -178,7 +195,9 @@ GUARDED = [one for name, one in list(globals().items()) if name.startswith("cove
 
 @pytest.mark.parametrize("do", GUARDED, ids=lambda do: do.__name__)
 @pytest.mark.parametrize("mode", ["observe", "refuse"])
-def test_a_guarded_run_names_nothing(do: Callable[[Any, Path], None], mode: str, tmp_path: Path) -> None:
+def test_a_guarded_run_names_nothing(
+    do: Callable[[Any, Path], None], mode: str, tmp_path: Path
+) -> None:
     shield, journal = watching(mode)
     with shield.run() as run:
         do(run, tmp_path / "file")
@@ -188,7 +207,9 @@ def test_a_guarded_run_names_nothing(do: Callable[[Any, Path], None], mode: str,
 
 def test_stanchions_own_work_is_not_named(tmp_path: Path) -> None:
     with (
-        Shield.load("default", store=tmp_path / "state.db", journal=tmp_path / "trail", coverage="refuse") as shield,
+        Shield.load(
+            "default", store=tmp_path / "state.db", journal=tmp_path / "trail", coverage="refuse"
+        ) as shield,
         shield.run(agent="ann") as run,
     ):
         run.check("bash", {"command": "ls"})

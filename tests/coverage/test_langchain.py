@@ -1,4 +1,5 @@
-"""An agent in a real framework: what its adapter guards is covered, and what nobody guards is named."""
+"""An agent in a real framework: what its adapter guards is covered, and what nobody guards is
+named."""
 
 from __future__ import annotations
 

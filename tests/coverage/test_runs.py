@@ -42,7 +42,9 @@ def test_without_coverage_it_is_a_run_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("spawned", [False, True])
-def test_what_a_sub_agent_does_beside_its_calls_is_named_for_it(tmp_path: Path, spawned: bool) -> None:
+def test_what_a_sub_agent_does_beside_its_calls_is_named_for_it(
+    tmp_path: Path, spawned: bool
+) -> None:
     shield, journal = watching()
     ids: list[str] = []
 
@@ -54,7 +56,9 @@ def test_what_a_sub_agent_does_beside_its_calls_is_named_for_it(tmp_path: Path, 
 
     with shield.run(agent="top") as top:
         top.call(delegate)
-    assert [(fact.run, fact.data["target"]) for fact in facts(journal)] == [(ids[0], str(tmp_path / "open"))]
+    assert [(fact.run, fact.data["target"]) for fact in facts(journal)] == [
+        (ids[0], str(tmp_path / "open"))
+    ]
 
 
 def test_a_forked_process_is_watched_on(tmp_path: Path) -> None:
@@ -64,7 +68,9 @@ def test_a_forked_process_is_watched_on(tmp_path: Path) -> None:
         shield.run(agent="ann") as run,
     ):
         write(tmp_path / "parent")
-        child = multiprocessing.get_context("fork").Process(target=write, args=(tmp_path / "child",))
+        child = multiprocessing.get_context("fork").Process(
+            target=write, args=(tmp_path / "child",)
+        )
         child.start()
         child.join()
     found = coverage(chosen(Reader(trail), Wanted()), run.id)
@@ -86,7 +92,9 @@ with Shield.load({"name": "bare", "guards": []}, store="memory:", journal="memor
 assert not [name for name in sys.modules if name.startswith("stanchion.runtime.coverage.hook")]
 """
     subprocess.run(
-        [sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        [sys.executable, "-c", code],
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
 
 
@@ -97,7 +105,11 @@ def test_the_same_is_written_once_and_counted(tmp_path: Path) -> None:
             write(tmp_path / "file")
         run.call(lambda: None)
     assert len(facts(journal)) == 1
-    assert facts(journal, "coverage.watched")[0].data == {"mode": "observe", "escaped": 5, "different": 1}
+    assert facts(journal, "coverage.watched")[0].data == {
+        "mode": "observe",
+        "escaped": 5,
+        "different": 1,
+    }
 
 
 def test_what_is_written_is_bounded(tmp_path: Path) -> None:
@@ -161,10 +173,16 @@ def test_a_run_that_did_nothing_says_nothing() -> None:
 @pytest.mark.parametrize("mode", ["observe", "refuse"])
 def test_what_an_adapter_finds_unguarded_is_named(mode: str) -> None:
     shield, journal = watching(mode)
-    parts = [Part("tool", "search", True), Part("tool", "shell", False, "agent `writer`"), Part("agent", "sub", False)]
+    parts = [
+        Part("tool", "search", True),
+        Part("tool", "shell", False, "agent `writer`"),
+        Part("agent", "sub", False),
+    ]
     with shield.run() as run:
         if mode == "refuse":
-            with pytest.raises(Ungoverned, match="nothing guards the tool `shell`, the agent `sub`"):
+            with pytest.raises(
+                Ungoverned, match="nothing guards the tool `shell`, the agent `sub`"
+            ):
                 survey(run, parts)
         else:
             assert survey(run, parts) == tuple(parts[1:])
@@ -189,7 +207,10 @@ def test_two_runs_at_once_keep_what_is_theirs(tmp_path: Path) -> None:
 
     for name in ("one", "two"):
         in_thread(lambda name=name: work(name))  # type: ignore[misc]
-    assert [(fact.run, Path(fact.data["target"]).name) for fact in facts(journal)] == [("one", "one"), ("two", "two")]
+    assert [(fact.run, Path(fact.data["target"]).name) for fact in facts(journal)] == [
+        ("one", "one"),
+        ("two", "two"),
+    ]
 
 
 @pytest.mark.parametrize("mode", ["observe", "refuse"])

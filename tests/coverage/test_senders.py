@@ -1,5 +1,5 @@
-"""Adapters that send what was judged by themselves: clients of models and the MCP proxy. A run that is guarded
-throughout has nothing named, and the same program without its guard has."""
+"""Adapters that send what was judged by themselves: clients of models and the MCP proxy. A run that
+is guarded throughout has nothing named, and the same program without its guard has."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def escaped(trail: Path) -> list[tuple[str, str]]:
 
 def watched(trail: Path, mode: Any, work: Callable[[Any], object]) -> None:
     """Do something in a run that is watched."""
-    with Shield.load(BARE, store="memory:", journal=trail, coverage=mode) as shield, shield.run(agent="ann") as run:
+    with (
+        Shield.load(BARE, store="memory:", journal=trail, coverage=mode) as shield,
+        shield.run(agent="ann") as run,
+    ):
         work(run)
 
 
@@ -72,7 +75,9 @@ SDKS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 @pytest.mark.parametrize("mode", ["observe", "refuse"])
 @pytest.mark.parametrize("sdk", SDKS)
-def test_a_guarded_client_names_nothing(sdk: str, mode: str, provider: Provider, tmp_path: Path) -> None:
+def test_a_guarded_client_names_nothing(
+    sdk: str, mode: str, provider: Provider, tmp_path: Path
+) -> None:
     made, ask = SDKS[sdk]
     adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
 
@@ -91,10 +96,15 @@ def test_a_guarded_client_names_nothing(sdk: str, mode: str, provider: Provider,
 
 
 @pytest.mark.parametrize("sdk", SDKS)
-def test_a_tool_that_the_provider_runs_is_named_and_refused(sdk: str, provider: Provider, tmp_path: Path) -> None:
+def test_a_tool_that_the_provider_runs_is_named_and_refused(
+    sdk: str, provider: Provider, tmp_path: Path
+) -> None:
     made, ask = SDKS[sdk]
     adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
-    tools = [{"type": "web_search_1", "name": "web_search"}, {"type": "function", "function": {"name": "look"}}]
+    tools = [
+        {"type": "web_search_1", "name": "web_search"},
+        {"type": "function", "function": {"name": "look"}},
+    ]
 
     def work(run: Any) -> None:
         with made(provider) as plain:
@@ -109,7 +119,9 @@ def test_a_tool_that_the_provider_runs_is_named_and_refused(sdk: str, provider: 
 
 @pytest.mark.parametrize("mode", ["observe", "refuse"])
 @pytest.mark.parametrize("sdk", SDKS)
-def test_a_guarded_async_client_names_nothing(sdk: str, mode: str, provider: Provider, tmp_path: Path) -> None:
+def test_a_guarded_async_client_names_nothing(
+    sdk: str, mode: str, provider: Provider, tmp_path: Path
+) -> None:
     made, ask = SDKS[sdk]
     adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
 
@@ -126,7 +138,9 @@ def test_a_guarded_async_client_names_nothing(sdk: str, mode: str, provider: Pro
 
 
 @pytest.mark.parametrize("sdk", SDKS)
-def test_a_plain_client_beside_the_run_is_named(sdk: str, provider: Provider, tmp_path: Path) -> None:
+def test_a_plain_client_beside_the_run_is_named(
+    sdk: str, provider: Provider, tmp_path: Path
+) -> None:
     made, ask = SDKS[sdk]
 
     def work(run: Any) -> None:

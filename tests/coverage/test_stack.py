@@ -7,7 +7,15 @@ import os
 import pytest
 
 import stanchion
-from stanchion.runtime.coverage.stack import DRIVING, IMPORTING, OURS, PROGRAM, STANDARD, THROUGH, kind_of
+from stanchion.runtime.coverage.stack import (
+    DRIVING,
+    IMPORTING,
+    OURS,
+    PROGRAM,
+    STANDARD,
+    THROUGH,
+    kind_of,
+)
 
 HOME = os.path.dirname(os.path.abspath(stanchion.__file__))
 

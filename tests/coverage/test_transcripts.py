@@ -21,7 +21,11 @@ ARGS = {"city": "Bern", "days": 2}
 
 
 def openai_chat(tool: str, args: Any) -> Any:
-    call = {"id": "c1", "type": "function", "function": {"name": tool, "arguments": json.dumps(args)}}
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": tool, "arguments": json.dumps(args)},
+    }
     return [
         {"role": "user", "content": "what is the weather?"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -31,7 +35,13 @@ def openai_chat(tool: str, args: Any) -> Any:
 
 def openai_responses(tool: str, args: Any) -> Any:
     return [
-        {"type": "function_call", "call_id": "c1", "id": "fc1", "name": tool, "arguments": json.dumps(args)},
+        {
+            "type": "function_call",
+            "call_id": "c1",
+            "id": "fc1",
+            "name": tool,
+            "arguments": json.dumps(args),
+        },
         {"type": "function_call_output", "call_id": "c1", "output": "sunny"},
     ]
 
@@ -39,22 +49,37 @@ def openai_responses(tool: str, args: Any) -> Any:
 def anthropic(tool: str, args: Any) -> Any:
     return {
         "messages": [
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": tool, "input": args}]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "sunny"}]},
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "t1", "name": tool, "input": args}],
+            },
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "sunny"}],
+            },
         ]
     }
 
 
 def langchain(tool: str, args: Any) -> Any:
     return [
-        {"type": "ai", "content": "", "tool_calls": [{"type": "tool_call", "id": "c1", "name": tool, "args": args}]},
+        {
+            "type": "ai",
+            "content": "",
+            "tool_calls": [{"type": "tool_call", "id": "c1", "name": tool, "args": args}],
+        },
         {"type": "tool", "tool_call_id": "c1", "content": "sunny"},
     ]
 
 
 def mcp(tool: str, args: Any) -> Any:
     return [
-        {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": args}},
+        {
+            "jsonrpc": "2.0",
+            "id": 7,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": args},
+        },
         {"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "sunny"}]}},
     ]
 
@@ -63,7 +88,9 @@ SHAPES = [openai_chat, openai_responses, anthropic, langchain, mcp]
 
 
 def lines(values: Any) -> bytes:
-    return b"\n".join(json.dumps(value).encode() for value in (values if isinstance(values, list) else [values]))
+    return b"\n".join(
+        json.dumps(value).encode() for value in (values if isinstance(values, list) else [values])
+    )
 
 
 def reconciled(trail: Path, log: bytes, run: str = "") -> CoverageView:
@@ -73,8 +100,14 @@ def reconciled(trail: Path, log: bytes, run: str = "") -> CoverageView:
 @pytest.fixture
 def trail(tmp_path: Path) -> Path:
     """A trail with one call of each kind."""
-    policy = {**BARE, "guards": [{"use": "secrets"}, {"use": "tool_denylist", "tools": ["forbidden"]}]}
-    with Shield.load(policy, store="memory:", journal=tmp_path / "trail") as shield, shield.run(id="r") as run:
+    policy = {
+        **BARE,
+        "guards": [{"use": "secrets"}, {"use": "tool_denylist", "tools": ["forbidden"]}],
+    }
+    with (
+        Shield.load(policy, store="memory:", journal=tmp_path / "trail") as shield,
+        shield.run(id="r") as run,
+    ):
         run.check("weather", ARGS)
         run.result("weather", ARGS, "sunny")
         run.check("forbidden", ARGS)
@@ -84,14 +117,20 @@ def trail(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("written", [lines, lambda value: json.dumps(value).encode()], ids=["lines", "whole"])
-def test_a_call_that_was_decided_is_matched_in_every_shape(shape: Any, written: Any, trail: Path) -> None:
+@pytest.mark.parametrize(
+    "written", [lines, lambda value: json.dumps(value).encode()], ids=["lines", "whole"]
+)
+def test_a_call_that_was_decided_is_matched_in_every_shape(
+    shape: Any, written: Any, trail: Path
+) -> None:
     found = reconciled(trail, written(shape("weather", dict(reversed(ARGS.items())))))
     assert found.escaped == ()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("tool", "args"), [("weather", {"city": "Chur", "days": 2}), ("shell", ARGS)])
+@pytest.mark.parametrize(
+    ("tool", "args"), [("weather", {"city": "Chur", "days": 2}), ("shell", ARGS)]
+)
 def test_one_that_nobody_decided_is_named(shape: Any, tool: str, args: Any, trail: Path) -> None:
     (one,) = reconciled(trail, lines(shape(tool, args))).escaped
     assert (one.what, one.name, one.told_by) == ("call", tool, "transcript")
@@ -114,7 +153,9 @@ def test_a_refused_call_was_decided(trail: Path) -> None:
 
 
 def test_a_call_that_was_changed_is_matched_by_its_tool(trail: Path) -> None:
-    assert reconciled(trail, lines(openai_chat("post", {"text": "the key is [gone]"}))).escaped == ()
+    assert (
+        reconciled(trail, lines(openai_chat("post", {"text": "the key is [gone]"}))).escaped == ()
+    )
 
 
 def test_a_call_that_was_never_answered_is_only_said(trail: Path) -> None:
@@ -123,7 +164,9 @@ def test_a_call_that_was_never_answered_is_only_said(trail: Path) -> None:
 
 
 def test_definitions_of_tools_are_no_calls(trail: Path) -> None:
-    tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+    tools = [
+        {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+    ]
     assert read_transcript(lines({"model": "gpt-x", "messages": [], "tools": tools})).calls == ()
 
 
@@ -176,12 +219,20 @@ def test_tokens_that_were_counted_are_no_more_than_those_that_were_used(tmp_path
     assert found.tokens_told == found.tokens_recorded > USED
 
 
-def test_a_reply_beside_the_guard_that_says_what_a_decided_one_says_is_told_by_its_tokens(tmp_path: Path) -> None:
+def test_a_reply_beside_the_guard_that_says_what_a_decided_one_says_is_told_by_its_tokens(
+    tmp_path: Path,
+) -> None:
     asking(FIRST, FIRST)(tmp_path / "trail")
-    longer = {**other(FIRST), "usage": {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1000}}
+    longer = {
+        **other(FIRST),
+        "usage": {"prompt_tokens": 900, "completion_tokens": 100, "total_tokens": 1000},
+    }
     (one,) = reconciled(tmp_path / "trail", lines([FIRST, longer])).escaped
     assert (one.what, one.name, one.told_by) == ("tokens", f"{1000 - USED:,}", "transcript")
-    assert one.why == f"the transcript tells of {1000 - USED:,} tokens more than were counted for what was decided"
+    assert one.why == (
+        f"the transcript tells of {1000 - USED:,} tokens more than were counted for what was "
+        f"decided"
+    )
 
 
 def test_tokens_of_a_reply_that_is_named_are_not_named_again(tmp_path: Path) -> None:
@@ -198,7 +249,10 @@ def test_where_nobody_counts_tokens_none_are_missed(tmp_path: Path) -> None:
 
 
 def test_tokens_that_a_host_reports_count(tmp_path: Path) -> None:
-    with Shield.load(BARE, store="memory:", journal=tmp_path / "trail") as shield, shield.run(id="r") as run:
+    with (
+        Shield.load(BARE, store="memory:", journal=tmp_path / "trail") as shield,
+        shield.run(id="r") as run,
+    ):
         run.model(lambda _: FIRST, [])
         run.charge(tokens=USED)
     found = reconciled(tmp_path / "trail", lines(FIRST))

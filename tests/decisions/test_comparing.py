@@ -1,4 +1,5 @@
-"""The same code gives the same bytes; other decisions are named, and a file that is none is refused with words."""
+"""The same code gives the same bytes; other decisions are named, and a file that is none is refused
+with words."""
 
 import os
 import subprocess
@@ -37,8 +38,24 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def written(file: Path, seed: str, jobs: str) -> bytes:
     """What another process writes, in which texts have other hashes."""
-    command = [sys.executable, "-m", "tools.decisions", "write", str(file), "--part", "827/2000", "--jobs", jobs]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True)
+    command = [
+        sys.executable,
+        "-m",
+        "tools.decisions",
+        "write",
+        str(file),
+        "--part",
+        "827/2000",
+        "--jobs",
+        jobs,
+    ]
+    subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        check=True,
+        capture_output=True,
+    )
     return file.read_bytes()
 
 
@@ -52,7 +69,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_changed_guard_is_named(
-    once: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    once: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "before.jsonl"
     file.write_bytes(once["drawn"])
@@ -80,7 +100,9 @@ def test_a_case_with_other_events_is_told_apart(
     lines = file.read_text("utf-8").splitlines()
     name = kept.read(file).lines
     first = next(iter(name.values()))
-    file.write_text("\n".join([line.replace(f'"{first.case}"', '"00000000"') for line in lines]) + "\n", "utf-8")
+    file.write_text(
+        "\n".join([line.replace(f'"{first.case}"', '"00000000"') for line in lines]) + "\n", "utf-8"
+    )
     capsys.readouterr()
     assert main(["compare", str(file), "--jobs", "1"]) == 1
     out = capsys.readouterr().out
@@ -98,7 +120,10 @@ def test_what_is_no_file_of_decisions_is_refused(
     torn = tmp_path / "torn.jsonl"
     torn.write_bytes(b"".join(whole)[:-20])
     for file, said in (
-        (tmp_path / "gone.jsonl", "cannot be read: No such file or directory: make one with `write"),
+        (
+            tmp_path / "gone.jsonl",
+            "cannot be read: No such file or directory: make one with `write",
+        ),
         (other, "is not a file of decisions, or of another version: make one with `write`"),
         (cut, f"has {len(whole) - 2} of its {len(whole) - 1} lines: it was cut, make it anew"),
         (torn, f"torn.jsonl:{len(whole)}: is no line of decisions"),
@@ -133,7 +158,9 @@ def test_events_of_another_seed_are_not_compared(
     assert "its events were drawn from the seed `older-" in capsys.readouterr().err
 
 
-def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_place_that_cannot_be_written_to_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["write", str(tmp_path / "none" / "x.jsonl"), "--only", "tables", *SOME]) == 2
     assert "name a file in a folder that is there" in capsys.readouterr().err
 
@@ -149,12 +176,18 @@ in_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of
 
 
 @in_git
-def test_a_revision_is_played_by_its_own_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # whoever else has the repository may play one meanwhile
+def test_a_revision_is_played_by_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        tempfile, "tempdir", str(tmp_path)
+    )  # whoever else has the repository may play one meanwhile
     file = tmp_path / "before.jsonl"
     played_at("HEAD", file, ["--only", "tables", *SOME])
     assert kept.read(file).holds.sources == ("tables",)
-    trees = subprocess.run(["git", "worktree", "list"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    trees = subprocess.run(
+        ["git", "worktree", "list"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     assert str(tmp_path) not in trees
     assert list(tmp_path.iterdir()) == [file]
 
@@ -168,7 +201,10 @@ def test_a_revision_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) 
 def test_a_process_that_plays_stays_at_its_place() -> None:
     """However long it lives: guards read the home and the environment."""
     code = (
-        "from tools.decisions.gathering import _begin; _begin(); import gc, os; gc.collect(); print(os.environ['USER'])"
+        "from tools.decisions.gathering import _begin; _begin(); import gc, os; gc.collect(); "
+        "print(os.environ['USER'])"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
+    )
     assert done.stdout == "ann\n"

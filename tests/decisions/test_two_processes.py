@@ -1,4 +1,5 @@
-"""The same sessions give the same records in every process, whatever its number, load and seed of hashes."""
+"""The same sessions give the same records in every process, whatever its number, load and seed of
+hashes."""
 
 import os
 import subprocess
@@ -17,8 +18,19 @@ def begun(place: Path, seed: int, threads: int) -> "subprocess.Popen[bytes]":
     """A process that plays: our own few sessions, or those of the corpora where there is time."""
     kept = {**os.environ, "STANCHION_CORPORA": CORPORA if SOAK else ""}
     folders = [ROOT / "src", ROOT / "lab" / "src", ROOT]
-    kept |= {"PYTHONHASHSEED": str(seed), "PYTHONPATH": os.pathsep.join(map(str, folders)), "HOME": str(place)}
-    command = [sys.executable, "-m", "tests.decisions.recorded", str(threads), *PACKS, *(ALL if SOAK else ())]
+    kept |= {
+        "PYTHONHASHSEED": str(seed),
+        "PYTHONPATH": os.pathsep.join(map(str, folders)),
+        "HOME": str(place),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "tests.decisions.recorded",
+        str(threads),
+        *PACKS,
+        *(ALL if SOAK else ()),
+    ]
     return subprocess.Popen(command, cwd=place, env=kept, stdout=subprocess.PIPE)
 
 

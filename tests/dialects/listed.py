@@ -11,7 +11,8 @@ DOCUMENTS = ("veronica", "agent33", "ragix", "penguiflow", "guardian")
 
 
 class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"kind": "class"}):
-    """A block by the line it begins at: its hash, its class, and the test that plays it, or why none can."""
+    """A block by the line it begins at: its hash, its class, and the test that plays it, or why
+    none can."""
 
     line: int
     language: Literal["mermaid", "python", "yaml", "sql", "drawing"]

@@ -26,7 +26,9 @@ def public(dialect: str) -> Iterator[Any]:
 def methods(kind: Any) -> Iterator[Any]:
     """What a class has that can be called, how it is made included."""
     for name, one in inspect.getmembers(kind) if inspect.isclass(kind) else ():
-        if (inspect.isfunction(one) or inspect.ismethod(one)) and (name == "__init__" or not name.startswith("_")):
+        if (inspect.isfunction(one) or inspect.ismethod(one)) and (
+            name == "__init__" or not name.startswith("_")
+        ):
             yield one
 
 
@@ -39,7 +41,8 @@ def test_help_knows_every_name_of_a_dialect(name: str) -> None:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_help_signature_and_types_of_everything_public_can_be_asked_for(name: str) -> None:
-    """Every type that a signature names is there when a program asks for it, not only for a type checker."""
+    """Every type that a signature names is there when a program asks for it, not only for a type
+    checker."""
     asked = list(public(name))
     assert asked
     for one in asked:

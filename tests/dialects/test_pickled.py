@@ -34,11 +34,16 @@ GIVEN: Final[dict[str, Any]] = {
 def raised() -> list[type[BaseException]]:
     """The exceptions that the dialects define."""
     modules = [
-        importlib.import_module(one.name) for one in pkgutil.walk_packages(dialects.__path__, "stanchion.dialects.")
+        importlib.import_module(one.name)
+        for one in pkgutil.walk_packages(dialects.__path__, "stanchion.dialects.")
     ]
-    found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    found = {
+        value for module in modules for value in vars(module).values() if isinstance(value, type)
+    }
     own = [
-        kind for kind in found if issubclass(kind, BaseException) and kind.__module__.startswith("stanchion.dialects")
+        kind
+        for kind in found
+        if issubclass(kind, BaseException) and kind.__module__.startswith("stanchion.dialects")
     ]
     return sorted(own, key=lambda kind: kind.__name__)
 
@@ -47,8 +52,14 @@ def raised() -> list[type[BaseException]]:
 @pytest.mark.parametrize("kind", raised(), ids=lambda kind: kind.__name__)
 def test_an_exception_arrives_as_it_was_raised(kind: type[BaseException], whole: bool) -> None:
     plain = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    taken = [one for one in list(inspect.signature(kind.__init__).parameters.values())[1:] if one.kind not in plain]
-    error = kind(**{one.name: GIVEN[one.name] for one in taken if whole or one.default is one.empty})
+    taken = [
+        one
+        for one in list(inspect.signature(kind.__init__).parameters.values())[1:]
+        if one.kind not in plain
+    ]
+    error = kind(
+        **{one.name: GIVEN[one.name] for one in taken if whole or one.default is one.empty}
+    )
     for came in (pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301 - its own bytes
         assert type(came) is kind
         assert (str(came), came.args, vars(came)) == (str(error), error.args, vars(error))
@@ -68,7 +79,12 @@ def test_an_exception_arrives_as_it_was_raised(kind: type[BaseException], whole:
 )
 def test_errors_of_the_house_arrive_as_they_were_raised(error: StanchionError) -> None:
     came = pickle.loads(pickle.dumps(error))  # noqa: S301 - its own bytes
-    assert (type(came), str(came), came.args, vars(came)) == (type(error), str(error), error.args, vars(error))
+    assert (type(came), str(came), came.args, vars(came)) == (
+        type(error),
+        str(error),
+        error.args,
+        vars(error),
+    )
 
 
 def test_every_exception_of_the_dialects_is_looked_at() -> None:

@@ -1,4 +1,5 @@
-"""Read from Markdown what the tests of the docs need: fenced blocks with their markers, and links."""
+"""Read from Markdown what the tests of the docs need: fenced blocks with their markers, and
+links."""
 
 import re
 import textwrap
@@ -14,7 +15,8 @@ LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)[^)]*\)")
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, its text, the line it starts on, and the words of its snippet marker."""
+    """A fenced block: its language, its text, the line it starts on, and the words of its snippet
+    marker."""
 
     language: str
     text: str
@@ -24,7 +26,11 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """List the pages whose snippets must run: the README and everything under docs."""
-    return [file for file in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if file.exists()]
+    return [
+        file
+        for file in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+        if file.exists()
+    ]
 
 
 def documents() -> list[Path]:
@@ -33,7 +39,8 @@ def documents() -> list[Path]:
 
 
 def scan(text: str) -> Iterator[str | Block]:
-    """Yield lines of prose and fenced blocks in order; a fence inside a longer fence is text of the block."""
+    """Yield lines of prose and fenced blocks in order; a fence inside a longer fence is text of the
+    block."""
     lines = enumerate(text.splitlines(), start=1)
     marker = ""
     for number, line in lines:

@@ -1,4 +1,5 @@
-"""The three files of the page on adding a guard are all it takes: in a copy of the house every check finds it."""
+"""The three files of the page on adding a guard are all it takes: in a copy of the house every
+check finds it."""
 
 from __future__ import annotations
 
@@ -42,7 +43,11 @@ def ran(house: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Run something of the copy."""
     places = {"PYTHONPATH": str(house / "src"), "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run(
-        [sys.executable, "-m", *command], cwd=house, env={**os.environ, **places}, capture_output=True, text=True
+        [sys.executable, "-m", *command],
+        cwd=house,
+        env={**os.environ, **places},
+        capture_output=True,
+        text=True,
     )
 
 
@@ -62,9 +67,17 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
         "\n".join([line for line in text.splitlines() if "| `" not in line]), "utf-8"
     )
     said = ran(house, "tools.guard_files", "recipients").stdout
-    assert "write `| `most` | type | `10` | The most people that a call may name. |` below `## Options`" in said
-    assert "write `| `recipients.many` | this message goes to … people, and … are the most |" in said
-    assert "write one with `expect: {code: recipients.many}` into `tests/tables/recipients.yaml`" in said
+    assert (
+        "write `| `most` | type | `10` | The most people that a call may name. |` below `## "
+        "Options`"
+    ) in said
+    assert (
+        "write `| `recipients.many` | this message goes to … people, and … are the most |" in said
+    )
+    assert (
+        "write one with `expect: {code: recipients.many}` into `tests/tables/recipients.yaml`"
+        in said
+    )
 
     for file, content in written.items():
         (house / file).write_text(content, "utf-8")
@@ -74,9 +87,13 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
     assert ran(house, "tools.docs").returncode == 0
     done = ran(house, "tools.guard_files")
     assert (done.returncode, done.stdout) == (0, "nothing is missing\n")
-    checked = ran(house, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "recipients", *CHECKS)
+    checked = ran(
+        house, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "recipients", *CHECKS
+    )
     assert checked.returncode == 0, checked.stdout[-2_000:]
-    assert violations(PurePosixPath("stanchion/guards/recipients.py"), written[FILES["python"]]) == []
+    assert (
+        violations(PurePosixPath("stanchion/guards/recipients.py"), written[FILES["python"]]) == []
+    )
     assert "| [`recipients`](recipients.md) | A message goes to so many people and no more |" in (
         house / "docs/guards/index.md"
     ).read_text("utf-8")

@@ -32,7 +32,9 @@ def test_rooms_say_what_they_hold_and_import(tmp_path: Path) -> None:
 
 def test_only_imports_count_however_they_are_written(tmp_path: Path) -> None:
     root = house(tmp_path, one="", two="", three="", top="")
-    (root / "top" / "a.py").write_text('"""As pack.one.thing, and unlike `from pack import two`."""\n')
+    (root / "top" / "a.py").write_text(
+        '"""As pack.one.thing, and unlike `from pack import two`."""\n'
+    )
     assert rooms(root, "pack")["top"].imports == frozenset()
     (root / "top" / "b.py").write_text("def late():\n    import pack.one.thing\n")
     (root / "top" / "c.py").write_text("import pack.one\nfrom pack import (\n    two,\n)\n")
@@ -85,8 +87,14 @@ def test_an_events_way_has_every_phase() -> None:
 
 
 def test_a_chart_of_costs_has_a_floor_for_every_ratio() -> None:
-    found = [Row("all calls: by hand"), Row("all calls: memory", ratio=3.0), Row("all calls: Hyperscan", ratio=9.0)]
-    (group,) = cost_picture.bars([Section("packs", "", [*found, Row("other"), Row("other: more", ratio=2.0)])])
+    found = [
+        Row("all calls: by hand"),
+        Row("all calls: memory", ratio=3.0),
+        Row("all calls: Hyperscan", ratio=9.0),
+    ]
+    (group,) = cost_picture.bars(
+        [Section("packs", "", [*found, Row("other"), Row("other: more", ratio=2.0)])]
+    )
     assert group == [("all calls: by hand", 1.0, True), ("all calls: memory", 3.0, False)]
     drawn = ElementTree.fromstring(cost_picture.drawn([group]))
     floor, cost = [float(bar.get("width", 0)) for bar in drawn.iter(f"{SVG}rect")][1:]

@@ -19,7 +19,9 @@ PACKS = ("default", "strict", "coding-agent", "database", "finance", "mcp")
 
 def rows(page: str, columns: int) -> list[list[str]]:
     """The rows of a page's tables with so many columns, without heads and rules."""
-    lines = [line for line in (PAGES / page).read_text("utf-8").splitlines() if line.startswith("| ")]
+    lines = [
+        line for line in (PAGES / page).read_text("utf-8").splitlines() if line.startswith("| ")
+    ]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [row for row in cells if len(row) == columns]
 
@@ -34,7 +36,9 @@ def seated(pack: str) -> frozenset[tuple[str, str]]:
     shield = shield_for(pack)
     run = shield.run("anybody").desk.info
     return frozenset(
-        (stage.value, one.guard.name) for stage in Stage for one in shield.policy.guards(stage, "bash", run, "")
+        (stage.value, one.guard.name)
+        for stage in Stage
+        for one in shield.policy.guards(stage, "bash", run, "")
     )
 
 
@@ -55,8 +59,15 @@ def test_every_stage_is_spoken_of() -> None:
 
 
 def test_the_limits_have_the_figures_of_the_unread_halves() -> None:
-    told = [(re.findall(r"`(\w+)`", row[0]), row[1], row[2]) for row in rows("limits.md", 3) if row[0].startswith("[`")]
-    wanted = [([one.guard], f"{one.found} of {one.attacks}", f"{one.disturbed} of {one.honest}") for one in sums()]
+    told = [
+        (re.findall(r"`(\w+)`", row[0]), row[1], row[2])
+        for row in rows("limits.md", 3)
+        if row[0].startswith("[`")
+    ]
+    wanted = [
+        ([one.guard], f"{one.found} of {one.attacks}", f"{one.disturbed} of {one.honest}")
+        for one in sums()
+    ]
     assert [one for one in told if one[0] != ["flow", "firm"]] == wanted
 
 
@@ -67,7 +78,10 @@ def test_figures_of_hijacks_and_sessions_stand_on_their_own_pages() -> None:
     unread = [re.search(rf"`fields-{n}`, now \| (\d+) of 60 \| (\d+) of 120", flow) for n in (2, 4)]
     honest, attacks = (sum(int(one[at]) for one in unread if one) for at in (1, 2))
     assert f"{honest} of 120 | {attacks} of 240" in limits
-    for page, figures in ((flow, ("208 of 240", "196 of 480", "3 of 144")), (packs, ("7/405", "0/628"))):
+    for page, figures in (
+        (flow, ("208 of 240", "196 of 480", "3 of 144")),
+        (packs, ("7/405", "0/628")),
+    ):
         for figure in figures:
             assert figure in page
             assert figure.replace("/", " of ") in limits
@@ -82,4 +96,6 @@ def test_every_ruling_of_the_feature_table_is_told() -> None:
 
 def test_the_number_of_libraries_is_told_as_it_is() -> None:
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
-    assert len(needed) == 6, "say so in README.md, in docs/explanation/rulings.md and in docs/features/veronica.yaml"
+    assert len(needed) == 6, (
+        "say so in README.md, in docs/explanation/rulings.md and in docs/features/veronica.yaml"
+    )

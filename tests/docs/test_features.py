@@ -19,7 +19,8 @@ ROWS = [row for name in DOCUMENTS for row in read(name).rows]
 
 @cache
 def names_in(file: Path) -> set[str]:
-    """Collect what a test reference may name: functions and classes of Python, any scalar of a YAML table."""
+    """Collect what a test reference may name: functions and classes of Python, any scalar of a YAML
+    table."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
         tree = tree_of(text)
@@ -50,24 +51,37 @@ def faults(row: Open | Done | Ruled, root: Path) -> list[str]:
         return []
     found = []
     if not (row.modules and row.tests):
-        found.append(f"`{row.id}` is done but names no module or no test; name both, or set it open")
+        found.append(
+            f"`{row.id}` is done but names no module or no test; name both, or set it open"
+        )
     for module in row.modules:
         if not module.startswith("src/") or not (root / module).is_file():
-            found.append(f"`{row.id}` names module `{module}`, which is not a file under src; correct the path")
+            found.append(
+                f"`{row.id}` names module `{module}`, which is not a file under src; correct the "
+                f"path"
+            )
     for test in row.tests:
         path, *names = test.split("::")
         if not path.startswith("tests/") or not (root / path).is_file():
-            found.append(f"`{row.id}` names test `{test}`, whose file is not under tests; correct the path")
+            found.append(
+                f"`{row.id}` names test `{test}`, whose file is not under tests; correct the path"
+            )
         elif not names or set(names) - names_in(root / path):
-            found.append(f"`{row.id}` names test `{test}`, which is not in that file; write `path::name`")
+            found.append(
+                f"`{row.id}` names test `{test}`, which is not in that file; write `path::name`"
+            )
     return found
 
 
 def test_no_row_vanishes_and_none_appears_unnoticed() -> None:
     ids = [row.id for row in ROWS]
     kept = MANIFEST.read_text(encoding="utf-8").split()
-    assert sorted(set(kept) - set(ids)) == [], "rows are missing from docs/features; bring them back"
-    assert sorted(set(ids) - set(kept)) == [], "rows are new; add their ids to tests/docs/feature_ids.txt"
+    assert sorted(set(kept) - set(ids)) == [], (
+        "rows are missing from docs/features; bring them back"
+    )
+    assert sorted(set(ids) - set(kept)) == [], (
+        "rows are new; add their ids to tests/docs/feature_ids.txt"
+    )
     assert len(ids) == len(set(ids)), "an id is used twice; give the later row a letter"
 
 
@@ -113,7 +127,9 @@ def test_a_done_row_must_name_a_test(tmp_path: Path) -> None:
         ([], "tests/test_x.py::test_it", 1),
     ],
 )
-def test_false_claims_are_found(module: str | list[str], test: str | list[str], count: int, tmp_path: Path) -> None:
+def test_false_claims_are_found(
+    module: str | list[str], test: str | list[str], count: int, tmp_path: Path
+) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/x.py").touch()
     (tmp_path / "tests").mkdir()
@@ -127,4 +143,6 @@ def test_false_claims_are_found(module: str | list[str], test: str | list[str], 
 
 def test_a_ruling_needs_a_reason() -> None:
     assert faults(Ruled(id="x-001", lines="1", says="words", ruling=" "), ROOT)
-    assert not faults(Ruled(id="x-001", lines="1", says="words", ruling="the core needs 3.11"), ROOT)
+    assert not faults(
+        Ruled(id="x-001", lines="1", says="words", ruling="the core needs 3.11"), ROOT
+    )

@@ -9,7 +9,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/guards/flow.md"
 
 
 def test_the_table_of_settings_has_every_rule_of_each() -> None:
-    section = PAGE.read_text(encoding="utf-8").partition("\n### Settings\n")[2].partition("\n### ")[0]
+    section = (
+        PAGE.read_text(encoding="utf-8").partition("\n### Settings\n")[2].partition("\n### ")[0]
+    )
     head = re.findall(r"`(\w+)`", section.partition("| rule |")[2].partition("\n")[0])
     assert head == [*SETTINGS]
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ ((?:\| (?:yes|–) )+)\|$", section, re.MULTILINE)

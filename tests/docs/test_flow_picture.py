@@ -1,4 +1,5 @@
-"""The picture of where values come from says what the guard says, and a policy with the guard says the same."""
+"""The picture of where values come from says what the guard says, and a policy with the guard says
+the same."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +16,9 @@ CODES = ("flow.dictated", "flow.stands_for", "flow.action", "", "", "")
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(("case", "code"), [*zip(STOPS + PASSES, CODES, strict=True)], ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(
+    ("case", "code"), [*zip(STOPS + PASSES, CODES, strict=True)], ids=lambda one: str(one)[:40]
+)
 def test_what_is_drawn_is_what_a_shield_decides(case: Case, code: str, tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("name: drawn\nguards: [{use: flow}]\n")
     run = Shield.load(tmp_path / "policy.yaml").run(agent="clerk", task="drawn")
@@ -58,7 +61,9 @@ def test_no_text_leaves_the_picture() -> None:
     for text in drawn.iter(f"{SVG}text"):
         if text.get("text-anchor") == "start":
             size = float(text.get("font-size", "11")) / 11
-            assert float(text.get("x", "0")) + CHAR * size * len(text.text or "") <= flow_picture.WIDTH
+            assert (
+                float(text.get("x", "0")) + CHAR * size * len(text.text or "") <= flow_picture.WIDTH
+            )
 
 
 def test_the_page_shows_the_picture_and_names_every_case() -> None:

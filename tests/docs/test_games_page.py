@@ -1,4 +1,5 @@
-"""What the docs say of the benchmark is what its table shows, and the picture of a turn is drawn from that turn."""
+"""What the docs say of the benchmark is what its table shows, and the picture of a turn is drawn
+from that turn."""
 
 import json
 from pathlib import Path
@@ -22,8 +23,15 @@ def test_the_page_shows_lines_of_the_table() -> None:
 
 def test_the_page_names_every_game() -> None:
     page = (ROOT / "docs/how-to/tutor.md").read_text("utf-8")
-    named = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `") and line.count("|") == 3}
-    games = {one.parent.name for one in (ROOT / "src/stanchion/runtime/tutor/benchmark").glob("*/game.yaml")}
+    named = {
+        line.split("`")[1]
+        for line in page.splitlines()
+        if line.startswith("| `") and line.count("|") == 3
+    }
+    games = {
+        one.parent.name
+        for one in (ROOT / "src/stanchion/runtime/tutor/benchmark").glob("*/game.yaml")
+    }
     assert games <= named
 
 
@@ -51,5 +59,8 @@ def test_the_design_page_says_how_many_games_each_choice_of_layers_wins() -> Non
     wins = [row[8] for row in rows]
     page = " ".join((ROOT / "docs/design/envelope.md").read_text("utf-8").split())
     assert wins == ["0", "0", "3", "5"]
-    assert "the weak player wins none of them without layers or with the schema alone, three with repair" in page
+    assert (
+        "the weak player wins none of them without layers or with the schema alone, three with "
+        "repair"
+    ) in page
     assert "and five with both" in page

@@ -19,7 +19,9 @@ CODE_AT: Final = {"Point": 0, "Remark": 1}
 def given() -> set[str]:
     """The codes in the source; one that is no text there is handed on from a place where it is."""
     found = set()
-    for path in [file for room in ROOMS for file in (ROOT / "src" / "stanchion" / room).rglob("*.py")]:
+    for path in [
+        file for room in ROOMS for file in (ROOT / "src" / "stanchion" / room).rglob("*.py")
+    ]:
         for node in nodes(tree_of(path.read_text("utf-8")), ast.Call):
             if isinstance(node.func, ast.Name) and node.func.id in CODE_AT:
                 at = CODE_AT[node.func.id]
@@ -31,7 +33,9 @@ def given() -> set[str]:
 
 def named() -> set[str]:
     """The codes in the page's table."""
-    section = PAGE.read_text("utf-8").partition("## What is found")[2].partition("\nFor programs")[0]
+    section = (
+        PAGE.read_text("utf-8").partition("## What is found")[2].partition("\nFor programs")[0]
+    )
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     return {code for row in rows for code in re.findall(r"`([a-z_]+)`", row)}
 

@@ -27,7 +27,11 @@ class Gate:
 
 
 def test_every_move_is_tried_in_every_state() -> None:
-    found = explored(Gate, {"a coin": Gate.coin, "a push": Gate.push}, lambda gate: "open" if gate.open else "shut")
+    found = explored(
+        Gate,
+        {"a coin": Gate.coin, "a push": Gate.push},
+        lambda gate: "open" if gate.open else "shut",
+    )
     assert found == (Step("shut", "open", "a coin"), Step("open", "shut", "a push"))
 
 
@@ -37,7 +41,9 @@ def test_what_never_comes_to_an_end_is_refused() -> None:
 
 
 def test_ways_between_the_same_states_are_one() -> None:
-    assert joined([Step("a", "b", "x"), Step("b", "a", "y"), Step("a", "b", "z"), Step("a", "b", "x")]) == (
+    assert joined(
+        [Step("a", "b", "x"), Step("b", "a", "y"), Step("a", "b", "z"), Step("a", "b", "x")]
+    ) == (
         Step("a", "b", "x, or z"),
         Step("b", "a", "y"),
     )
@@ -52,7 +58,9 @@ def test_a_picture_has_every_state_and_a_row_for_each_step() -> None:
     machine = shield_states()
     said = [text.text for text in ElementTree.fromstring(drawn(machine)).iter(f"{SVG}text")]
     assert {*machine.states} <= {*said}
-    assert [words for words in said if words in {edge.means for edge in EDGES}] == [edge.means for edge in EDGES]
+    assert [words for words in said if words in {edge.means for edge in EDGES}] == [
+        edge.means for edge in EDGES
+    ]
 
 
 def test_only_a_restart_leads_out_of_a_halt() -> None:
@@ -73,6 +81,8 @@ def test_only_a_probe_closes_a_breaker_by_itself() -> None:
 
 
 def test_nothing_leads_back_from_the_end_of_a_run() -> None:
-    leading = {(step.start, step.end) for step in run().steps if step.start in ("ended", "cancelled")}
+    leading = {
+        (step.start, step.end) for step in run().steps if step.start in ("ended", "cancelled")
+    }
     assert leading <= {("ended", "cancelled"), ("cancelled", "ended")}
     assert {step.end for step in run().steps if step.start == "halted"} >= {"at work"}

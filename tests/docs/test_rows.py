@@ -1,10 +1,23 @@
-"""Every done row of the feature table has a fault that its tests are to notice. `make mutants` tries them."""
+"""Every done row of the feature table has a fault that its tests are to notice. `make mutants`
+tries them."""
 
 from pathlib import Path
 
 import pytest
 
-from model.rows import FOLDER, Fault, Mutant, Seen, attempt, complaints, faults, main, node, select, sound
+from model.rows import (
+    FOLDER,
+    Fault,
+    Mutant,
+    Seen,
+    attempt,
+    complaints,
+    faults,
+    main,
+    node,
+    select,
+    sound,
+)
 from tools.features import DOCUMENTS, Document, Done, Open, read
 
 VERDICT = "readings/claims/verdict.py"
@@ -31,8 +44,14 @@ def test_no_file_of_faults_is_left_over() -> None:
     ("known", "said"),
     [
         ({}, "`x-001` is done and has no mutant"),
-        ({"x-001": Fault(VERDICT, OLD, ""), "x-002": Fault(VERDICT, OLD, "")}, "`x-002` has a mutant and is no done"),
-        ({"x-001": Fault("readings/texts.py", OLD, "")}, "`readings/texts.py`, which is no module of the row"),
+        (
+            {"x-001": Fault(VERDICT, OLD, ""), "x-002": Fault(VERDICT, OLD, "")},
+            "`x-002` has a mutant and is no done",
+        ),
+        (
+            {"x-001": Fault("readings/texts.py", OLD, "")},
+            "`readings/texts.py`, which is no module of the row",
+        ),
         ({"x-001": Fault(VERDICT, "PROVABLES", "")}, "0 times, not once: `PROVABLES`"),
         ({"x-001": Fault(VERDICT, "= ", "")}, "4 times, not once"),
         ({"x-001": Fault(VERDICT, OLD, OLD)}, "a mutant that changes nothing"),
@@ -73,7 +92,13 @@ def test_a_row_is_closed_only_if_its_tests_fail(new: str, seen: Seen, by: str) -
 
 
 def test_a_test_that_is_not_there_does_not_pass() -> None:
-    gone = Done(id="x-001", lines="1", says="words", module=ROW.module, test="tests/docs/test_rows.py::test_gone")
+    gone = Done(
+        id="x-001",
+        lines="1",
+        says="words",
+        module=ROW.module,
+        test="tests/docs/test_rows.py::test_gone",
+    )
     assert sound([gone]) != []
 
 
@@ -86,7 +111,10 @@ def test_a_case_of_a_table_is_played_by_the_test_of_the_tables() -> None:
 
 
 def test_rows_are_chosen_by_words() -> None:
-    assert [mutant.row.id for mutant in select(["ragix-289", "ragix-290"])] == ["ragix-289", "ragix-290"]
+    assert [mutant.row.id for mutant in select(["ragix-289", "ragix-290"])] == [
+        "ragix-289",
+        "ragix-290",
+    ]
 
 
 def test_words_that_are_in_no_id_are_said(capsys: pytest.CaptureFixture[str]) -> None:

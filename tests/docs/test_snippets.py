@@ -1,11 +1,12 @@
 """Every Python block in the README and the docs runs, and every policy shown there loads.
 
-The blocks of a page share one namespace and one empty working directory. A comment before a block changes
-what happens to it: `<!-- snippet: skip REASON -->` compiles a Python block without running it;
-`<!-- snippet: policy [FILE] -->` saves a YAML block (as `policy.yaml` unless FILE is given) and loads it, so
-that later blocks of the page can use the file; `<!-- snippet: needs PACKAGE -->` runs a Python block where the
-package can be imported, and compiles it elsewhere: then the page counts as skipped.
-`<!-- snippet: prints -->` before a text block says that this is what the Python block before it prints.
+The blocks of a page share one namespace and one empty working directory. A comment before a block
+changes what happens to it: `<!-- snippet: skip REASON -->` compiles a Python block without running
+it; `<!-- snippet: policy [FILE] -->` saves a YAML block (as `policy.yaml` unless FILE is given) and
+loads it, so that later blocks of the page can use the file; `<!-- snippet: needs PACKAGE -->` runs
+a Python block where the package can be imported, and compiles it elsewhere: then the page counts as
+skipped. `<!-- snippet: prints -->` before a text block says that this is what the Python block
+before it prints.
 """
 
 import os
@@ -28,7 +29,8 @@ PYTHON = {"py", "python"}
 
 
 def run_page(name: str, text: str, namespace: dict[str, Any]) -> int:
-    """Run the blocks of one page in order, in the working directory; return how many were run or loaded."""
+    """Run the blocks of one page in order, in the working directory; return how many were run or
+    loaded."""
     done, printed = 0, ""
     for block in blocks(text):
         verb, _, rest = block.marker.partition(" ")
@@ -38,7 +40,9 @@ def run_page(name: str, text: str, namespace: dict[str, Any]) -> int:
                     exec(_compiled(name, block), namespace)  # noqa: S102  the docs are ours
                 done, printed = done + 1, out.getvalue()
             case "prints" if block.language == "text" and not rest:
-                assert printed == block.text, f"{name}:{block.line}: the block before prints\n{printed}"
+                assert printed == block.text, (
+                    f"{name}:{block.line}: the block before prints\n{printed}"
+                )
             case "":
                 continue
             case "needs" if block.language in PYTHON and rest.replace(".", "").isidentifier():
@@ -53,8 +57,10 @@ def run_page(name: str, text: str, namespace: dict[str, Any]) -> int:
                 done += 1
             case _:
                 raise ValueError(
-                    f"{name}:{block.line}: marker `{block.marker}` does not fit a `{block.language}` block; "
-                    "write `skip REASON` or `needs PACKAGE` before python, `policy [FILE]` before yaml, "
+                    f"{name}:{block.line}: marker `{block.marker}` does not fit a "
+                    f"`{block.language}` block; "
+                    "write `skip REASON` or `needs PACKAGE` before python, `policy [FILE]` before "
+                    "yaml, "
                     "or `prints` before text"
                 )
     return done
@@ -82,7 +88,8 @@ def _load_policy(block: Block, file: str) -> None:
 
 @pytest.fixture
 def namespace(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """The namespace of a real module, so that annotations in snippets resolve, in an empty directory. Anybody may read
+    """The namespace of a real module, so that annotations in snippets resolve, in an empty
+    directory. Anybody may read
     it: commands that root confines run as somebody else."""
     module = ModuleType("snippet")
     monkeypatch.setitem(sys.modules, "snippet", module)
@@ -100,11 +107,16 @@ def snippet_pages() -> list[Path]:
     return [
         page
         for page in pages()
-        if any(block.language in PYTHON or block.marker for block in blocks(page.read_text(encoding="utf-8")))
+        if any(
+            block.language in PYTHON or block.marker
+            for block in blocks(page.read_text(encoding="utf-8"))
+        )
     ]
 
 
-@pytest.mark.parametrize("page", snippet_pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", snippet_pages(), ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 def test_page(page: Path, namespace: dict[str, Any]) -> None:
     text = page.read_text(encoding="utf-8")
     # What tests before have set for their own context, such as a span, is not the reader's.
@@ -116,13 +128,19 @@ def test_page(page: Path, namespace: dict[str, Any]) -> None:
 
 def lacking(text: str) -> list[str]:
     """The packages that blocks of a page need and that cannot be imported here."""
-    needed = [block.marker.partition(" ")[2] for block in blocks(text) if block.marker.startswith("needs ")]
+    needed = [
+        block.marker.partition(" ")[2]
+        for block in blocks(text)
+        if block.marker.startswith("needs ")
+    ]
     return [package for package in dict.fromkeys(needed) if not _is_there(package)]
 
 
 def test_blocks_share_a_namespace_and_skipped_ones_do_not_run(namespace: dict[str, Any]) -> None:
     skipped = "<!-- snippet: skip shown only -->\n```python\nx = 3\n```\n"
-    assert run_page("page.md", f"```python\nx = 1\n```\n{skipped}```py\nx += 1\n```\n", namespace) == 2
+    assert (
+        run_page("page.md", f"```python\nx = 1\n```\n{skipped}```py\nx += 1\n```\n", namespace) == 2
+    )
     assert namespace["x"] == 2
 
 
@@ -137,7 +155,9 @@ def test_a_block_that_needs_a_package_runs_where_it_is(namespace: dict[str, Any]
 
 
 def test_what_a_block_prints_is_what_the_page_shows(namespace: dict[str, Any]) -> None:
-    page = "```python\nprint('a')\n```\n\nIt prints:\n\n<!-- snippet: prints -->\n```text\n{}\n```\n"
+    page = (
+        "```python\nprint('a')\n```\n\nIt prints:\n\n<!-- snippet: prints -->\n```text\n{}\n```\n"
+    )
     assert run_page("page.md", page.format("a"), namespace) == 1
     with pytest.raises(AssertionError, match=r"page\.md:9: the block before prints\s+a"):
         run_page("page.md", page.format("b"), namespace)
@@ -151,7 +171,9 @@ def test_a_failing_block_fails_with_the_line_of_the_page(namespace: dict[str, An
 
 def test_a_skipped_block_must_compile(namespace: dict[str, Any]) -> None:
     with pytest.raises(SyntaxError):
-        run_page("page.md", "<!-- snippet: skip shown only -->\n```python\nx = = 1\n```\n", namespace)
+        run_page(
+            "page.md", "<!-- snippet: skip shown only -->\n```python\nx = = 1\n```\n", namespace
+        )
 
 
 @pytest.mark.parametrize(
@@ -166,6 +188,8 @@ def test_a_skipped_block_must_compile(namespace: dict[str, Any]) -> None:
         ("pollicy", "yaml"),
     ],
 )
-def test_a_marker_that_does_not_fit_is_an_error(marker: str, language: str, namespace: dict[str, Any]) -> None:
+def test_a_marker_that_does_not_fit_is_an_error(
+    marker: str, language: str, namespace: dict[str, Any]
+) -> None:
     with pytest.raises(ValueError, match=r"page\.md:3: marker"):
         run_page("page.md", f"<!-- snippet: {marker} -->\n```{language}\nx: 1\n```\n", namespace)

@@ -1,1 +1,2 @@
-"""Compiling with DSPy itself. It runs where DSPy is installed: `make test-dspy` makes such an environment."""
+"""Compiling with DSPy itself. It runs where DSPy is installed: `make test-dspy` makes such an
+environment."""

@@ -1,4 +1,5 @@
-"""Compiling with DSPy and its dummy model: what it chooses, that it does so again, and what it says of bad models."""
+"""Compiling with DSPy and its dummy model: what it chooses, that it does so again, and what it says
+of bad models."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ ASKED = re.compile(r"lines\(`(\w\.txt)`")
 
 
 class Playing(DummyLM):
-    """The dummy model as a player. It counts lines of the right file if its prompt teaches it to, and else talks."""
+    """The dummy model as a player. It counts lines of the right file if its prompt teaches it to,
+    and else talks."""
 
     def __init__(self, taught: Callable[[str], bool]) -> None:
         super().__init__([], follow_examples=True)
@@ -61,7 +63,9 @@ def by_instruction(prompt: str) -> bool:
     return INSTRUCTION in prompt
 
 
-def made(place: Path, model: Any, optimizer: str = "bootstrap", at: str = AT, proposer: Any = None) -> Compiled:
+def made(
+    place: Path, model: Any, optimizer: str = "bootstrap", at: str = AT, proposer: Any = None
+) -> Compiled:
     plan = Plan(traces=(place,), model="dummy", optimizer=optimizer, candidates=4)
     return compiled(plan, lambda: model, at, proposer=proposer)
 
@@ -81,7 +85,9 @@ def test_examples_that_help_are_chosen_and_win_a_game_that_was_held_back(place: 
     assert found.scores.worth == 201
     assert found.scores.baseline_worth < 0
     held = found.scores.games[0].removeprefix("count-")
-    assert not any(f"{held}.txt" in json.dumps(one) for one in shown), "nothing is learnt from what is held back"
+    assert not any(f"{held}.txt" in json.dumps(one) for one in shown), (
+        "nothing is learnt from what is held back"
+    )
 
 
 def test_instructions_that_help_are_chosen(place: Path) -> None:
@@ -114,7 +120,10 @@ def test_the_same_traces_give_the_same_bundle(place: Path, tmp_path: Path, optim
 
 
 def test_the_command_line_does_not_load_dspy_before_it_compiles() -> None:
-    script = "import sys, stanchion_lab.command, stanchion_lab.compiling.verb; assert 'dspy' not in sys.modules"
+    script = (
+        "import sys, stanchion_lab.command, stanchion_lab.compiling.verb; assert 'dspy' not "
+        "in sys.modules"
+    )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=env, check=True)
 
@@ -132,13 +141,21 @@ def test_another_process_gives_the_same_bundle(place: Path, tmp_path: Path) -> N
     written = []
     for seed in ("1", "2"):
         to = tmp_path / f"{seed}.json"
-        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        subprocess.run([sys.executable, "-W", "ignore", "-c", SCRIPT, place, to], cwd=ROOT, env=env, check=True)
+        env = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", SCRIPT, place, to], cwd=ROOT, env=env, check=True
+        )
         written.append(to.read_bytes())
     assert written[0] == written[1]
 
 
-def test_the_frozen_bundle_is_read_and_asks_in_the_words_that_were_tried(place: Path, tmp_path: Path) -> None:
+def test_the_frozen_bundle_is_read_and_asks_in_the_words_that_were_tried(
+    place: Path, tmp_path: Path
+) -> None:
     model = Playing(by_example)
     found = made(place, model)
     write_frozen(found.draft, tmp_path / "b.json")
@@ -148,20 +165,31 @@ def test_the_frozen_bundle_is_read_and_asks_in_the_words_that_were_tried(place: 
     assert unfit(file, Use(game="chess", model="dummy", law="2")) is not None
     assert file.metadata is not None
     assert file.metadata.dspy_version == dspy.__version__
-    assert (file.metadata.training_traces, file.metadata.validation_score) == (8, found.scores.worth)
+    assert (file.metadata.training_traces, file.metadata.validation_score) == (
+        8,
+        found.scores.worth,
+    )
     places = positions(parted(load_traces([place])).learnt)
     tried = set(model.prompts)
-    unseen = [one for one in places if one.context not in {shown.input for shown in bundle_of(file).exemplars}]
+    unseen = [
+        one
+        for one in places
+        if one.context not in {shown.input for shown in bundle_of(file).exemplars}
+    ]
     assert unseen
     assert all(prompt_of(bundle_of(file), "", one.context) in tried for one in unseen)
 
 
-def test_examples_have_brought_something_and_do_not_answer_the_situation_that_they_are_from(place: Path) -> None:
+def test_examples_have_brought_something_and_do_not_answer_the_situation_that_they_are_from(
+    place: Path,
+) -> None:
     model = Playing(by_example)
     made(place, model)
     shown = [prompt for prompt in model.prompts if "Example:\n" in prompt]
     assert shown
-    assert not any('"command": "true"' in prompt for prompt in shown), "it brought nothing, and is no example"
+    assert not any('"command": "true"' in prompt for prompt in shown), (
+        "it brought nothing, and is no example"
+    )
     for prompt in shown:
         *examples, asked = prompt.split("=== GAME ===")
         assert not any(one.split("\nReply:\n")[0] == asked for one in examples)
@@ -183,9 +211,17 @@ def test_it_tells_how_far_it_is(place: Path, optimizer: str) -> None:
     heard: list[tuple[int, int]] = []
     plan = Plan(traces=(place,), model="dummy", optimizer=optimizer, candidates=3)
     proposer = DummyLM({"": {"proposed_instruction": INSTRUCTION}})
-    compiled(plan, lambda: Playing(lambda _: False), AT, lambda done, most: heard.append((done, most)), proposer)
+    compiled(
+        plan,
+        lambda: Playing(lambda _: False),
+        AT,
+        lambda done, most: heard.append((done, most)),
+        proposer,
+    )
     assert [done for done, _ in heard] == list(range(1, len(heard) + 1))
-    assert {most for _, most in heard} == {len(heard)}, "a model that never wins is asked as often as can be"
+    assert {most for _, most in heard} == {len(heard)}, (
+        "a model that never wins is asked as often as can be"
+    )
 
 
 def test_an_empty_reply_is_a_bad_move_and_a_broken_model_ends_it(place: Path) -> None:
@@ -207,7 +243,17 @@ def test_the_command_writes_a_bundle_and_says_what_it_is_worth(
 ) -> None:
     monkeypatch.setattr(verb, "language_model", lambda _name: Playing(by_example))
     to = tmp_path / "bundle.json"
-    words = ["lab", "compile", str(place), "--model", "dummy", "--out", str(to), "--candidates", "2"]
+    words = [
+        "lab",
+        "compile",
+        str(place),
+        "--model",
+        "dummy",
+        "--out",
+        str(to),
+        "--candidates",
+        "2",
+    ]
     assert main(words) == 0
     told = capsys.readouterr()
     assert told.err == ""

@@ -1,4 +1,5 @@
-"""The demo shows real decisions, says so when a hazard is not caught, and leaves every terminal as it was."""
+"""The demo shows real decisions, says so when a hazard is not caught, and leaves every terminal as
+it was."""
 
 import fcntl
 import json
@@ -35,33 +36,51 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 EXTRA = {"sql", "presidio"}
 """Guards that need what the demo is not installed with."""
 
-COMMAND = [sys.executable, "-c", "import sys; from stanchion.cli.main import main; sys.exit(main())", "demo"]
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; from stanchion.cli.main import main; sys.exit(main())",
+    "demo",
+]
 FEW = 6
 SHORT = [
     sys.executable,
     "-c",
-    f"import sys; from stanchion.cli import demo, main; demo.HAZARDS = demo.HAZARDS[:{FEW}]; sys.exit(main.main())",
+    (
+        f"import sys; from stanchion.cli import demo, main; demo.HAZARDS = demo.HAZARDS[:{FEW}]; "
+        f"sys.exit(main.main())"
+    ),
     "demo",
 ]
 """The demo of the first few hazards: how it is written does not depend on how many there are."""
 
 
 def without_hashes(text: str) -> str:
-    """The text with every hash blotted out: a policy's hash changes whenever a guard gets an option."""
+    """The text with every hash blotted out: a policy's hash changes whenever a guard gets an
+    option."""
     return re.sub(r"\b[0-9a-f]{64}\b", "<hash>", text)
 
 
 def on_terminal(
-    *options: str, columns: int = 80, stop_at: str = "", command: Sequence[str] = COMMAND, **environ: str
+    *options: str,
+    columns: int = 80,
+    stop_at: str = "",
+    command: Sequence[str] = COMMAND,
+    **environ: str,
 ) -> tuple[int, str]:
-    """Run the demo on a terminal; gives its status and all it wrote. `stop_at` presses Ctrl-C at that text."""
+    """Run the demo on a terminal; gives its status and all it wrote. `stop_at` presses Ctrl-C at
+    that text."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("COLUMNS", "LINES", "NO_COLOR")
+    }
     env = {**kept, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", **environ}
     child = subprocess.Popen(
-        [*command, *options], stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+        [*command, *options], stdin=theirs, stdout=theirs, stderr=theirs, env=env,
+        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
     )  # fmt: skip
     os.close(theirs)
     written = b""
@@ -102,12 +121,18 @@ def coloured() -> tuple[int, str]:
 
 def test_plain_output_is_golden(plain: str) -> None:
     golden = GOLDEN.read_text(encoding="utf-8")
-    assert without_hashes(plain) == without_hashes(golden), "if it should be so: stanchion demo > tests/golden/demo.txt"
+    assert without_hashes(plain) == without_hashes(golden), (
+        "if it should be so: stanchion demo > tests/golden/demo.txt"
+    )
 
 
-def test_plain_output_is_plain_and_always_the_same(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plain_output_is_plain_and_always_the_same(
+    plain: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["demo"]) == 0
-    assert capsys.readouterr().out == plain, "every record, and so the head of the chain, is the same each time"
+    assert capsys.readouterr().out == plain, (
+        "every record, and so the head of the chain, is the same each time"
+    )
     assert plain.isascii()
     assert "\x1b" not in plain
     assert max(map(len, plain.splitlines())) <= 80
@@ -129,14 +154,20 @@ def test_json_has_one_line_for_each_hazard(plain: str, capsys: pytest.CaptureFix
     assert lines[-1]["head"] in plain
     denied = next(line for line in lines if line["hazard"] == "denylist")
     (step,) = denied["steps"]
-    assert (step["verdict"], step["code"], step["guard"]) == ("BLOCK", "tool.denied", "tool-denylist")
+    assert (step["verdict"], step["code"], step["guard"]) == (
+        "BLOCK",
+        "tool.denied",
+        "tool-denylist",
+    )
     assert (step["proceeds"], step["ran"]) == (False, False)
 
 
 def test_every_guard_of_the_demo_is_shown_by_a_hazard() -> None:
     with closing(Demo()) as demo:
         steps = [step for outcome in demo.play(HAZARDS) for step in outcome.steps]
-        ids = {id for step in steps for id in (step.guard, *[also.guard for also in step.also]) if id}
+        ids = {
+            id for step in steps for id in (step.guard, *[also.guard for also in step.also]) if id
+        }
         placed = {id: demo.shield.policy.placed(id) for id in ids}
         used = {seat.placed.guard.name for seat in demo.shield.policy.seats} & set(SHIPPED)
     seen = {id.replace("-", "_") if at is None else at.guard.name for id, at in placed.items()}
@@ -218,7 +249,8 @@ def test_a_rule_taken_out_is_missed_loudly(
 
 
 def test_the_run_away_is_stopped_at_five_dollars() -> None:
-    """Read from the records alone: what was decided, what was settled, and which states have changed."""
+    """Read from the records alone: what was decided, what was settled, and which states have
+    changed."""
     with closing(Demo()) as demo:
         (outcome,) = demo.play([hazard for hazard in HAZARDS if hazard.name == "runaway"])
         found = [one.entry() for one in demo.tap.records() if one.is_decision]
@@ -229,7 +261,9 @@ def test_the_run_away_is_stopped_at_five_dollars() -> None:
     assert [entry.action for entry in asked] == ["ALLOW"] * 50 + ["BLOCK", "HALT"]
     assert sum(entry.amounts[2] for entry in asked if entry.action == "ALLOW") == 5_000_000
     tried = [entry for entry in found if entry.stage == "tool_call"]
-    assert (len(calls), len(tried)) == (4, 50), "the agent goes on trying, and the tool is left alone"
+    assert (len(calls), len(tried)) == (4, 50), (
+        "the agent goes on trying, and the tool is left alone"
+    )
     assert {entry.action for entry in tried[4:]} == {"BLOCK"}
     assert [(fact.about, fact.data["after"]) for fact in facts] == [
         ("tool:book", "warning"),
@@ -243,14 +277,19 @@ def test_the_run_away_is_stopped_at_five_dollars() -> None:
 def test_the_night_without_a_shield_is_really_counted() -> None:
     with closing(Demo()) as demo:
         assert unguarded(load_policy(POLICY, "night")) == (960, 96_000_000)
-        dear = {"name": "p", "prices": {"giant": {"input_usd_per_mtok": 20, "output_usd_per_mtok": 100}}}
+        dear = {
+            "name": "p",
+            "prices": {"giant": {"input_usd_per_mtok": 20, "output_usd_per_mtok": 100}},
+        }
         assert unguarded(load_policy(dear)) == (960, 192_000_000)
         assert demo.tools.reached == []
 
 
 def test_only_the_budget_holds_an_agent_that_nothing_else_stops(tmp_path: Path) -> None:
     document: dict[str, Any] = yaml.safe_load(POLICY.read_text("utf-8"))
-    document["guards"] = [guard for guard in document["guards"] if guard["use"] not in ("loops", "error_rate")]
+    document["guards"] = [
+        guard for guard in document["guards"] if guard["use"] not in ("loops", "error_rate")
+    ]
     path = tmp_path / "budget.yaml"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     with closing(Demo(path)) as demo:
@@ -279,7 +318,9 @@ def test_json_says_what_was_missed(tmp_path: Path, capsys: pytest.CaptureFixture
     ]
 
 
-def test_the_policy_shown_is_the_one_used(tmp_path: Path, plain: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_policy_shown_is_the_one_used(
+    tmp_path: Path, plain: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["demo", "--show-policy"]) == 0
     mine = tmp_path / "mine.yaml"
     mine.write_text(capsys.readouterr().out, encoding="utf-8")
@@ -287,7 +328,9 @@ def test_the_policy_shown_is_the_one_used(tmp_path: Path, plain: str, capsys: py
     assert capsys.readouterr().out == plain
 
 
-def test_a_policy_that_cannot_be_used_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_that_cannot_be_used_is_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text("name: wrong\ngards: []\n", encoding="utf-8")
     assert main(["demo", "--policy", str(path)]) == 2
@@ -308,7 +351,9 @@ sys.exit(main(["demo", "--json"]))
 
 
 def test_without_the_package_for_keys_the_rest_is_shown() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT_KEYS], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_KEYS], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     (line,) = [line for line in lines if line["hazard"] == "approval"]
@@ -337,7 +382,10 @@ def test_a_hazard_handled_as_expected_has_no_faults() -> None:
 @pytest.mark.parametrize(
     ("played", "fault"),
     [
-        (outcome(REFUSED, "BLOCK tool.other"), "step 1: expected BLOCK tool.other, got BLOCK tool.denied"),
+        (
+            outcome(REFUSED, "BLOCK tool.other"),
+            "step 1: expected BLOCK tool.other, got BLOCK tool.denied",
+        ),
         (outcome(REFUSED), "step 1: expected no more steps, got BLOCK tool.denied"),
         (outcome(REFUSED, "BLOCK tool.denied", "ALLOW"), "step 2: expected ALLOW, got nothing"),
         (outcome(REFUSED, "BLOCK tool.denied", holds=False), "in fact it rained"),
@@ -345,7 +393,10 @@ def test_a_hazard_handled_as_expected_has_no_faults() -> None:
             outcome(msgspec.structs.replace(REFUSED, ran=True), "BLOCK tool.denied"),
             "`t` ran despite BLOCK tool.denied",
         ),
-        (outcome(Step("agent", "t()", "ALLOW", ran=False, tool="t"), "ALLOW"), "`t` did not run despite ALLOW"),
+        (
+            outcome(Step("agent", "t()", "ALLOW", ran=False, tool="t"), "ALLOW"),
+            "`t` did not run despite ALLOW",
+        ),
     ],
 )
 def test_each_fault_is_named(played: Outcome, fault: str) -> None:
@@ -377,8 +428,12 @@ def test_styles_never_outlast_a_write(coloured: tuple[int, str]) -> None:
     _, written = coloured
     styles = re.findall(r"\x1b\[([0-9;]*)m", written)
     assert styles
-    assert all((style == "0") == bool(at % 2) for at, style in enumerate(styles)), "a reset follows every style"
-    assert set(re.findall(r"\x1b(.[^A-Za-z]*[A-Za-z])", written)) - {f"[{style}m" for style in styles} == {"[K"}
+    assert all((style == "0") == bool(at % 2) for at, style in enumerate(styles)), (
+        "a reset follows every style"
+    )
+    assert set(re.findall(r"\x1b(.[^A-Za-z]*[A-Za-z])", written)) - {
+        f"[{style}m" for style in styles
+    } == {"[K"}
 
 
 def test_no_color_takes_the_colours_only() -> None:

@@ -1,5 +1,5 @@
-"""The first ten minutes of the tutorial, played as its page says: from a built wheel, in an environment with nothing
-but what the wheel needs."""
+"""The first ten minutes of the tutorial, played as its page says: from a built wheel, in an
+environment with nothing but what the wheel needs."""
 
 import os
 import re
@@ -31,22 +31,39 @@ class Environment:
     def __init__(self, place: Path, wheel: Path) -> None:
         self.work, self.bin = place / "work", place / "venv/bin"
         self.work.mkdir()
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "venv")], check=True)
-        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "-q", "--no-input"]
+        subprocess.run(
+            [sys.executable, "-m", "venv", "--without-pip", str(place / "venv")], check=True
+        )
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            str(self.bin / "python"),
+            "install",
+            "-q",
+            "--no-input",
+        ]
         offline = ["--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check"]
         subprocess.run([*pip, *offline, str(wheel)], check=True)
         (site,) = place.glob("venv/lib/python*/site-packages")
         for needed in distribution("stanchion").requires or []:
             if "extra ==" not in needed:
                 _link(re.split(r"[^\w.-]", needed, maxsplit=1)[0], site)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("STANCHION_", "PYTHON"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("STANCHION_", "PYTHON"))
+        }
         own = {"HOME": str(place), "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
         self.env = {**kept, **own, "PATH": f"{self.bin}:{os.environ['PATH']}"}
 
     def says(self, command: str, status: int = 0) -> str:
         """What a command of the page prints."""
         words = shown(f"$ {command}").removeprefix("$ ").split()
-        done = subprocess.run(words, cwd=self.work, env=self.env, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            words, cwd=self.work, env=self.env, capture_output=True, text=True, check=False
+        )
         assert (done.returncode, done.stderr) == (status, ""), done.stdout
         return done.stdout
 
@@ -64,7 +81,13 @@ class Environment:
         ]
         tty = someone.terminal
         asked = subprocess.Popen(
-            words, cwd=self.work, env=self.env, stdin=tty, stdout=tty, stderr=tty, start_new_session=True
+            words,
+            cwd=self.work,
+            env=self.env,
+            stdin=tty,
+            stdout=tty,
+            stderr=tty,
+            start_new_session=True,
         )
         someone.types(someone.reads(r"Type (?:\x1b\[1m)?([A-Z0-9]+)", until=asked) + "\n")
         said = someone.reads(r"is approved, unproven[^\r\n]*", until=asked)
@@ -75,12 +98,15 @@ class Environment:
 def _link(name: str, site: Path) -> None:
     """Have a package of this environment in another one."""
     one = distribution(name)
-    for top in {file.parts[0] for file in one.files or [] if file.parts[0] not in {"..", "__pycache__"}}:
+    for top in {
+        file.parts[0] for file in one.files or [] if file.parts[0] not in {"..", "__pycache__"}
+    }:
         (site / top).symlink_to(str(one.locate_file(top)))
 
 
 class Agent:
-    """The program of the page, at work: a line is typed, and what it prints until its next prompt is read."""
+    """The program of the page, at work: a line is typed, and what it prints until its next prompt
+    is read."""
 
     def __init__(self, where: Environment) -> None:
         self._program = subprocess.Popen(
@@ -163,12 +189,17 @@ def test_the_first_ten_minutes(
     explained = empty.says("stanchion explain last")
     assert "BLOCK  by writers-leave-tests-alone (rule.broken)" in explained
     assert "to pass  `not glob(action.target_file" in explained
-    assert f"entry    {policy.resolve()}:{1 + written[: written.index('- use: rule')].count(chr(10))}" in explained
+    assert (
+        f"entry    {policy.resolve()}:{1 + written[: written.index('- use: rule')].count(chr(10))}"
+        in explained
+    )
     assert shown(agent.does("bash rm -rf /")).startswith("refused: ")
     listed = [line.split() for line in empty.says("stanchion explain").splitlines()]
     assert [words[3] for words in listed[:2]] == ["BLOCK", "BLOCK"]
 
-    stricter = written.replace('tools: [format_disk, "admin_*"]', shown('tools: [format_disk, "admin_*", search]'))
+    stricter = written.replace(
+        'tools: [format_disk, "admin_*"]', shown('tools: [format_disk, "admin_*", search]')
+    )
     policy.write_text(stricter, encoding="utf-8")
     assert stricter != written
     agent.reads(shown("policy: the new one is in force\n"))

@@ -1,4 +1,5 @@
-"""Both wheels hold what they should, come out of their source distributions as well, and work alone."""
+"""Both wheels hold what they should, come out of their source distributions as well, and work
+alone."""
 
 import json
 import os
@@ -25,16 +26,28 @@ NO_CODE = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_source_distribution_builds_the_same_wheel(name: str, wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_a_source_distribution_builds_the_same_wheel(
+    name: str, wheels: dict[str, Path], tmp_path: Path
+) -> None:
     build = [sys.executable, "-m", "hatchling", "build"]
-    subprocess.run([*build, "-t", "sdist", "-d", str(tmp_path)], cwd=PLACES[name], check=True, capture_output=True)
+    subprocess.run(
+        [*build, "-t", "sdist", "-d", str(tmp_path)],
+        cwd=PLACES[name],
+        check=True,
+        capture_output=True,
+    )
     (source,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(source) as inside:
         inside.extractall(tmp_path, filter="data")
     (unpacked,) = [one for one in tmp_path.iterdir() if one.is_dir()]
-    subprocess.run([*build, "-t", "wheel", "-d", str(tmp_path)], cwd=unpacked, check=True, capture_output=True)
+    subprocess.run(
+        [*build, "-t", "wheel", "-d", str(tmp_path)], cwd=unpacked, check=True, capture_output=True
+    )
     (again,) = tmp_path.glob("*.whl")
-    first, second = [{one.filename: one.CRC for one in ZipFile(wheel).infolist()} for wheel in (wheels[name], again)]
+    first, second = [
+        {one.filename: one.CRC for one in ZipFile(wheel).infolist()}
+        for wheel in (wheels[name], again)
+    ]
     assert second == first
 
 
@@ -76,11 +89,15 @@ def ran(places: list[Path], place: Path, *words: str) -> subprocess.CompletedPro
         "NO_COLOR": "1",
     }
     command = [sys.executable, "-S", "-P", "-m", "stanchion", *words]
-    return subprocess.run(command, env={**os.environ, **own}, cwd=place, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, env={**os.environ, **own}, cwd=place, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(name: str, wheels: dict[str, Path]) -> None:
+def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(
+    name: str, wheels: dict[str, Path]
+) -> None:
     source = PLACES[name] / "src"
     inside = {one for one in ZipFile(wheels[name]).namelist() if ".dist-info/" not in one}
     wanted = {
@@ -95,11 +112,15 @@ def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(name: st
 def test_the_games_ship_with_all_their_files(wheels: dict[str, Path]) -> None:
     inside = set(ZipFile(wheels["stanchion"]).namelist())
     games = "stanchion/runtime/tutor/benchmark"
-    chain = {f"{games}/evidence-chain/{one}" for one in ("game.yaml", "weak.yaml", "world/system.log")}
+    chain = {
+        f"{games}/evidence-chain/{one}" for one in ("game.yaml", "weak.yaml", "world/system.log")
+    }
     assert chain | {f"{games}/contradiction/world/SHA256SUMS"} <= inside
 
 
-def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(wheels: dict[str, Path]) -> None:
+def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(
+    wheels: dict[str, Path],
+) -> None:
     inside = ZipFile(wheels["stanchion"]).namelist()
     assert list((ROOT / "src/stanchion/guards/secrets/rules").glob("*.toml"))
     assert [one for one in inside if "secrets/rules" in one] == []
@@ -117,21 +138,33 @@ def test_the_license_of_the_lexicon_ships_with_it(wheels: dict[str, Path]) -> No
 
 def test_one_version_for_both(wheels: dict[str, Path]) -> None:
     about = {
-        name: Parser().parsestr(ZipFile(wheel).read(f"{name}-{__version__}.dist-info/METADATA").decode())
+        name: Parser().parsestr(
+            ZipFile(wheel).read(f"{name}-{__version__}.dist-info/METADATA").decode()
+        )
         for name, wheel in wheels.items()
     }
     assert {one["Version"] for one in about.values()} == {__version__}
     assert f"stanchion=={__version__}" in about["stanchion_lab"].get_all("Requires-Dist", [])
-    assert f"stanchion-lab=={__version__}; extra == 'lab'" in about["stanchion"].get_all("Requires-Dist", [])
+    assert f"stanchion-lab=={__version__}; extra == 'lab'" in about["stanchion"].get_all(
+        "Requires-Dist", []
+    )
 
 
 def test_only_one_python_and_one_license_are_named() -> None:
     first, second = [
-        tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"] for place in PLACES.values()
+        tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"]
+        for place in PLACES.values()
     ]
     for key in ("requires-python", "license", "urls"):
-        assert second[key].items() <= first[key].items() if key == "urls" else second[key] == first[key]
-    systems = [[one for one in each["classifiers"] if "Operating System" in one] for each in (first, second)]
+        assert (
+            second[key].items() <= first[key].items()
+            if key == "urls"
+            else second[key] == first[key]
+        )
+    systems = [
+        [one for one in each["classifiers"] if "Operating System" in one]
+        for each in (first, second)
+    ]
     assert systems[0] == systems[1] == ["Operating System :: POSIX :: Linux"]
     assert (ROOT / "lab/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
@@ -146,7 +179,9 @@ def test_without_the_lab_everything_else_works(core: Path, others: Path, tmp_pat
     said = f"stanchion: `stanchion lab` is not installed: {install}\n"
     assert (missing.returncode, missing.stdout, missing.stderr) == (2, "", said)
     text = "github_auth_auth_token: '302e3fbb4c09f2ea59717deb31cc5649e680cadb'"
-    found = ran(places, tmp_path, "check", "--tool", "send", "--args", json.dumps({"text": text}), "--json")
+    found = ran(
+        places, tmp_path, "check", "--tool", "send", "--args", json.dumps({"text": text}), "--json"
+    )
     assert "github-legacy-token" in found.stdout, found.stderr
 
 
@@ -163,7 +198,9 @@ def test_the_lab_ships_its_own_rows(wheels: dict[str, Path]) -> None:
     assert "stanchion_lab/measuring/overruled.yaml" in inside
 
 
-def test_with_the_lab_its_command_is_there(wheels: dict[str, Path], others: Path, tmp_path: Path) -> None:
+def test_with_the_lab_its_command_is_there(
+    wheels: dict[str, Path], others: Path, tmp_path: Path
+) -> None:
     places = [installed(wheels, tmp_path / "site", *PLACES), others]
     assert re.search(r"^ +lab ", ran(places, tmp_path, "--help").stdout, re.MULTILINE)
     asked = ran(places, tmp_path, "lab", "measure", "loops", "--corpora", str(tmp_path / "none"))
@@ -171,11 +208,14 @@ def test_with_the_lab_its_command_is_there(wheels: dict[str, Path], others: Path
     assert asked.stderr.startswith("stanchion: there is no folder `")
 
 
-def test_a_lab_of_another_version_is_named(wheels: dict[str, Path], others: Path, tmp_path: Path) -> None:
+def test_a_lab_of_another_version_is_named(
+    wheels: dict[str, Path], others: Path, tmp_path: Path
+) -> None:
     site = installed(wheels, tmp_path / "site", *PLACES)
     about = site / f"stanchion_lab-{__version__}.dist-info" / "METADATA"
     about.write_text(
-        about.read_text("utf-8").replace(f"\nVersion: {__version__}\n", "\nVersion: 9.9\n"), encoding="utf-8"
+        about.read_text("utf-8").replace(f"\nVersion: {__version__}\n", "\nVersion: 9.9\n"),
+        encoding="utf-8",
     )
     asked = ran([site, others], tmp_path, "lab", "--help")
     assert (asked.returncode, asked.stdout) == (2, "")
@@ -184,7 +224,9 @@ def test_a_lab_of_another_version_is_named(wheels: dict[str, Path], others: Path
     )
 
 
-def test_a_lab_that_cannot_be_loaded_is_named(wheels: dict[str, Path], others: Path, tmp_path: Path) -> None:
+def test_a_lab_that_cannot_be_loaded_is_named(
+    wheels: dict[str, Path], others: Path, tmp_path: Path
+) -> None:
     site = installed(wheels, tmp_path / "site", *PLACES)
     (site / "stanchion_lab" / "command.py").unlink()
     asked = ran([site, others], tmp_path, "lab", "--help")

@@ -23,7 +23,12 @@ def played(command: str, place: Path) -> subprocess.CompletedProcess[str]:
     own = {"STANCHION_STATE_DIR": str(place / "state"), "HOME": str(place), "NO_COLOR": "1"}
     env = {name: value for name, value in os.environ.items() if not name.startswith("STANCHION_")}
     return subprocess.run(
-        [sys.executable, *words], cwd=ROOT, env={**env, **own}, capture_output=True, text=True, check=False
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**env, **own},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -46,5 +51,8 @@ def test_an_example_prints_what_its_page_shows(name: str, tmp_path: Path) -> Non
 
 def test_the_list_names_every_example() -> None:
     listed = (PLACE / "README.md").read_text(encoding="utf-8")
-    assert sorted(one.name for one in PLACE.iterdir() if one.is_dir() and not one.name.startswith("_")) == EXAMPLES
+    assert (
+        sorted(one.name for one in PLACE.iterdir() if one.is_dir() and not one.name.startswith("_"))
+        == EXAMPLES
+    )
     assert all(f"[{name}]({name}/README.md)" in listed for name in EXAMPLES)

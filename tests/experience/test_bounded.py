@@ -12,7 +12,9 @@ from tests.properties.examples import sample
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300),
-    lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=80), inner, max_size=50),
+    lambda inner: (
+        st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=80), inner, max_size=50)
+    ),
     max_leaves=60,
 )
 
@@ -33,11 +35,17 @@ def test_a_large_call_takes_no_more_room_than_another() -> None:
 def test_what_was_left_out_leaves_a_sign() -> None:
     assert cut("x" * 201) == "x" * 199 + CUT
     assert bounded({"a": list(range(25))})["a"][-1] == CUT
-    assert bounded({"a": {"b": {"c": {"d": {"e": {"f": {}}}}}}})["a"]["b"]["c"]["d"]["e"]["f"] == CUT
+    assert (
+        bounded({"a": {"b": {"c": {"d": {"e": {"f": {}}}}}}})["a"]["b"]["c"]["d"]["e"]["f"] == CUT
+    )
 
 
 def test_numbers_that_no_store_has_become_texts() -> None:
-    assert bounded({"a": 1 << 70, "b": math.inf, "c": -1}) == {"a": str(1 << 70), "b": "inf", "c": -1}
+    assert bounded({"a": 1 << 70, "b": math.inf, "c": -1}) == {
+        "a": str(1 << 70),
+        "b": "inf",
+        "c": -1,
+    }
 
 
 def test_a_fingerprint_is_of_the_tool_and_its_arguments_in_any_order() -> None:

@@ -43,7 +43,9 @@ def test_the_interval_is_wilsons() -> None:
 
 
 @given(COUNTS, COUNTS, st.integers(0, WINDOW_DAYS - 1))
-def test_the_interval_holds_the_estimate_and_narrows_with_calls(good: int, bad: int, age: int) -> None:
+def test_the_interval_holds_the_estimate_and_narrows_with_calls(
+    good: int, bad: int, age: int
+) -> None:
     few = reliability_of("t", Tally().plus(good, bad, 1_000 - age), 1_000)
     many = reliability_of("t", Tally().plus(good * 10, bad * 10, 1_000 - age), 1_000)
     if few.recent is not None and few.low is not None and few.high is not None:
@@ -58,7 +60,11 @@ def test_what_is_known_of_a_tool_stays_small() -> None:
     known = Known()
     for number in range(1_000):
         data = f'{{"n":{number}}}'
-        known = known.plus(Incident(new_id(number, b"x"), "a", "r", "t", f"f{number}", True, number, call_data=data))
+        known = known.plus(
+            Incident(
+                new_id(number, b"x"), "a", "r", "t", f"f{number}", True, number, call_data=data
+            )
+        )
     assert len(known.practices) <= 2 * CANDIDATES
     assert known.tally.successes == 1_000
     assert "f999" in {one.fingerprint for one in known.practices}

@@ -31,8 +31,12 @@ def test_calls_that_are_as_near_come_by_use_then_by_fingerprint() -> None:
 
 
 def test_every_way_to_differ_is_said_by_name() -> None:
-    worked = practice({"city": "Rome", "days": 3, "filter": {"limit": 5}, "tags": ["a"], "unit": "metric"})
-    (found,) = similar_to({"days": "3", "filter": {"limit": 9}, "more": True, "tags": "a", "unit": "metric"}, [worked])
+    worked = practice(
+        {"city": "Rome", "days": 3, "filter": {"limit": 5}, "tags": ["a"], "unit": "metric"}
+    )
+    (found,) = similar_to(
+        {"days": "3", "filter": {"limit": 9}, "more": True, "tags": "a", "unit": "metric"}, [worked]
+    )
     assert found.differences == (
         Difference("city", "missing", '"Rome"'),
         Difference("days", "type", "3", '"3"'),
@@ -45,7 +49,9 @@ def test_every_way_to_differ_is_said_by_name() -> None:
 
 def test_the_same_call_is_wholly_alike() -> None:
     assert similar_to({}, [practice({})])[0].likeness == 1.0
-    assert similar_to({"a": [1, {"b": None}]}, [practice({"a": [1, {"b": None}]})])[0].likeness == 1.0
+    assert (
+        similar_to({"a": [1, {"b": None}]}, [practice({"a": [1, {"b": None}]})])[0].likeness == 1.0
+    )
 
 
 def test_without_values_there_are_names_and_kinds_alone() -> None:

@@ -1,4 +1,5 @@
-"""The faults of the public engine beside AGENT-33: what it let through is stopped, and what it ran twice runs once."""
+"""The faults of the public engine beside AGENT-33: what it let through is stopped, and what it ran
+twice runs once."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ from stanchion.testing import shield_for
 
 
 def test_an_empty_allowlist_allows_nothing() -> None:
-    shield = shield_for({"name": "none", "agents": {"a": {"allowed_tools": []}}, "guards": [{"use": "tool_allowlist"}]})
+    shield = shield_for(
+        {
+            "name": "none",
+            "agents": {"a": {"allowed_tools": []}},
+            "guards": [{"use": "tool_allowlist"}],
+        }
+    )
     assert shield.run("a").check("read", {}).code == "tool.not_allowed"
     none = shield_for({"name": "none", "guards": [{"use": "shell", "allow": []}]})
     assert not none.run("a").check("bash", {"command": "ls"}).proceeds
@@ -33,10 +40,15 @@ def test_a_harmless_beginning_hides_nothing(command: str) -> None:
     assert not shield_for(policy).run("a").check("bash", {"command": command}).proceeds
 
 
-@pytest.mark.parametrize("path", ["src/../../etc/passwd", "/etc/passwd", "src/..%2f..%2fetc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["src/../../etc/passwd", "/etc/passwd", "src/..%2f..%2fetc/passwd"]
+)
 def test_a_path_that_climbs_out_is_outside(path: str) -> None:
     shield = shield_for({"name": "box", "guards": [{"use": "files", "root": ["/srv/app"]}]})
-    assert shield.run("a").check("write_file", {"path": path}).code in ("files.outside", "files.protected")
+    assert shield.run("a").check("write_file", {"path": path}).code in (
+        "files.outside",
+        "files.protected",
+    )
     assert shield.run("a").check("write_file", {"path": "src/login.py"}).proceeds
 
 
@@ -124,7 +136,10 @@ def test_the_quality_guardrails_do_what_their_document_says() -> None:
     run.result("write_file", {"path": "a.py"}, "written")
     assert run.check("git_push", {}).action == Action.ESCALATE
     run.result("run_tests", {}, "5 passed")
-    assert (run.check("git_push", {}).action, run.check("git_push", {}).proceeds) == (Action.WARN, True)
+    assert (run.check("git_push", {}).action, run.check("git_push", {}).proceeds) == (
+        Action.WARN,
+        True,
+    )
     run.result("run_linter", {}, "All checks passed!")
     assert run.check("git_push", {}).action == Action.ALLOW
 

@@ -13,7 +13,8 @@ ONCE: Final = {"use": "step_limit", "max_steps": 1, "per": "task", "priority": 9
 
 
 def test_fault_2_a_probe_that_another_guard_refuses_is_not_spent() -> None:
-    """Refusing it elsewhere left the probe slot taken there, and the tool was blocked again for twice the time."""
+    """Refusing it elsewhere left the probe slot taken there, and the tool was blocked again for
+    twice the time."""
     clock = FakeClock()
     shield = shield_for({"name": "x", "guards": [BREAKER, ONCE]}, clock=clock)
     used_up, fresh = shield.run("a", "t1"), shield.run("b", "t2")
@@ -46,7 +47,8 @@ def test_fault_3_it_closes_after_three_successes_and_tries_one_call_at_a_time() 
 
 
 @pytest.mark.parametrize(
-    "text", ["500 Internal Server Error", "HTTP 503: Service Unavailable", "connection reset by peer"]
+    "text",
+    ["500 Internal Server Error", "HTTP 503: Service Unavailable", "connection reset by peer"],
 )
 def test_fault_3_a_failing_server_opens_it(text: str) -> None:
     """A thousand of them never did there."""
@@ -56,7 +58,9 @@ def test_fault_3_a_failing_server_opens_it(text: str) -> None:
     assert run.error("pay", RuntimeError(text)).code == "breaker.opened"
 
 
-@pytest.mark.parametrize("text", ["Account closed", "the account is closed", "Your account has been suspended"])
+@pytest.mark.parametrize(
+    "text", ["Account closed", "the account is closed", "Your account has been suspended"]
+)
 def test_fault_3_a_tool_that_says_no_does_not(text: str) -> None:
     """It was counted as a broken connection there."""
     run = shield_for({"name": "x", "guards": [BREAKER]}).run("a")

@@ -95,11 +95,14 @@ def filled(path: Path, rows: int) -> SqliteShelf:
 def incident(number: int) -> Incident:
     data = encoded({"n": number})
     ident = new_id(NOW + number, number.to_bytes(10, "big"))
-    return Incident(ident, "acme", "r", "pay", fingerprint("pay", data), True, NOW + number, call_data=data)
+    return Incident(
+        ident, "acme", "r", "pay", fingerprint("pay", data), True, NOW + number, call_data=data
+    )
 
 
 def steps(shelf: SqliteShelf, work: Any) -> int:
-    """How many steps the database makes for something: rows it looks at, and what it does with them."""
+    """How many steps the database makes for something: rows it looks at, and what it does with
+    them."""
     count = 0
 
     def counted() -> int:
@@ -118,7 +121,9 @@ def test_fault_9_the_store_does_no_more_for_a_long_history(tmp_path: Path) -> No
     few, many = filled(tmp_path / "few", 20), filled(tmp_path / "many", 20_000)
     for shelf in (few, many):
         assert len(shelf.known("acme", "pay", NOW // DAY_MS).practices) >= 8
-    reads = [steps(shelf, lambda s=shelf: s.known("acme", "pay", NOW // DAY_MS)) for shelf in (few, many)]
+    reads = [
+        steps(shelf, lambda s=shelf: s.known("acme", "pay", NOW // DAY_MS)) for shelf in (few, many)
+    ]
     writes = [steps(shelf, lambda s=shelf: s.write([incident(10**6)])) for shelf in (few, many)]
     assert reads[1] <= 1.2 * reads[0]
     assert writes[1] <= 1.2 * writes[0]
@@ -139,7 +144,9 @@ def test_fault_9_every_search_is_by_a_key(tmp_path: Path) -> None:
         statements.OLDEST: ("a", 8),
     }
     for said, values in given.items():
-        plan = shelf._file.read(lambda db, s=said, v=values: db.execute(f"EXPLAIN QUERY PLAN {s}", v).fetchall())  # type: ignore[misc]
+        plan = shelf._file.read(
+            lambda db, s=said, v=values: db.execute(f"EXPLAIN QUERY PLAN {s}", v).fetchall()  # type: ignore[misc]
+        )
         words = " ".join([row[3] for row in plan])
         assert "SEARCH" in words
         assert "SCAN" not in words
@@ -156,7 +163,9 @@ def test_fault_9_no_store_trip_is_added_to_a_call(monkeypatch: pytest.MonkeyPatc
         asked: list[str] = []
         monkeypatch.setattr(keeper, "shelf_of", lambda _store, a=asked: a.append("asked"))
         monkeypatch.setattr(keeper.Keeper, "_wake", lambda _self, at_once: None)
-        shield = shield_for({"name": "x", "guards": [{"use": "loops"}], "experience": {"tier": tier}})
+        shield = shield_for(
+            {"name": "x", "guards": [{"use": "loops"}], "experience": {"tier": tier}}
+        )
         carried: list[int] = []
         carry = shield.store.carry
         shield.store.carry = lambda batch, c=carried, go=carry: (c.append(1), go(batch))[1]

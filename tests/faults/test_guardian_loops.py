@@ -32,16 +32,23 @@ def called(run: Run, tool: str, args: dict[str, Any], result: Any) -> str:
 def test_fault_01_a_second_identical_call_goes_ahead() -> None:
     """`max_repeats` applies to calls in a row: two are allowed, the third is one too many."""
     run = started()
-    assert [called(run, "read", {"path": "a"}, "text") for _ in range(3)] == ["", "", "loops.repeat"]
+    assert [called(run, "read", {"path": "a"}, "text") for _ in range(3)] == [
+        "",
+        "",
+        "loops.repeat",
+    ]
 
 
 def test_fault_01_polling_is_possible() -> None:
-    """An identical call whose result changed is progress; one that is annotated has a limit of its own."""
+    """An identical call whose result changed is progress; one that is annotated has a limit of its
+    own."""
     run = started()
     assert [called(run, "job", {}, f"{percent} %") for percent in range(0, 100, 5)] == [""] * 20
     assert [called(run, "status", {}, "running") for _ in range(50)] == [""] * 50
     assert [called(run, "ping", {}, "pong") for _ in range(6)] == ["", "", "loops.repeat"] * 2
-    assert [run.check("ping", {}).proceeds for _ in range(2)] == [False] * 2, "told from the third on, refused at last"
+    assert [run.check("ping", {}).proceeds for _ in range(2)] == [False] * 2, (
+        "told from the third on, refused at last"
+    )
 
 
 def test_fault_01_retrying_is_possible() -> None:
@@ -50,7 +57,9 @@ def test_fault_01_retrying_is_possible() -> None:
     for _ in range(3):
         decision = run.check("fetch", {})
         assert decision.proceeds
-        run.error("fetch", "ConnectionError", text="reset", fault="system", args={}, call=decision.id)
+        run.error(
+            "fetch", "ConnectionError", text="reset", fault="system", args={}, call=decision.id
+        )
     assert called(run, "fetch", {}, "page") == "loops.errors", "a warning, and it goes ahead"
     assert called(run, "fetch", {}, "another page") == ""
 
@@ -72,12 +81,16 @@ def test_fault_01_a_true_circle_is_found_whatever_its_length() -> None:
 @pytest.mark.parametrize("key", ["arguments", "params", "input", "payload", "", "kwargs"])
 def test_fault_04_arguments_under_any_key_tell_calls_apart(key: str) -> None:
     run = started()
-    assert [called(run, "send", {key: {"to": name}}, "sent") for name in ("ada", "bob", "cay", "dan")] == [""] * 4
+    assert [
+        called(run, "send", {key: {"to": name}}, "sent") for name in ("ada", "bob", "cay", "dan")
+    ] == [""] * 4
 
 
 def test_fault_04_an_added_space_evades_nothing() -> None:
     run = started()
-    codes = [called(run, "find", {"q": words}, "none") for words in ("a house", "a house ", "a  house")]
+    codes = [
+        called(run, "find", {"q": words}, "none") for words in ("a house", "a house ", "a  house")
+    ]
     assert codes == ["", "", "loops.repeat"]
 
 

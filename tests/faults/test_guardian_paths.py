@@ -1,4 +1,5 @@
-"""Faults 6 and 11 of GuardianLayer, as cases that must not come back: its async path, and its HTTP server."""
+"""Faults 6 and 11 of GuardianLayer, as cases that must not come back: its async path, and its HTTP
+server."""
 
 from __future__ import annotations
 
@@ -21,10 +22,18 @@ async def played(run: Any, awaited: bool) -> Said:
         decision = await run.acheck(tool, args) if awaited else run.check(tool, args)
         if decision.proceeds and tool == "search":
             told = {"call": decision.id}
-            after = await run.aresult(tool, args, "x", **told) if awaited else run.result(tool, args, "x", **told)
+            after = (
+                await run.aresult(tool, args, "x", **told)
+                if awaited
+                else run.result(tool, args, "x", **told)
+            )
         elif decision.proceeds:
             failed = ConnectionError("down")
-            after = await run.aerror(tool, failed, args=args) if awaited else run.error(tool, failed, args=args)
+            after = (
+                await run.aerror(tool, failed, args=args)
+                if awaited
+                else run.error(tool, failed, args=args)
+            )
         else:
             after = decision
         advice = await run.aadvice(tool, args) if awaited else run.advice(tool, args)
@@ -41,7 +50,9 @@ def test_fault_6_async_and_sync_decide_advise_and_keep_the_same() -> None:
         said = asyncio.run(played(shield.run("a", id="r"), awaited))
         known = shield.reliability("fetch")
         health = shield.health("search"), shield.health("fetch")
-        found.append((said, known.successes, known.failures, shield.reliability("search").successes, health))
+        found.append(
+            (said, known.successes, known.failures, shield.reliability("search").successes, health)
+        )
         shield.close()
     assert found[0] == found[1]
     said = found[0][0]
@@ -52,7 +63,8 @@ def test_fault_6_async_and_sync_decide_advise_and_keep_the_same() -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_fault_11_what_answers_by_http_changes_nothing(method: str) -> None:
-    """Anybody could reset tools there. Here only figures are given by HTTP, and nothing is read for other methods."""
+    """Anybody could reset tools there. Here only figures are given by HTTP, and nothing is read for
+    other methods."""
 
     def never() -> list[Any]:
         raise AssertionError("the figures were read")

@@ -33,7 +33,8 @@ def shield() -> Shield:
 
 
 def test_fault_5_a_hook_that_is_registered_later_is_not_passed_over() -> None:
-    """An equal call that had been found valid before was let through from the cache there, and no hook was asked."""
+    """An equal call that had been found valid before was let through from the cache there, and no
+    hook was asked."""
     one = shield()
     run = one.run("a")
     call = {"sql": "DROP TABLE users"}
@@ -75,7 +76,9 @@ def test_fault_5_a_hook_that_raises_refuses() -> None:
         ({}, "schema.missing"),
     ],
 )
-def test_fault_5_types_enums_ranges_and_extra_arguments_are_checked(args: dict[str, Any], code: str) -> None:
+def test_fault_5_types_enums_ranges_and_extra_arguments_are_checked(
+    args: dict[str, Any], code: str
+) -> None:
     """Only names of required parameters were looked at there."""
     refused = shield().run("a").check("query", args)
     assert (refused.code, refused.proceeds) == (code, False)
@@ -86,5 +89,7 @@ def test_fault_5_a_changed_schema_is_not_passed_over() -> None:
     run = one.run("a")
     assert run.check("query", {"sql": "x", "limit": 50}).proceeds
     properties = {**QUERY["inputSchema"]["properties"], "limit": {"type": "integer", "maximum": 10}}
-    one.ingest([{**QUERY, "inputSchema": {**QUERY["inputSchema"], "properties": properties}}], repin=True)
+    one.ingest(
+        [{**QUERY, "inputSchema": {**QUERY["inputSchema"], "properties": properties}}], repin=True
+    )
     assert run.check("query", {"sql": "x", "limit": 50}).code == "schema.value"

@@ -1,4 +1,5 @@
-"""Faults of an earlier guardrail gateway, by number; each test fails where Stanchion has the fault."""
+"""Faults of an earlier guardrail gateway, by number; each test fails where Stanchion has the
+fault."""
 
 from __future__ import annotations
 
@@ -39,7 +40,10 @@ class Redactor:
     def judge(self, reading: Any) -> Finding | None:
         event = reading.event
         content = _content(event)
-        patches = tuple(Patch(path, "***", text.index(SECRET), text.index(SECRET) + 6) for path, text in _hits(content))
+        patches = tuple(
+            Patch(path, "***", text.index(SECRET), text.index(SECRET) + 6)
+            for path, text in _hits(content)
+        )
         return Finding(Action.REDACT, "own.secret", patches=patches) if patches else None
 
 
@@ -53,7 +57,9 @@ def _content(event: Any) -> Any:
     return None
 
 
-def _hits(content: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], str]]:
+def _hits(
+    content: Any, path: tuple[str | int, ...] = ()
+) -> list[tuple[tuple[str | int, ...], str]]:
     """Paths of the texts that hold the secret."""
     if isinstance(content, str):
         return [(path, content)] if SECRET in content else []
@@ -91,8 +97,11 @@ class Says:
     ],
     ids=["stars", "stars and marks", "runs of both", "size"],
 )
-def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(guard: Any, name: str, args: dict[str, Any]) -> None:
-    """Texts that make a backtracking matcher explode cost twice the steps at twice the size, and no more."""
+def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(
+    guard: Any, name: str, args: dict[str, Any]
+) -> None:
+    """Texts that make a backtracking matcher explode cost twice the steps at twice the size, and no
+    more."""
 
     def steps(size: int) -> int:
         shown = {key: [value] * size for key, value in args.items()}
@@ -102,13 +111,18 @@ def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(guard: Any, n
     assert steps(1_200) <= 2.1 * steps(600) + 20
 
 
-@pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT, Action.DEGRADE], ids=lambda a: a.name)
+@pytest.mark.parametrize(
+    "action", [Action.ALLOW, Action.WARN, Action.REDACT, Action.DEGRADE], ids=lambda a: a.name
+)
 def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Action) -> None:
-    """Whatever wins, a tool never gets the secret that another guard took out, and no record has it."""
+    """Whatever wins, a tool never gets the secret that another guard took out, and no record has
+    it."""
     patches = (Patch(("other",), 1),) if action == Action.DEGRADE else ()
     shield = shield_for(FREE, guards=[Redactor(), says(action, Stage.TOOL_CALL, patches=patches)])
     tool = ScriptedTool("done")
-    shield.run("a").call(tool, body=f"key {SECRET} here", other=1 if action != Action.DEGRADE else 9)
+    shield.run("a").call(
+        tool, body=f"key {SECRET} here", other=1 if action != Action.DEGRADE else 9
+    )
     assert tool.calls == [{"body": "key *** here", "other": 1}]
     assert all(SECRET.encode() not in kept.text for kept in shield.journal.kept())
 
@@ -124,18 +138,29 @@ def test_fault_05_a_redacted_result_is_what_the_agent_gets(action: Action) -> No
 @pytest.mark.parametrize("driver", ["sync", "async"])
 def test_fault_05_a_retry_does_not_bring_the_secret_back(stage: str, driver: str) -> None:
     """A step that is asked for again is asked with guidance, and still without the secret."""
-    shield = shield_for(FREE, guards=[Redactor(), Says(Action.RETRY, stage, times=1, terms=Retry(3))])
+    shield = shield_for(
+        FREE, guards=[Redactor(), Says(Action.RETRY, stage, times=1, terms=Retry(3))]
+    )
     model = ScriptedModel(f"the key is {SECRET}", f"the key is {SECRET}")
     asked = [{"role": "user", "content": f"use {SECRET}"}]
     run = shield.run("a")
-    reply = run.model(model, asked) if driver == "sync" else asyncio.run(run.amodel(model.as_async(), asked))
+    reply = (
+        run.model(model, asked)
+        if driver == "sync"
+        else asyncio.run(run.amodel(model.as_async(), asked))
+    )
     assert reply == "the key is ***"
     assert SECRET not in str(model.asked)
-    assert model.asked[-1] == [{"role": "user", "content": "use ***"}, {"role": "system", "content": "try otherwise"}]
+    assert model.asked[-1] == [
+        {"role": "user", "content": "use ***"},
+        {"role": "system", "content": "try otherwise"},
+    ]
     assert all(SECRET.encode() not in kept.text for kept in shield.journal.kept())
 
 
-@pytest.mark.parametrize("action", [Action.RETRY, Action.ESCALATE, Action.BLOCK, Action.HALT], ids=lambda a: a.name)
+@pytest.mark.parametrize(
+    "action", [Action.RETRY, Action.ESCALATE, Action.BLOCK, Action.HALT], ids=lambda a: a.name
+)
 def test_fault_05_what_does_not_proceed_shows_the_secret_to_nobody(action: Action) -> None:
     """A refusal's words and its record are as clean as what would have gone ahead."""
     shield = shield_for(FREE, guards=[Redactor(), Says(action, "tool_call")])
@@ -148,13 +173,17 @@ def test_fault_05_what_does_not_proceed_shows_the_secret_to_nobody(action: Actio
 
 
 def test_fault_05_notices_reach_the_next_prompt_and_the_secret_does_not() -> None:
-    """A warning beside a redaction is told to the model at its next call; the content stays redacted."""
+    """A warning beside a redaction is told to the model at its next call; the content stays
+    redacted."""
     run = shield_for(FREE, guards=[Redactor(), Says(Action.WARN, "tool_result")]).run("a")
     result = run.call(ScriptedTool(f"text {SECRET}"))
     model = ScriptedModel("fine")
     run.model(model, [{"role": "tool", "content": result}])
     assert model.asked == [
-        [{"role": "tool", "content": "text ***"}, {"role": "system", "content": "own.said; try otherwise"}]
+        [
+            {"role": "tool", "content": "text ***"},
+            {"role": "system", "content": "own.said; try otherwise"},
+        ]
     ]
 
 
@@ -164,7 +193,9 @@ class Effects:
     kind = Kind.PURE
     stages = ("tool_call",)
 
-    def __init__(self, name: str, priority: int, *effects: str, action: Action = Action.WARN, mode: str = "") -> None:
+    def __init__(
+        self, name: str, priority: int, *effects: str, action: Action = Action.WARN, mode: str = ""
+    ) -> None:
         self.id = name
         self.priority = priority
         self.mode = mode
@@ -175,7 +206,8 @@ class Effects:
 
 
 def test_fault_09_effects_are_joined_once_each_in_chain_order() -> None:
-    """Two guards that want the same effect get it once, at the place of the first; the order never varies."""
+    """Two guards that want the same effect get it once, at the place of the first; the order never
+    varies."""
     guards = [
         Effects("c", 30, "alert", "strike", "page"),
         Effects("a", 10, "strike", "flag"),
@@ -190,12 +222,17 @@ def test_fault_09_effects_are_joined_once_each_in_chain_order() -> None:
 
 def test_fault_09_effects_behind_a_stop_do_not_happen() -> None:
     """What was not judged has no effects; what stopped it has."""
-    guards = [Effects("a", 10, "x"), Effects("b", 20, "y", action=Action.BLOCK), Effects("c", 30, "z")]
+    guards = [
+        Effects("a", 10, "x"),
+        Effects("b", 20, "y", action=Action.BLOCK),
+        Effects("c", 30, "z"),
+    ]
     assert shield_for(FREE, guards=guards).run("a").check("t", {}).effects == ("x", "y")
 
 
 def test_fault_09_shadow_mode_changes_nothing() -> None:
-    """A guard that only watches leaves no effect, no count, no patch, no notice and no end of the run."""
+    """A guard that only watches leaves no effect, no count, no patch, no notice and no end of the
+    run."""
     clock = FakeClock()
     store = MemoryStore(clock)
     watched = {
@@ -213,7 +250,12 @@ def test_fault_09_shadow_mode_changes_nothing() -> None:
     plain = shield_for({**watched, "guards": watched["guards"][1:]}).run("a", "task", id="r")
     for _ in range(5):
         seen, bare = run.check("t", {"a": 1}), plain.check("t", {"a": 1})
-        assert (seen.action, seen.findings, seen.effects, seen.patches) == (bare.action, bare.findings, (), ())
+        assert (seen.action, seen.findings, seen.effects, seen.patches) == (
+            bare.action,
+            bare.findings,
+            (),
+            (),
+        )
     assert run.notices() == ()
     codes = [finding.code for finding in run.check("t", {}).shadow]
     assert codes == ["own.effects", "own.effects", "kernel.third_warning"]
@@ -226,26 +268,40 @@ def test_fault_09_counting_in_shadow_mode_is_apart_from_real_counting() -> None:
     store = MemoryStore(clock)
     entry = {"use": "tool_denylist", "tools": ["t"], "action": "warn"}
     watching, real = (
-        shield_for({"name": "p", "guards": [{**entry, "mode": mode}]}, clock=clock, store=store).run("a", "task")
+        shield_for(
+            {"name": "p", "guards": [{**entry, "mode": mode}]}, clock=clock, store=store
+        ).run("a", "task")
         for mode in ("shadow", "enforce")
     )
     assert [watching.check("t", {}).action for _ in range(4)] == [Action.ALLOW] * 4
-    assert [real.check("t", {}).action for _ in range(3)] == [Action.WARN, Action.WARN, Action.ESCALATE]
+    assert [real.check("t", {}).action for _ in range(3)] == [
+        Action.WARN,
+        Action.WARN,
+        Action.ESCALATE,
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("name: p\nguards:\n  - use: step_limit\n  - use: no_such_guard\n", r"p\.yaml:4:\d+: .*`no_such_guard`"),
+        (
+            "name: p\nguards:\n  - use: step_limit\n  - use: no_such_guard\n",
+            r"p\.yaml:4:\d+: .*`no_such_guard`",
+        ),
         ("name: p\ntools:\n  pay: {risk: hihg}\n", r"p\.yaml:3:\d+: .*`hihg`.*`high`"),
         ("name: p\ntool_risks: {pay: high}\n", r"p\.yaml:2:1: the key `tool_risks` is not known"),
-        ("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", r"p\.yaml:3:\d+: `true` was found"),
+        (
+            "name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n",
+            r"p\.yaml:3:\d+: `true` was found",
+        ),
         ("name: p\nenvironments: {prod: {mode: shadw}}\n", r"p\.yaml:2:\d+: .*`shadw`.*`shadow`"),
     ],
 )
-def test_fault_10_a_policy_with_a_mistake_is_not_applied_at_all(text: str, says: str, tmp_path: Path) -> None:
-    """A guard that does not exist, a misspelt tier or key, a switch for a number: the place is named, the old policy
-    stays as it was, and nothing of the new one is in force."""
+def test_fault_10_a_policy_with_a_mistake_is_not_applied_at_all(
+    text: str, says: str, tmp_path: Path
+) -> None:
+    """A guard that does not exist, a misspelt tier or key, a switch for a number: the place is
+    named, the old policy stays as it was, and nothing of the new one is in force."""
     good = {"name": "good", "guards": [{"use": "tool_denylist", "tools": ["rm"]}]}
     shield = Shield.load(good)
     before = shield.policy
@@ -261,7 +317,9 @@ def test_fault_10_an_unknown_environment_is_an_error(tmp_path: Path) -> None:
     """It is not ignored, and the nearest name is offered."""
     file = tmp_path / "p.yaml"
     file.write_text("name: p\nenvironments: {production: {mode: shadow}}\n", "utf-8")
-    with pytest.raises(PolicyError, match="there is no environment `prodution`: did you mean `production`"):
+    with pytest.raises(
+        PolicyError, match="there is no environment `prodution`: did you mean `production`"
+    ):
         Shield.load(file, env="prodution")
 
 
@@ -274,7 +332,11 @@ def test_fault_10_a_version_may_be_a_number(tmp_path: Path) -> None:
 
 def test_fault_11_an_empty_allowlist_allows_nothing() -> None:
     """Empty is not absent: nobody gets everything because a list was forgotten."""
-    policy = {"name": "p", "agents": {"a": {"allowed_tools": []}}, "guards": [{"use": "tool_allowlist"}]}
+    policy = {
+        "name": "p",
+        "agents": {"a": {"allowed_tools": []}},
+        "guards": [{"use": "tool_allowlist"}],
+    }
     shield = Shield.load(policy)
     assert shield.run("a").check("read_file", {}).code == "tool.not_allowed"
     assert shield.run("nobody-said-anything").check("read_file", {}).proceeds
@@ -283,7 +345,8 @@ def test_fault_11_an_empty_allowlist_allows_nothing() -> None:
 
 
 def test_fault_06_a_final_answer_is_checked() -> None:
-    """Redacted where a guard redacts, refused where one refuses, or where it is delivered already; recorded without."""
+    """Redacted where a guard redacts, refused where one refuses, or where it is delivered already;
+    recorded without."""
     answer = f"the key is {SECRET}"
     shield = shield_for(FREE, guards=[Redactor()])
     run = shield.run("a")
@@ -326,7 +389,11 @@ class Patches:
 
     def judge(self, _reading: Any) -> Finding | None:
         self._left -= 1
-        return Finding(Action.REDACT, "own.patches", patches=self._patches) if self._left >= 0 else None
+        return (
+            Finding(Action.REDACT, "own.patches", patches=self._patches)
+            if self._left >= 0
+            else None
+        )
 
 
 WORDS: Final = "my card and my code are here"
@@ -339,13 +406,27 @@ WORDS: Final = "my card and my code are here"
         ([Patch((), "#", 3, 19), Patch((), "~", 8, 11)], WORDS, "my # are here"),
         ([Patch((), "~", 8, 19), Patch((), "#", 3, 11)], WORDS, "my # are here"),
         ([Patch(("rows", 0), "#")], {"rows": [WORDS, 1]}, {"rows": ["#", 1]}),
-        ([Patch(("a",), '"', 3, 7)], {"a": WORDS, "b": 1}, {"a": 'my " and my code are here', "b": 1}),
+        (
+            [Patch(("a",), '"', 3, 7)],
+            {"a": WORDS, "b": 1},
+            {"a": 'my " and my code are here', "b": 1},
+        ),
         ([Patch(("a", "b"), "}", 0, 28)], {"a": {"b": WORDS}}, {"a": {"b": "}"}}),
     ],
-    ids=["duplicate spans", "nested spans", "overlapping spans", "a path alone", "a quote", "a bracket"],
+    ids=[
+        "duplicate spans",
+        "nested spans",
+        "overlapping spans",
+        "a path alone",
+        "a quote",
+        "a bracket",
+    ],
 )
-def test_fault_07_redaction_is_on_the_structure(patches: list[Patch], result: Any, expected: Any) -> None:
-    """Nothing behind a span is eaten, no tail of one leaks, a path is enough, and no replacement breaks the shape."""
+def test_fault_07_redaction_is_on_the_structure(
+    patches: list[Patch], result: Any, expected: Any
+) -> None:
+    """Nothing behind a span is eaten, no tail of one leaks, a path is enough, and no replacement
+    breaks the shape."""
     run = shield_for(FREE, guards=[Patches(*patches)]).run("a")
     assert run.call(ScriptedTool(result)) == expected
 
@@ -366,7 +447,9 @@ HOUSE_KEY: Final = {"kind": "house-key", "pattern": r"\b(AKIA[0-9A-Z]{16})\b", "
     [("AKIA12345678", "90ABCDEF", "house-key"), ("AKIA2345ABCD", "67CDEFGH", "aws-access-token")],
 )
 @pytest.mark.parametrize("driver", ["sync", "async"])
-def test_fault_08_a_secret_in_two_chunks_is_redacted(first: str, second: str, kind: str, driver: str) -> None:
+def test_fault_08_a_secret_in_two_chunks_is_redacted(
+    first: str, second: str, kind: str, driver: str
+) -> None:
     """Neither half reaches the agent or a record."""
     own = {"patterns": [HOUSE_KEY]} if kind == "house-key" else {}
     shield = shield_for({"name": "p", "guards": [{"use": "secrets", **own}]})
@@ -379,15 +462,25 @@ def test_fault_08_a_secret_in_two_chunks_is_redacted(first: str, second: str, ki
     async def collect() -> list[str]:
         return [piece async for piece in run.astream(source())]
 
-    out = asyncio.run(collect()) if driver == "async" else list(run.stream(["key ", first, second, " here"]))
+    out = (
+        asyncio.run(collect())
+        if driver == "async"
+        else list(run.stream(["key ", first, second, " here"]))
+    )
     assert "".join(out) == f"key [redacted:{kind}] here"
-    assert all(first.encode() not in kept.text and second.encode() not in kept.text for kept in shield.journal.kept())
+    assert all(
+        first.encode() not in kept.text and second.encode() not in kept.text
+        for kept in shield.journal.kept()
+    )
 
 
-@pytest.mark.parametrize("action", [Action.BLOCK, Action.QUARANTINE, Action.HALT], ids=lambda a: a.name)
+@pytest.mark.parametrize(
+    "action", [Action.BLOCK, Action.QUARANTINE, Action.HALT], ids=lambda a: a.name
+)
 @pytest.mark.parametrize("driver", ["sync", "async"])
 def test_fault_08_a_stop_on_a_chunk_stops_the_stream(action: Action, driver: str) -> None:
-    """The model is not asked for more, what it still holds is closed, and nothing more is passed on."""
+    """The model is not asked for more, what it still holds is closed, and nothing more is passed
+    on."""
     told: list[str] = []
 
     def source() -> Generator[str, None, None]:
@@ -480,7 +573,8 @@ def test_fault_11_the_kinds_of_secrets_that_were_missed_are_found(kind: str) -> 
 
 
 def test_fault_07_secrets_that_overlap_are_one_and_eat_nothing_behind_them() -> None:
-    """A token inside a URL inside JSON is found by several rules: each part of it goes, and nothing else does."""
+    """A token inside a URL inside JSON is found by several rules: each part of it goes, and nothing
+    else does."""
     run = shield_for({"name": "p", "guards": [{"use": "secrets"}]}).run("a")
     secret = MISSED["aws session"]
     text = f'{{"db": "postgres://ann:{secret}@db.example.com/x", "n": 1, "key": "{secret}"}} tail'
@@ -505,7 +599,8 @@ PARAPHRASED = {
 
 @pytest.mark.parametrize("way", PARAPHRASED)
 def test_fault_11_paraphrases_and_homoglyphs_do_not_hide_an_injection(way: str) -> None:
-    """Whatever the wording and the letters, the characters that command are the ones that are taken out."""
+    """Whatever the wording and the letters, the characters that command are the ones that are taken
+    out."""
     run = shield_for({"name": "p", "guards": [{"use": "injection", "action": "redact"}]}).run("a")
     tool = ScriptedTool({"title": "News", "body": f"Sunny.\n\n{PARAPHRASED[way]}\n\nBye."})
     assert run.call(tool) == {"title": "News", "body": "Sunny.\n\n[redacted:injection]\n\nBye."}
@@ -515,6 +610,10 @@ def test_fault_11_a_question_about_a_phone_is_no_injection() -> None:
     """Words that attacks use are no attack: nobody is stopped or warned because of one."""
     policy = {"name": "p", "guards": [{"use": "injection", "action": "block"}]}
     run = shield_for(policy).run("a")
-    for text in ("How do I jailbreak my iPhone?", "Should I ignore the warning?", "Please ignore my previous message."):
+    for text in (
+        "How do I jailbreak my iPhone?",
+        "Should I ignore the warning?",
+        "Please ignore my previous message.",
+    ):
         assert run.result("read", {}, text).findings == ()
         assert run.prompt(text, trusted=False).findings == ()

@@ -1,4 +1,5 @@
-"""Faults of an earlier guardrail gateway in what rules do to a run; each test fails where Stanchion has the fault."""
+"""Faults of an earlier guardrail gateway in what rules do to a run; each test fails where Stanchion
+has the fault."""
 
 from __future__ import annotations
 
@@ -20,7 +21,12 @@ from tests.runtime.guards import says
 
 def _striking(mode: str = "enforce", **strikes: Any) -> dict[str, Any]:
     """A policy with two rules that both count a strike against whoever calls `odd`."""
-    rule = {"use": "rule", "when": "event.tool == 'odd'", "action": "warn", "effects": ["increment_strike"]}
+    rule = {
+        "use": "rule",
+        "when": "event.tool == 'odd'",
+        "action": "warn",
+        "effects": ["increment_strike"],
+    }
     guards = [{**rule, "id": name, "mode": mode} for name in ("second", "first")]
     return {"name": "p", "limits": {"warnings": 1_000}, "strikes": strikes, "guards": guards}
 
@@ -32,18 +38,24 @@ def test_fault_09_a_strike_is_counted_once_a_decision_and_in_the_order_of_the_ch
     for number in range(2):
         run.check("odd", {"number": number})
     told = [(fact.what, fact.data["guard"], fact.data["count"]) for fact in shield.journal.facts()]
-    assert told == [("run.strike", guard, count) for count in (1, 2) for guard in ("first", "second")]
+    assert told == [
+        ("run.strike", guard, count) for count in (1, 2) for guard in ("first", "second")
+    ]
 
 
 def test_fault_09_shadow_mode_changes_no_strikes() -> None:
     """What only watches neither counts nor brings a real threshold nearer."""
     clock = FakeClock()
     store = MemoryStore(clock)
-    watched = shield_for(_striking("shadow", escalate_at=1), clock=clock, store=store).run("a", id="r")
+    watched = shield_for(_striking("shadow", escalate_at=1), clock=clock, store=store).run(
+        "a", id="r"
+    )
     for number in range(3):
         decision = watched.check("odd", {"number": number})
         assert (decision.action, decision.effects) == (Action.ALLOW, ())
-        assert {effect for finding in decision.shadow for effect in finding.effects} == {"increment_strike"}
+        assert {effect for finding in decision.shadow for effect in finding.effects} == {
+            "increment_strike"
+        }
     real = shield_for(_striking(escalate_at=2), clock=clock, store=store)
     run = real.run("a", id="r")
     run.check("odd", {})
@@ -55,13 +67,18 @@ def test_fault_12_strikes_surface_and_decay(tmp_path: Path) -> None:
     """They stand in the run's end, lead to what the policy says, and are forgotten in time."""
     clock = FakeClock()
     shield = shield_for(
-        _striking(escalate_at=2, decay_s=60), clock=clock, store=MemoryStore(clock), journal=Trail(tmp_path / "trail")
+        _striking(escalate_at=2, decay_s=60),
+        clock=clock,
+        store=MemoryStore(clock),
+        journal=Trail(tmp_path / "trail"),
     )
     with shield.run("a", id="r") as run:
         run.check("odd", {"number": 1})
         clock.advance(61_000)
         run.check("odd", {"number": 2})
-        assert run.check("even", {"number": 2}).action == Action.ALLOW, "the first strike is forgotten"
+        assert run.check("even", {"number": 2}).action == Action.ALLOW, (
+            "the first strike is forgotten"
+        )
         run.check("odd", {"number": 3})
         assert run.check("even", {"number": 3}).code == "strikes.reached"
     shield.close()
@@ -71,7 +88,9 @@ def test_fault_12_strikes_surface_and_decay(tmp_path: Path) -> None:
 
 def test_fault_12_a_stop_in_a_parallel_plan_ends_the_run() -> None:
     """Whatever runs beside it starts nothing any more, and what had started hands nothing on."""
-    shield = shield_for({"name": "free"}, guards=[says(Action.HALT, Stage.TOOL_CALL, tools=frozenset({"stop"}))])
+    shield = shield_for(
+        {"name": "free"}, guards=[says(Action.HALT, Stage.TOOL_CALL, tools=frozenset({"stop"}))]
+    )
     run = shield.run("a")
     began, ended = asyncio.Event(), asyncio.Event()
 
@@ -99,7 +118,12 @@ def test_fault_01_a_pause_before_a_tool_call_is_durable_and_resumes() -> None:
     """The run goes on; another process approves, and a third one makes the call, once."""
     clock = FakeClock()
     store = MemoryStore(clock)
-    rule = {"use": "rule", "when": "event.tool == 'pay'", "action": "escalate", "pause": {"prompt": "May it be paid?"}}
+    rule = {
+        "use": "rule",
+        "when": "event.tool == 'pay'",
+        "action": "escalate",
+        "pause": {"prompt": "May it be paid?"},
+    }
     policy = {"name": "p", "guards": [rule]}
     tool = ScriptedTool("paid", name="pay")
     first = shield_for(policy, clock=clock, store=store)
@@ -107,7 +131,9 @@ def test_fault_01_a_pause_before_a_tool_call_is_durable_and_resumes() -> None:
     with pytest.raises(Refused) as paused:
         run.call(tool, amount=5)
     assert paused.value.waits
-    assert run.check("look", {}).proceeds, "the rest of the run is not held up, and nothing has crashed"
+    assert run.check("look", {}).proceeds, (
+        "the rest of the run is not held up, and nothing has crashed"
+    )
     assert paused.value.ticket is not None
     shield_for(policy, clock=clock, store=store).approve(paused.value.ticket, by="ann")
     later = shield_for(policy, clock=clock, store=store).run("a", id="r")

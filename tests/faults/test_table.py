@@ -1,6 +1,8 @@
-"""The table of faults is as it is kept, and the rules hold in every cell but where it is said why not.
+"""The table of faults is as it is kept, and the rules hold in every cell but where it is said why
+not.
 
-`python -m tools.faults` measures it anew. Here each fault is made to happen once; with `STANCHION_SOAK` in every cell.
+`python -m tools.faults` measures it anew. Here each fault is made to happen once; with
+`STANCHION_SOAK` in every cell.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ LOST: Final = "the store is lost before a batch"
         (LOST, "tool_result", {"proceeded": "the process ends by SIGSEGV"}, STANDS),
     ],
 )
-def test_a_rule_that_is_broken_is_found(fault: str, stage: str, changes: dict[str, str], rule: str) -> None:
+def test_a_rule_that_is_broken_is_found(
+    fault: str, stage: str, changes: dict[str, str], rule: str
+) -> None:
     cell = Cell(fault, stage, "strict")
     assert broken(cell, msgspec.structs.replace(GOOD, **changes)) == [rule]
     assert broken(Cell("a guard raises", stage, "strict"), GOOD) == []

@@ -1,4 +1,5 @@
-"""Faults of an earlier execution shield, by number; each test fails where Stanchion has the fault."""
+"""Faults of an earlier execution shield, by number; each test fails where Stanchion has the
+fault."""
 
 from __future__ import annotations
 
@@ -31,7 +32,14 @@ class Pure:
 
     kind = Kind.PURE
 
-    def __init__(self, name: str, answer: Any, *, stages: tuple[str, ...] = ("tool_call",), priority: int = 50) -> None:
+    def __init__(
+        self,
+        name: str,
+        answer: Any,
+        *,
+        stages: tuple[str, ...] = ("tool_call",),
+        priority: int = 50,
+    ) -> None:
         self.id = name
         self.stages = stages
         self.priority = priority
@@ -59,16 +67,28 @@ def test_fault_01_safe_mode_stops_wrapped_tool_calls() -> None:
 @pytest.mark.parametrize(
     ("policy", "says"),
     [
-        ({"guards": [{"use": "egress_allowlist", "allowed_hosts": ["example.org"]}]}, "egress_allowlist"),
+        (
+            {"guards": [{"use": "egress_allowlist", "allowed_hosts": ["example.org"]}]},
+            "egress_allowlist",
+        ),
         ({"guards": [{"use": "step_limit", "max_step": 5}]}, "did you mean `max_steps`"),
         ({"guards": [{"use": "step_limit", "applies_to": {"agent": ["a"]}}]}, "agent"),
-        ({"guards": [{"use": "safe_mode", "enabled": "maybe"}]}, "was found where `true` or `false` is expected"),
+        (
+            {"guards": [{"use": "safe_mode", "enabled": "maybe"}]},
+            "was found where `true` or `false` is expected",
+        ),
         ({"guards": [{"use": "step_limit", "stages": []}]}, "`stages` is empty"),
-        ({"guards": [{"use": "step_limit", "applies_to": {"tools": []}}]}, "`applies_to.tools` is empty"),
+        (
+            {"guards": [{"use": "step_limit", "applies_to": {"tools": []}}]},
+            "`applies_to.tools` is empty",
+        ),
         ({"guards": [{"use": "step_limit", "stages": ["tool_cal"]}]}, "tool_cal"),
         ({"agents": {"a": {"allowed_tools": ["ls"]}}}, "nothing acts on `agents.a.allowed_tools`"),
         ({"agents": {"a": {"allowed_tools": []}}}, "nothing acts on `agents.a.allowed_tools`"),
-        ({"tasks": {"t": {"additional_tools": ["ls"]}}}, "nothing acts on `tasks.t.additional_tools`"),
+        (
+            {"tasks": {"t": {"additional_tools": ["ls"]}}},
+            "nothing acts on `tasks.t.additional_tools`",
+        ),
         (
             {
                 "agents": {"a": {"allowed_tools": ["ls"]}},
@@ -81,7 +101,9 @@ def test_fault_01_safe_mode_stops_wrapped_tool_calls() -> None:
         ({"secret_guard": True}, "secret_guard"),
     ],
 )
-def test_fault_02_configuration_that_nothing_acts_on_is_an_error(policy: dict[str, Any], says: str) -> None:
+def test_fault_02_configuration_that_nothing_acts_on_is_an_error(
+    policy: dict[str, Any], says: str
+) -> None:
     """What a policy asks for and nobody would do is refused when it loads, by name."""
     with pytest.raises(PolicyError) as refused:
         Shield.load({"name": "inert", **policy})
@@ -106,8 +128,12 @@ def test_fault_02_every_shipped_guard_that_is_switched_on_acts() -> None:
     shown = set(entries) | AFTER | set(READERS) | set(RESULTS)
     assert shown <= set(SHIPPED)
     for name in set(SHIPPED) - shown:
-        steps = [step for case in read_table(TABLES / f"{name}.yaml").cases for step in case.steps()]
-        assert any(step.expect.code for step in steps), f"no case of `tests/tables/{name}.yaml` expects a code of it"
+        steps = [
+            step for case in read_table(TABLES / f"{name}.yaml").cases for step in case.steps()
+        ]
+        assert any(step.expect.code for step in steps), (
+            f"no case of `tests/tables/{name}.yaml` expects a code of it"
+        )
 
 
 READERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
@@ -116,7 +142,11 @@ READERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "post",
         {"text": "it is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"},
     ),
-    "pii": ({"guards": [{"use": "pii", "action": "block"}]}, "post", {"card": "4111 1111 1111 1111"}),
+    "pii": (
+        {"guards": [{"use": "pii", "action": "block"}]},
+        "post",
+        {"card": "4111 1111 1111 1111"},
+    ),
     "presidio": (
         {"guards": [{"use": "presidio", "action": "block", "deadline_ms": 60_000}]},
         "post",
@@ -127,14 +157,24 @@ READERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "sql": ({"guards": [{"use": "sql"}]}, "run_sql", {"query": "DROP TABLE users"}),
     "files": ({"guards": [{"use": "files"}]}, "write_file", {"path": "/etc/sudoers"}),
     "schema": (
-        {"guards": [{"use": "schema"}], "tools": {"t": {"schema": {"type": "object", "required": ["x"]}}}},
+        {
+            "guards": [{"use": "schema"}],
+            "tools": {"t": {"schema": {"type": "object", "required": ["x"]}}},
+        },
         "t",
         {},
     ),
-    "capabilities": ({"guards": [{"use": "capabilities"}], "tools": {"t": {"needs": ["fly"]}}}, "t", {}),
+    "capabilities": (
+        {"guards": [{"use": "capabilities"}], "tools": {"t": {"needs": ["fly"]}}},
+        "t",
+        {},
+    ),
     "authority": ({"guards": [{"use": "authority"}], "tools": {"t": {"authority": 3}}}, "t", {}),
     "task_scope": (
-        {"guards": [{"use": "task_scope", "action": "block"}], "tasks": {"x": {"related_tools": ["u"]}}},
+        {
+            "guards": [{"use": "task_scope", "action": "block"}],
+            "tasks": {"x": {"related_tools": ["u"]}},
+        },
         "t",
         {},
     ),
@@ -205,7 +245,9 @@ def test_fault_02_guards_of_what_has_happened_act_too() -> None:
     assert after_failures(11, use="error_rate").check("t", {"a": "b"}).code == "kernel.quarantined"
     assert after_failures(7, use="loops").check("t", {"a": "b"}).code.startswith("loops.")
     assert after_failures(20, use="health").error("t", ConnectionError("down")).findings
-    waiting = shield_for({"name": "one", "guards": [{"use": "queue", "max_running": 1, "max_waiting": 0}]}).run("a")
+    waiting = shield_for(
+        {"name": "one", "guards": [{"use": "queue", "max_running": 1, "max_waiting": 0}]}
+    ).run("a")
     assert waiting.check("t", {}).proceeds
     assert waiting.check("t", {}).code == "queue.full"
     recovering = shield_for({"name": "one", "guards": [{"use": "recovery"}]}).run("a")
@@ -213,7 +255,8 @@ def test_fault_02_guards_of_what_has_happened_act_too() -> None:
 
 
 def test_fault_03_many_guards_stand_at_one_stage_and_one_that_raises_does_not_escape() -> None:
-    """All guards of a stage are heard in order; a failing one becomes a refusal, not an exception."""
+    """All guards of a stage are heard in order; a failing one becomes a refusal, not an
+    exception."""
     guards = [
         Pure("first", Finding(Action.WARN, "own.first"), priority=10),
         Pure("second", Finding(Action.WARN, "own.second"), priority=20),
@@ -225,14 +268,20 @@ def test_fault_03_many_guards_stand_at_one_stage_and_one_that_raises_does_not_es
     with pytest.raises(Refused) as refused:
         shield.run("a").call(tool)
     decision = refused.value.decision
-    assert [finding.code for finding in decision.findings] == ["own.first", "own.second", "kernel.guard_error"]
+    assert [finding.code for finding in decision.findings] == [
+        "own.first",
+        "own.second",
+        "kernel.guard_error",
+    ]
     assert decision.skipped == ("last",)
     assert "`ZeroDivisionError`" in str(refused.value)
     assert "secret words" not in str(refused.value)
     assert tool.count == 0
 
 
-@pytest.mark.parametrize("stage", ["tool_result", "error", "model_call", "model_reply", "prompt", "egress", "handoff"])
+@pytest.mark.parametrize(
+    "stage", ["tool_result", "error", "model_call", "model_reply", "prompt", "egress", "handoff"]
+)
 def test_fault_03_a_guard_that_raises_fails_closed_at_every_stage(stage: str) -> None:
     """Wherever a guard breaks, the event is refused and the caller gets a decision."""
     fields: dict[str, dict[str, Any]] = {
@@ -283,7 +332,10 @@ def test_fault_11_the_caller_of_a_sync_tool_is_free_at_the_deadline() -> None:
     block = Blocks("too late")
     slow = shield.tool(timeout_s=0.01)(ScriptedTool(block, name="slow"))
     returned: list[object] = []
-    with shield.run("a"), pytest.raises(DeadlineExceeded, match=r"`slow` did not finish within 0\.01 s"):
+    with (
+        shield.run("a"),
+        pytest.raises(DeadlineExceeded, match=r"`slow` did not finish within 0\.01 s"),
+    ):
         returned.append(slow())
     block.entered.wait()
     assert returned == []
@@ -321,7 +373,8 @@ def test_fault_11_a_runs_own_deadline_bounds_its_tools_and_refuses_what_comes_af
 
 
 def test_fault_12_the_wrapper_keeps_results_exceptions_and_signatures() -> None:
-    """To its caller a wrapped function is the function: same result object, same exception, same looks."""
+    """To its caller a wrapped function is the function: same result object, same exception, same
+    looks."""
     shield = shield_for(FREE)
     result, error = ["found"], LookupError("not there")
 
@@ -334,7 +387,10 @@ def test_fault_12_the_wrapper_keeps_results_exceptions_and_signatures() -> None:
 
     assert find.__name__ == "find"
     assert find.__doc__ == "Find a thing."
-    assert str(inspect.signature(find)) == "(name: 'str', *parts: 'int', limit: 'int' = 10, **more: 'str') -> 'object'"
+    assert (
+        str(inspect.signature(find))
+        == "(name: 'str', *parts: 'int', limit: 'int' = 10, **more: 'str') -> 'object'"
+    )
     with shield.run("a"):
         assert find("here", 1, 2, limit=3, kind="x") is result
         with pytest.raises(LookupError) as raised:
@@ -345,7 +401,8 @@ def test_fault_12_the_wrapper_keeps_results_exceptions_and_signatures() -> None:
 
 
 def test_fault_12_async_functions_generators_and_methods_stay_what_they_are() -> None:
-    """An async function is awaited, generators are iterated item by item, a method keeps its object."""
+    """An async function is awaited, generators are iterated item by item, a method keeps its
+    object."""
     shield = shield_for(FREE)
 
     @shield.tool
@@ -407,16 +464,21 @@ with stanchion.Shield.load() as shield, shield.run("a") as run:
     result = run.call(len, "four")
 print(json.dumps({"same": handlers() == before, "result": result, "state": shield.standing().state}))
 sys.exit(int(sys.argv[1]))
-"""
+"""  # noqa: E501
 
 
 def test_fault_13_starting_leaves_no_files_no_signal_handlers_and_no_latch(tmp_path: Path) -> None:
-    """Two starts in an empty directory, whatever the first one's exit: nothing is left, nothing is remembered."""
+    """Two starts in an empty directory, whatever the first one's exit: nothing is left, nothing is
+    remembered."""
     home = tmp_path / "home"
     home.mkdir()
     for status in (0, 1, 0):
         done = subprocess.run(
-            [sys.executable, "-c", START, str(status)], cwd=home, capture_output=True, text=True, check=False
+            [sys.executable, "-c", START, str(status)],
+            cwd=home,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == status, done.stderr
         assert json.loads(done.stdout) == {"same": True, "result": 4, "state": ""}
@@ -424,7 +486,8 @@ def test_fault_13_starting_leaves_no_files_no_signal_handlers_and_no_latch(tmp_p
 
 
 def test_fault_14_the_newest_records_are_kept_and_what_left_is_counted() -> None:
-    """A full journal makes room at the old end and says how much it let go; the chain stays whole."""
+    """A full journal makes room at the old end and says how much it let go; the chain stays
+    whole."""
     journal = MemoryJournal(capacity=3)
     run = shield_for(FREE, journal=journal).run("a", id="r")
     for number in range(10):
@@ -453,10 +516,20 @@ def test_fault_14_a_decision_costs_the_same_however_many_records_are_kept() -> N
 
 
 def test_fault_14_a_record_can_be_made_of_whatever_an_agent_sends() -> None:
-    """Half characters, huge numbers, odd keys and objects are written down; nothing is dropped or raised."""
+    """Half characters, huge numbers, odd keys and objects are written down; nothing is dropped or
+    raised."""
     shield = shield_for({**FREE, "unread": "allow"})
     run = shield.run("a")
-    odd: list[Any] = ["\ud800", {"\udfff": 1}, 10**400, float("inf"), {1: 2, None: 3}, b"\xff", {1, 2}, object()]
+    odd: list[Any] = [
+        "\ud800",
+        {"\udfff": 1},
+        10**400,
+        float("inf"),
+        {1: 2, None: 3},
+        b"\xff",
+        {1, 2},
+        object(),
+    ]
     for value in odd:
         assert run.check("t", {"value": value}).proceeds
     assert shield.journal.written == len(odd)

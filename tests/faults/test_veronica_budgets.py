@@ -1,4 +1,5 @@
-"""Faults of an earlier execution shield in counting and charging; each test fails where Stanchion has the fault."""
+"""Faults of an earlier execution shield in counting and charging; each test fails where Stanchion
+has the fault."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def test_fault_05_fifty_threads_take_five_steps() -> None:
 
 
 def test_fault_05_fifty_threads_spend_five_cents_of_five() -> None:
-    """A budget of five cents with fifty threads at a cent each is spent, and not exceeded by a millionth."""
+    """A budget of five cents with fifty threads at a cent each is spent, and not exceeded by a
+    millionth."""
     store = MemoryStore(FakeClock())
     run = shield_for(policy({"use": "budget", "cost_usd": 0.05}), store=store).run("a", id="r")
     model = ScriptedModel(*["an answer"] * 50)
@@ -57,7 +59,8 @@ def test_fault_05_fifty_threads_spend_five_cents_of_five() -> None:
 
 
 def test_fault_06_a_budget_refuses_before_it_is_spent_and_keeps_what_was() -> None:
-    """Ten attempts at three cents with ten cents: three run, nine cents are on the books, seven cost nothing."""
+    """Ten attempts at three cents with ten cents: three run, nine cents are on the books, seven
+    cost nothing."""
     store = MemoryStore(FakeClock())
     run = shield_for(policy({"use": "budget", "cost_usd": 0.1}), store=store).run("a", id="r")
     ran = 0
@@ -71,7 +74,9 @@ def test_fault_06_a_budget_refuses_before_it_is_spent_and_keeps_what_was() -> No
 
 def test_fault_06_a_failed_call_costs_what_it_cost_and_uses_its_step() -> None:
     store = MemoryStore(FakeClock())
-    guards = policy({"use": "budget", "cost_usd": 1, "calls": 3}, {"use": "step_limit", "max_steps": 3})
+    guards = policy(
+        {"use": "budget", "cost_usd": 1, "calls": 3}, {"use": "step_limit", "max_steps": 3}
+    )
     run = shield_for(guards, store=store).run("a", id="r")
     decision = run.check("buy", {}, cost_usd=0.5)
     run.error("buy", OSError("no disk"), call=decision.id, cost_usd=0.2)
@@ -97,9 +102,9 @@ def test_fault_06_the_real_bill_counts_and_not_the_estimate() -> None:
 
 
 def test_fault_09_a_degraded_call_goes_ahead_and_the_whole_budget_is_usable() -> None:
-    run = shield_for({**policy({"use": "budget", "calls": 10, "degrade_at": 80}), "degrade": {"pause_s": 0.001}}).run(
-        "a"
-    )
+    run = shield_for(
+        {**policy({"use": "budget", "calls": 10, "degrade_at": 80}), "degrade": {"pause_s": 0.001}}
+    ).run("a")
     tool = ScriptedTool("done")
     for _ in range(10):
         assert run.call(tool) == "done"

@@ -11,7 +11,13 @@ POLICY: Final[dict[str, Any]] = {
     "guards": [
         {"use": "breaker", "failure_threshold": 5, "cooldown_s": 60},
         {"use": "budget", "cost_usd": 1, "per": "run", "priority": 90},
-        {"use": "rule", "id": "small", "check": "event.args.amount < 100", "stages": ["tool_call"], "priority": 95},
+        {
+            "use": "rule",
+            "id": "small",
+            "check": "event.args.amount < 100",
+            "stages": ["tool_call"],
+            "priority": 95,
+        },
     ],
 }
 

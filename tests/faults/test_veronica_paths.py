@@ -19,8 +19,12 @@ TASK: dict[str, Any] = {
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "/etc/cron.d/x", "../../x"])
 @pytest.mark.parametrize("policy", [OPEN, BOXED], ids=["open", "boxed"])
-@pytest.mark.parametrize(("tool", "key"), [("write_file", "path"), ("save", "file"), ("edit", "target_file")])
-def test_fault_10_paths_that_leave_are_refused(path: str, policy: dict[str, Any], tool: str, key: str) -> None:
+@pytest.mark.parametrize(
+    ("tool", "key"), [("write_file", "path"), ("save", "file"), ("edit", "target_file")]
+)
+def test_fault_10_paths_that_leave_are_refused(
+    path: str, policy: dict[str, Any], tool: str, key: str
+) -> None:
     """An execution shield let all three through."""
     decision = shield_for(policy).run("a").check(tool, {key: path, "content": "x"})
     assert not decision.proceeds

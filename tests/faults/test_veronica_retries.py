@@ -1,4 +1,5 @@
-"""Fault 8 of an earlier execution shield: retries of nested layers multiplied; each test fails where Stanchion's do."""
+"""Fault 8 of an earlier execution shield: retries of nested layers multiplied; each test fails
+where Stanchion's do."""
 
 from __future__ import annotations
 
@@ -66,7 +67,10 @@ def test_fault_08_the_same_through_children_that_retry() -> None:
 
 def test_fault_08_the_same_on_an_event_loop_and_in_threads() -> None:
     """Async layers, a sync one that works in a thread, and one with a time limit of its own."""
-    shield = Shield.load({**POLICY, "tools": {**POLICY["tools"], "middle": {**SAFE, "timeout_s": 60}}}, store="memory:")
+    shield = Shield.load(
+        {**POLICY, "tools": {**POLICY["tools"], "middle": {**SAFE, "timeout_s": 60}}},
+        store="memory:",
+    )
     failing = leaf()
     threads: set[int] = set()
 

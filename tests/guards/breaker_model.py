@@ -48,7 +48,8 @@ class Model:
         return "breaker.probe"
 
     def outcome(self, call: str, how: str, now: int) -> str:
-        """What is said of an outcome: `ok`, a failure of the tool (`system`), or the caller's own (`user`)."""
+        """What is said of an outcome: `ok`, a failure of the tool (`system`), or the caller's own
+        (`user`)."""
         if self.state == "closed":
             if how == "ok":
                 self.failures = 0

@@ -1,4 +1,5 @@
-"""A loopback endpoint that speaks as OpenAI-compatible ones do, and says what a test wants it to."""
+"""A loopback endpoint that speaks as OpenAI-compatible ones do, and says what a test wants it
+to."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from typing import Any
 
 
 class FakeJudge:
-    """Answers every question with `says`: a verdict, or bytes as they are. It keeps what it was asked. With `parts` it
-    sends these one by one, then waits until the other side hangs up, and says so with `hung_up`."""
+    """Answers every question with `says`: a verdict, or bytes as they are. It keeps what it was
+    asked. With `parts` it sends these one by one, then waits until the other side hangs up, and
+    says so with `hung_up`."""
 
     def __init__(self) -> None:
         self.says: Any = {"verdict": "allow", "reason": "fine"}
@@ -59,7 +61,9 @@ class FakeJudge:
     def reply(self) -> bytes:
         """What it sends."""
         content = self.says if isinstance(self.says, str) else json.dumps(self.says)
-        return json.dumps({"choices": [{"message": {"content": content}}], "usage": self.usage}).encode()
+        return json.dumps(
+            {"choices": [{"message": {"content": content}}], "usage": self.usage}
+        ).encode()
 
     def close(self) -> None:
         """Stop."""

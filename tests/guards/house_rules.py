@@ -1,4 +1,5 @@
-"""A user's own guards, as the tables and tests name them in policies: functions and objects, sync and async."""
+"""A user's own guards, as the tables and tests name them in policies: functions and objects, sync
+and async."""
 
 from __future__ import annotations
 
@@ -17,7 +18,11 @@ def no_force(event: Any) -> str | None:
 def graded(event: Any) -> Finding | None:
     """Give the action that the call's argument names."""
     name = event.args.get("action")
-    return None if name is None else Finding(Action[name.upper()], "house.graded", text=f"the house says {name}")
+    return (
+        None
+        if name is None
+        else Finding(Action[name.upper()], "house.graded", text=f"the house says {name}")
+    )
 
 
 def hide_password(event: Any) -> Finding | None:

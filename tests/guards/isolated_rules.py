@@ -1,4 +1,5 @@
-"""Guards that are named in policies as isolated: some judge, some do what only a process of its own survives."""
+"""Guards that are named in policies as isolated: some judge, some do what only a process of its own
+survives."""
 
 from __future__ import annotations
 
@@ -15,17 +16,34 @@ import msgspec
 
 from stanchion import Action, Finding
 from stanchion.runtime.answers.isolated.wire import MARK
-from tests.guards.house_rules import Rules, Waiting, crashes, graded, hide_password, no_force, nonsense
+from tests.guards.house_rules import (
+    Rules,
+    Waiting,
+    crashes,
+    graded,
+    hide_password,
+    no_force,
+    nonsense,
+)
 
 CATASTROPHE = re.compile(r"(a+)+$")
 rules = Rules()
 waiting = Waiting()
 
 
-def policy(call: str, deadline_ms: int = 60_000, isolated: bool = True, **guard: Any) -> dict[str, Any]:
+def policy(
+    call: str, deadline_ms: int = 60_000, isolated: bool = True, **guard: Any
+) -> dict[str, Any]:
     """A policy with one guard, whose code may have a process of its own."""
     code = f"tests.guards.isolated_rules:{call}"
-    entry = {"use": "python", "id": "g", "call": code, "deadline_ms": deadline_ms, "isolated": isolated, **guard}
+    entry = {
+        "use": "python",
+        "id": "g",
+        "call": code,
+        "deadline_ms": deadline_ms,
+        "isolated": isolated,
+        **guard,
+    }
     return {"name": "apart", "tools": {"door": {"risk": "high"}}, "guards": [entry]}
 
 
@@ -46,7 +64,8 @@ async def tells_context_later(event: Any, context: Any, stop: threading.Event) -
 
 
 def stuck(event: Any) -> str | None:
-    """Look for what takes longer than the world will last, where the arguments hold it; no other thread can work."""
+    """Look for what takes longer than the world will last, where the arguments hold it; no other
+    thread can work."""
     CATASTROPHE.match(event.args.get("text", ""))
     return "short, and refused" if event.args.get("refuse") else None
 
@@ -111,7 +130,8 @@ def dies(event: Any) -> str | None:
 
 
 def strays(event: Any) -> str | None:
-    """Judge by the arguments, and leave something behind that another question could take for its answer."""
+    """Judge by the arguments, and leave something behind that another question could take for its
+    answer."""
     match event.args.get("leaves"):
         case "fork":
             os.fork()
@@ -124,8 +144,13 @@ def strays(event: Any) -> str | None:
         case "frame":
             _channel().sendall(_frame(bytes(MARK)))
         case "own answer":
-            # The mark of the question is in the frames that brought it here: code that means harm can find it.
-            marks = [frame.frame.f_locals["mark"] for frame in inspect.stack() if "mark" in frame.frame.f_locals]
+            # The mark of the question is in the frames that brought it here: code that means harm
+            # can find it.
+            marks = [
+                frame.frame.f_locals["mark"]
+                for frame in inspect.stack()
+                if "mark" in frame.frame.f_locals
+            ]
             _channel().sendall(_frame(marks[0]))
         case "late frame":
             threading.Timer(0.05, _channel().sendall, [_frame(bytes(MARK))]).start()

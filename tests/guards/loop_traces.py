@@ -6,9 +6,34 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-THINGS: Final = ("invoice", "harbour", "turbine", "orchard", "ledger", "glacier", "violin", "antenna", "bakery", "tram")
-READERS: Final = ("search_catalogue", "find_flights", "lookup_customer", "query_index", "list_orders", "web_search")
-ACTORS: Final = ("book_room", "submit_form", "press_button", "start_job", "assign_task", "order_part")
+THINGS: Final = (
+    "invoice",
+    "harbour",
+    "turbine",
+    "orchard",
+    "ledger",
+    "glacier",
+    "violin",
+    "antenna",
+    "bakery",
+    "tram",
+)
+READERS: Final = (
+    "search_catalogue",
+    "find_flights",
+    "lookup_customer",
+    "query_index",
+    "list_orders",
+    "web_search",
+)
+ACTORS: Final = (
+    "book_room",
+    "submit_form",
+    "press_button",
+    "start_job",
+    "assign_task",
+    "order_part",
+)
 
 
 class Step(NamedTuple):
@@ -33,13 +58,21 @@ def _hex(draw: random.Random) -> str:
 
 def counter(draw: random.Random) -> Trace:
     """The same action, numbered."""
-    tool, thing, name = draw.choice(ACTORS), draw.choice(THINGS), draw.choice(("attempt", "retry", "try_number"))
+    tool, thing, name = (
+        draw.choice(ACTORS),
+        draw.choice(THINGS),
+        draw.choice(("attempt", "retry", "try_number")),
+    )
     return [Step(tool, {"what": thing, name: at}, "accepted") for at in range(1, 9)]
 
 
 def nonce(draw: random.Random) -> Trace:
     """The same action with an id of its own each time."""
-    tool, thing, name = draw.choice(ACTORS), draw.choice(THINGS), draw.choice(("request_id", "nonce", "trace_id"))
+    tool, thing, name = (
+        draw.choice(ACTORS),
+        draw.choice(THINGS),
+        draw.choice(("request_id", "nonce", "trace_id")),
+    )
     return [Step(tool, {"what": thing, name: _hex(draw)}, {"ok": True}) for _ in range(8)]
 
 
@@ -47,14 +80,20 @@ def clock(draw: random.Random) -> Trace:
     """The same question with the time of asking."""
     tool, thing = draw.choice(READERS), draw.choice(THINGS)
     day = draw.randrange(10, 28)
-    return [Step(tool, {"q": thing, "timestamp": f"2031-05-{day}T10:{at:02}:00Z"}, []) for at in range(8)]
+    return [
+        Step(tool, {"q": thing, "timestamp": f"2031-05-{day}T10:{at:02}:00Z"}, [])
+        for at in range(8)
+    ]
 
 
 def pages(draw: random.Random) -> Trace:
     """Page after page brings the same."""
     tool, name = draw.choice(READERS), draw.choice(("page", "offset", "page_number", "skip"))
     same: Any = draw.choice(([], {"items": []}, "no more results", [_text(draw)]))
-    return [Step(tool, {"q": draw.choice(THINGS) if at < 0 else "tram lines", name: at * 10}, same) for at in range(8)]
+    return [
+        Step(tool, {"q": draw.choice(THINGS) if at < 0 else "tram lines", name: at * 10}, same)
+        for at in range(8)
+    ]
 
 
 def between(draw: random.Random) -> Trace:
@@ -75,10 +114,23 @@ def turns(draw: random.Random) -> Trace:
 def reworded(draw: random.Random) -> Trace:
     """The same search in other words, answered by its own words and the same finds."""
     tool, finds = draw.choice(READERS), _text(draw, 20)
-    words = ["timetable", "of", "the", "northern", "coastal", "ferry", "line", "in", "winter", "season"]
+    words = [
+        "timetable",
+        "of",
+        "the",
+        "northern",
+        "coastal",
+        "ferry",
+        "line",
+        "in",
+        "winter",
+        "season",
+    ]
     steps = []
     for _ in range(8):
-        asked = draw.sample(words, len(words)) + draw.sample(("please", "now", "official"), draw.randrange(2))
+        asked = draw.sample(words, len(words)) + draw.sample(
+            ("please", "now", "official"), draw.randrange(2)
+        )
         query = " ".join(asked)
         steps.append(Step(tool, {"query": query}, f"Results for {query}: {finds}"))
     return steps
@@ -90,7 +142,8 @@ def failing(draw: random.Random) -> Trace:
     for _ in range(8):
         line = f"load('{draw.choice(THINGS)}', \"{_text(draw, 2)}\")"
         frames = (
-            f'  File "/srv/{_text(draw, 1)}.py", line {draw.randrange(900)}, in {draw.choice(THINGS)}\n    {line}\n'
+            f'  File "/srv/{_text(draw, 1)}.py", line {draw.randrange(900)}, in '
+            f"{draw.choice(THINGS)}\n    {line}\n"
         )
         error = f"Traceback (most recent call last):\n{frames * 3}KeyError: 'season'"
         steps.append(Step("python", {"code": line}, error, True))
@@ -117,8 +170,18 @@ def edit_and_test(draw: random.Random) -> Trace:
     """Edits, and tests that say something else each time."""
     steps = []
     for at in range(6):
-        steps.append(Step("edit_file", {"path": "a.py", "old": _text(draw, 3), "new": _text(draw, 3)}, "edited"))
-        steps.append(Step("bash", {"command": "pytest -q"}, f"{9 - at} failed, {at} passed: {_text(draw, 2)}"))
+        steps.append(
+            Step(
+                "edit_file",
+                {"path": "a.py", "old": _text(draw, 3), "new": _text(draw, 3)},
+                "edited",
+            )
+        )
+        steps.append(
+            Step(
+                "bash", {"command": "pytest -q"}, f"{9 - at} failed, {at} passed: {_text(draw, 2)}"
+            )
+        )
     return steps
 
 
@@ -136,7 +199,10 @@ def numbered(draw: random.Random) -> Trace:
 
 def reading(draw: random.Random) -> Trace:
     """File after file is read, and one of them again after it was changed."""
-    steps = [Step("read_file", {"path": f"src/{draw.choice(THINGS)}{at}.py"}, _text(draw)) for at in range(10)]
+    steps = [
+        Step("read_file", {"path": f"src/{draw.choice(THINGS)}{at}.py"}, _text(draw))
+        for at in range(10)
+    ]
     for _ in range(3):
         steps.append(Step("edit_file", {"path": "src/a.py", "new": _text(draw, 4)}, "edited"))
         steps.append(Step("read_file", {"path": "src/a.py"}, _text(draw)))
@@ -148,7 +214,14 @@ def mishaps(draw: random.Random) -> Trace:
     steps = []
     for at in range(6):
         kind = ("FileNotFoundError", "PermissionError", "ValueError")[at % 3]
-        steps.append(Step("bash", {"command": f"make {draw.choice(THINGS)}{at}"}, f"{kind}: {_text(draw, 3)}", True))
+        steps.append(
+            Step(
+                "bash",
+                {"command": f"make {draw.choice(THINGS)}{at}"},
+                f"{kind}: {_text(draw, 3)}",
+                True,
+            )
+        )
         steps.append(Step("bash", {"command": f"cat notes{at}.txt"}, _text(draw)))
     return steps
 
@@ -157,7 +230,10 @@ def questions(draw: random.Random) -> Trace:
     """Different searches, each with its own finds, some with none."""
     tool = draw.choice(READERS)
     finds: list[Any] = [[_text(draw)], [], [_text(draw)], [_text(draw)], []]
-    return [Step(tool, {"q": f"{draw.choice(THINGS)} {_text(draw, 2)}"}, finds[at % 5]) for at in range(12)]
+    return [
+        Step(tool, {"q": f"{draw.choice(THINGS)} {_text(draw, 2)}"}, finds[at % 5])
+        for at in range(12)
+    ]
 
 
 HONEST: Final[tuple[Callable[[random.Random], Trace], ...]] = (
@@ -165,7 +241,9 @@ HONEST: Final[tuple[Callable[[random.Random], Trace], ...]] = (
 )  # fmt: skip
 
 
-def traces(kinds: tuple[Callable[[random.Random], Trace], ...], seed: int, count: int) -> Iterator[tuple[str, Trace]]:
+def traces(
+    kinds: tuple[Callable[[random.Random], Trace], ...], seed: int, count: int
+) -> Iterator[tuple[str, Trace]]:
     """So many traces of each kind, with its name."""
     for kind in kinds:
         for at in range(count):

@@ -1,4 +1,5 @@
-"""Counting steps: how many lines of Python a call runs, so that cost is measured without a clock."""
+"""Counting steps: how many lines of Python a call runs, so that cost is measured without a
+clock."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Any
 
 
 def steps_of(call: Callable[[], Any]) -> int:
-    """How many lines a call runs in this thread, everything it calls included; a loop's turns count one by one."""
+    """How many lines a call runs in this thread, everything it calls included; a loop's turns count
+    one by one."""
     count = 0
 
     def trace(_frame: FrameType, kind: str, _arg: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Breaker, where a table cannot reach: any course of events on every store, racing calls, crashes, other clocks."""
+"""Breaker, where a table cannot reach: any course of events on every store, racing calls, crashes,
+other clocks."""
 
 from __future__ import annotations
 
@@ -37,10 +38,19 @@ __all__ = ["place", "server"]
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 RECORD: Final = key("default", "breaker", "pay", "breaker")
-LATE: Final = {"use": "rule", "id": "late", "check": "event.args.fine", "stages": ["tool_call"], "action": "block"}
+LATE: Final = {
+    "use": "rule",
+    "id": "late",
+    "check": "event.args.fine",
+    "stages": ["tool_call"],
+    "action": "block",
+}
 POLICY: Final[dict[str, Any]] = {"name": "fragile", "guards": [OPTIONS, LATE]}
 START: Final = 10_000_000
-FAULTS: Final[dict[str, tuple[str, str]]] = {"system": ("ConnectionError", "system"), "user": ("ValueError", "user")}
+FAULTS: Final[dict[str, tuple[str, str]]] = {
+    "system": ("ConnectionError", "system"),
+    "user": ("ValueError", "user"),
+}
 
 
 def circuit(store: Store, record: str = RECORD) -> Circuit:
@@ -64,17 +74,25 @@ def report(run: Run, call: str, how: str) -> str:
 
 
 def play(store: Store, true: FakeClock, drawn: random.Random, count: int) -> list[str]:
-    """Any course of calls, outcomes, crashes and time in three processes whose clocks are off: what is said, and what
-    is written down, is what the model says. Gives how often it opened and closed."""
+    """Any course of calls, outcomes, crashes and time in three processes whose clocks are off: what
+    is said, and what is written down, is what the model says. Gives how often it opened and
+    closed."""
     off = [drawn.choice((0, 0, -70_000, -SLACK_MS, 1, 70_000)) for _ in range(3)]
     hosts = [FakeClock(true() + ms) for ms in off]
-    runs = [shield_for(POLICY, clock=host, store=store).run("a", id=f"r{at}") for at, host in enumerate(hosts)]
+    runs = [
+        shield_for(POLICY, clock=host, store=store).run("a", id=f"r{at}")
+        for at, host in enumerate(hosts)
+    ]
     model = Model()
     under_way: list[tuple[Run, str]] = []
     for _ in range(count):
-        step = drawn.choice(("time", "call", "call", "call", "outcome", "outcome", "outcome", "crash"))
+        step = drawn.choice(
+            ("time", "call", "call", "call", "outcome", "outcome", "outcome", "crash")
+        )
         if step == "time":
-            ms = drawn.choice((1, 500, PROBE_MS - 1, PROBE_MS, COOLDOWN_MS - 1, COOLDOWN_MS, 2 * COOLDOWN_MS))
+            ms = drawn.choice(
+                (1, 500, PROBE_MS - 1, PROBE_MS, COOLDOWN_MS - 1, COOLDOWN_MS, 2 * COOLDOWN_MS)
+            )
             for clock in (true, *hosts):
                 clock.advance(ms)
         elif step == "call":
@@ -83,7 +101,9 @@ def play(store: Store, true: FakeClock, drawn: random.Random, count: int) -> lis
             said = model.call(decision.id, true(), refused_elsewhere=not fine)
             codes = [finding.code for finding in decision.findings]
             goes = said in ("", "breaker.probe")
-            assert codes == ([said] if said else []) + (["rule.broken"] if goes and not fine else [])
+            assert codes == ([said] if said else []) + (
+                ["rule.broken"] if goes and not fine else []
+            )
             assert decision.proceeds == (goes and fine)
             under_way += [(run, decision.id)] if decision.proceeds else []
         elif under_way:
@@ -133,7 +153,11 @@ def moments(drawn: random.Random, number: int, model: Model, under_way: list[str
     """One more event: a call, or the outcome of one, the probe's more often than others."""
     run, name = RunInfo(f"r{number}", "a"), f"e{number}"
     if under_way and drawn.random() < 0.6:
-        call = model.probe if model.probe in under_way and drawn.random() < 0.7 else drawn.choice(under_way)
+        call = (
+            model.probe
+            if model.probe in under_way and drawn.random() < 0.7
+            else drawn.choice(under_way)
+        )
         under_way.remove(call)
         how = drawn.choice(("ok", "ok", "system", "system", "user"))
         if how == "ok":
@@ -150,8 +174,8 @@ def moved(true: FakeClock, drawn: random.Random) -> None:
 
 
 def race(store: Store, true: FakeClock, drawn: random.Random, rounds: int) -> list[str]:
-    """Decisions of three processes at once, their steps in any order, while time goes on: the order in which the store
-    carried them out explains all of them."""
+    """Decisions of three processes at once, their steps in any order, while time goes on: the order
+    in which the store carried them out explains all of them."""
     policy = load_policy(POLICY)
     model = Model()
     caches: list[Records] = [{}, {}, {}]
@@ -163,7 +187,9 @@ def race(store: Store, true: FakeClock, drawn: random.Random, rounds: int) -> li
         for _ in range(drawn.randint(1, 4)):
             number += 1
             event = moments(drawn, number, model, under_way)
-            events.append(msgspec.structs.replace(event, at=true() + drawn.choice((0, 0, -5_000, 5_000))))
+            events.append(
+                msgspec.structs.replace(event, at=true() + drawn.choice((0, 0, -5_000, 5_000)))
+            )
         done = interleave(
             [decide(Plans(policy, e.run), Moment((e,)), drawn.choice(caches)) for e in events],
             store,
@@ -178,7 +204,13 @@ def race(store: Store, true: FakeClock, drawn: random.Random, rounds: int) -> li
                 assert decision.code == model.call(event.id, trip.reply.now)
                 under_way += [event.id] if decision.proceeds else []
             else:
-                how = "ok" if isinstance(event, ToolResult) else str(event.fault) if isinstance(event, Failure) else ""
+                how = (
+                    "ok"
+                    if isinstance(event, ToolResult)
+                    else str(event.fault)
+                    if isinstance(event, Failure)
+                    else ""
+                )
                 assert decision.code == model.outcome(event.call, how, trip.reply.now)
         assert len(done.applied) == len(events)
         assert circuit(store) == expected(model)
@@ -203,7 +235,9 @@ def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
     store.close()
 
 
-def test_the_order_of_the_store_explains_decisions_that_race(shared: tuple[Store, FakeClock]) -> None:
+def test_the_order_of_the_store_explains_decisions_that_race(
+    shared: tuple[Store, FakeClock],
+) -> None:
     store, clock = shared
     log = race(store, clock, random.Random(7), 4_000 if SOAK else 120)
     assert log.count("opened") > 3
@@ -229,7 +263,10 @@ def test_a_healthy_tool_writes_nothing_and_costs_one_trip() -> None:
 
 def test_of_many_threads_one_is_the_probe(tmp_path: Path) -> None:
     clock = FakeClock()
-    shields = [shield_for(POLICY, clock=clock, store=SqliteStore(tmp_path / "s.db", clock)) for _ in range(2)]
+    shields = [
+        shield_for(POLICY, clock=clock, store=SqliteStore(tmp_path / "s.db", clock))
+        for _ in range(2)
+    ]
     runs = [shields[at % 2].run("a", id=f"r{at}") for at in range(8)]
     opened(runs[0])
     clock.advance(COOLDOWN_MS)
@@ -256,7 +293,8 @@ def test_a_process_that_dies_with_the_probe_leaves_no_stuck_probe(tmp_path: Path
 
 
 def test_a_probe_whose_answer_is_lost_on_the_way_back_is_given_back() -> None:
-    """The store took it, the host never heard of it and ran nothing: whoever comes next gives it back."""
+    """The store took it, the host never heard of it and ran nothing: whoever comes next gives it
+    back."""
     clock = FakeClock()
     store = LostStore(MemoryStore(clock), applied=True)
     run = shield_for(POLICY, clock=clock, store=store).run("a")
@@ -308,19 +346,28 @@ def test_async_calls_share_it() -> None:
 
     async def all_at_once() -> list[Any]:
         run = shield.run("a")
-        came: list[Any] = await asyncio.gather(*[run.acall(pay, fine=True) for _ in range(8)], return_exceptions=True)
+        came: list[Any] = await asyncio.gather(
+            *[run.acall(pay, fine=True) for _ in range(8)], return_exceptions=True
+        )
         return came
 
-    assert [type(one) for one in asyncio.run(all_at_once())] == [ConnectionError] * 8, "all began before it opened"
+    assert [type(one) for one in asyncio.run(all_at_once())] == [ConnectionError] * 8, (
+        "all began before it opened"
+    )
     assert [type(one) for one in asyncio.run(all_at_once())] == [Refused] * 8
-    assert circuit(shield.store).cooldown_ms == COOLDOWN_MS, "outcomes that came while it was open changed nothing"
+    assert circuit(shield.store).cooldown_ms == COOLDOWN_MS, (
+        "outcomes that came while it was open changed nothing"
+    )
 
 
 def test_an_operator_closes_it_for_every_process_and_that_is_written_down() -> None:
     clock = FakeClock()
     store = MemoryStore(clock)
     journal = MemoryJournal()
-    shield, other = shield_for(POLICY, clock=clock, store=store, journal=journal), shield_for(POLICY, store=store)
+    shield, other = (
+        shield_for(POLICY, clock=clock, store=store, journal=journal),
+        shield_for(POLICY, store=store),
+    )
     run, theirs = shield.run("a"), other.run("b")
     opened(run)
     clock.advance(COOLDOWN_MS)
@@ -364,6 +411,10 @@ def test_a_host_whose_clock_is_off_rules_by_the_stores_clock(off_ms: int) -> Non
 
 def test_every_action_of_the_policy_makes_sense_where_calls_are_judged() -> None:
     for action in ("allow", "warn", "retry", "queue", "escalate", "block", "quarantine", "halt"):
-        guard = load_policy({"name": "x", "guards": [{"use": "breaker", "action": action}]}).seats[0].placed.guard
+        guard = (
+            load_policy({"name": "x", "guards": [{"use": "breaker", "action": action}]})
+            .seats[0]
+            .placed.guard
+        )
         assert isinstance(guard, Breaker)
         assert guard.actions() == (Action[action.upper()],)

@@ -1,4 +1,5 @@
-"""Budget, where a table cannot reach: many threads, several stores, levels, windows in detail, and what settles."""
+"""Budget, where a table cannot reach: many threads, several stores, levels, windows in detail, and
+what settles."""
 
 from __future__ import annotations
 
@@ -42,14 +43,20 @@ def spent(store: Store, counter: str, unit: str, *whose: str, tenant: str = "def
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     clock = FakeClock()
-    made: Store = MemoryStore(clock) if request.param == "memory" else SqliteStore(tmp_path / "state.db", clock)
+    made: Store = (
+        MemoryStore(clock)
+        if request.param == "memory"
+        else SqliteStore(tmp_path / "state.db", clock)
+    )
     yield made
     made.close()
 
 
 def test_fifty_threads_spend_exactly_the_budget(store: Store) -> None:
     runs = [
-        shield_for(policy({"tokens": 1000, "cost_usd": 1, "per": "task"}), store=store).run(f"agent-{number}", "t")
+        shield_for(policy({"tokens": 1000, "cost_usd": 1, "per": "task"}), store=store).run(
+            f"agent-{number}", "t"
+        )
         for number in range(5)
     ]
     decisions: list[tuple[bool, str]] = []
@@ -65,7 +72,8 @@ def test_fifty_threads_spend_exactly_the_budget(store: Store) -> None:
 
 
 def test_fifty_threads_that_settle_never_spend_more_than_there_is(store: Store) -> None:
-    """Each call reserves ten and uses one to seven: the books say what was used, and what is left can be spent."""
+    """Each call reserves ten and uses one to seven: the books say what was used, and what is left
+    can be spent."""
     run = shield_for(policy({"tokens": 100}), store=store).run("a", id="r")
     used: list[int] = []
 
@@ -114,7 +122,10 @@ def test_levels_take_together_under_threads(store: Store) -> None:
     total = sum(went_ahead)
     assert 0 < total <= 95
     assert sum(spent(store, "run", "tokens", "run", run.id) for run in runs) == total
-    assert sum(spent(store, "task", "tokens", "task", f"task-{number}") for number in range(2)) == total
+    assert (
+        sum(spent(store, "task", "tokens", "task", f"task-{number}") for number in range(2))
+        == total
+    )
     assert spent(store, "agent", "one", "agent", "a") == len(went_ahead) <= 9
     assert spent(store, "tenant", "tokens", "tenant") == total
     assert spent(store, "fleet", "tokens", "fleet", tenant="*") == total
@@ -133,9 +144,14 @@ def test_a_models_usage_takes_the_place_of_the_estimate() -> None:
     store = MemoryStore(FakeClock())
     run = shield_for(policy({"tokens": 100}), store=store).run("a", id="r")
     model = ScriptedModel({"text": "hm", "usage": {"input_tokens": 60, "output_tokens": 30}}, "yes")
-    assert run.model(model, [], tokens=10) == {"text": "hm", "usage": {"input_tokens": 60, "output_tokens": 30}}
+    assert run.model(model, [], tokens=10) == {
+        "text": "hm",
+        "usage": {"input_tokens": 60, "output_tokens": 30},
+    }
     assert spent(store, "budget", "tokens", "run", "r") == 90
-    with pytest.raises(Refused, match="this would exceed the 100 tokens of this run: 90 used or reserved"):
+    with pytest.raises(
+        Refused, match="this would exceed the 100 tokens of this run: 90 used or reserved"
+    ):
         run.model(model, [], tokens=11)
     assert run.model(model, [], tokens=10) == "yes"
     assert model.count == 2
@@ -148,7 +164,9 @@ def test_a_tool_that_fails_has_used_its_call_and_its_time() -> None:
 
     @shield.tool(timeout_s=40)
     def slow() -> None:
-        assert spent(store, "budget", "duration_ms", "run", "r") == 40_000 + 25_000 * (clock() > 1_000_000)
+        assert spent(store, "budget", "duration_ms", "run", "r") == 40_000 + 25_000 * (
+            clock() > 1_000_000
+        )
         clock.advance(25_000)
         raise OSError("no disk")
 
@@ -172,7 +190,8 @@ def test_a_failed_call_reported_by_a_host_costs_what_it_cost() -> None:
 
 
 def test_an_answer_of_the_store_that_is_lost_refuses_and_nothing_stays_charged() -> None:
-    """It does not begin, so what it may have reserved is given back before anything else is judged."""
+    """It does not begin, so what it may have reserved is given back before anything else is
+    judged."""
     clock = FakeClock()
     store = LostStore(MemoryStore(clock), on=[1], applied=True)
     run = shield_for(policy({"tokens": 100}), clock=clock, store=store).run("a", id="r")
@@ -204,14 +223,27 @@ def test_a_degraded_call_is_counted_once_and_settled() -> None:
 
 def test_a_degraded_call_warns_once() -> None:
     """It is judged twice and is one action: the third call that warns escalates, not the second."""
-    entries = policy({"id": "d", "calls": 9, "degrade_at": 1}, {"id": "w", "tokens": 900, "warn_at": 1})
+    entries = policy(
+        {"id": "d", "calls": 9, "degrade_at": 1}, {"id": "w", "tokens": 900, "warn_at": 1}
+    )
     loud = {"use": "rule", "id": "loud", "when": "event.tool == 't'", "action": "warn"}
     run = shield_for(
-        {**entries, "limits": {"count_marks": True}, "degrade": SLOWER, "guards": [*entries["guards"], loud]}
+        {
+            **entries,
+            "limits": {"count_marks": True},
+            "degrade": SLOWER,
+            "guards": [*entries["guards"], loud],
+        }
     ).run("a", "task")
     decisions = [run.check("t", {"n": n}, tokens=9) for n in range(3)]
-    assert [decision.action for decision in decisions] == [Action.DEGRADE, Action.DEGRADE, Action.ESCALATE]
-    thirds = [finding.args for finding in decisions[2].findings if finding.code == "kernel.third_warning"]
+    assert [decision.action for decision in decisions] == [
+        Action.DEGRADE,
+        Action.DEGRADE,
+        Action.ESCALATE,
+    ]
+    thirds = [
+        finding.args for finding in decisions[2].findings if finding.code == "kernel.third_warning"
+    ]
     assert sorted(thirds) == [("loud", 3), ("w", 3)]
 
 
@@ -248,8 +280,14 @@ def test_no_span_as_long_as_the_window_holds_more_than_the_limit(seed: int) -> N
             history.append((now, tokens))
         else:
             refused += 1
-            counted = sum(amount for at, amount in history if at > now - 10_000 * BUCKETS // (BUCKETS - 1) - BUCKETS)
-            assert counted + tokens > 50, "it is refused only where it does not fit into a window a little longer"
+            counted = sum(
+                amount
+                for at, amount in history
+                if at > now - 10_000 * BUCKETS // (BUCKETS - 1) - BUCKETS
+            )
+            assert counted + tokens > 50, (
+                "it is refused only where it does not fit into a window a little longer"
+            )
     assert refused > 50
     for at, _ in history:
         assert sum(amount for when, amount in history if at <= when < at + 10_000) <= 50
@@ -260,10 +298,17 @@ def test_a_budget_that_outlives_its_runs_is_never_forgotten() -> None:
     store = MemoryStore(clock)
     entries = [{"id": per, "tokens": 10, "per": per} for per in ("agent", "tenant", "fleet")]
     for entry in entries:
-        assert shield_for(policy(entry), clock=clock, store=store).run("a").check("t", {}, tokens=10).proceeds
+        assert (
+            shield_for(policy(entry), clock=clock, store=store)
+            .run("a")
+            .check("t", {}, tokens=10)
+            .proceeds
+        )
     clock.advance(400 * 86_400_000)
     for entry in entries:
-        decision = shield_for(policy(entry), clock=clock, store=store).run("a").check("t", {}, tokens=1)
+        decision = (
+            shield_for(policy(entry), clock=clock, store=store).run("a").check("t", {}, tokens=1)
+        )
         assert decision.code == "budget.exceeded", entry
 
 
@@ -292,7 +337,8 @@ def test_a_policy_that_counts_only_calls_holds_nothing_and_makes_no_charges() ->
 
 
 def test_children_spend_from_the_run_that_began_them() -> None:
-    """A child has its parent's counters, unless something was carved out for it: that is charged above already."""
+    """A child has its parent's counters, unless something was carved out for it: that is charged
+    above already."""
     budget = Budget(tokens=10, calls=5, per="run", counter="c")
     parent, child = RunInfo("p", "a"), RunInfo("c", "b", purse="p")
     assert budget.counts(child) == budget.counts(parent)
@@ -302,7 +348,9 @@ def test_children_spend_from_the_run_that_began_them() -> None:
         RunInfo("c", "b", purse="p", allotment=(-1, 0, -1, -1, -1), allotted_by="a")
     )
     own = Budget(tokens=10, per="agent", counter="c")
-    assert own.counts(carved) == own.counts(RunInfo("x", "b")), "the child's own agent is bounded all the same"
+    assert own.counts(carved) == own.counts(RunInfo("x", "b")), (
+        "the child's own agent is bounded all the same"
+    )
     (line,) = Allotment().lines(ToolCall(id="e", at=0, run=carved))
     assert (line.unit, line.bands, line.hold_ms) == (Unit.TOKENS, ((4, Action.BLOCK),), HOLD_MS)
     said = Allotment().word(ToolCall(id="e", at=0, run=carved), Action.BLOCK, (3,), (Action.BLOCK,))
@@ -351,7 +399,9 @@ def test_a_mark_is_the_first_number_that_is_its_share_or_more(seed: int) -> None
         (Unit.DURATION_MS, 0, "0 seconds of work"),
     ],
 )
-def test_numbers_are_said_exactly_and_as_people_read_them(unit: Unit, number: int, words: str) -> None:
+def test_numbers_are_said_exactly_and_as_people_read_them(
+    unit: Unit, number: int, words: str
+) -> None:
     assert phrase(unit, number) == words
     assert words.startswith(shown(unit, number))
 
@@ -366,7 +416,10 @@ def test_numbers_are_said_exactly_and_as_people_read_them(unit: Unit, number: in
         ({"tokens": 50}, "this would exceed the 50 tokens of this run: 0 used or reserved"),
         (
             {"tokens": 50, "window_s": 90},
-            "this would exceed the 50 tokens that this run may use in 90 seconds: 0 used or reserved",
+            (
+                "this would exceed the 50 tokens that this run may use in 90 seconds: 0 used or "
+                "reserved"
+            ),
         ),
     ],
 )
@@ -399,18 +452,28 @@ LOCKED: Final = "; in lockdown, with so little left of a budget, warnings refuse
         ),
         (
             {"tokens": 1000, "window_s": 60, "warn_at": 50, "escalate_at": 95},
-            "this reaches 50 % of the 1,000 tokens of this run for any 60 seconds: 300 used or reserved before it",
+            (
+                "this reaches 50 % of the 1,000 tokens of this run for any 60 seconds: 300 used or "
+                "reserved before it"
+            ),
         ),
     ],
 )
-def test_a_mark_that_refuses_in_lockdown_is_said_to_be_a_mark(entry: dict[str, Any], says: str) -> None:
-    """Another budget is nearly used up, of this one only the mark is reached; the agent reads why that refuses."""
+def test_a_mark_that_refuses_in_lockdown_is_said_to_be_a_mark(
+    entry: dict[str, Any], says: str
+) -> None:
+    """Another budget is nearly used up, of this one only the mark is reached; the agent reads why
+    that refuses."""
     entries = policy({"id": "calls", "calls": 6}, {"id": "tokens", **entry})
     run = shield_for({**entries, "autonomy": True}).run("a")
     for _ in range(5):
         assert run.check("t", {}, tokens=60).action == Action.ALLOW
     decision = run.check("t", {}, tokens=200)
-    assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "budget.nearly")
+    assert (decision.inputs.mode, decision.action, decision.code) == (
+        "lockdown",
+        Action.BLOCK,
+        "budget.nearly",
+    )
     assert decision.message == says + LOCKED
     assert decision.advice == "do what nothing warns about, or ask for a larger budget"
     assert decision.findings[0].said == Action.WARN
@@ -418,11 +481,17 @@ def test_a_mark_that_refuses_in_lockdown_is_said_to_be_a_mark(entry: dict[str, A
 
 
 def test_a_limit_that_refuses_in_lockdown_is_still_a_limit() -> None:
-    run = shield_for({**policy({"id": "calls", "calls": 6}, {"id": "plain", "tokens": 100}), "autonomy": True}).run("a")
+    run = shield_for(
+        {**policy({"id": "calls", "calls": 6}, {"id": "plain", "tokens": 100}), "autonomy": True}
+    ).run("a")
     for _ in range(5):
         assert run.check("t", {}).proceeds
     plain = run.check("t", {}, tokens=101)
-    assert (plain.inputs.mode, plain.code, plain.findings[0].said) == ("lockdown", "budget.exceeded", None)
+    assert (plain.inputs.mode, plain.code, plain.findings[0].said) == (
+        "lockdown",
+        "budget.exceeded",
+        None,
+    )
     assert LOCKED not in plain.message
 
 
@@ -433,6 +502,12 @@ def test_what_is_over_its_limit_already_is_said_to_be_over_it_also_in_lockdown()
     scene.records["k"] = (9, None)
     scene.store.carry(Batch("before", lines=(Line("k"),), amounts=(9, 0, 0, 0, 0)))
     name = key("default", "budget", "", "tokens", "tenant")
-    scene.store.carry(Batch("spent", lines=(Line(name, unit=Unit.TOKENS),), amounts=(0, 101, 0, 0, 0)))
+    scene.store.carry(
+        Batch("spent", lines=(Line(name, unit=Unit.TOKENS),), amounts=(0, 101, 0, 0, 0))
+    )
     decision = scene.judge()
-    assert (decision.inputs.mode, decision.code, decision.findings[0].said) == ("lockdown", "budget.exceeded", None)
+    assert (decision.inputs.mode, decision.code, decision.findings[0].said) == (
+        "lockdown",
+        "budget.exceeded",
+        None,
+    )

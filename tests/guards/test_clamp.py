@@ -20,7 +20,9 @@ SMALL = Clamp(max_chars=400, max_field=200)
 texts = st.text("abc ", max_size=20) | st.integers(0, 900).map(lambda n: "x" * n)
 contents = st.recursive(
     st.none() | st.booleans() | st.integers() | texts,
-    lambda inner: st.lists(inner, max_size=40) | st.dictionaries(st.text("kl", max_size=3), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=40) | st.dictionaries(st.text("kl", max_size=3), inner, max_size=5)
+    ),
     max_leaves=60,
 )
 
@@ -41,7 +43,9 @@ def cannot(guard: Clamp, result: Any) -> bool:
 def alike(before: Any, after: Any) -> bool:
     """Whether objects have the same names, lists no more items, and everything else its type."""
     if isinstance(before, dict):
-        return list(before) == list(after) and all(alike(before[name], after[name]) for name in before)
+        return list(before) == list(after) and all(
+            alike(before[name], after[name]) for name in before
+        )
     if isinstance(before, list):
         return isinstance(after, list) and len(after) <= len(before)
     return type(before) is type(after)
@@ -63,7 +67,12 @@ def test_what_comes_out_fits_and_is_left_alone_the_second_time(content: Any, kee
 
 
 def test_small_results_are_handed_on_as_they_are() -> None:
-    assert SMALL.judge(read(ToolResult(id="e", at=0, run=RUN, tool="read", result={"a": ["x" * 200, 1]}))) is None
+    assert (
+        SMALL.judge(
+            read(ToolResult(id="e", at=0, run=RUN, tool="read", result={"a": ["x" * 200, 1]}))
+        )
+        is None
+    )
 
 
 def test_a_text_keeps_its_beginning_and_its_end() -> None:
@@ -78,7 +87,9 @@ def test_a_long_list_loses_items_in_the_middle() -> None:
     made = clamped(SMALL, [f"row {number:04}" for number in range(1_000)])
     assert made[0] == "row 0000"
     assert made[-1] == "row 0999"
-    assert [item for item in made if "left out" in item] == [f"… {1_001 - len(made):,} items left out …"]
+    assert [item for item in made if "left out" in item] == [
+        f"… {1_001 - len(made):,} items left out …"
+    ]
 
 
 def test_small_fields_stay_whole_beside_a_large_one() -> None:

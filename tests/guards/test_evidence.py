@@ -1,4 +1,5 @@
-"""Evidence: what is claimed, what runs tests, what came of them, and in which order things happened."""
+"""Evidence: what is claimed, what runs tests, what came of them, and in which order things
+happened."""
 
 from __future__ import annotations
 
@@ -123,7 +124,9 @@ def test_what_is_no_claim_is_let_be(text: str) -> None:
 
 
 def done_by(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[Step]:
-    return steps_by(Known())(read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool=tool, args=args, traits=traits)))
+    return steps_by(Known())(
+        read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool=tool, args=args, traits=traits))
+    )
 
 
 def kinds(command: object, tool: str = "bash") -> list[str]:
@@ -270,7 +273,9 @@ def test_handing_on_is_recognised(command: str) -> None:
         ("bash", {"command": 3}, []),
     ],
 )
-def test_what_a_tool_does_is_told_by_its_name_and_arguments(tool: str, args: dict[str, Any], what: list[str]) -> None:
+def test_what_a_tool_does_is_told_by_its_name_and_arguments(
+    tool: str, args: dict[str, Any], what: list[str]
+) -> None:
     assert [step.what for step in done_by(tool, args)] == what
 
 
@@ -284,12 +289,18 @@ def test_guards_that_look_for_the_same_read_a_call_once() -> None:
     call = read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="bash", args=args))
     alone = steps_of(lambda: one.judge(call, None, 0))
     assert steps_of(lambda: other.judge(call, None, 0)) < alone / 3
-    came = read(ToolResult(id="e2", run=RunInfo("r1"), at=0, tool="bash", args=args, result="1 passed", call="c1"))
+    came = read(
+        ToolResult(
+            id="e2", run=RunInfo("r1"), at=0, tool="bash", args=args, result="1 passed", call="c1"
+        )
+    )
     assert steps_of(lambda: other._steps(came)) < alone / 3
 
 
 def test_guards_that_look_for_something_else_read_it_for_themselves() -> None:
-    call = read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="bash", args={"command": "verify all"}))
+    call = read(
+        ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="bash", args={"command": "verify all"})
+    )
     assert steps_by(Known())(call) == []
     assert Evidence(test_commands=("verify",))._steps(call) != []
 
@@ -364,7 +375,10 @@ def test_whose_status_a_call_ends_with(command: str, counts: bool) -> None:
         ({"exit_code": 0, "stdout": "Ran 0 tests in 0.000s\n\nOK"}, UNCLEAR),
         ("Ran 10 tests in 0.1s\n\nOK", PASSED),
         ("test result: ok. 0 passed; 0 failed; 0 ignored", UNCLEAR),
-        ({"exit_code": 0, "stdout": "running 0 tests\ntest result: ok. 0 passed; 0 failed"}, UNCLEAR),
+        (
+            {"exit_code": 0, "stdout": "running 0 tests\ntest result: ok. 0 passed; 0 failed"},
+            UNCLEAR,
+        ),
         ("test result: ok. 0 passed; 0 failed\ntest result: ok. 5 passed; 0 failed", PASSED),
         ("ok  \ta\t0.2s [no tests to run]", UNCLEAR),
         ({"exit_code": 0, "stdout": "ok  \ta\t0.2s [no tests to run]"}, UNCLEAR),
@@ -419,7 +433,10 @@ def test_words_of_others_are_no_evidence() -> None:
     assert outcome("5 passed", lint=False, counts=True, alone=True, heard=False) == UNCLEAR
     assert outcome("exit code: 0", lint=False, counts=True, alone=True, heard=False) == UNCLEAR
     assert outcome("2 failed", lint=False, counts=False, alone=False, heard=False) == FAILED
-    parts = {"exit_code": 0, "stdout": "test result: ok. 5 passed; 0 failed\ntest result: ok. 0 passed; 0 failed"}
+    parts = {
+        "exit_code": 0,
+        "stdout": "test result: ok. 5 passed; 0 failed\ntest result: ok. 0 passed; 0 failed",
+    }
     assert outcome(parts, lint=False, counts=True, alone=True, heard=False) == PASSED
     zero = {"exit_code": 0, "stdout": "test result: ok. 0 passed; 0 failed"}
     assert outcome(zero, lint=False, counts=True, alone=True, heard=False) == UNCLEAR
@@ -432,7 +449,13 @@ class Acting:
     """A run under the guard, whose calls may overlap."""
 
     def __init__(self) -> None:
-        shield = shield_for({"name": "e", "limits": {"warnings": 1000}, "guards": [{"use": "evidence", "lint": None}]})
+        shield = shield_for(
+            {
+                "name": "e",
+                "limits": {"warnings": 1000},
+                "guards": [{"use": "evidence", "lint": None}],
+            }
+        )
         self.run = shield.run("coder")
 
     def begin(self, tool: str, **args: Any) -> Callable[[Any], None]:

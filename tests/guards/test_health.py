@@ -1,4 +1,5 @@
-"""Health, where a table cannot reach: the score itself, reliability, every store, and what it costs."""
+"""Health, where a table cannot reach: the score itself, reliability, every store, and what it
+costs."""
 
 from __future__ import annotations
 
@@ -74,11 +75,22 @@ def test_threads_push_without_racing() -> None:
 
 
 def test_a_score_is_of_a_hundred() -> None:
-    assert [score(register) for register in (0, 0b10, 0b11, 0b110, 0b1001)] == [None, 100, 0, 50, 66]
+    assert [score(register) for register in (0, 0b10, 0b11, 0b110, 0b1001)] == [
+        None,
+        100,
+        0,
+        50,
+        66,
+    ]
 
 
 def test_before_a_call_it_only_looks(store: Store) -> None:
-    guard = {"use": "health", "calls": 6, "min_calls": 3, "stages": ["tool_call", "tool_result", "error"]}
+    guard = {
+        "use": "health",
+        "calls": 6,
+        "min_calls": 3,
+        "stages": ["tool_call", "tool_result", "error"],
+    }
     shield = shield_for({"name": "watched", "guards": [guard]}, store=store)
     run = shield.run("a")
     assert run.check("search", {}).findings == ()

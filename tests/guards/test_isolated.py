@@ -1,4 +1,5 @@
-"""A guard in a process of its own: its deadline holds, it answers as it would otherwise, and nothing of it is left."""
+"""A guard in a process of its own: its deadline holds, it answers as it would otherwise, and
+nothing of it is left."""
 
 from __future__ import annotations
 
@@ -21,7 +22,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from stanchion import Action, PolicyError, Shield
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.context import Context, Said
-from stanchion.kernel.events import Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.events import (
+    Egress,
+    Event,
+    Failure,
+    ModelCall,
+    Prompt,
+    RunInfo,
+    ToolCall,
+    ToolResult,
+)
 from stanchion.kernel.names import names
 from stanchion.runtime.answers.isolated.guard import IsolatedGuard
 from stanchion.runtime.answers.isolated.wire import event_received, event_sent
@@ -57,14 +67,21 @@ def gone(pid: int) -> bool:
 @pytest.fixture(scope="module")
 def pair() -> Iterator[tuple[Shield, Shield]]:
     """A shield that isolates a guard, and one that does not."""
-    with shield_for(policy("judges")) as apart, shield_for(policy("judges", isolated=False)) as beside:
+    with (
+        shield_for(policy("judges")) as apart,
+        shield_for(policy("judges", isolated=False)) as beside,
+    ):
         yield apart, beside
 
 
 def test_a_call_that_holds_the_interpreter_ends_at_the_deadline_and_other_guards_count() -> None:
     own = policy("stuck", SHORT_MS)
-    own["guards"].append({"use": "tool_denylist", "id": "never", "tools": ["bomb"], "priority": 200})
-    own["guards"].append({"use": "python", "id": "beside", "call": "tests.guards.isolated_rules:graded",
+    own["guards"].append(
+        {"use": "tool_denylist", "id": "never", "tools": ["bomb"], "priority": 200}
+    )
+    own["guards"].append({"use": "python", "id": "beside", "call": ("tests.guards.isolated_rules:gr"
+                                                                    "a"
+                                                                   "ded"),
                           "deadline_ms": LONG_MS, "priority": 10})  # fmt: skip
     with shield_for(own) as shield:
         decision = shield.run("a").check("t", {**ENDLESS, "action": "warn"})
@@ -99,8 +116,14 @@ def test_after_it_was_ended_it_answers_again_from_another_process() -> None:
 def test_being_late_means_what_it_means_for_every_guard() -> None:
     with shield_for(policy("stuck", 100, deep=True)) as shield:
         low, high = (shield.run("a").check(tool, ENDLESS) for tool in ("t", "door"))
-    assert (low.proceeds, [finding.code for finding in low.errors]) == (True, ["kernel.lookup_late"])
-    assert (high.proceeds, [finding.code for finding in high.errors]) == (False, ["kernel.lookup_undecided"])
+    assert (low.proceeds, [finding.code for finding in low.errors]) == (
+        True,
+        ["kernel.lookup_late"],
+    )
+    assert (high.proceeds, [finding.code for finding in high.errors]) == (
+        False,
+        ["kernel.lookup_undecided"],
+    )
 
 
 def test_a_process_that_does_not_answer_is_a_guard_that_failed() -> None:
@@ -125,13 +148,16 @@ def test_a_process_that_does_not_answer_is_a_guard_that_failed() -> None:
 
 
 LEFT: Final = [
-    "", "fork", "fork that raises", "fork that exits", "frame", "own answer", "late frame", "half a frame", "output",
+    "", "fork", "fork that raises", "fork that exits", "frame", "own answer", "late frame",
+    "half a frame", "output",
 ]  # fmt: skip
 
 
 @settings(max_examples=100 if SOAK else 4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(asked=st.lists(st.tuples(st.sampled_from(LEFT), st.booleans()), min_size=3, max_size=8))
-def test_no_question_gets_the_answer_to_another_whatever_the_code_leaves_behind(asked: list[tuple[str, bool]]) -> None:
+def test_no_question_gets_the_answer_to_another_whatever_the_code_leaves_behind(
+    asked: list[tuple[str, bool]],
+) -> None:
     with shield_for(policy("strays", 2_000)) as shield:
         run = shield.run("a")
         for leaves, refuse in asked:
@@ -146,12 +172,17 @@ def test_no_question_gets_the_answer_to_another_whatever_the_code_leaves_behind(
 def test_a_fork_of_the_process_answers_nobody_and_costs_no_question(leaves: str) -> None:
     with shield_for(policy("strays")) as shield:
         run = shield.run("a")
-        told = [run.check("t", {"leaves": leaves, "refuse": refuse}) for refuse in (False, True, False, True)]
+        told = [
+            run.check("t", {"leaves": leaves, "refuse": refuse})
+            for refuse in (False, True, False, True)
+        ]
         assert [decision.code for decision in told] == ["", "python.refused"] * 2
 
 
 @pytest.mark.parametrize("leaves", ["frame", "own answer"])
-def test_what_was_written_before_a_question_is_a_failure_and_the_process_begins_anew(leaves: str) -> None:
+def test_what_was_written_before_a_question_is_a_failure_and_the_process_begins_anew(
+    leaves: str,
+) -> None:
     with shield_for(policy("strays")) as shield:
         run = shield.run("a")
         run.check("t", {"leaves": leaves, "refuse": True})
@@ -180,7 +211,9 @@ def test_one_who_is_cut_off_while_it_asks_leaves_its_answer_to_nobody() -> None:
     stop = threading.Event()
 
     def event(refuse: bool) -> Event:
-        return ToolCall(id="e", at=0, run=RunInfo(id="r", agent="a"), tool="t", args={"refuse": refuse})
+        return ToolCall(
+            id="e", at=0, run=RunInfo(id="r", agent="a"), tool="t", args={"refuse": refuse}
+        )
 
     def next_one() -> None:
         assert guard(event(refuse=False), stop) is None
@@ -188,7 +221,12 @@ def test_one_who_is_cut_off_while_it_asks_leaves_its_answer_to_nobody() -> None:
 
     next_one()
     # Most cuts cost a process, which takes its time to start.
-    cut = everywhere(lambda: guard(event(refuse=True), stop), next_one, files("runtime/answers/isolated"), every=40)
+    cut = everywhere(
+        lambda: guard(event(refuse=True), stop),
+        next_one,
+        files("runtime/answers/isolated"),
+        every=40,
+    )
     assert cut > 5
     guard.close()
 
@@ -207,7 +245,9 @@ def test_a_process_that_was_killed_between_two_questions_is_replaced() -> None:
         assert process_of(run) != first
 
 
-def test_it_stays_for_many_questions_sees_no_secret_and_ends_with_the_shield(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_stays_for_many_questions_sees_no_secret_and_ends_with_the_shield(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("API_KEY", "sk-12345")
     shield = shield_for(policy("tells"))
     told = shield.run("a").check("t", {}).message
@@ -241,10 +281,14 @@ def test_a_shield_that_nobody_closed_leaves_nothing_either() -> None:
     shield = shield_for(policy("tells"))
     pid = process_of(shield.run("a"))
     program = (
-        "import sys; from stanchion import Shield; from tests.guards.isolated_rules import policy, process_of; "
-        "print(process_of(Shield.load(policy('tells'), store='memory:', journal='memory:').run('a')))"
+        "import sys; from stanchion import Shield; from tests.guards.isolated_rules import policy, "
+        "process_of; "
+        "print(process_of(Shield.load(policy('tells'), store='memory:', "
+        "journal='memory:').run('a')))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert gone(int(done.stdout))
     assert "printed" in done.stderr
     assert not gone(pid)
@@ -264,10 +308,14 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.parametrize("call", ["tells", pytest.param("stuck", marks=pytest.mark.skipif(not SOAK, reason="soak"))])
+@pytest.mark.parametrize(
+    "call", ["tells", pytest.param("stuck", marks=pytest.mark.skipif(not SOAK, reason="soak"))]
+)
 def test_it_does_not_outlive_a_host_that_was_killed(call: str) -> None:
     command = [sys.executable, "-c", HOST, call, str(LONG_MS if call == "tells" else 2_000)]
-    host = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    host = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     with host:
         assert host.stdout is not None
         pid = int(host.stdout.readline())
@@ -303,7 +351,9 @@ def test_a_fork_of_the_host_has_a_process_of_its_own() -> None:
 
 
 @pytest.mark.skipif(not SOAK, reason="an interpreter that optimizes compiles everything anew")
-@pytest.mark.parametrize(("flags", "code"), [([], "kernel.lookup_failed"), (["-O"], "python.refused")])
+@pytest.mark.parametrize(
+    ("flags", "code"), [([], "kernel.lookup_failed"), (["-O"], "python.refused")]
+)
 def test_it_is_started_as_its_host_was(flags: list[str], code: str) -> None:
     program = (
         "from stanchion import Shield; from tests.guards.isolated_rules import policy; "
@@ -321,10 +371,14 @@ def test_many_threads_each_get_their_own_answer(pair: tuple[Shield, Shield]) -> 
         asked = ["allow", "warn", "block", "escalate"] * 20
 
         def said(number: int) -> list[str]:
-            decision = shield.run("a", task=f"task-{number}").check("graded", {"action": asked[number]})
+            decision = shield.run("a", task=f"task-{number}").check(
+                "graded", {"action": asked[number]}
+            )
             return [finding.text for finding in decision.findings]
 
-        assert list(pool.map(said, range(len(asked)))) == [[f"the house says {name}"] for name in asked]
+        assert list(pool.map(said, range(len(asked)))) == [
+            [f"the house says {name}"] for name in asked
+        ]
 
 
 def test_a_reload_keeps_the_process_and_a_guard_that_is_gone_loses_it() -> None:
@@ -350,7 +404,9 @@ def test_what_cannot_be_isolated_is_an_error_at_once(monkeypatch: pytest.MonkeyP
         shield_for({"name": "x"}, guards=[handed_in])
 
 
-WORDS = st.sampled_from(["--force", "warn", "block", "redact", "allow", "/house/x", "***", "\ud800", "né\u202e", ""])
+WORDS = st.sampled_from(
+    ["--force", "warn", "block", "redact", "allow", "/house/x", "***", "\ud800", "né\u202e", ""]
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
@@ -369,11 +425,19 @@ ARGS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=2_000 if SOAK else 15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=2_000 if SOAK else 15, deadline=None, suppress_health_check=list(HealthCheck)
+)
 @given(args=ARGS, name=st.sampled_from(sorted(JUDGES)))
-def test_the_answer_is_the_same_isolated_or_not(pair: tuple[Shield, Shield], args: dict[str, Any], name: str) -> None:
+def test_the_answer_is_the_same_isolated_or_not(
+    pair: tuple[Shield, Shield], args: dict[str, Any], name: str
+) -> None:
     apart, beside = (shield.run("a").check(name, args) for shield in pair)
-    assert (apart.action, apart.findings, apart.errors) == (beside.action, beside.findings, beside.errors)
+    assert (apart.action, apart.findings, apart.errors) == (
+        beside.action,
+        beside.findings,
+        beside.errors,
+    )
 
 
 RUNS = st.builds(
@@ -381,16 +445,37 @@ RUNS = st.builds(
     id=st.text(max_size=3),
     agent=st.text(max_size=3),
     parents=st.lists(st.text(max_size=3), max_size=2).map(tuple),
-    allowed_tools=st.none() | st.lists(st.text("ab*?", min_size=1, max_size=3), max_size=3).map(names),
+    allowed_tools=st.none()
+    | st.lists(st.text("ab*?", min_size=1, max_size=3), max_size=3).map(names),
     allotment=st.none() | st.tuples(*[st.integers(-1, 1 << 70)] * 5),
 )
 EVENTS: st.SearchStrategy[Event] = st.one_of(
-    st.builds(ToolCall, id=st.just("e"), at=st.integers(), run=RUNS, args=st.dictionaries(WORDS, VALUES)),
-    st.builds(ToolResult, id=st.just("e"), at=st.just(0), run=RUNS, result=VALUES, risk=st.sampled_from(Risk)),
-    st.builds(Prompt, id=st.just("e"), at=st.just(0), run=RUNS, text=WORDS, traits=st.just(("a", "b"))),
-    st.builds(ModelCall, id=st.just("e"), at=st.just(0), run=RUNS, messages=st.lists(VALUES, max_size=2)),
+    st.builds(
+        ToolCall, id=st.just("e"), at=st.integers(), run=RUNS, args=st.dictionaries(WORDS, VALUES)
+    ),
+    st.builds(
+        ToolResult,
+        id=st.just("e"),
+        at=st.just(0),
+        run=RUNS,
+        result=VALUES,
+        risk=st.sampled_from(Risk),
+    ),
+    st.builds(
+        Prompt, id=st.just("e"), at=st.just(0), run=RUNS, text=WORDS, traits=st.just(("a", "b"))
+    ),
+    st.builds(
+        ModelCall, id=st.just("e"), at=st.just(0), run=RUNS, messages=st.lists(VALUES, max_size=2)
+    ),
     st.builds(Egress, id=st.just("e"), at=st.just(0), run=RUNS, url=WORDS, payload=VALUES),
-    st.builds(Failure, id=st.just("e"), at=st.just(0), run=RUNS, error=WORDS, status=st.none() | st.integers()),
+    st.builds(
+        Failure,
+        id=st.just("e"),
+        at=st.just(0),
+        run=RUNS,
+        error=WORDS,
+        status=st.none() | st.integers(),
+    ),
 )
 
 

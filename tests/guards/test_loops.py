@@ -1,4 +1,5 @@
-"""Loops, where a table cannot reach: disguises, periods, cost, calls side by side, and other stores."""
+"""Loops, where a table cannot reach: disguises, periods, cost, calls side by side, and other
+stores."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ class Played:
     def begin(self, tool: str, args: dict[str, Any], call: str = "") -> tuple[str, Finding | None]:
         """A call is judged; gives its id and what was found."""
         self._count += 1
-        event = ToolCall(id=f"e{self._count}", at=0, run=RUN, tool=tool, args=args, traits=self.traits, call=call)
+        event = ToolCall(
+            id=f"e{self._count}", at=0, run=RUN, tool=tool, args=args, traits=self.traits, call=call
+        )
         return event.id, self._judged(event)
 
     def end(self, call: str, tool: str, args: dict[str, Any], result: Any, part: int = 0) -> None:
@@ -61,14 +64,17 @@ class Played:
 
     def fail(self, call: str, tool: str, args: dict[str, Any], text: str) -> None:
         """It fails."""
-        self._judged(Failure(id="x", at=0, run=RUN, tool=tool, args=args, call=call, error="E", text=text))
+        self._judged(
+            Failure(id="x", at=0, run=RUN, tool=tool, args=args, call=call, error="E", text=text)
+        )
 
     def hear(self, text: str) -> None:
         """The user says something."""
         self._judged(Prompt(id="p", at=0, run=RUN, text=text))
 
     def call(self, tool: str, args: dict[str, Any], result: Any) -> str:
-        """A call with its result; gives the code of what was found, empty where it goes ahead unheard."""
+        """A call with its result; gives the code of what was found, empty where it goes ahead
+        unheard."""
         call, finding = self.begin(tool, args)
         if finding is None or finding.proceeds:
             self.end(call, tool, args, result)
@@ -83,7 +89,9 @@ class Played:
         return ruling.finding
 
 
-texts = st.text(st.characters(codec="utf-8", exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cf"]), max_size=6)
+texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cf"]), max_size=6
+)
 numbers = st.integers(-(10**6), 10**6)
 values = st.recursive(
     st.none() | st.booleans() | numbers | texts,
@@ -100,7 +108,11 @@ def disguised(value: Any, draw: Any) -> Any:
         case int():
             return float(value) if draw(st.booleans()) else value
         case str():
-            return draw(st.sampled_from(["", " ", "\t "])) + value.replace(" ", "  ") + draw(st.sampled_from(["", " "]))
+            return (
+                draw(st.sampled_from(["", " ", "\t "]))
+                + value.replace(" ", "  ")
+                + draw(st.sampled_from(["", " "]))
+            )
         case list():
             return [disguised(one, draw) for one in value]
         case _:
@@ -156,15 +168,23 @@ def test_a_run_whose_results_all_differ_is_never_disturbed(calls: list[tuple[str
         assert played.call(tool, {"q": arg}, f"result {number}") == ""
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.sampled_from(["x", "y", None])), max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.sampled_from(["x", "y", None])),
+        max_size=30,
+    )
+)
 @settings(max_examples=40, deadline=None)
 def test_to_judge_changes_nothing(calls: list[tuple[str, int, str | None]]) -> None:
-    """A decision may be judged several times before it is written: the value it was judged on stays as it is."""
+    """A decision may be judged several times before it is written: the value it was judged on stays
+    as it is."""
     played = Played()
     for tool, arg, result in calls:
         before = deepcopy(played.value)
         event = ToolCall(id="again", at=0, run=RUN, tool=tool, args={"q": arg})
-        assert played.guard.judge(read(event), played.value, 0) == played.guard.judge(read(event), played.value, 0)
+        assert played.guard.judge(read(event), played.value, 0) == played.guard.judge(
+            read(event), played.value, 0
+        )
         assert played.value == before
         played.call(tool, {"q": arg}, result)
 
@@ -196,7 +216,9 @@ def test_a_record_is_one_short_text() -> None:
         for tool in ["a", "a", "a", "b", "c", "b", "c", "b", "c", "b"]:
             played.call(tool, {}, "same")
     for number in range(11):
-        words = " ".join([f"word{chr(97 + next(numbers_) % 26)}{chr(97 + each)}" for each in range(26)])
+        words = " ".join(
+            [f"word{chr(97 + next(numbers_) % 26)}{chr(97 + each)}" for each in range(26)]
+        )
         played.call("write" + str(number), {"path": f"file {number}", "content": words}, "done")
     assert isinstance(played.value, str)
     assert played.value.isascii()
@@ -285,7 +307,12 @@ def test_no_text_breaks_it(text: str) -> None:
     assert len(History.of(played.value).calls) >= 1
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.sampled_from(["x", "y", None])), max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.sampled_from(["x", "y", None])),
+        max_size=30,
+    )
+)
 @settings(max_examples=40, deadline=None)
 def test_what_was_written_is_what_is_read(calls: list[tuple[str, int, str | None]]) -> None:
     """A history is written as it was read, whatever happened in it."""
@@ -297,7 +324,11 @@ def test_what_was_written_is_what_is_read(calls: list[tuple[str, int, str | None
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from("ab"), st.integers(0, 60), st.sampled_from(["x" * 80, "y", None, "fails"])),
+        st.tuples(
+            st.sampled_from("ab"),
+            st.integers(0, 60),
+            st.sampled_from(["x" * 80, "y", None, "fails"]),
+        ),
         max_size=24,
     ),
     st.sampled_from([(), ("read_only",), ("poll",), ("idempotent",)]),
@@ -309,7 +340,11 @@ def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
 ) -> None:
     """Where a history is quiet for a call, nothing that looks for loops finds one."""
     guard = Loops(
-        max_errors=least, near_repeats=least, stall_after=least + 1, near_action="allow", stall_action="allow"
+        max_errors=least,
+        near_repeats=least,
+        stall_after=least + 1,
+        near_action="allow",
+        stall_action="allow",
     )
     played = Played(guard, traits)
     for tool, arg, result in calls:
@@ -375,7 +410,10 @@ def test_stages_it_does_not_judge_pass() -> None:
     played = Played()
     played.call("t", {}, 1)
     assert played.guard.judge(read(ModelCall(id="m", at=0, run=RUN)), played.value, 0) is None
-    assert played.guard.judge(read(Prompt(id="p", at=0, run=RUN, text="hi", trusted=False)), None, 0) is None
+    assert (
+        played.guard.judge(read(Prompt(id="p", at=0, run=RUN, text="hi", trusted=False)), None, 0)
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -390,7 +428,9 @@ def test_stages_it_does_not_judge_pass() -> None:
         ({"q": "a\nb"}, {"q": "a \r\nb\n"}),
     ],
 )
-def test_calls_that_mean_the_same_have_one_fingerprint(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_calls_that_mean_the_same_have_one_fingerprint(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
     assert fingerprint("t", one) == fingerprint("t", other)
 
 
@@ -460,14 +500,21 @@ def test_texts_are_alike_by_their_words_whatever_their_numbers() -> None:
 
 VOCABULARY: Final = list(
     {
-        crc32(word.encode()) & 0xFFF: word for word in [f"w{chr(97 + n // 9)}{chr(97 + n % 9)}" for n in range(99)]
+        crc32(word.encode()) & 0xFFF: word
+        for word in [f"w{chr(97 + n // 9)}{chr(97 + n % 9)}" for n in range(99)]
     }.values()
 )
 
 
-@given(st.sets(st.sampled_from(VOCABULARY), min_size=1), st.sets(st.sampled_from(VOCABULARY), max_size=4), st.data())
+@given(
+    st.sets(st.sampled_from(VOCABULARY), min_size=1),
+    st.sets(st.sampled_from(VOCABULARY), max_size=4),
+    st.data(),
+)
 @sample(50)
-def test_texts_are_alike_by_the_words_of_both_with_the_smallest_hashes(one: set[str], new: set[str], data: Any) -> None:
+def test_texts_are_alike_by_the_words_of_both_with_the_smallest_hashes(
+    one: set[str], new: set[str], data: Any
+) -> None:
     gone = data.draw(st.sets(st.sampled_from(sorted(one)), max_size=4))
     other = (one - gone) | new
     smallest = sorted(one | other, key=lambda word: crc32(word.encode()) & 0xFFFFFF)[:SKETCHED]
@@ -500,7 +547,8 @@ def test_spaces_mean_nothing_but_before_a_line(text: str) -> None:
     lines = [line.rstrip() for line in text.replace("\r\n", "\n").split("\n")]
     indents = [line[: len(line) - len(line.lstrip())] for line in lines]
     tidy = [
-        indent + re.sub(r"\s+", " ", line.lstrip()) if line else "" for indent, line in zip(indents, lines, strict=True)
+        indent + re.sub(r"\s+", " ", line.lstrip()) if line else ""
+        for indent, line in zip(indents, lines, strict=True)
     ]
     assert plain(text) == "\n".join(tidy).strip("\n").rstrip()
 
@@ -568,7 +616,8 @@ def test_a_late_result_that_differs_ends_the_repetition_where_it_was() -> None:
 
 @pytest.mark.parametrize("named", ["first", "last"])
 def test_what_the_runtime_asks_for_again_is_one_call(named: str) -> None:
-    """A call that is judged anew because it waited names its first event, one that is tried again the last."""
+    """A call that is judged anew because it waited names its first event, one that is tried again
+    the last."""
     played = Played()
     first, _ = played.begin("t", {})
     call = first
@@ -696,8 +745,12 @@ def test_calls_in_no_order_are_refused_by_what_is_known_of_them() -> None:
             known.begin("b", {})
         else:
             assert known.call(tool, {}, tool) == ""
-    assert known.call("b", {}, "b") == "loops.excessive", "two gave the same, and of the third nothing is known"
-    codes = [found.code if found else "" for found in [open_.begin(tool, {})[1] for tool in "abaababbaa"]]
+    assert known.call("b", {}, "b") == "loops.excessive", (
+        "two gave the same, and of the third nothing is known"
+    )
+    codes = [
+        found.code if found else "" for found in [open_.begin(tool, {})[1] for tool in "abaababbaa"]
+    ]
     assert codes == [""] * 9 + ["loops.excessive"], "the fifth since something new was tried"
 
 
@@ -724,7 +777,9 @@ def test_failures_are_told_again_only_when_they_began_again() -> None:
     played = Played()
     assert failing(played, ["no"] * 4) == ["", "", "", "loops.errors"]
     played.call("u", {}, "news")
-    assert failing(played, ["no"]) == [""], "it was told, and what another tool brings does not change it"
+    assert failing(played, ["no"]) == [""], (
+        "it was told, and what another tool brings does not change it"
+    )
     played.call("t", {}, "at last")
     assert failing(played, ["no"] * 4) == ["", "", "", "loops.errors"]
 
@@ -738,7 +793,9 @@ def test_failures_that_only_warn_are_told_at_both_limits() -> None:
 def test_failures_are_the_same_whatever_they_count_and_quote() -> None:
     assert failing(Played(), [f"no row {n} in '{n}'" for n in range(4)])[-1] == "loops.errors"
     assert failing(Played(), ["no", "none", "no", "none"])[-1] == ""
-    assert failing(Played(), [""] * 4)[-1] == "", "without words other arguments are another failure"
+    assert failing(Played(), [""] * 4)[-1] == "", (
+        "without words other arguments are another failure"
+    )
 
 
 def test_a_poll_may_fail() -> None:
@@ -752,7 +809,10 @@ ASKED: Final = "cheap hotel in Bern near the big old station"
 
 def nearly(played: Played, results: list[str], words: str = ASKED, start: int = 0) -> list[str]:
     """Questions that differ in a number only."""
-    return [played.call("search", {"q": f"{words} {number}"}, result) for number, result in enumerate(results, start)]
+    return [
+        played.call("search", {"q": f"{words} {number}"}, result)
+        for number, result in enumerate(results, start)
+    ]
 
 
 def test_almost_the_same_with_another_result_is_not_the_same() -> None:
@@ -780,13 +840,22 @@ def test_almost_the_same_is_told_again_only_when_it_began_again() -> None:
     played = Played(Loops(stall_action="allow"))
     assert nearly(played, [SAID] * 6) == ["", "", "", "loops.near", "", ""]
     played.call("search", {"q": "the weather of tomorrow"}, "sunny")
-    assert nearly(played, [SAID] * 4, "a very small boat for two on the lake of Thun")[-1] == "loops.near"
+    assert (
+        nearly(played, [SAID] * 4, "a very small boat for two on the lake of Thun")[-1]
+        == "loops.near"
+    )
 
 
 def test_a_short_answer_says_enough_where_the_tool_only_reads() -> None:
-    for tool, traits, code in (("go", (), ""), ("go", ("read_only",), "loops.near"), ("search", (), "loops.near")):
+    for tool, traits, code in (
+        ("go", (), ""),
+        ("go", ("read_only",), "loops.near"),
+        ("search", (), "loops.near"),
+    ):
         played = Played(traits=traits)
-        assert [played.call(tool, {"q": f"{ASKED} {number}"}, "none") for number in range(4)][-1] == code
+        assert [played.call(tool, {"q": f"{ASKED} {number}"}, "none") for number in range(4)][
+            -1
+        ] == code
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -829,7 +898,9 @@ def _heard(trace: list[Step]) -> list[str]:
     ],
     ids=str,
 )
-def test_what_numbers_a_try_is_no_part_of_what_is_asked(one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
+def test_what_numbers_a_try_is_no_part_of_what_is_asked(
+    one: dict[str, Any], other: dict[str, Any], same: bool
+) -> None:
     assert (fingerprint("send", one).loose == fingerprint("send", other).loose) is same
     assert fingerprint("send", one).exact != fingerprint("send", other).exact
 
@@ -839,7 +910,9 @@ def test_an_error_is_what_was_raised_and_not_the_way_there() -> None:
     for number, frame in enumerate(("in a\n  x['k']", "in b\n  y = {}", 'in c\n  w("it\'s")')):
         call, finding = played.begin("python", {"code": frame})
         assert finding is None, number
-        played.fail(call, "python", {"code": frame}, f"Traceback:\n File '{number}', {frame}\nKeyError: 'k'")
+        played.fail(
+            call, "python", {"code": frame}, f"Traceback:\n File '{number}', {frame}\nKeyError: 'k'"
+        )
     assert played.begin("python", {"code": "z"})[1] is not None
 
 
@@ -891,7 +964,9 @@ def test_two_processes_share_the_history_of_a_run(tmp_path: Path) -> None:
     clock = FakeClock()
     stores = [SqliteStore(tmp_path / "state.db", clock) for _ in range(2)]
     runs = [
-        shield_for(POLICY, clock=clock, store=store, nonces=lambda name=name: name).run("a", id="shared")
+        shield_for(POLICY, clock=clock, store=store, nonces=lambda name=name: name).run(
+            "a", id="shared"
+        )
         for name, store in zip("pq", stores, strict=True)
     ]
     for run in runs:
@@ -911,7 +986,9 @@ def test_thirty_different_calls_at_once_all_go_ahead(tmp_path: Path) -> None:
     run = shield_for(POLICY, clock=clock, store=store).run("a", id="r")
 
     async def fan_out() -> list[Action]:
-        decisions = await asyncio.gather(*[run.acheck("get", {"id": chr(97 + number)}) for number in range(30)])
+        decisions = await asyncio.gather(
+            *[run.acheck("get", {"id": chr(97 + number)}) for number in range(30)]
+        )
         return [decision.action for decision in decisions]
 
     assert asyncio.run(fan_out()) == [Action.ALLOW] * 30

@@ -1,4 +1,5 @@
-"""Output: what says nothing, what is only an error, what stands in a fence, and what a table cannot say."""
+"""Output: what says nothing, what is only an error, what stands in a fence, and what a table cannot
+say."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ RUN = RunInfo("r1")
 
 plain_data = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -35,7 +38,12 @@ def returned(guard: Output, result: Any, tool: str = "t", **fields: Any) -> Find
 
 
 @sample(25)
-@given(plain_data, st.sampled_from(["{}", "```json\n{}\n```", "```\n{}\n```", "\n  {}  \n", "```JSON \r\n{}\r\n```\n"]))
+@given(
+    plain_data,
+    st.sampled_from(
+        ["{}", "```json\n{}\n```", "```\n{}\n```", "\n  {}  \n", "```JSON \r\n{}\r\n```\n"]
+    ),
+)
 def test_every_json_text_is_json_with_and_without_a_fence(value: Any, around: str) -> None:
     text = around.replace("{}", json.dumps(value))
     assert json.loads(bare(text)) == value
@@ -55,7 +63,16 @@ def test_a_schema_decides_as_its_engine_does(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["```json\n{}\n```\nand more", "```{}```", "``` {\n}\n```", "{} {}", "NaN", "{'a': 1}", "[" * 100_000, "\ud800"],
+    [
+        "```json\n{}\n```\nand more",
+        "```{}```",
+        "``` {\n}\n```",
+        "{} {}",
+        "NaN",
+        "{'a': 1}",
+        "[" * 100_000,
+        "\ud800",
+    ],
 )
 def test_what_is_no_json_is_told_and_nothing_of_it_is_shown(text: str) -> None:
     finding = answered(Output(format="json"), text)
@@ -87,13 +104,19 @@ def test_nothing_found_is_an_answer_of_what_seeks(tool: str) -> None:
     assert returned(Output(), [], tool, traits=("read_only",)) is None
 
 
-@pytest.mark.parametrize("tool", ["read_file", "get_page", "fetch", "download", "this_island", "hash"])
+@pytest.mark.parametrize(
+    "tool", ["read_file", "get_page", "fetch", "download", "this_island", "hash"]
+)
 def test_what_fetches_one_thing_has_to_bring_it(tool: str) -> None:
     assert not act_of(tool).seeks
     assert returned(Output(), "", tool, traits=("read_only",)) is not None
 
 
-@given(st.recursive(st.sampled_from([None, "", " ", "null"]), lambda inner: st.lists(inner) | st.tuples(inner)))
+@given(
+    st.recursive(
+        st.sampled_from([None, "", " ", "null"]), lambda inner: st.lists(inner) | st.tuples(inner)
+    )
+)
 def test_nothing_of_nothings_is_nothing(content: Any) -> None:
     assert says_nothing(content)
     assert not says_nothing([content, 0])

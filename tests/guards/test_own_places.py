@@ -1,4 +1,5 @@
-"""Where a shield keeps what is its own is out of reach, under every spelling of a path that guards can read."""
+"""Where a shield keeps what is its own is out of reach, under every spelling of a path that guards
+can read."""
 
 from __future__ import annotations
 
@@ -17,7 +18,12 @@ from stanchion.policy.scope import reach_in_file
 from stanchion.readings import read
 
 HERE, HOME = "/work/shop", "/home/ann"
-CLOSED = ("/home/ann/.local/state/stanchion", "/srv/keep/agents.db", "/srv/keep/agents.db-wal", "/srv/records")
+CLOSED = (
+    "/home/ann/.local/state/stanchion",
+    "/srv/keep/agents.db",
+    "/srv/keep/agents.db-wal",
+    "/srv/records",
+)
 POLICIES = ("/work/shop/rules/guard.yaml", "/work/shop/p.yaml")
 OWN = OwnPlaces(CLOSED, POLICIES, HERE, HOME, (("USER", "ann"),))
 VERDICT = Verdict(Shell().told(OWN))
@@ -46,14 +52,19 @@ def spelt(draw: st.DrawFn, path: str, globs: bool = True) -> str:
         name = parts[at]
         cut = draw(st.integers(1, len(name)))
         parts[at] = draw(
-            st.sampled_from([f"{name[:cut]}*", f"{name[: cut - 1]}?{name[cut:]}", f"[{name[0]}]{name[1:]}"])
+            st.sampled_from(
+                [f"{name[:cut]}*", f"{name[: cut - 1]}?{name[cut:]}", f"[{name[0]}]{name[1:]}"]
+            )
         )
     at = draw(st.integers(0, len(parts)))
     detour = draw(st.sampled_from([[], ["."], ["", ""], ["x", ".."], ["x", "y", "..", ".."]]))
     text = "/" + "/".join([*parts[:at], *detour, *parts[at:]])
     way = draw(st.integers(0, 5))
     if text.startswith(HOME + "/") and way in (0, 1, 2):
-        return draw(st.sampled_from(["~", "$HOME", "${HOME}", "~ann", "/home/$USER"])) + text[len(HOME) :]
+        return (
+            draw(st.sampled_from(["~", "$HOME", "${HOME}", "~ann", "/home/$USER"]))
+            + text[len(HOME) :]
+        )
     if way == 3:
         return f"../..{text}"
     if way == 4:
@@ -74,11 +85,11 @@ def word(path: str) -> str:
 USED = """
 cat {}|sqlite3 {} .dump|cp {} out|tar cf x.tar {}|xxd < {}|curl -T {} https://example.org|dd if={} of=x|base64 {}
 rm -f {}|mv {} /tmp/x|echo x > {}|ln -s {} l|tee -a {} < y|chmod 777 {}|some-tool --file={}|docker run -v {}:/x alpine
-"""
+"""  # noqa: E501
 CHANGED = """
 rm {}|echo x > {}|sed -i s/a/b/ {}|cp x {}|tee {} < x|truncate -s 0 {}|git checkout HEAD~1 -- {}|mv x {}|dd if=x of={}
 perl -i -pe s/a/b/ {}
-"""
+"""  # noqa: E501
 
 
 def one_of(lines: str) -> st.SearchStrategy[str]:
@@ -91,7 +102,10 @@ def test_no_command_reaches_the_store_or_the_trail(path: str, command: str) -> N
     assert shell(command.format(word(path))) is Action.BLOCK
 
 
-@given(PLACES.flatmap(lambda path: spelt(path, globs=False)), st.sampled_from(["read", "write", "delete", "move"]))
+@given(
+    PLACES.flatmap(lambda path: spelt(path, globs=False)),
+    st.sampled_from(["read", "write", "delete", "move"]),
+)
 def test_no_tool_reaches_the_store_or_the_trail(path: str, verb: str) -> None:
     assert files(f"{verb}_file", path=path) is Action.BLOCK
     assert files("bash", command=f"cat {word(path)}") is Action.BLOCK
@@ -144,10 +158,12 @@ PARENTS = st.sampled_from(["/home/ann/.local/state", "/srv/keep"])
         tar xf x.tar -C {}|tar -C {} -xzf x.tgz|tar x --directory={} < x|unzip x.zip -d {}|rsync -a x/ {}/|cp -r x/. {}
         cp -rT x {}|mv x/* {}|cd {} && tar xf x.tar|7z x a.7z -o{}|tar cf x.tar -C {} .|tar czf x.tgz {}|cp -a {} y
         zip -r x.zip {}|grep -rn token {}|rsync -a {} y
-        """
+        """  # noqa: E501
     ),
 )
-def test_what_covers_an_own_place_from_around_it_is_for_a_person_to_see(path: str, command: str) -> None:
+def test_what_covers_an_own_place_from_around_it_is_for_a_person_to_see(
+    path: str, command: str
+) -> None:
     assert shell(command.strip().format(word(path))) >= Action.ESCALATE
 
 
@@ -161,7 +177,7 @@ echo x > rules/other.yaml|rm /srv/keep.txt|git checkout main|cp -r dist/* .|tar 
 tar xf a.tar -C /tmp|tar xf a.tar -C /srv/www|tar xf a.tar -C /home/ann|cp -r x/. /srv/other|rsync -a x/ /home/ann/site/
 grep -rn x .|cp -r . /tmp/copy|tar czf x.tgz src|unzip x.zip -d out|rg x /home/ann/src
 sed -n 1p p.yaml|echo /srv/keep/agents.db|grep -rn /srv/keep/agents.db docs|find . -name '*.tmp' -exec rm {} +
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("text", NEAR.strip().replace("\n", "|").split("|"))
@@ -180,8 +196,14 @@ def test_places_that_nobody_told_are_nowhere() -> None:
 
 
 def test_own_places_stay_closed_whatever_else_a_policy_opens() -> None:
-    mild = Files(unprotected=("**",), protected_read="warn", protected_write="warn", outside_read="allow").told(OWN)
-    found = mild.judge(read(ToolCall(id="e", at=0, run=RUN, tool="read_file", args={"path": "/srv/keep/agents.db"})))
+    mild = Files(
+        unprotected=("**",), protected_read="warn", protected_write="warn", outside_read="allow"
+    ).told(OWN)
+    found = mild.judge(
+        read(
+            ToolCall(id="e", at=0, run=RUN, tool="read_file", args={"path": "/srv/keep/agents.db"})
+        )
+    )
     assert found is not None
     assert (found.action, found.code) == (Action.BLOCK, "files.protected")
 

@@ -1,4 +1,5 @@
-"""Every option and every code of a shipped guard is on its page, as the code has them, and nothing else is."""
+"""Every option and every code of a shipped guard is on its page, as the code has them, and nothing
+else is."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def rows(name: str, heading: str) -> dict[str, list[str]]:
 
 def codes(name: str) -> dict[str, Words]:
     """The codes a guard declares."""
-    module = "stanchion.policy.sequences.guard" if name == Sequence.name else f"stanchion.guards.{name}"
+    module = (
+        "stanchion.policy.sequences.guard" if name == Sequence.name else f"stanchion.guards.{name}"
+    )
     declared: dict[str, Words] = import_module(module).CODES
     return dict(declared)
 
@@ -53,7 +56,9 @@ def test_every_option_is_on_the_page_with_its_default(name: str) -> None:
     listed = rows(name, "Options")
     assert list(listed) == list(fields)
     for option, (kind, default, meaning) in listed.items():
-        assert default == written(fields[option]), f"the default of `{option}` is {written(fields[option])}"
+        assert default == written(fields[option]), (
+            f"the default of `{option}` is {written(fields[option])}"
+        )
         assert kind
         assert meaning
 

@@ -1,4 +1,5 @@
-"""A user's own guard, by shape alone: what it may be, how it answers, and what comes of it when it is late."""
+"""A user's own guard, by shape alone: what it may be, how it answers, and what comes of it when it
+is late."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from stanchion import Action, Finding, PolicyError, Refused, Run, Shield
 from stanchion.testing import ScriptedTool, shield_for
 from tests.guards.house_rules import Rules, Waiting, no_force
 
-PLAIN: dict[str, Any] = {"name": "plain", "tools": {"door": {"risk": "high"}, "bomb": {"risk": "critical"}}}
+PLAIN: dict[str, Any] = {
+    "name": "plain",
+    "tools": {"door": {"risk": "high"}, "bomb": {"risk": "critical"}},
+}
 LONG_MS = 60_000
 FORCED = {"command": "push --force"}
 
@@ -85,7 +89,8 @@ def test_its_text_is_what_the_agent_reads_and_the_tool_does_not_run() -> None:
     run = shield_for(PLAIN, guards=[placed(no_force, deadline_ms=LONG_MS)]).run("a")
     tool = ScriptedTool(name="git")
     with pytest.raises(
-        Refused, match=r"^do not force; rebase instead; do it in a way that this allows, or ask the user$"
+        Refused,
+        match=r"^do not force; rebase instead; do it in a way that this allows, or ask the user$",
     ):
         run.call(tool, **FORCED)
     assert tool.count == 0
@@ -121,11 +126,15 @@ def test_attributes_say_where_it_stands() -> None:
     assert [finding.guard for finding in decision.findings] == ["z", "b", "stops"]
     assert [finding.guard for finding in decision.shadow] == ["watches"]
     assert decision.skipped == ("last",)
-    assert run.prompt("hello").determining == Finding(Action.BLOCK, "python.refused", ("no",), guard="elsewhere")
+    assert run.prompt("hello").determining == Finding(
+        Action.BLOCK, "python.refused", ("no",), guard="elsewhere"
+    )
 
 
 @pytest.mark.parametrize(
-    "answer", [0, True, b"no", ["no"], Action.BLOCK, object()], ids=lambda answer: type(answer).__name__
+    "answer",
+    [0, True, b"no", ["no"], Action.BLOCK, object()],
+    ids=lambda answer: type(answer).__name__,
 )
 def test_an_answer_of_any_other_shape_refuses(answer: Any) -> None:
     decision = shield_for(PLAIN, guards=[Own(answer, id="odd")]).run("a").check("t", {})
@@ -136,9 +145,17 @@ def test_an_answer_of_any_other_shape_refuses(answer: Any) -> None:
 
 @pytest.mark.parametrize(
     ("fail_open", "tool", "proceeds"),
-    [(False, "door", False), (True, "door", True), (True, "t", True), (True, "bomb", False), (False, "t", False)],
+    [
+        (False, "door", False),
+        (True, "door", True),
+        (True, "t", True),
+        (True, "bomb", False),
+        (False, "t", False),
+    ],
 )
-def test_one_that_raises_refuses_unless_it_may_fail_open(fail_open: bool, tool: str, proceeds: bool) -> None:
+def test_one_that_raises_refuses_unless_it_may_fail_open(
+    fail_open: bool, tool: str, proceeds: bool
+) -> None:
     guard = Own(RuntimeError("the password is hunter2"), id="broken", fail_open=fail_open)
     shield = shield_for(PLAIN, guards=[guard])
     decision = shield.run("a").check(tool, {})
@@ -168,7 +185,10 @@ def test_guards_are_asked_side_by_side() -> None:
         meeting.wait()
 
     pair: list[Any] = [partial(meets), partial(meets)]
-    guards = [placed(guard, id=f"guard-{number}", deadline_ms=LONG_MS) for number, guard in enumerate(pair)]
+    guards = [
+        placed(guard, id=f"guard-{number}", deadline_ms=LONG_MS)
+        for number, guard in enumerate(pair)
+    ]
     run = shield_for(PLAIN, guards=guards).run("a")
     assert run.check("t", {}).proceeds
     assert asyncio.run(run.acheck("t", {})).proceeds
@@ -204,7 +224,8 @@ class Slow:
 
 
 def late(run: Run, slow: Slow, tool: str = "door") -> Any:
-    """Have a call judged without the slow guard's answer, let that come, and give the first decision."""
+    """Have a call judged without the slow guard's answer, let that come, and give the first
+    decision."""
     decision = run.check(tool, {})
     slow.answer()
     return decision
@@ -265,12 +286,15 @@ def test_a_late_answer_enters_the_next_event(answer: Any, action: Action) -> Non
 
 
 def _after(action: Action) -> Action:
-    """What the event after the next one meets: an isolated agent stays isolated, all else is over."""
+    """What the event after the next one meets: an isolated agent stays isolated, all else is
+    over."""
     return Action.BLOCK if action is Action.QUARANTINE else Action.ALLOW
 
 
 @pytest.mark.parametrize(
-    "answer", [None, Finding(Action.ALLOW, "own.fine"), ValueError("too late to matter"), 7], ids=repr
+    "answer",
+    [None, Finding(Action.ALLOW, "own.fine"), ValueError("too late to matter"), 7],
+    ids=repr,
 )
 def test_a_late_answer_without_an_objection_changes_nothing(answer: Any) -> None:
     slow = Slow(answer, deep=True)
@@ -334,15 +358,19 @@ async def _until(true: Callable[[], bool]) -> None:
     await asyncio.sleep(0)
 
 
-def test_a_policy_file_names_code_that_can_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_file_names_code_that_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "my_rules_of_the_house.py").write_text(
-        "def careful(event):\n    return 'not on a Friday' if event.args.get('day') == 'friday' else None\n",
+        "def careful(event):\n    return 'not on a Friday' if event.args.get('day') == 'friday' "
+        "else None\n",
         encoding="utf-8",
     )
     file = tmp_path / "policy.yaml"
     file.write_text(
         "name: house\nguards:\n"
-        "  - {use: python, id: careful, call: 'my_rules_of_the_house:careful', deadline_ms: 60000}\n",
+        "  - {use: python, id: careful, call: 'my_rules_of_the_house:careful', deadline_ms: "
+        "60000}\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)

@@ -1,4 +1,5 @@
-"""The queue: never more at work than may be, first come first served, and nobody who dies holds the others up."""
+"""The queue: never more at work than may be, first come first served, and nobody who dies holds the
+others up."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ class Call:
                 self.waited_ms += int(self._need.seconds * 1000)
                 self._need = self._flow.send(None)
             while type(self._need) is not Pause:
-                given = self._run.desk.store.carry(self._need) if type(self._need) is Batch else None
+                given = (
+                    self._run.desk.store.carry(self._need) if type(self._need) is Batch else None
+                )
                 assert given is not None or type(self._need) is Moved
                 self._need = self._flow.send(given)
         except StopIteration as done:
@@ -86,14 +89,21 @@ class Call:
 
 
 def policy(running: int, waiting: int) -> dict[str, Any]:
-    queue = {"use": "queue", "max_running": running, "max_waiting": waiting, "keep_s": KEEP_S, "timeout_s": TIMEOUT_S}
+    queue = {
+        "use": "queue",
+        "max_running": running,
+        "max_waiting": waiting,
+        "keep_s": KEEP_S,
+        "timeout_s": TIMEOUT_S,
+    }
     return {"name": "lines", "guards": [{**queue, "pause_s": 0.25}]}
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "redis"])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_a_line_whatever_happens_in_which_order(kind: str, seed: int, tmp_path: Path) -> None:
-    """Held equal to a list of who works and who waits, over three processes, some of which never report."""
+    """Held equal to a list of who works and who waits, over three processes, some of which never
+    report."""
     drawn = random.Random(seed)
     clock = FakeClock()
     with stores(kind, clock, tmp_path) as make:
@@ -155,12 +165,17 @@ def test_a_place_that_somebody_died_with_is_free_again_in_time() -> None:
 
 def test_a_call_that_another_guard_refuses_takes_no_place() -> None:
     one = {**policy(1, 4)["guards"][0]}
-    shield = Shield.load({"name": "two", "guards": [one, {"use": "tool_denylist", "priority": 90, "tools": ["bad"]}]})
+    shield = Shield.load(
+        {"name": "two", "guards": [one, {"use": "tool_denylist", "priority": 90, "tools": ["bad"]}]}
+    )
     run = shield.run("ann")
     assert run.check("bad", {}).code == "tool.denied"
     whole = {
         "name": "all",
-        "guards": [{**one, "per": "tenant"}, {"use": "tool_denylist", "priority": 90, "tools": ["bad"]}],
+        "guards": [
+            {**one, "per": "tenant"},
+            {"use": "tool_denylist", "priority": 90, "tools": ["bad"]},
+        ],
     }
     other = Shield.load(whole).run("ann")
     assert other.check("bad", {}).code == "tool.denied"
@@ -171,7 +186,9 @@ def test_calls_of_threads_really_wait_and_really_run() -> None:
     """With real time: of ten threads never more than two are at work, and all of them get there."""
     import threading
 
-    shield = Shield.load({"name": "two", "guards": [{"use": "queue", "max_running": 2, "pause_s": 0.005}]})
+    shield = Shield.load(
+        {"name": "two", "guards": [{"use": "queue", "max_running": 2, "pause_s": 0.005}]}
+    )
     lock, at_work, most, done = threading.Lock(), [0], [0], [0]
 
     def tool() -> None:
@@ -197,7 +214,10 @@ def test_calls_of_threads_really_wait_and_really_run() -> None:
 
 def test_who_has_waited_long_enough_is_refused() -> None:
     shield = Shield.load(
-        {"name": "one", "guards": [{"use": "queue", "max_running": 1, "pause_s": 0.01, "timeout_s": 0.1}]}
+        {
+            "name": "one",
+            "guards": [{"use": "queue", "max_running": 1, "pause_s": 0.01, "timeout_s": 0.1}],
+        }
     )
     assert shield.run("first").check("tool", {}).proceeds
 
@@ -209,8 +229,12 @@ def test_who_has_waited_long_enough_is_refused() -> None:
 
 
 def test_a_call_that_waits_warns_once() -> None:
-    """It is judged at every turn, and is one action: the third call that warns escalates, not the third turn."""
-    entries = [*policy(1, 4)["guards"], {"use": "rule", "id": "loud", "when": "event.tool == 'tool'", "action": "warn"}]
+    """It is judged at every turn, and is one action: the third call that warns escalates, not the
+    third turn."""
+    entries = [
+        *policy(1, 4)["guards"],
+        {"use": "rule", "id": "loud", "when": "event.tool == 'tool'", "action": "warn"},
+    ]
     shield = Shield.load({"name": "loud", "guards": entries})
     run = shield.run("ann", "task")
     assert run.check("tool", {}).proceeds

@@ -1,4 +1,5 @@
-"""Recovery: the terms of its retries and the effects of its findings, which a table does not show."""
+"""Recovery: the terms of its retries and the effects of its findings, which a table does not
+show."""
 
 from __future__ import annotations
 
@@ -31,7 +32,14 @@ def test_the_defaults_are_those_of_the_retry_container() -> None:
 
 def test_a_policy_s_own_terms_are_carried() -> None:
     """All of them."""
-    guard = Recovery(max_retries=7, per_run=9, backoff_base_s=0.25, backoff_factor=3.0, backoff_max_s=2.5, jitter=0.5)
+    guard = Recovery(
+        max_retries=7,
+        per_run=9,
+        backoff_base_s=0.25,
+        backoff_factor=3.0,
+        backoff_max_s=2.5,
+        jitter=0.5,
+    )
     assert judged(guard, failure()).terms == Retry(7, 250, 3.0, 2_500, 0.5, 9)
 
 
@@ -44,7 +52,9 @@ def test_a_policy_s_own_terms_are_carried() -> None:
         ({"on_fatal": "halt", "rollback": True}, (ROLLBACK,)),
     ],
 )
-def test_a_fatal_error_rolls_back_where_it_is_to(options: dict[str, Any], effects: tuple[str, ...]) -> None:
+def test_a_fatal_error_rolls_back_where_it_is_to(
+    options: dict[str, Any], effects: tuple[str, ...]
+) -> None:
     """By its reaction, or beside another one."""
     assert judged(Recovery(**options), failure("MemoryError")).effects == effects
 

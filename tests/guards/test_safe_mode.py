@@ -1,4 +1,5 @@
-"""Safe mode, where a table cannot reach: its switches, wrapped tools, other processes, retries under way."""
+"""Safe mode, where a table cannot reach: its switches, wrapped tools, other processes, retries
+under way."""
 
 from __future__ import annotations
 
@@ -20,7 +21,15 @@ BRAKE = {"name": "brake", "guards": [{"use": "safe_mode"}]}
 @pytest.mark.parametrize("variable", ["STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE"])
 @pytest.mark.parametrize(
     ("value", "on"),
-    [("1", True), ("true", True), (" Yes ", True), ("ON", True), ("0", False), ("", False), ("off", False)],
+    [
+        ("1", True),
+        ("true", True),
+        (" Yes ", True),
+        ("ON", True),
+        ("0", False),
+        ("", False),
+        ("off", False),
+    ],
 )
 def test_a_variable_of_the_environment_switches_it_on(
     variable: str, value: str, on: bool, monkeypatch: pytest.MonkeyPatch
@@ -36,7 +45,9 @@ def test_what_the_code_says_beats_the_environment(monkeypatch: pytest.MonkeyPatc
     assert not Shield.load(EMPTY).run("a").check("t", {}).proceeds
 
 
-def test_the_environment_is_read_when_a_shield_is_made_and_not_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_read_when_a_shield_is_made_and_not_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run = Shield.load(EMPTY).run("a")
     monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     assert run.check("t", {}).proceeds
@@ -49,7 +60,9 @@ def test_it_is_switched_on_and_off_under_a_run() -> None:
     assert run.call(tool) == "done"
     shield.safe_mode(True, "the pager went off")
     assert (shield.standing().state, shield.standing().why) == ("safe", "the pager went off")
-    with pytest.raises(Refused, match="safe mode is on: tool `save` is not run; answer without tools"):
+    with pytest.raises(
+        Refused, match="safe mode is on: tool `save` is not run; answer without tools"
+    ):
         run.call(tool)
     assert run.model(ScriptedModel("still here"), []) == "still here"
     shield.safe_mode(False)
@@ -62,7 +75,10 @@ def test_wrapped_tools_of_every_shape_are_refused(policy: dict[str, Any]) -> Non
     shield = shield_for(policy, safe_mode=policy is EMPTY)
     tool = ScriptedTool(["item"])
     plain, generator = shield.tool(tool), shield.tool(tool.as_generator())
-    coroutine, async_generator = shield.tool(tool.as_async()), shield.tool(tool.as_async_generator())
+    coroutine, async_generator = (
+        shield.tool(tool.as_async()),
+        shield.tool(tool.as_async_generator()),
+    )
 
     async def collected() -> list[Any]:
         return [item async for item in async_generator()]

@@ -1,4 +1,5 @@
-"""Ceilings of sizes: a limit above what content may have under any policy is refused when the policy loads."""
+"""Ceilings of sizes: a limit above what content may have under any policy is refused when the
+policy loads."""
 
 from __future__ import annotations
 
@@ -20,5 +21,7 @@ from stanchion.runtime.values import containers, content
 )
 def test_a_limit_that_would_never_act_is_refused(option: str, ceiling: int) -> None:
     load_policy({"name": "one", "guards": [{"use": "size_limits", option: ceiling}]})
-    with pytest.raises(PolicyError, match=f"{option}: `{ceiling + 1}` is out of bounds: .* at most {ceiling}"):
+    with pytest.raises(
+        PolicyError, match=f"{option}: `{ceiling + 1}` is out of bounds: .* at most {ceiling}"
+    ):
         load_policy({"name": "one", "guards": [{"use": "size_limits", option: ceiling + 1}]})

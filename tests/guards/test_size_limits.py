@@ -1,4 +1,5 @@
-"""Size limits cost no more than their input's size, and no more than the limits allow, whatever the shape."""
+"""Size limits cost no more than their input's size, and no more than the limits allow, whatever the
+shape."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def test_a_plain_call_is_measured_without_being_walked() -> None:
 
 @pytest.mark.parametrize("count", range(12))
 def test_the_short_way_and_the_long_way_agree(count: int) -> None:
-    """A flat mapping and the same mapping in a list differ by one level and one value, and by nothing else."""
+    """A flat mapping and the same mapping in a list differ by one level and one value, and by
+    nothing else."""
     flat = {f"{number:x}": "x" if number % 2 else number for number in range(count)}
     call = ToolCall(id="e", at=0, run=RUN, tool="t", args=flat)
     wrapped = ToolResult(id="e", at=0, run=RUN, tool="t", result=[flat])

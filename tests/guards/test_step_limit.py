@@ -1,4 +1,5 @@
-"""Step limit, where a table cannot reach: many threads, many tasks, many shields, and never one step too many."""
+"""Step limit, where a table cannot reach: many threads, many tasks, many shields, and never one
+step too many."""
 
 from __future__ import annotations
 
@@ -97,7 +98,14 @@ def test_an_answer_of_the_store_that_is_lost_refuses_and_the_step_stays_used() -
     store = LostStore(MemoryStore(clock), on=[1], applied=True)
     run = shield_for(FIVE, clock=clock, store=store).run("a", "t")
     decisions = [run.check("t", {}) for _ in range(6)]
-    assert [decision.code for decision in decisions] == ["kernel.store_lost", "", "", "", "", "steps.exceeded"]
+    assert [decision.code for decision in decisions] == [
+        "kernel.store_lost",
+        "",
+        "",
+        "",
+        "",
+        "steps.exceeded",
+    ]
 
 
 def test_children_take_steps_of_the_task_they_share() -> None:
@@ -115,7 +123,11 @@ def test_a_warning_that_refuses_in_lockdown_says_so() -> None:
     for _ in range(5):
         assert run.check("t", {}).proceeds
     decision = run.check("t", {})
-    assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "steps.nearly")
+    assert (decision.inputs.mode, decision.action, decision.code) == (
+        "lockdown",
+        Action.BLOCK,
+        "steps.nearly",
+    )
     assert decision.message == "5 of 6 steps of this run are used; " + LOCKED
     assert decision.findings[0].said == Action.WARN
 
@@ -124,7 +136,17 @@ def test_a_step_after_the_last_is_no_warning_in_lockdown() -> None:
     scene = Scene(Placed("s", StepLimit(max_steps=5, warn_after=1)))
     scene.budgets = (Share(key("default", "steps", "", "run", "r1"), 6),)
     scene.plans = Plans(scene, RUN)
-    scene.store.carry(Batch("before", lines=(Line(key("default", "steps", "", "run", "r1")),), amounts=(5, 0, 0, 0, 0)))
+    scene.store.carry(
+        Batch(
+            "before",
+            lines=(Line(key("default", "steps", "", "run", "r1")),),
+            amounts=(5, 0, 0, 0, 0),
+        )
+    )
     decision = scene.judge()
-    assert (decision.inputs.mode, decision.code, decision.findings[0].said) == ("lockdown", "steps.exceeded", None)
+    assert (decision.inputs.mode, decision.code, decision.findings[0].said) == (
+        "lockdown",
+        "steps.exceeded",
+        None,
+    )
     assert decision.message == "all 5 steps of this run are used"

@@ -14,10 +14,17 @@ from stanchion.readings.texts import Leaf, Span, hidden, hiding, leaves
 MARK = "SECRET-MARK"
 
 content = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.just(f"a{MARK}b"),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.just(f"a{MARK}b"),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.text(max_size=4) | st.just(MARK) | st.just(f"{MARK}2"), inner, max_size=4)
+        | st.dictionaries(
+            st.text(max_size=4) | st.just(MARK) | st.just(f"{MARK}2"), inner, max_size=4
+        )
     ),
     max_leaves=20,
 )
@@ -56,7 +63,9 @@ def test_content_in_which_nothing_is_found_is_not_touched(value: Any) -> None:
 
 
 def test_names_long_numbers_and_nested_values_are_texts() -> None:
-    assert leaves({"a": ["x", {"b c": 4111111111111111}], "a_name_that_is_long": True, "d": 12}) == [
+    assert leaves(
+        {"a": ["x", {"b c": 4111111111111111}], "a_name_that_is_long": True, "d": 12}
+    ) == [
         Leaf((), "a_name_that_is_long", named=True),
         Leaf(("a", 0), "x"),
         Leaf(("a", 1), "b c", named=True),
@@ -67,7 +76,10 @@ def test_names_long_numbers_and_nested_values_are_texts() -> None:
 def test_two_names_that_become_one_are_both_kept() -> None:
     value = {f"{MARK}": 1, "[redacted:mark]": 2}
     texts = leaves(value)
-    assert apply(value, hiding(texts, found(texts), word)) == {"[redacted:mark] 2": 1, "[redacted:mark]": 2}
+    assert apply(value, hiding(texts, found(texts), word)) == {
+        "[redacted:mark] 2": 1,
+        "[redacted:mark]": 2,
+    }
 
 
 def test_names_are_edited_with_everything_under_them_in_their_order() -> None:
@@ -75,18 +87,30 @@ def test_names_are_edited_with_everything_under_them_in_their_order() -> None:
     texts = leaves(value)
     redacted = apply(value, hiding(texts, found(texts), word))
     said = "[redacted:mark]"
-    assert list(redacted.items()) == [("a", 0), (f"x {said}", {f"{said} y": [said, {said: 1}]}), (f"z{said}", 2)]
+    assert list(redacted.items()) == [
+        ("a", 0),
+        (f"x {said}", {f"{said} y": [said, {said: 1}]}),
+        (f"z{said}", 2),
+    ]
 
 
 @pytest.mark.parametrize(
     ("patches", "expected"),
     [
-        pytest.param([Patch(("ab", "c"), "no"), Patch(("ab",), "-", 0, 1, named=True)], {"-b": {"c": "no"}}, id="both"),
         pytest.param(
-            [Patch(("ab",), "-", 0, 1, named=True), Patch(("ab",), "+", 1, 2, named=True)], {"-+": {"c": 1}}, id="twice"
+            [Patch(("ab", "c"), "no"), Patch(("ab",), "-", 0, 1, named=True)],
+            {"-b": {"c": "no"}},
+            id="both",
+        ),
+        pytest.param(
+            [Patch(("ab",), "-", 0, 1, named=True), Patch(("ab",), "+", 1, 2, named=True)],
+            {"-+": {"c": 1}},
+            id="twice",
         ),
         pytest.param([Patch(("ab",), "all", named=True)], {"all": {"c": 1}}, id="whole"),
-        pytest.param([Patch(("ab", "c"), "d", 0, 1, named=True), Patch(("ab",), 7)], {"ab": 7}, id="under"),
+        pytest.param(
+            [Patch(("ab", "c"), "d", 0, 1, named=True), Patch(("ab",), 7)], {"ab": 7}, id="under"
+        ),
     ],
 )
 def test_edits_of_names_and_of_values_go_together(patches: list[Patch], expected: Any) -> None:

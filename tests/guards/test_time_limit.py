@@ -1,4 +1,5 @@
-"""Time limit, where a table cannot reach: clocks that disagree, trips to the store, threads, and other stores."""
+"""Time limit, where a table cannot reach: clocks that disagree, trips to the store, threads, and
+other stores."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from stanchion.testing import FakeClock, LostStore, ScriptedTool, shield_for
 from tests.guards.test_step_limit import in_threads
 
 CLOCK: Final = key("default", "time", "run", "r")
-MINUTE: Final = {"name": "minute", "guards": [{"use": "time_limit", "max_s": 60, "warn_at": 50, "escalate_at": 90}]}
+MINUTE: Final = {
+    "name": "minute",
+    "guards": [{"use": "time_limit", "max_s": 60, "warn_at": 50, "escalate_at": 90}],
+}
 
 
 @pytest.mark.parametrize("off_ms", [-70_000, -SLACK_MS, 1, 29_999, 30_001, 70_000, 10**9, -(10**6)])
@@ -31,7 +35,14 @@ def test_a_host_whose_clock_is_off_rules_by_the_stores_clock(off_ms: int) -> Non
         true.advance(ms)
         host.advance(ms)
         said.append(run.check("t", {}).action)
-    assert said == [Action.ALLOW, Action.WARN, Action.WARN, Action.ESCALATE, Action.ESCALATE, Action.BLOCK]
+    assert said == [
+        Action.ALLOW,
+        Action.WARN,
+        Action.WARN,
+        Action.ESCALATE,
+        Action.ESCALATE,
+        Action.BLOCK,
+    ]
 
 
 def test_hosts_seventy_seconds_apart_agree() -> None:
@@ -69,7 +80,9 @@ def test_a_clock_that_is_off_costs_a_trip_only_where_it_matters() -> None:
         host.advance(ms)
         run.check("t", {})
         trips.append(len(store.batches) - sum(trips))
-    assert trips == [2, 1, 1, 2, 2], "at the beginning, and between a mark's true time and the host's"
+    assert trips == [2, 1, 1, 2, 2], (
+        "at the beginning, and between a mark's true time and the host's"
+    )
 
 
 class Slow:
@@ -91,7 +104,8 @@ class Slow:
 
 
 def test_what_arrives_late_at_the_store_is_late() -> None:
-    """Judged in time and carried out too late is refused: the time that counts is that of the batch."""
+    """Judged in time and carried out too late is refused: the time that counts is that of the
+    batch."""
     clock = FakeClock()
     run = shield_for(MINUTE, clock=clock, store=Slow(clock, 10)).run("a", id="r")
     assert run.check("t", {}).proceeds
@@ -149,7 +163,10 @@ def test_threads_on_both_sides_of_the_limit_are_told_apart_by_the_store() -> Non
 
 def test_limits_of_one_run_share_its_beginning() -> None:
     clock = FakeClock()
-    guards = [{"use": "time_limit", "id": f"l{at}", "max_s": 10 * at, "stages": ["tool_call"]} for at in (1, 2)]
+    guards = [
+        {"use": "time_limit", "id": f"l{at}", "max_s": 10 * at, "stages": ["tool_call"]}
+        for at in (1, 2)
+    ]
     guards.append({"use": "time_limit", "id": "models", "max_s": 15, "stages": ["model_call"]})
     run = shield_for({"name": "p", "guards": guards}, clock=clock).run("a", id="r")
     assert run.check("t", {}).proceeds
@@ -170,7 +187,9 @@ def test_a_call_that_takes_long_leaves_no_time_for_the_next() -> None:
 
     assert run.call(slow) == "done"
     late = ScriptedTool("never")
-    with pytest.raises(Refused, match="the time of this run is over: it has 60 seconds from its first action; stop"):
+    with pytest.raises(
+        Refused, match="the time of this run is over: it has 60 seconds from its first action; stop"
+    ):
         run.call(late)
     assert late.count == 0
 
@@ -222,7 +241,10 @@ def test_in_strict_mode_marks_come_earlier_and_the_limit_stays() -> None:
     assert (strict.warn_at, strict.escalate_at, strict.max_s) == (56, 72, 100)
     event = ToolCall(id="e", at=0, run=RunInfo("r"))
     began = {"began": 0, "written": 0}
-    said = [limit.finding for limit in (strict.ruling(event, began, now) for now in (55_999, 56_000, 72_000, 100_001))]
+    said = [
+        limit.finding
+        for limit in (strict.ruling(event, began, now) for now in (55_999, 56_000, 72_000, 100_001))
+    ]
     assert [None if one is None else one.action for one in said] == [
         None,
         Action.WARN,
@@ -240,9 +262,15 @@ def test_a_mark_that_refuses_in_lockdown_says_so() -> None:
         assert run.check("t", {}).action == Action.ALLOW
     clock.advance(42_000)
     decision = run.check("t", {})
-    assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "time.nearly")
+    assert (decision.inputs.mode, decision.action, decision.code) == (
+        "lockdown",
+        Action.BLOCK,
+        "time.nearly",
+    )
     said = "this run has used 70 % of its time: it has 60 seconds from its first action"
-    assert decision.message == f"{said}; in lockdown, with so little left of a budget, warnings refuse"
+    assert (
+        decision.message == f"{said}; in lockdown, with so little left of a budget, warnings refuse"
+    )
     assert decision.findings[0].said == Action.WARN
     clock.advance(20_000)
     over = run.check("t", {})

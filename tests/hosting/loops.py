@@ -1,4 +1,5 @@
-"""A host for tests: its messages are small objects of its own, and every method is tried sync and async."""
+"""A host for tests: its messages are small objects of its own, and every method is tried sync and
+async."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def put_back(changed: Changed) -> Message:
     return msgspec.structs.replace(made, content=changed.content, artifact=None)
 
 
-LOOP = Host("loop", can=EVERYTHING, refused=said("refused"), retried=said("retry"), ended=said("ended"))
+LOOP = Host(
+    "loop", can=EVERYTHING, refused=said("refused"), retried=said("retry"), ended=said("ended")
+)
 MESSAGES = Host(
     "messages",
     can=EVERYTHING,
@@ -79,7 +82,12 @@ def returned_call(hosted: Any, tool: Any, args: Any, carry: Any, **options: Any)
     return asyncio.run(hosted.acall(tool, args, lambda given: later(given), **options))
 
 
-CALLS = {"sync": sync_call, "async": async_call, "threaded": threaded_call, "returned": returned_call}
+CALLS = {
+    "sync": sync_call,
+    "async": async_call,
+    "threaded": threaded_call,
+    "returned": returned_call,
+}
 
 
 def sync_report(hosted: Any, *args: Any, **fields: Any) -> Any:

@@ -15,7 +15,10 @@ from tests.hosting.test_calls import KEY
 from tests.runtime.guards import says
 from tests.service.brokers import serving
 
-POLICY: dict[str, Any] = {"name": "b", "guards": [{"use": "secrets"}, {"use": "budget", "tokens": 100}]}
+POLICY: dict[str, Any] = {
+    "name": "b",
+    "guards": [{"use": "secrets"}, {"use": "budget", "tokens": 100}],
+}
 
 
 @pytest.fixture
@@ -32,7 +35,9 @@ def far() -> Iterator[Any]:
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_around_a_call(far: Any, call: Any) -> None:
     with MESSAGES.run(far, "ann") as hosted:
-        made = call(hosted, "read", {"a": 1}, lambda args: Message("c1", f"{args} {KEY}", artifact=KEY))
+        made = call(
+            hosted, "read", {"a": 1}, lambda args: Message("c1", f"{args} {KEY}", artifact=KEY)
+        )
         assert made.content.startswith("{'a': 1}")
         assert KEY not in made.content
         assert made.artifact is None
@@ -52,7 +57,9 @@ def test_reports(far: Any, report: Any) -> None:
         told = report(hosted, "tool_call", **asked)
         assert told.content == {"a": 1}
         assert report(hosted, "tool_call", **asked) is told
-        told = report(hosted, "tool_result", tool="t", args={"a": 1}, result=f"is {KEY}", tokens=10, key="c1")
+        told = report(
+            hosted, "tool_result", tool="t", args={"a": 1}, result=f"is {KEY}", tokens=10, key="c1"
+        )
         assert KEY not in told.content
         assert report(hosted, "tool_call", tool="t", args={}, tokens=80).proceeds
         assert report(hosted, "tool_call", tool="no", args={}).answer.kind == "refused"
@@ -74,7 +81,10 @@ def test_what_the_host_can_is_told_to_the_broker(far: Any) -> None:
 
 def test_what_a_broker_cannot_judge_as_it_comes_says_so(far: Any) -> None:
     with LOOP.run(far, "ann") as hosted:
-        for wrapped in (lambda: hosted.model(str, ["hi"]), lambda: list(hosted.stream(iter(["hi"])))):
+        for wrapped in (
+            lambda: hosted.model(str, ["hi"]),
+            lambda: list(hosted.stream(iter(["hi"]))),
+        ):
             with pytest.raises(NotThroughBroker):
                 wrapped()
         assert hosted.report("model_call", messages=["hi"], tokens=10).proceeds

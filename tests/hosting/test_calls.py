@@ -1,4 +1,5 @@
-"""Around a call: judged, carried out, its outcome judged and settled, and answered in the host's own types."""
+"""Around a call: judged, carried out, its outcome judged and settled, and answered in the host's
+own types."""
 
 from __future__ import annotations
 
@@ -18,10 +19,34 @@ from tests.runtime.guards import says
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
-        {"id": "ask", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'ask'", "action": "escalate"},
-        {"id": "leak", "use": "rule", "stages": ["tool_result"], "when": "event.result == 'leak'", "action": "block"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
+        {
+            "id": "ask",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'ask'",
+            "action": "escalate",
+        },
+        {
+            "id": "leak",
+            "use": "rule",
+            "stages": ["tool_result"],
+            "when": "event.result == 'leak'",
+            "action": "block",
+        },
         {"use": "secrets"},
     ],
 }
@@ -151,7 +176,9 @@ def test_an_error_that_shows_a_secret_is_withheld(call: Any) -> None:
 
 def test_a_failed_call_is_carried_out_again(call: Any) -> None:
     guards = [{"use": "recovery", "backoff_base_s": 0}]
-    shield = shield_for({"name": "r", "tools": {"t": {"annotations": ["idempotent"]}}, "guards": guards})
+    shield = shield_for(
+        {"name": "r", "tools": {"t": {"annotations": ["idempotent"]}}, "guards": guards}
+    )
     tries: list[dict[str, Any]] = []
 
     def carry(args: dict[str, Any]) -> str:
@@ -183,7 +210,11 @@ def test_a_call_that_happens_once_is_answered_from_what_it_gave(call: Any) -> No
 def test_what_waits_for_a_person_goes_ahead_once_one_has_said_yes(call: Any) -> None:
     shield = shield_for(RULES)
     waiting: list[Any] = []
-    host = Host("asks", can=LOOP.can, refused=lambda refusal: waiting.append((refusal.waits, refusal.ticket)))
+    host = Host(
+        "asks",
+        can=LOOP.can,
+        refused=lambda refusal: waiting.append((refusal.waits, refusal.ticket)),
+    )
     hosted = host.run(shield, "ann")
     assert call(hosted, "remove", {"name": "ask"}, lambda args: "gone") is None
     ((waits, ticket),) = waiting
@@ -217,7 +248,9 @@ def test_items_are_judged_one_by_one_and_a_refusal_is_the_last() -> None:
 
     first, said = asyncio.run(aitems())
     assert (first, said.kind) == ("first", "refused")
-    assert list(MESSAGES.run(shield_for(RULES), "ann").call("pages", {}, lambda args: iter(["a", "b"]))) == ["a", "b"]
+    assert list(
+        MESSAGES.run(shield_for(RULES), "ann").call("pages", {}, lambda args: iter(["a", "b"]))
+    ) == ["a", "b"]
 
 
 def test_the_tool_is_at_work_while_it_is_carried_out(call: Any) -> None:

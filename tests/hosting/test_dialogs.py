@@ -1,4 +1,5 @@
-"""A host's own dialog: it counts where the policy names it, for one call, in the process that heard it."""
+"""A host's own dialog: it counts where the policy names it, for one call, in the process that heard
+it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,12 @@ CLAUDE = Host("claude", can=EVERYTHING, refused=lambda refusal: refusal)
 def policy(*named: str, risk: str = "high") -> dict[str, Any]:
     """A policy under which `pay` waits for a person."""
     ask = {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"}
-    return {"name": "d", "tools": {"pay": {"risk": risk}}, "guards": [ask], "escalation": {"dialogs": list(named)}}
+    return {
+        "name": "d",
+        "tools": {"pay": {"risk": risk}},
+        "guards": [ask],
+        "escalation": {"dialogs": list(named)},
+    }
 
 
 def pay(hosted: Any, amount: int = 5) -> Any:
@@ -73,8 +79,15 @@ def test_a_yes_reaches_no_further_than_one_call(scope: str) -> None:
 def test_it_counts_beside_operators_with_keys_and_in_no_other_process(tmp_path: Path) -> None:
     """What another process writes into the store as a dialog's answer lets nothing through."""
     _, known = operator("ann")
-    place: Any = {"store": f"sqlite:{tmp_path / 'state.db'}", "journal": "memory:", "operators": [known]}
-    with Shield.load(policy("claude"), **place) as judging, Shield.load(policy("claude"), **place) as other:
+    place: Any = {
+        "store": f"sqlite:{tmp_path / 'state.db'}",
+        "journal": "memory:",
+        "operators": [known],
+    }
+    with (
+        Shield.load(policy("claude"), **place) as judging,
+        Shield.load(policy("claude"), **place) as other,
+    ):
         hosted = CLAUDE.run(judging, "helper", "t")
         asked = pay(hosted)
         other.approve(asked.ticket, by=Dialog("claude"))

@@ -1,4 +1,5 @@
-"""Whose failure it is: a host's own goes on to it, ours is a refusal in its words, and a failed result is an error."""
+"""Whose failure it is: a host's own goes on to it, ours is a refusal in its words, and a failed
+result is an error."""
 
 from __future__ import annotations
 
@@ -44,22 +45,38 @@ def test_a_result_that_the_host_marks_as_failed_is_an_error(call: Any) -> None:
     whole = Message("c1", "no such page", "failed")
     assert call(hosted, "read", {}, lambda args: whole) is whole
     assert [stage for stage, _ in kept(shield)] == ["tool_call", "error", "tool_result"]
-    made = call(hosted, "read", {}, lambda args: Message("c1", f"no page with {KEY}", "failed", artifact=KEY))
-    assert (made.kind, made.content, made.artifact) == ("failed", "no page with [redacted:github-pat]", None)
+    made = call(
+        hosted,
+        "read",
+        {},
+        lambda args: Message("c1", f"no page with {KEY}", "failed", artifact=KEY),
+    )
+    assert (made.kind, made.content, made.artifact) == (
+        "failed",
+        "no page with [redacted:github-pat]",
+        None,
+    )
 
 
 def test_a_result_that_only_looks_like_a_marked_one_keeps_its_shape(call: Any) -> None:
     hosted = MARKS.run(shield_for(SECRETS), "ann")
     said = {"isError": True, "content": f"no page with {KEY}", "code": 7}
     made = call(hosted, "read", {}, lambda args: Message("c1", said))
-    assert made.content == {"isError": True, "content": "no page with [redacted:github-pat]", "code": 7}
+    assert made.content == {
+        "isError": True,
+        "content": "no page with [redacted:github-pat]",
+        "code": 7,
+    }
 
 
 def test_a_failure_counts_as_one(call: Any) -> None:
     """A breaker opens at failures alone: the host's mark is what it counts."""
     breaker = {"use": "breaker", "failure_threshold": 2}
     hosted = MARKS.run(shield_for({"name": "b", "guards": [breaker]}), "ann")
-    results = [call(hosted, "read", {"n": n}, lambda args: Message("c", "down", "failed")).kind for n in range(3)]
+    results = [
+        call(hosted, "read", {"n": n}, lambda args: Message("c", "down", "failed")).kind
+        for n in range(3)
+    ]
     assert results == ["failed", "failed", "refused"]
 
 
@@ -73,7 +90,9 @@ def test_what_the_tool_raises_is_its_own(call: Any, error: Exception) -> None:
         call(LOOP.run(shield_for(BARE), "ann"), "read", {}, carry)
 
 
-def test_what_fails_on_our_side_before_a_call_is_a_refusal(call: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_fails_on_our_side_before_a_call_is_a_refusal(
+    call: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     clock = FailingClock()
     ran: list[Any] = []
     hosted = LOOP.run(shield_for(BARE, clock=clock), "ann")
@@ -93,7 +112,9 @@ def test_what_fails_on_our_side_after_it_withholds_the_result(call: Any) -> None
         clock.broken = True
         return "forty-two"
 
-    made = call(LOOP.run(shield_for(BARE, clock=clock), "ann"), "read", {}, carry, about=Asked("c1"))
+    made = call(
+        LOOP.run(shield_for(BARE, clock=clock), "ann"), "read", {}, carry, about=Asked("c1")
+    )
     assert made.kind == "refused"
     assert "forty-two" not in made.content
 
@@ -104,7 +125,13 @@ def test_a_result_whose_shape_cannot_be_kept_is_withheld(call: Any, part: str) -
         raise TypeError("an unknown shape")
 
     host = msgspec.structs.replace(MARKS, **{part: breaks})
-    made = call(host.run(shield_for(SECRETS), "ann"), "read", {}, lambda args: Message("c1", KEY), about=Asked("c1"))
+    made = call(
+        host.run(shield_for(SECRETS), "ann"),
+        "read",
+        {},
+        lambda args: Message("c1", KEY),
+        about=Asked("c1"),
+    )
     assert (made.id, made.kind) == ("c1", "refused")
     assert KEY not in made.content
 

@@ -1,4 +1,5 @@
-"""Models and streams on a host: guidance in its messages, refusals in its words, streams judged as they come."""
+"""Models and streams on a host: guidance in its messages, refusals in its words, streams judged as
+they come."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def test_a_reply_comes_back_changed_where_it_was(awaited: bool) -> None:
 
 
 def test_a_refused_request_is_not_sent(awaited: bool) -> None:
-    hosted = LOOP.run(shield_for({"name": "b"}, guards=[says(Action.BLOCK, Stage.MODEL_CALL)]), "ann")
+    hosted = LOOP.run(
+        shield_for({"name": "b"}, guards=[says(Action.BLOCK, Stage.MODEL_CALL)]), "ann"
+    )
     sent: list[Any] = []
     said = ask(hosted, awaited, sent.append, ["hello"], about=Asked("m1"))
     assert (said.id, said.kind) == ("m1", "refused")
@@ -55,13 +58,15 @@ def test_what_ends_the_run_is_no_reply(awaited: bool) -> None:
     for stage in (Stage.MODEL_CALL, Stage.MODEL_REPLY):
         hosted = LOOP.run(shield_for({"name": "b"}, guards=[says(Action.HALT, stage)]), "ann")
         assert ask(hosted, awaited, lambda messages: "x", ["hello"]).kind == "ended"
-        raising = Host("raising", can=LOOP.can).run(shield_for({"name": "b"}, guards=[says(Action.HALT, stage)]), "a")
+        raising = Host("raising", can=LOOP.can).run(
+            shield_for({"name": "b"}, guards=[says(Action.HALT, stage)]), "a"
+        )
         with pytest.raises(Refused) as refused:
             ask(raising, awaited, lambda messages: "x", ["hello"])
         assert refused.value.ended
-        assert shield_for({"name": "b"}, guards=[says(Action.HALT, stage)]).run().model(lambda m: "x", []) == (
-            "says says HALT"
-        )
+        assert shield_for({"name": "b"}, guards=[says(Action.HALT, stage)]).run().model(
+            lambda m: "x", []
+        ) == ("says says HALT")
 
 
 def test_guidance_is_a_message_of_the_hosts_own(awaited: bool) -> None:
@@ -76,7 +81,10 @@ def test_guidance_is_a_message_of_the_hosts_own(awaited: bool) -> None:
         seen.append(messages)
         return "x"
 
-    assert ask(host.run(shield_for({"name": "b"}, guards=[guard]), "ann"), awaited, fn, ["hello"]) == "gave up"
+    assert (
+        ask(host.run(shield_for({"name": "b"}, guards=[guard]), "ann"), awaited, fn, ["hello"])
+        == "gave up"
+    )
     assert seen[1] == ["hello", System("write JSON")]
 
 
@@ -94,7 +102,14 @@ def test_a_streamed_reply_is_judged_as_it_comes() -> None:
     assert KEY[:10] not in text
 
     async def later() -> str:
-        return "".join([chunk async for chunk in await hosted.amodel(lambda messages: achunks(messages), ["hello"])])
+        return "".join(
+            [
+                chunk
+                async for chunk in await hosted.amodel(
+                    lambda messages: achunks(messages), ["hello"]
+                )
+            ]
+        )
 
     assert asyncio.run(later()) == text
 

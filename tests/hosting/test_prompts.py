@@ -17,7 +17,13 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"use": "secrets"},
-        {"id": "no", "use": "rule", "stages": ["prompt"], "when": "event.text == 'no'", "action": "block"},
+        {
+            "id": "no",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text == 'no'",
+            "action": "block",
+        },
     ],
 }
 
@@ -32,7 +38,11 @@ def judged(*requests: list[Any]) -> tuple[list[Any], list[str]]:
             return [await prompts.judged(hosted, messages) for messages in requests]
 
     came = asyncio.run(play())
-    return came, [one.stage for one in [kept.read() for kept in shield.journal.kept()] if one.stage == "prompt"]
+    return came, [
+        one.stage
+        for one in [kept.read() for kept in shield.journal.kept()]
+        if one.stage == "prompt"
+    ]
 
 
 def test_what_is_new_is_judged_once_and_read_redacted_every_time() -> None:
@@ -44,12 +54,21 @@ def test_what_is_new_is_judged_once_and_read_redacted_every_time() -> None:
     ]
     came, events = judged(first, first, second)
     assert came[1] == [{"role": "user", "content": f"it is {GONE}"}]
-    assert came[2] == [*came[1], second[1], {"role": "user", "content": [{"text": GONE}, {"image": 1}]}]
+    assert came[2] == [
+        *came[1],
+        second[1],
+        {"role": "user", "content": [{"text": GONE}, {"image": 1}]},
+    ]
     assert len(events) == 2
 
 
 def test_what_was_said_before_is_no_prompt_and_nothing_is_copied_without_need() -> None:
-    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ok"}, {"type": "result"}, "odd"]
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "ok"},
+        {"type": "result"},
+        "odd",
+    ]
     came, events = judged(messages)
     assert all(one is other for one, other in zip(came[0], messages, strict=True))
     assert events == []

@@ -1,4 +1,5 @@
-"""Reports: an event of any stage goes ahead with some content, or is answered in the host's words; never raised."""
+"""Reports: an event of any stage goes ahead with some content, or is answered in the host's words;
+never raised."""
 
 from __future__ import annotations
 
@@ -27,12 +28,18 @@ def report(request: pytest.FixtureRequest) -> Any:
 
 STAGES: dict[str, tuple[dict[str, Any], Any]] = {
     "prompt": ({"text": "hello"}, "hello"),
-    "model_call": ({"messages": [{"role": "user"}]}, {"model": "", "messages": [{"role": "user"}], "params": {}}),
+    "model_call": (
+        {"messages": [{"role": "user"}]},
+        {"model": "", "messages": [{"role": "user"}], "params": {}},
+    ),
     "model_chunk": ({"text": "he"}, "he"),
     "model_reply": ({"text": "hello", "tokens": 3}, "hello"),
     "tool_call": ({"tool": "t", "args": {"a": 1}}, {"a": 1}),
     "tool_result": ({"tool": "t", "args": {"a": 1}, "result": [1]}, [1]),
-    "egress": ({"url": "https://a.example/"}, {"url": "https://a.example/", "headers": {}, "payload": None}),
+    "egress": (
+        {"url": "https://a.example/"},
+        {"url": "https://a.example/", "headers": {}, "payload": None},
+    ),
     "error": ({"tool": "t", "error": ValueError("broken")}, "broken"),
     "charge": ({"tokens": 5}, None),
     "handoff": ({"to": "bob", "payload": {"a": 1}}, {"a": 1}),
@@ -52,10 +59,17 @@ def test_what_goes_ahead_goes_on_as_it_is(report: Any, stage: str) -> None:
     assert (told.content, told.answer, told.again) == (content, None, False)
 
 
-@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage not in ("error", "handoff_done")])
+@pytest.mark.parametrize(
+    "stage", [stage for stage in STAGES if stage not in ("error", "handoff_done")]
+)
 def test_what_does_not_is_answered_in_the_hosts_words(report: Any, stage: str) -> None:
     guard = says(Action.BLOCK, Stage(stage))
-    told = report(LOOP.run(shield_for(BARE, guards=[guard]), "ann"), stage, about=Asked("c1"), **STAGES[stage][0])
+    told = report(
+        LOOP.run(shield_for(BARE, guards=[guard]), "ann"),
+        stage,
+        about=Asked("c1"),
+        **STAGES[stage][0],
+    )
     assert not told.proceeds
     assert told.content is None
     assert (told.answer.id, told.answer.kind) == ("c1", "refused")
@@ -77,7 +91,10 @@ def test_words_that_raise_are_raised(report: Any) -> None:
 def test_what_was_changed_goes_on_changed(report: Any) -> None:
     hosted = LOOP.run(shield_for(RULES), "ann")
     text = f"the key is {KEY}"
-    for stage, fields in (("model_reply", {"text": text}), ("prompt", {"text": text, "trusted": False})):
+    for stage, fields in (
+        ("model_reply", {"text": text}),
+        ("prompt", {"text": text, "trusted": False}),
+    ):
         told = report(hosted, stage, **fields)
         assert told.proceeds
         assert KEY not in told.content
@@ -95,9 +112,13 @@ def test_a_retry_has_words_of_its_own(report: Any) -> None:
 
 def test_a_failure_goes_on_to_the_agent_and_says_whether_to_run_it_again(report: Any) -> None:
     guards = [{"use": "recovery", "backoff_base_s": 0}, {"use": "secrets"}]
-    shield = shield_for({"name": "r", "tools": {"t": {"annotations": ["idempotent"]}}, "guards": guards})
+    shield = shield_for(
+        {"name": "r", "tools": {"t": {"annotations": ["idempotent"]}}, "guards": guards}
+    )
     hosted = LOOP.run(shield, "ann")
-    told = report(hosted, "error", tool="t", args={}, error=ConnectionResetError(f"reset with {KEY}"))
+    told = report(
+        hosted, "error", tool="t", args={}, error=ConnectionResetError(f"reset with {KEY}")
+    )
     assert told.proceeds
     assert told.again
     assert KEY not in told.content
@@ -127,8 +148,15 @@ def test_a_call_is_judged_once_however_often_the_host_asks(report: Any) -> None:
 def test_a_refused_call_is_said_again_and_not_judged_again(report: Any) -> None:
     shield = shield_for(RULES)
     hosted = LOOP.run(shield, "ann")
-    asked: dict[str, Any] = {"tool": "t", "args": {"name": "root"}, "key": "c1", "about": Asked("c1")}
-    assert report(hosted, "tool_call", **asked).answer == report(hosted, "tool_call", **asked).answer
+    asked: dict[str, Any] = {
+        "tool": "t",
+        "args": {"name": "root"},
+        "key": "c1",
+        "about": Asked("c1"),
+    }
+    assert (
+        report(hosted, "tool_call", **asked).answer == report(hosted, "tool_call", **asked).answer
+    )
     assert len(list(shield.journal.kept())) == 1
 
 
@@ -152,9 +180,14 @@ def test_two_calls_that_look_the_same_and_need_not_be_are_judged_each(report: An
 
 @pytest.mark.parametrize(
     ("outcome", "fields"),
-    [("tool_result", {"result": "x", "tokens": 10}), ("error", {"error": OSError("x"), "tokens": 10})],
+    [
+        ("tool_result", {"result": "x", "tokens": 10}),
+        ("error", {"error": OSError("x"), "tokens": 10}),
+    ],
 )
-def test_an_outcome_under_the_same_key_settles_its_call(report: Any, outcome: str, fields: dict[str, Any]) -> None:
+def test_an_outcome_under_the_same_key_settles_its_call(
+    report: Any, outcome: str, fields: dict[str, Any]
+) -> None:
     """Two calls with the same arguments are told apart by the names that the host gives them."""
     shield = shield_for({"name": "b", "guards": [{"use": "budget", "tokens": 100}]})
     hosted = LOOP.run(shield, "ann")
@@ -184,7 +217,9 @@ def test_what_cannot_be_read_is_refused(report: Any) -> None:
         report(hosted, "nowhere")
 
 
-def test_what_fails_on_our_side_is_refused_and_told_to_operators(report: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_fails_on_our_side_is_refused_and_told_to_operators(
+    report: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     """Some hosts go ahead where a guard raises."""
 
     class Clock(FakeClock):
@@ -226,7 +261,8 @@ def test_a_run_that_may_be_told_more_than_the_host_can_is_a_mistake() -> None:
     shield = shield_for(BARE)
     plain = Host("plain", can=["warn"], refused=as_text)
     with pytest.raises(
-        ValueError, match=r"the run may be told to redact, and `plain` cannot: start it with `host\.run"
+        ValueError,
+        match=r"the run may be told to redact, and `plain` cannot: start it with `host\.run",
     ):
         plain.on(shield.run("ann"))
     assert plain.on(shield.run("ann", can=plain.can)).run.can == plain.can
@@ -236,7 +272,11 @@ def test_a_run_that_may_be_told_more_than_the_host_can_is_a_mistake() -> None:
 
 def test_a_host_that_names_nothing_lets_things_pass_or_refuses_them() -> None:
     guard = says(Action.REDACT, Stage.PROMPT, patches=(Patch((), "x"),))
-    told = Host("bare", refused=as_text).run(shield_for(BARE, guards=[guard]), "ann").report("prompt", text="y")
+    told = (
+        Host("bare", refused=as_text)
+        .run(shield_for(BARE, guards=[guard]), "ann")
+        .report("prompt", text="y")
+    )
     assert told.decision.action == Action.BLOCK
 
 

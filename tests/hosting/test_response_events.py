@@ -1,4 +1,5 @@
-"""Streams in OpenAI's form: what repeats the pieces as a whole shows no more than was let through of them."""
+"""Streams in OpenAI's form: what repeats the pieces as a whole shows no more than was let through
+of them."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def delta(text: str, place: int = 0) -> Event:
 
 def completed(*texts: str, **beside: Any) -> Event:
     """The end, with all that was said."""
-    output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in texts]
+    output = [
+        {"type": "message", "content": [{"type": "output_text", "text": text}]} for text in texts
+    ]
     usage = {"input_tokens": 3, "output_tokens": 4}
     return Event(type="response.completed", response={"output": output, "usage": usage, **beside})
 
@@ -70,9 +73,13 @@ def said(events: list[Event]) -> str:
 
 
 def test_pieces_and_what_repeats_them_are_redacted_alike() -> None:
-    done = Event(type="response.output_text.done", text=f"it is {KEY}, so", output_index=0, content_index=0)
+    done = Event(
+        type="response.output_text.done", text=f"it is {KEY}, so", output_index=0, content_index=0
+    )
     whole = completed(f"it is {KEY}, so")
-    out, tokens = passed(delta("it is "), delta(KEY[:9]), delta(KEY[9:]), delta(", so"), done, whole)
+    out, tokens = passed(
+        delta("it is "), delta(KEY[:9]), delta(KEY[9:]), delta(", so"), done, whole
+    )
     assert said(out) == f"it is {GONE}, so"
     assert [event.type for event in out[-2:]] == [done.type, whole.type]
     assert out[-2].text == f"it is {GONE}, so"
@@ -85,11 +92,16 @@ def test_pieces_and_what_repeats_them_are_redacted_alike() -> None:
 def test_words_that_never_came_in_pieces_are_judged_too(pieces: list[Event]) -> None:
     out, _ = passed(*pieces, completed("one", f"two {KEY}"))
     assert out[-1].response is not None
-    assert [item["content"][0]["text"] for item in out[-1].response["output"]] == ["one", f"two {GONE}"]
+    assert [item["content"][0]["text"] for item in out[-1].response["output"]] == [
+        "one",
+        f"two {GONE}",
+    ]
 
 
 def test_parts_do_not_run_into_each_other_and_nothing_is_copied_without_need() -> None:
-    added = Event(type="response.output_item.added", item={"type": "function_call", "arguments": ""})
+    added = Event(
+        type="response.output_item.added", item={"type": "function_call", "arguments": ""}
+    )
     whole = completed("one", "two", instructions="be kind", tools=[{"text": "a tool"}])
     out, _ = passed(delta("one", 0), added, delta("two", 1), whole)
     assert [event.delta for event in out if event.delta] == ["one", "two"]

@@ -1,4 +1,5 @@
-"""Seals: another call than the judged one does not begin, and what a tool runs by itself is its own affair."""
+"""Seals: another call than the judged one does not begin, and what a tool runs by itself is its own
+affair."""
 
 from __future__ import annotations
 
@@ -28,7 +29,11 @@ ADVICE = "put it before"
 )
 def test_another_call_is_stopped(tool: str, args: dict[str, Any], call: str) -> None:
     said = r"the call of `pay` was changed after it was judged: put it before"
-    with sealed("pay", ARGS, "1"), pytest.raises(Ungoverned, match=said), opened(tool, args, ADVICE, call):
+    with (
+        sealed("pay", ARGS, "1"),
+        pytest.raises(Ungoverned, match=said),
+        opened(tool, args, ADVICE, call),
+    ):
         raise AssertionError("it has begun")
 
 
@@ -79,6 +84,9 @@ def test_what_is_put_round_a_tool_is_put_once_and_stays_with_its_copies() -> Non
     put_round(tool, "run", doubled)
     copied = copy.copy(tool)
     copied.name = "send"
-    assert [asyncio.run(one.run(1)) for one in (tool, copied)] == ["round pay: pay 2", "round send: send 2"]
+    assert [asyncio.run(one.run(1)) for one in (tool, copied)] == [
+        "round pay: pay 2",
+        "round send: send 2",
+    ]
     assert asyncio.run(other.run(1)) == "look 1"
     assert (type(tool).__name__, isinstance(tool, Kind)) == ("Kind", True)

@@ -12,7 +12,15 @@ import pytest
 
 from model.directed.scene import RUN, Scene, watcher
 from stanchion.kernel.actions import Action
-from stanchion.kernel.autonomy import BYPASSERS, EXHAUSTED, LOCKDOWN, MODES, STRICT, Share, may_bypass
+from stanchion.kernel.autonomy import (
+    BYPASSERS,
+    EXHAUSTED,
+    LOCKDOWN,
+    MODES,
+    STRICT,
+    Share,
+    may_bypass,
+)
 from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed
@@ -44,13 +52,23 @@ def test_who_may_bypass(mode: str, role: str, roles: set[str]) -> None:
 def test_every_mode_has_its_cell_and_none_is_freer_than_the_one_before() -> None:
     assert tuple(BYPASSERS) == MODES
     for milder, stricter in pairwise(MODES):
-        assert {role for role in ROLES if may_bypass(stricter, role)} < {r for r in ROLES if may_bypass(milder, r)}
+        assert {role for role in ROLES if may_bypass(stricter, role)} < {
+            r for r in ROLES if may_bypass(milder, r)
+        }
 
 
 def test_the_page_names_who_may_bypass_as_the_table_has_it() -> None:
-    rows = re.findall(r"^\| (\w+) \| .+ \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    shown = {mode: set(re.findall(r"`(\w+)`", cell)) for mode, cell in rows if mode in {"standard", *MODES}}
-    assert shown == {mode if mode else "standard": roles if roles else set() for mode, roles in BYPASSERS.items()}
+    rows = re.findall(
+        r"^\| (\w+) \| .+ \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    shown = {
+        mode: set(re.findall(r"`(\w+)`", cell))
+        for mode, cell in rows
+        if mode in {"standard", *MODES}
+    }
+    assert shown == {
+        mode if mode else "standard": roles if roles else set() for mode, roles in BYPASSERS.items()
+    }
 
 
 def in_lockdown(*guards: Placed, can: tuple[Action, ...] = EVERY_ACTION) -> Scene:
@@ -74,9 +92,17 @@ class Loud(msgspec.Struct, frozen=True):
 
 def test_a_warning_that_refuses_says_so_and_keeps_the_advice_its_author_wrote() -> None:
     own = Finding(Action.WARN, "scene.says", text="that is loud", guidance="whisper")
-    decisions = [in_lockdown(Placed("w", Loud(said))).judge() for said in (own, Finding(Action.WARN, "scene.says"))]
-    assert [(decision.inputs.mode, decision.action) for decision in decisions] == [(LOCKDOWN, Action.BLOCK)] * 2
-    assert [decision.message for decision in decisions] == [f"that is loud; {LOCKED}", f"scene.says; {LOCKED}"]
+    decisions = [
+        in_lockdown(Placed("w", Loud(said))).judge()
+        for said in (own, Finding(Action.WARN, "scene.says"))
+    ]
+    assert [(decision.inputs.mode, decision.action) for decision in decisions] == [
+        (LOCKDOWN, Action.BLOCK)
+    ] * 2
+    assert [decision.message for decision in decisions] == [
+        f"that is loud; {LOCKED}",
+        f"scene.says; {LOCKED}",
+    ]
     assert [decision.advice for decision in decisions] == [
         "whisper",
         "do what nothing warns about, or ask for a larger budget",

@@ -1,4 +1,5 @@
-"""What the runtime carries along with a decision: it rides on the decision's batch, and a record needs none of it."""
+"""What the runtime carries along with a decision: it rides on the decision's batch, and a record
+needs none of it."""
 
 from __future__ import annotations
 
@@ -86,7 +87,9 @@ class World:
         deciding = decide(self.plans, moment, self.records)
         made = self._drive(deciding, memo)
         plain = msgspec.structs.replace(moment, carried=None)
-        assert msgspec.json.encode(replay(self.policy, RUN, plain, made.inputs)) == msgspec.json.encode(made)
+        assert msgspec.json.encode(
+            replay(self.policy, RUN, plain, made.inputs)
+        ) == msgspec.json.encode(made)
         return made
 
     def _drive(self, deciding: Any, memo: Memo | None) -> Decision:

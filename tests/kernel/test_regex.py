@@ -1,4 +1,5 @@
-"""Expressions that are compiled when they are needed are the same as those that are compiled at once."""
+"""Expressions that are compiled when they are needed are the same as those that are compiled at
+once."""
 
 import contextlib
 import gc

@@ -16,7 +16,9 @@ def test_it_holds_the_last_outcomes_and_no_more(bits: int) -> None:
     for _ in range(3 * bits + 5):
         kept = history[-bits:]
         assert outcomes(register) == (len(kept), sum(kept))
-        assert streak(register) == next((at for at, bit in enumerate(reversed(kept)) if not bit), len(kept))
+        assert streak(register) == next(
+            (at for at, bit in enumerate(reversed(kept)) if not bit), len(kept)
+        )
         bit = drawn.randint(0, 1)
         history.append(bit)
         register = pushed(register, bit, bits)

@@ -1,4 +1,5 @@
-"""What is shown of decisions and what they are made of: what was decided and why, and nothing that was judged."""
+"""What is shown of decisions and what they are made of: what was decided and why, and nothing that
+was judged."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
 def blocked() -> Decision:
-    return Decision("d1", Action.BLOCK, "p", (Finding(Action.BLOCK, "x.y", text="that is not allowed", guard="g"),))
+    return Decision(
+        "d1",
+        Action.BLOCK,
+        "p",
+        (Finding(Action.BLOCK, "x.y", text="that is not allowed", guard="g"),),
+    )
 
 
 def test_a_decision_says_what_and_why() -> None:
@@ -45,7 +51,9 @@ def test_a_finding_and_a_refusal_likewise() -> None:
 
 
 def test_a_run_says_whose_it_is_and_when_it_is_over() -> None:
-    run = Shield.load({"name": "n"}, store="memory:", journal="memory:").run("ann's agent", "fix", id="r1")
+    run = Shield.load({"name": "n"}, store="memory:", journal="memory:").run(
+        "ann's agent", "fix", id="r1"
+    )
     assert repr(run) == """<Run r1 "ann's agent" "fix">"""
     run.close()
     assert repr(run) == """<Run r1 "ann's agent" "fix", ended>"""
@@ -69,10 +77,19 @@ def test_events_and_tickets_show_none_of_their_content() -> None:
     )
     kind: Any
     for kind in OF_STAGE.values():
-        wanted = {one.name for one in msgspec.structs.fields(kind) if one.required} - {"id", "at", "run"}
+        wanted = {one.name for one in msgspec.structs.fields(kind) if one.required} - {
+            "id",
+            "at",
+            "run",
+        }
         assert SECRET not in repr(kind(id="e1", at=0, run=run, **dict.fromkeys(wanted, SECRET)))
     shield = shield_for(
-        {"name": "n", "guards": [{"id": "ask", "use": "rule", "when": "event.tool == 'pay'", "action": "escalate"}]}
+        {
+            "name": "n",
+            "guards": [
+                {"id": "ask", "use": "rule", "when": "event.tool == 'pay'", "action": "escalate"}
+            ],
+        }
     )
     agent = shield.run("a")
     (ticket,) = [shield.ticket(str(agent.ticket(agent.check("pay", {"to": SECRET}))))]
@@ -96,6 +113,8 @@ def test_it_is_one_line_that_can_be_shown(text: str) -> None:
 def test_what_is_written_down_is_as_it_was(stage: Stage) -> None:
     """A struct's bytes are those of its fields."""
     patch = Patch(("a",), "b", 1, 2, "email")
-    assert msgspec.json.encode(patch) == b'{"path":["a"],"value":"b","start":1,"end":2,"kind":"email"}'
+    assert (
+        msgspec.json.encode(patch) == b'{"path":["a"],"value":"b","start":1,"end":2,"kind":"email"}'
+    )
     assert list(msgspec.to_builtins(blocked()))[:3] == ["id", "action", "policy"]
     assert OF_STAGE[stage].stage is stage

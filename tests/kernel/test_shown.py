@@ -83,4 +83,7 @@ def test_a_message_shows_what_its_arguments_hold() -> None:
 
 
 def test_an_error_shows_the_values_it_names() -> None:
-    assert str(Shown("there is no `a\x1b]0;x\x07`:\n try `b`")) == "there is no `a\\x1b]0;x\\x07`:\n try `b`"
+    assert (
+        str(Shown("there is no `a\x1b]0;x\x07`:\n try `b`"))
+        == "there is no `a\\x1b]0;x\\x07`:\n try `b`"
+    )

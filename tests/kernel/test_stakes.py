@@ -1,4 +1,5 @@
-"""What an action rests on beside guards: records at stake, a person's yes, and guards that watch what was counted."""
+"""What an action rests on beside guards: records at stake, a person's yes, and guards that watch
+what was counted."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ class Counts(msgspec.Struct, frozen=True):
         """One line for each kind of fault."""
         return (Line("{default}faults:" + getattr(event, "fault", ""), when=When.JUDGED),)
 
-    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
+    ) -> Finding:
         """Nothing to say."""
         return Finding(action, "test.counted")
 
@@ -57,7 +60,8 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Notes(msgspec.Struct, frozen=True):
-    """Keeps how often a stage was seen, written at calls only when they start and at results in any case."""
+    """Keeps how often a stage was seen, written at calls only when they start and at results in any
+    case."""
 
     refuse: bool = False
     kind: ClassVar[Kind] = Kind.RECORD
@@ -82,7 +86,9 @@ class Chain:
 
     def __init__(self, *guards: Any) -> None:
         self.lineups = Lineups()
-        self._placed = tuple(Placed(f"g{at}", guard, at, Category.SAFETY) for at, guard in enumerate(guards))
+        self._placed = tuple(
+            Placed(f"g{at}", guard, at, Category.SAFETY) for at, guard in enumerate(guards)
+        )
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         return self._placed
@@ -109,7 +115,9 @@ class World:
         """Drive a decision to its end, and make it again from what it was made from."""
         deciding = decide(Plans(self.policy, RUN), moment, self.records)
         made = self._drive(deciding)
-        assert msgspec.json.encode(replay(self.policy, RUN, moment, made.inputs)) == msgspec.json.encode(made)
+        assert msgspec.json.encode(
+            replay(self.policy, RUN, moment, made.inputs)
+        ) == msgspec.json.encode(made)
         return made
 
     def _drive(self, deciding: Any) -> Decision:
@@ -123,8 +131,12 @@ class World:
             return made
 
 
-def call(name: str, stakes: tuple[Stake, ...] = (), granted: str = "", lifts: tuple[str, ...] = ()) -> Moment:
-    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), stakes=stakes, granted=granted, lifts=lifts)
+def call(
+    name: str, stakes: tuple[Stake, ...] = (), granted: str = "", lifts: tuple[str, ...] = ()
+) -> Moment:
+    return Moment(
+        (ToolCall(id=name, at=1, run=RUN, tool="pay"),), stakes=stakes, granted=granted, lifts=lifts
+    )
 
 
 def failure(name: str, fault: str) -> Moment:
@@ -185,7 +197,10 @@ def test_a_person_s_yes_lets_what_waits_go_ahead_and_nothing_severer() -> None:
     granted = World(Says(Action.ESCALATE)).decide(call("c1", granted="t1", lifts=("g0",)))
     assert granted.action == Action.ALLOW
     assert [(f.action, f.said) for f in granted.findings] == [(Action.ALLOW, Action.ESCALATE)]
-    assert World(Says(Action.BLOCK)).decide(call("c1", granted="t1", lifts=("g0",))).action == Action.BLOCK
+    assert (
+        World(Says(Action.BLOCK)).decide(call("c1", granted="t1", lifts=("g0",))).action
+        == Action.BLOCK
+    )
     two = World(Says(Action.ESCALATE), Says(Action.ESCALATE))
     other = two.decide(call("c1", granted="t1", lifts=("g0",)))
     assert (other.action, [(f.guard, f.action) for f in other.findings]) == (
@@ -193,7 +208,9 @@ def test_a_person_s_yes_lets_what_waits_go_ahead_and_nothing_severer() -> None:
         [("g0", Action.ALLOW), ("g1", Action.ESCALATE)],
     )
     assert two.decide(call("c2", granted="t1", lifts=("g0", "g1"))).action == Action.ALLOW
-    blocked = World(Says(Action.ESCALATE), Says(Action.BLOCK)).decide(call("c1", granted="t1", lifts=("g0",)))
+    blocked = World(Says(Action.ESCALATE), Says(Action.BLOCK)).decide(
+        call("c1", granted="t1", lifts=("g0",))
+    )
     assert blocked.action == Action.BLOCK
 
 
@@ -218,7 +235,10 @@ def test_an_action_can_rest_on_a_record_that_stays_as_it_is() -> None:
     world = World()
     assert world.decide(call("c1", (Stake(KEY, 0, "written"),))).action == Action.ALLOW
     looks = Stake(KEY, 1, None, When.LOOK)
-    assert [world.decide(call(name, (looks,))).action for name in ("c2", "c3")] == [Action.ALLOW, Action.ALLOW]
+    assert [world.decide(call(name, (looks,))).action for name in ("c2", "c3")] == [
+        Action.ALLOW,
+        Action.ALLOW,
+    ]
     assert world.store.read(KEY) == (1, "written")
     world.store.carry(Batch("other", puts=((KEY, "changed", When.JUDGED, 0, 0),)))
     assert world.decide(call("c4", (looks,))).code == "kernel.taken"
@@ -245,7 +265,9 @@ class Limits(msgspec.Struct, frozen=True):
         """One line, with a limit of one."""
         return (Line("{default}calls", ((1, Action.BLOCK),), when=When.PROCEED),)
 
-    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
+    ) -> Finding:
         """Say so."""
         return Finding(action, "test.limit")
 
@@ -264,17 +286,26 @@ def past(name: str, *bypasses: str) -> Moment:
         (Action.HALT, Action.HALT),
     ],
 )
-def test_an_action_goes_past_what_a_guard_refuses_and_past_nothing_severer(said: Action, carried_out: Action) -> None:
+def test_an_action_goes_past_what_a_guard_refuses_and_past_nothing_severer(
+    said: Action, carried_out: Action
+) -> None:
     made = World(Says(said)).decide(past("c1", "g0"))
     assert (made.action, [one.guard for one in made.findings]) == (carried_out, ["g0"])
 
 
 def test_the_guards_behind_the_one_that_is_gone_past_judge() -> None:
     two = World(Says(Action.BLOCK), Says(Action.BLOCK))
-    assert [one.guard for one in two.decide(call("c1")).findings] == ["g0"], "the first one skips the second"
+    assert [one.guard for one in two.decide(call("c1")).findings] == ["g0"], (
+        "the first one skips the second"
+    )
     made = two.decide(past("c2", "g0"))
-    assert [(one.guard, one.action) for one in made.findings] == [("g0", Action.ALLOW), ("g1", Action.BLOCK)]
-    assert two.decide(past("c3", "g1")).action == Action.BLOCK, "a bypass of one guard is none of another"
+    assert [(one.guard, one.action) for one in made.findings] == [
+        ("g0", Action.ALLOW),
+        ("g1", Action.BLOCK),
+    ]
+    assert two.decide(past("c3", "g1")).action == Action.BLOCK, (
+        "a bypass of one guard is none of another"
+    )
     assert two.decide(past("c4", "g0", "g1")).action == Action.ALLOW
 
 

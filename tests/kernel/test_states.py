@@ -1,4 +1,5 @@
-"""The shield's states: thirteen edges, no more, and what lasts for a time ends by the store's clock."""
+"""The shield's states: thirteen edges, no more, and what lasts for a time ends by the store's
+clock."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def test_the_table_is_the_diagram() -> None:
     assert {(edge.start, edge.end) for edge in EDGES} == DIAGRAM
 
 
-@pytest.mark.parametrize("edge", EDGES, ids=lambda edge: f"{edge.start or 'normal'}-{edge.end or 'normal'}")
+@pytest.mark.parametrize(
+    "edge", EDGES, ids=lambda edge: f"{edge.start or 'normal'}-{edge.end or 'normal'}"
+)
 def test_every_edge_is_taken_on_each_of_its_signals(edge: Edge) -> None:
     for signal in edge.on:
         after = moved(Mark(edge.start), signal, 50, "why", TERMS)
@@ -56,7 +59,9 @@ def test_no_other_signal_moves_anything(state: str, signal: Signal) -> None:
     if allowed:
         assert follows(state, signal) is not None
     else:
-        assert after is None or after.state == state, "what goes on lasts longer, and is what it was"
+        assert after is None or after.state == state, (
+            "what goes on lasts longer, and is what it was"
+        )
 
 
 def test_a_halt_leaves_only_by_restart() -> None:
@@ -91,7 +96,9 @@ def test_a_quarantine_is_a_warning_afterwards_and_the_third_is_a_halt() -> None:
     assert (third.state, third.until) == (HALTED, 0)
 
 
-def event(tool: str = "pay", agent: str = "ann", run: str = "r", parents: tuple[str, ...] = ()) -> ToolCall:
+def event(
+    tool: str = "pay", agent: str = "ann", run: str = "r", parents: tuple[str, ...] = ()
+) -> ToolCall:
     return ToolCall(id="e", at=0, run=RunInfo(run, agent, parents=parents), tool=tool)
 
 
@@ -105,12 +112,18 @@ def event(tool: str = "pay", agent: str = "ann", run: str = "r", parents: tuple[
     ],
 )
 @pytest.mark.parametrize("fleet", [False, True])
-def test_a_state_concerns_what_it_is_of(name: str, concerned: ToolCall, spared: ToolCall, fleet: bool) -> None:
+def test_a_state_concerns_what_it_is_of(
+    name: str, concerned: ToolCall, spared: ToolCall, fleet: bool
+) -> None:
     value = {"marks": {name: {"state": QUARANTINE, "until": 100}}}
     values = [value, None] if fleet else [None, value]
     gate = pass_gates([*values, None], concerned, 99)
     assert gate.finding is not None
-    assert (gate.finding.action, gate.finding.code, gate.until) == (Action.BLOCK, "kernel.quarantined", 100)
+    assert (gate.finding.action, gate.finding.code, gate.until) == (
+        Action.BLOCK,
+        "kernel.quarantined",
+        100,
+    )
     assert pass_gates([*values, None], concerned, 100).finding is None
     assert pass_gates([*values, None], spared, 99) == CLEAR
 
@@ -118,7 +131,10 @@ def test_a_state_concerns_what_it_is_of(name: str, concerned: ToolCall, spared: 
 def test_the_severest_state_wins() -> None:
     tenant = {"own": {"state": SAFE}, "marks": {"tool:pay": {"state": QUARANTINE, "until": 100}}}
     both = pass_gates([None, tenant], event(), 0)
-    assert (both.mode, both.finding is not None and both.finding.code) == (SAFE, "kernel.quarantined")
+    assert (both.mode, both.finding is not None and both.finding.code) == (
+        SAFE,
+        "kernel.quarantined",
+    )
     halted = pass_gates([{"own": {"state": HALTED, "why": "drill"}}, tenant], event(), 0)
     assert halted.finding is not None
     assert (halted.mode, halted.finding.action, halted.finding.args) == (
@@ -126,6 +142,10 @@ def test_the_severest_state_wins() -> None:
         Action.HALT,
         ("fleet", "drill", "everything"),
     )
-    tool = pass_gates([None, {"marks": {"tool:pay": {"state": HALTED, "why": "drill"}}}], event(), 0)
+    tool = pass_gates(
+        [None, {"marks": {"tool:pay": {"state": HALTED, "why": "drill"}}}], event(), 0
+    )
     assert tool.finding is not None
-    assert tool.finding.action == Action.BLOCK, "a halted tool does not end the run that asks for it"
+    assert tool.finding.action == Action.BLOCK, (
+        "a halted tool does not end the run that asks for it"
+    )

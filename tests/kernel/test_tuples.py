@@ -45,7 +45,7 @@ def test_they_do_what_those_of_typing_do() -> None:
         theirs, theirs._asdict(), theirs.both, theirs._replace(two="b"),
     )  # fmt: skip
     assert repr(ours) == repr(theirs).replace("Theirs", "Ours")
-    assert (Ours._fields, Ours._field_defaults, Ours.__doc__, Ours.__module__, Ours.__qualname__) == (
+    assert (Ours._fields, Ours._field_defaults, Ours.__doc__, Ours.__module__, Ours.__qualname__) == (  # noqa: E501
         Theirs._fields, Theirs._field_defaults, "A pair.", __name__, "Ours",
     )  # fmt: skip
     assert list(inspect.signature(Ours).parameters) == list(inspect.signature(Theirs).parameters)
@@ -61,6 +61,10 @@ def test_data_is_read_into_them() -> None:
 
 
 def test_a_field_without_a_default_does_not_follow_one_that_has_it() -> None:
-    names: dict[str, Any] = {"__module__": __name__, "__annotations__": {"one": "int", "two": "int"}, "one": 1}
+    names: dict[str, Any] = {
+        "__module__": __name__,
+        "__annotations__": {"one": "int", "two": "int"},
+        "one": 1,
+    }
     with pytest.raises(TypeError, match="default"):
         types.new_class("Wrong", (NamedTuple,), exec_body=lambda space: space.update(names))

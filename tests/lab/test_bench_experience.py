@@ -11,7 +11,9 @@ from stanchion_lab.bench.servers import Missing
 from stanchion_lab.bench.table import Effort, show
 
 
-def test_few_and_many_are_compared_and_a_server_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_and_many_are_compared_and_a_server_that_is_missing_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def missing() -> Any:
         raise Missing("there is none")
 

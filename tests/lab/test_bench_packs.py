@@ -1,4 +1,5 @@
-"""The bench of packs gives rows with ratios; what it is measured against does the same work, without us."""
+"""The bench of packs gives rows with ratios; what it is measured against does the same work,
+without us."""
 
 import ast
 import gc
@@ -102,11 +103,15 @@ def test_call_events_are_counted() -> None:
 @pytest.mark.parametrize("file", [hand.__file__, worker.__file__])
 def test_what_we_are_measured_against_has_nothing_of_ours(file: str) -> None:
     load = (
-        "import importlib.util, sys; spec = importlib.util.spec_from_file_location('floor', sys.argv[1]);"
-        "made = importlib.util.module_from_spec(spec); sys.modules['floor'] = made; spec.loader.exec_module(made);"
+        "import importlib.util, sys; spec = importlib.util.spec_from_file_location('floor', "
+        "sys.argv[1]);"
+        "made = importlib.util.module_from_spec(spec); sys.modules['floor'] = made; "
+        "spec.loader.exec_module(made);"
         "print([name for name in sys.modules if name.partition('.')[0] == 'stanchion'])"
     )
-    done = subprocess.run([sys.executable, "-c", load, file], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", load, file], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
     assert "stanchion" not in _imports(Path(file).read_text(encoding="utf-8"))
 
@@ -124,7 +129,12 @@ def _imports(text: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("text", "action"),
-    [("nothing to see", "ALLOW"), (f"token: {TOKEN}", "REDACT"), (CARD, "REDACT"), ("x" * (MOST_CHARS + 1), "BLOCK")],
+    [
+        ("nothing to see", "ALLOW"),
+        (f"token: {TOKEN}", "REDACT"),
+        (CARD, "REDACT"),
+        ("x" * (MOST_CHARS + 1), "BLOCK"),
+    ],
 )
 def test_the_floor_reads_results(scan: Scan, text: str, action: str) -> None:
     assert Hand(scan, "r1").result("read_file", {"path": "a"}, text) == action
@@ -194,7 +204,9 @@ def test_the_floor_finds_the_same_with_hyperscan(scan: Scan) -> None:
 
 
 @pytest.mark.parametrize("pack", ["default", "strict", "coding-agent"])
-def test_what_a_decision_leaves_is_what_the_bare_transaction_writes(pack: str, tmp_path: Path) -> None:
+def test_what_a_decision_leaves_is_what_the_bare_transaction_writes(
+    pack: str, tmp_path: Path
+) -> None:
     left = left_by(pack, tmp_path / "ours")
     assert left.call.bodies
     assert left.result.bodies
@@ -204,7 +216,9 @@ def test_what_a_decision_leaves_is_what_the_bare_transaction_writes(pack: str, t
     with closing(Bare(tmp_path / "bare", len(left.call.bodies))) as bare:
         bare.keep(left.call.bodies, left.call.reply, b"x" * left.call.record)
         with closing(sqlite3.connect(tmp_path / "bare" / "bare.db")) as db:
-            assert [body for (body,) in db.execute("SELECT body FROM cell ORDER BY id")] == list(left.call.bodies)
+            assert [body for (body,) in db.execute("SELECT body FROM cell ORDER BY id")] == list(
+                left.call.bodies
+            )
             assert db.execute("SELECT reply FROM batch").fetchall() == [(left.call.reply,)]
     assert (tmp_path / "bare" / "bare.jsonl").stat().st_size == left.call.record
 
@@ -212,8 +226,19 @@ def test_what_a_decision_leaves_is_what_the_bare_transaction_writes(pack: str, t
 def test_sessions_are_drawn_by_their_lengths(tmp_path: Path) -> None:
     rows = []
     for number in range(40):
-        steps = [{"user": "please"}, {"tool": "t", "args": {"x": "y" * (40 - number)}, "result": "", "failed": False}]
-        rows.append({"id": f"s{number}", "kind": "k", "label": "honest", "payload": {"steps": steps}, "source": ""})
+        steps = [
+            {"user": "please"},
+            {"tool": "t", "args": {"x": "y" * (40 - number)}, "result": "", "failed": False},
+        ]
+        rows.append(
+            {
+                "id": f"s{number}",
+                "kind": "k",
+                "label": "honest",
+                "payload": {"steps": steps},
+                "source": "",
+            }
+        )
     (tmp_path / FILE).write_text("\n".join([json.dumps(row) for row in rows]), encoding="utf-8")
     whole, few = drawn(Effort(20, 1, 1), tmp_path), drawn(LITTLE, tmp_path)
     assert [step.chars for step in whole.steps] == list(range(1, 41))
@@ -223,7 +248,8 @@ def test_sessions_are_drawn_by_their_lengths(tmp_path: Path) -> None:
 
 
 def test_what_was_kept_from_the_collector_stays_so() -> None:
-    """Whoever measures in a process of somebody else's, as these tests do, would make each later search slow."""
+    """Whoever measures in a process of somebody else's, as these tests do, would make each later
+    search slow."""
     gc.freeze()
     before = gc.get_freeze_count()
     play_all({}, ())

@@ -1,5 +1,5 @@
-"""Others' libraries are measured in processes of their own, each beside the dialect that speaks for it; one that is not
-there has a row that says why."""
+"""Others' libraries are measured in processes of their own, each beside the dialect that speaks for
+it; one that is not there has a row that says why."""
 
 import os
 import sys
@@ -58,10 +58,14 @@ def test_a_library_is_measured_beside_its_dialect(peer: Peer, tmp_path: Path) ->
     refused = sum(step.tool == "search_issues" for step in repeated(LITTLE).steps)
     for what in ("call", "call and result"):
         for storage in (DISK, MEMORY):
-            own, *more, theirs = [row for name, row in rows.items() if name.startswith(f"{what}, {storage}: ")]
+            own, *more, theirs = [
+                row for name, row in rows.items() if name.startswith(f"{what}, {storage}: ")
+            ]
             assert "stanchion `guardian`" in own.name
             assert f"{refused} left out" in own.name, "what the library refuses counts for nobody"
-            assert len(more) == (storage == DISK), "where it keeps less, Stanchion's own way has a row besides"
+            assert len(more) == (storage == DISK), (
+                "where it keeps less, Stanchion's own way has a row besides"
+            )
             assert theirs.name.endswith(f": {peer.pinned} ({peer.less})")
             assert own.cost is not None
             assert theirs.cost is not None
@@ -73,8 +77,12 @@ def test_a_library_is_measured_beside_its_dialect(peer: Peer, tmp_path: Path) ->
 
 
 def test_a_library_that_ends_says_why(peer: Peer, tmp_path: Path) -> None:
-    (tmp_path / "GuardianLayer.py").write_text("raise ValueError('it is not ready')", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="`guardianlayer` ended with 1: ValueError: it is not ready"):
+    (tmp_path / "GuardianLayer.py").write_text(
+        "raise ValueError('it is not ready')", encoding="utf-8"
+    )
+    with pytest.raises(
+        RuntimeError, match="`guardianlayer` ended with 1: ValueError: it is not ready"
+    ):
         sitting(LITTLE, tmp_path / "peers", (structs.replace(peer, kept=peer.kept[:1]),), ())
 
 

@@ -1,4 +1,5 @@
-"""Where the time goes: parts of a call that was watched, by their names, and together the whole of it."""
+"""Where the time goes: parts of a call that was watched, by their names, and together the whole of
+it."""
 
 from pathlib import Path
 

@@ -48,6 +48,8 @@ def test_the_command_says_what_it_saw(capsys: pytest.CaptureFixture[str], tmp_pa
 
 @pytest.mark.skipif(not SOAK, reason="a soak")
 @pytest.mark.parametrize("durable", [[], ["--durable"]])
-def test_a_million_decisions_leave_no_trace(durable: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_million_decisions_leave_no_trace(
+    durable: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with capsys.disabled():
         assert main(durable) == 0

@@ -1,4 +1,5 @@
-"""AgentDojo as traces: the hidden text is read before it is obeyed, and the rest of the task is as if it were not."""
+"""AgentDojo as traces: the hidden text is read before it is obeyed, and the rest of the task is as
+if it were not."""
 
 from __future__ import annotations
 
@@ -35,10 +36,18 @@ def test_the_hidden_text_is_read_before_it_is_obeyed(banking: list[Trace]) -> No
     goals = agentdojo().suites["banking"].injection_tasks
     for trace in banking:
         if trace.kind == "attack":
-            first = next(at for at, step in enumerate(trace.steps) if isinstance(step, Call) and step.side == "attack")
-            read = " ".join([str(step.result) for step in trace.steps[:first] if isinstance(step, Call)])
+            first = next(
+                at
+                for at, step in enumerate(trace.steps)
+                if isinstance(step, Call) and step.side == "attack"
+            )
+            read = " ".join(
+                [str(step.result) for step in trace.steps[:first] if isinstance(step, Call)]
+            )
             # A text may be broken over lines, and quotes in it may be doubled.
-            assert goals[trace.goal].GOAL.split("'")[0][:30] in " ".join(read.replace("\\", " ").split())
+            assert goals[trace.goal].GOAL.split("'")[0][:30] in " ".join(
+                read.replace("\\", " ").split()
+            )
 
 
 class Twice:
@@ -55,16 +64,25 @@ def test_the_rest_of_the_task_is_as_if_the_attack_was_stopped() -> None:
     suite = agentdojo().suites["banking"]
     world = Frozen(suite.load_and_inject_default_environment({}))
     paid = {"recipient": "XX77", "amount": 100, "subject": "s", "date": "2022-01-01"}
-    goal = Goal(lambda _: [agentdojo().call(function="send_money", args=paid)], "", lambda *_: False)
+    goal = Goal(
+        lambda _: [agentdojo().call(function="send_money", args=paid)], "", lambda *_: False
+    )
     _, before, attack, after, _ = Recorder(suite, world).attacked(Twice(), goal, 0)
     assert isinstance(before, Call)
     assert isinstance(attack, Call)
     assert isinstance(after, Call)
-    assert (attack.tool, attack.side, attack.error, before.result) == ("send_money", "attack", None, after.result)
+    assert (attack.tool, attack.side, attack.error, before.result) == (
+        "send_money",
+        "attack",
+        None,
+        after.result,
+    )
 
 
 def test_a_goal_without_calls_is_an_answer_and_counted_apart() -> None:
-    spoken = [trace for trace in suite_traces("travel", ("bare",)) if trace.goal == "injection_task_6"]
+    spoken = [
+        trace for trace in suite_traces("travel", ("bare",)) if trace.goal == "injection_task_6"
+    ]
     assert {trace.family for trace in spoken} == {"agentdojo travel, answers"}
     for trace in spoken:
         (said,) = trace.wanted
@@ -73,7 +91,9 @@ def test_a_goal_without_calls_is_an_answer_and_counted_apart() -> None:
         assert said.wants in said.text
 
 
-def test_without_a_guard_every_attack_succeeds_and_nothing_is_disturbed(banking: list[Trace]) -> None:
+def test_without_a_guard_every_attack_succeeds_and_nothing_is_disturbed(
+    banking: list[Trace],
+) -> None:
     replayer = Replayer(shields_of(load_policy({"name": "all"})))
     found = [replayer.play(trace, "banking", {}) for trace in banking]
     assert all(one.undisturbed for one in found)
@@ -82,11 +102,15 @@ def test_without_a_guard_every_attack_succeeds_and_nothing_is_disturbed(banking:
 
 def test_a_suite_can_be_written_and_read(tmp_path: Path, banking: list[Trace]) -> None:
     write_traces(tmp_path / "b.jsonl", banking)
-    assert [trace.id for trace in read_traces(tmp_path / "b.jsonl")] == [trace.id for trace in banking]
+    assert [trace.id for trace in read_traces(tmp_path / "b.jsonl")] == [
+        trace.id for trace in banking
+    ]
 
 
 def test_sources_name_suites_and_ways() -> None:
-    assert [source.name for source in sources(["agentdojo:"])] == [f"agentdojo_{name}" for name in agentdojo().suites]
+    assert [source.name for source in sources(["agentdojo:"])] == [
+        f"agentdojo_{name}" for name in agentdojo().suites
+    ]
     (source,) = sources(["agentdojo:slack/bare+polite"])
     first = [trace.set for trace in source.traces() if trace.kind == "attack"]
     assert set(first) == {"agentdojo slack bare", "agentdojo slack polite"}

@@ -1,4 +1,5 @@
-"""Fresh rows: a seed draws the same rows again, another one others, and no generator knows a guard."""
+"""Fresh rows: a seed draws the same rows again, another one others, and no generator knows a
+guard."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ LABELS = {
     "paths": {"sensitive_absolute", "traversal", "benign"},
     "secrets": {"secret", "not_secret"},
     "sql": {
-        "read", "write", "write_unbounded", "ddl", "ddl_destructive", "destructive", "privilege", "work",
-        "sqli_fragment", "not_sqli",
+        "read", "write", "write_unbounded", "ddl", "ddl_destructive", "destructive", "privilege",
+        "work", "sqli_fragment", "not_sqli",
     },
     "injection": {"attack", "benign"},
     "loops": {"loop", "no_loop"},
@@ -38,7 +39,9 @@ def test_a_seed_draws_the_same_rows_and_another_one_others(what: str) -> None:
     assert what in MEASURES
     first, again, other = drawn(what, 1), drawn(what, 1), drawn(what, 2)
     assert first == again
-    texts = [{json.dumps(row, sort_keys=True) for row in _without_ids(one)} for one in (first, other)]
+    texts = [
+        {json.dumps(row, sort_keys=True) for row in _without_ids(one)} for one in (first, other)
+    ]
     assert len(texts[0] & texts[1]) < len(texts[0]) / 2
 
 
@@ -53,7 +56,11 @@ def test_both_sides_are_drawn_and_nothing_twice(what: str) -> None:
 
 
 def _without_ids(rows: fresh.Rows) -> list[dict[str, object]]:
-    return [{key: value for key, value in row.items() if key != "id"} for found in rows.values() for row in found]
+    return [
+        {key: value for key, value in row.items() if key != "id"}
+        for found in rows.values()
+        for row in found
+    ]
 
 
 def test_no_generator_imports_anything_of_stanchion() -> None:
@@ -61,7 +68,9 @@ def test_no_generator_imports_anything_of_stanchion() -> None:
         path = PurePosixPath("stanchion_lab", "fresh", file.relative_to(FOLDER).as_posix())
         for each in imports(path, ast.parse(file.read_text("utf-8"))):
             inside = each.full.startswith("stanchion_lab.fresh")
-            assert inside or not each.full.startswith("stanchion"), f"{path}:{each.line}: imports {each.full}"
+            assert inside or not each.full.startswith("stanchion"), (
+                f"{path}:{each.line}: imports {each.full}"
+            )
 
 
 def test_shell_texts_are_such(tmp_path: Path) -> None:
@@ -71,7 +80,9 @@ def test_shell_texts_are_such(tmp_path: Path) -> None:
     for row in rows[::17]:
         script = tmp_path / "text.sh"
         script.write_text(row["payload"] + "\n", encoding="utf-8")
-        done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["bash", "-n", str(script)], capture_output=True, text=True, check=False
+        )
         wrong += [(row["payload"], done.stderr)] if done.returncode else []
     assert wrong == []
 
@@ -89,7 +100,9 @@ def test_makers_differ_and_every_part_is_a_text_or_of_a_known_alphabet() -> None
     for maker in makers():
         for part in maker.parts:
             alphabet, _, length = part.rpartition(":")
-            assert alphabet in ALPHABETS or not (alphabet.isalnum() and length.isdigit()), f"{maker.maker}: {part}"
+            assert alphabet in ALPHABETS or not (alphabet.isalnum() and length.isdigit()), (
+                f"{maker.maker}: {part}"
+            )
             assert alphabet not in ALPHABETS or int(length) > 0
 
 

@@ -1,4 +1,5 @@
-"""What honest agents say at the end is not refuted: their replies, each as a final answer, against what they saw."""
+"""What honest agents say at the end is not refuted: their replies, each as a final answer, against
+what they saw."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ FILES = {"honest_sessions.jsonl": session_of, "benign_traces.jsonl": steps_of}
 ALL = ["tests", "lint", "files", "contents", "commands", "versions"]
 
 pytestmark = pytest.mark.skipif(
-    not all((FOLDER / name).is_file() for name in FILES), reason=f"no corpora: set {VARIABLE} to a folder"
+    not all((FOLDER / name).is_file() for name in FILES),
+    reason=f"no corpora: set {VARIABLE} to a folder",
 )
 
 

@@ -1,4 +1,5 @@
-"""Measuring on labelled rows: intervals, files that are not there, traces of every kind, and what is printed."""
+"""Measuring on labelled rows: intervals, files that are not there, traces of every kind, and what
+is printed."""
 
 from __future__ import annotations
 
@@ -31,12 +32,23 @@ def written(folder: Path, file: str, *found: dict[str, Any]) -> Path:
 
 def shell(*calls: tuple[str, str], status: int | None = None) -> dict[str, Any]:
     """A payload of calls of one shell, each with its result."""
-    return {"calls": [{"tool": "run", "args": {"command": c}, "exit": status, "result": result} for c, result in calls]}
+    return {
+        "calls": [
+            {"tool": "run", "args": {"command": c}, "exit": status, "result": result}
+            for c, result in calls
+        ]
+    }
 
 
 @pytest.mark.parametrize(
     ("hits", "of", "low", "high"),
-    [(0, 0, 0, 1), (0, 10, 0, 0.2775), (10, 10, 0.7225, 1), (5, 10, 0.2366, 0.7634), (1, 1, 0.2065, 1)],
+    [
+        (0, 0, 0, 1),
+        (0, 10, 0, 0.2775),
+        (10, 10, 0.7225, 1),
+        (5, 10, 0.2366, 0.7634),
+        (1, 1, 0.2065, 1),
+    ],
 )
 def test_the_interval_is_wilsons(hits: int, of: int, low: float, high: float) -> None:
     figure = Figure("f", hits, of)
@@ -114,7 +126,9 @@ def test_rows_that_are_not_there_are_named(folder: str, says: str, tmp_path: Pat
     assert "STANCHION_CORPORA" in str(error.value)
 
 
-@pytest.mark.parametrize("line", ["[]", "{", '{"id": 1}', '{"id": "1", "kind": "k", "label": "l", "payload_b64": "?"}'])
+@pytest.mark.parametrize(
+    "line", ["[]", "{", '{"id": 1}', '{"id": "1", "kind": "k", "label": "l", "payload_b64": "?"}']
+)
 def test_a_line_that_is_no_row_is_named(line: str, tmp_path: Path) -> None:
     (tmp_path / "some.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
     with pytest.raises(NoRows, match=r"some\.jsonl:2: is no row: "):
@@ -122,7 +136,11 @@ def test_a_line_that_is_no_row_is_named(line: str, tmp_path: Path) -> None:
 
 
 def test_a_report_is_shown_as_a_table_with_what_was_missed() -> None:
-    report = Report("Things", (Figure("found", 3, 4, "all", ("a: why", "b", "c")), Figure("none", 0, 0)), ("of four",))
+    report = Report(
+        "Things",
+        (Figure("found", 3, 4, "all", ("a: why", "b", "c")), Figure("none", 0, 0)),
+        ("of four",),
+    )
     assert list(lines(report, 2)) == [
         "Things",
         "         rows  share   95 % interval  target",
@@ -138,7 +156,12 @@ def test_a_report_is_shown_as_a_table_with_what_was_missed() -> None:
     assert len(list(lines(report, 0))) == 5
     first = plain(report)["figures"][0]
     assert (first["mean"], first["families"]) == (None, [])
-    assert (first["hits"], first["share"], first["low"], first["misses"]) == (3, 0.75, 0.300642, ["a: why", "b", "c"])
+    assert (first["hits"], first["share"], first["low"], first["misses"]) == (
+        3,
+        0.75,
+        0.300642,
+        ["a: why", "b", "c"],
+    )
 
 
 def test_families_stand_beneath_their_figure() -> None:
@@ -154,20 +177,31 @@ def test_families_stand_beneath_their_figure() -> None:
     ]
     shown = plain(report)["figures"][0]
     assert shown["mean"] == {"share": 0.5, "low": 0.261279, "high": 0.738721, "families": 2}
-    assert [(one["name"], one["hits"], one["of"]) for one in shown["families"]] == [("large", 9, 9), ("small", 0, 1)]
+    assert [(one["name"], one["hits"], one["of"]) for one in shown["families"]] == [
+        ("large", 9, 9),
+        ("small", 0, 1),
+    ]
 
 
 def test_traces_of_every_kind_are_read() -> None:
     def steps(kind: str, payload: Any) -> Any:
         return steps_of(Row("1", kind, "l", payload))
 
-    assert steps("oas", shell(("ls", "a"), status=2)) == [Call("run", {"command": "ls"}, Failed("exit_2", "a"))]
+    assert steps("oas", shell(("ls", "a"), status=2)) == [
+        Call("run", {"command": "ls"}, Failed("exit_2", "a"))
+    ]
     assert steps("oas", shell(("ls", "a"), status=0)) == [Call("run", {"command": "ls"}, Gave("a"))]
     assert steps("tau", {"calls": ["('get', '{\"id\": 1}')"]}) == [Call("get", {"id": 1})]
     spans = [
         {"kind": "CHAIN", "name": "Step 1", "error": "it broke"},
         {"kind": "LLM", "output": '{"content": "Thought: x\\nCode:\\n```py\\nf(1)\\n```"}'},
-        {"kind": "TOOL", "name": "Find", "input": '{"args": [], "kwargs": {"q": "a"}}', "output": "b", "error": None},
+        {
+            "kind": "TOOL",
+            "name": "Find",
+            "input": '{"args": [], "kwargs": {"q": "a"}}',
+            "output": "b",
+            "error": None,
+        },
         {"kind": "TOOL", "name": "Find", "input": '{"args": [7], "kwargs": {}}', "error": "no"},
         {"kind": "LLM", "output": None},
     ]
@@ -190,7 +224,9 @@ def test_traces_of_every_kind_are_read() -> None:
         Call("get", {"id": 1}, Failed("Error", "Error: none")),
         Call("get", {"id": 1}),
     ]
-    assert steps("gold_actions", {"steps": [{"tool": "get", "args": {"id": 1}}]}) == [Call("get", {"id": 1})]
+    assert steps("gold_actions", {"steps": [{"tool": "get", "args": {"id": 1}}]}) == [
+        Call("get", {"id": 1})
+    ]
     said = "user: hi\nassistant: None\ntool: 5\n6\nassistant: bye"
     assert steps("dialogue", said) == [User("hi"), Came("5\n6"), Reply("bye")]
     assert steps("pointer", {}) is None
@@ -202,9 +238,19 @@ def test_loops_are_counted_by_label(tmp_path: Path) -> None:
         "loops.jsonl",
         {"id": "in-a-row", "kind": "oas", "label": "loop", "payload": shell(*[("ls", "a")] * 3)},
         {"id": "unseen", "kind": "oas", "label": "loop_mechanical", "payload": shell(("ls", "a"))},
-        {"id": "honest", "kind": "oas", "label": "no_loop", "payload": shell(("ls", "a"), ("cat a", "b"))},
+        {
+            "id": "honest",
+            "kind": "oas",
+            "label": "no_loop",
+            "payload": shell(("ls", "a"), ("cat a", "b")),
+        },
         {"id": "accused", "kind": "oas", "label": "no_loop", "payload": shell(*[("ls", "a")] * 3)},
-        {"id": "again", "kind": "oas", "label": "repeat", "payload": shell(("ls", "a"), ("ls", "b"), ("ls", "c"))},
+        {
+            "id": "again",
+            "kind": "oas",
+            "label": "repeat",
+            "payload": shell(("ls", "a"), ("ls", "b"), ("ls", "c")),
+        },
         {"id": "no-trace", "kind": "pointer", "label": "n/a", "payload": {}},
     )
     figures = {figure.name: figure for figure in loops.measure(folder).figures}
@@ -229,11 +275,20 @@ def test_honest_work_that_is_stopped_is_listed(tmp_path: Path) -> None:
     folder = written(
         tmp_path,
         "benign_traces.jsonl",
-        {"id": "fine", "kind": "dialogue", "label": "benign", "payload": "user: hi\nassistant: hello"},
+        {
+            "id": "fine",
+            "kind": "dialogue",
+            "label": "benign",
+            "payload": "user: hi\nassistant: hello",
+        },
         {"id": "stopped", "kind": "gold_actions", "label": "benign", "payload": looping},
     )
     stopped, warned = benign.measure(folder).figures
-    assert (stopped.hits, stopped.of, stopped.misses) == (1, 2, ("stopped (benign): loops.repeat at step 5",))
+    assert (stopped.hits, stopped.of, stopped.misses) == (
+        1,
+        2,
+        ("stopped (benign): loops.repeat at step 5",),
+    )
     assert warned.hits == 0
 
 
@@ -243,7 +298,10 @@ def test_each_measure_lives_in_the_module_of_its_name(name: str) -> None:
     assert callable(import_module(f"stanchion_lab.measuring.{name}").measure)
 
 
-@pytest.mark.skipif(not (CORPORA / "benign_traces.jsonl").is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / "benign_traces.jsonl").is_file(),
+    reason=f"no corpora: set {VARIABLE} to a folder",
+)
 def test_no_benign_trace_is_stopped() -> None:
     stopped, warned = benign.measure(CORPORA).figures
     assert stopped.of > 0
@@ -251,7 +309,9 @@ def test_no_benign_trace_is_stopped() -> None:
     assert warned.share <= 0.02
 
 
-@pytest.mark.skipif(not (CORPORA / "loops.jsonl").is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / "loops.jsonl").is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_most_loops_are_found_and_no_honest_run_is_refused() -> None:
     figures = {figure.name: figure for figure in loops.measure(CORPORA).figures}
     assert figures["loops found"].share >= 0.75

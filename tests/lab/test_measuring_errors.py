@@ -1,4 +1,5 @@
-"""Measuring fault classes: rows are held against the class that their own label gives them, and nothing else."""
+"""Measuring fault classes: rows are held against the class that their own label gives them, and
+nothing else."""
 
 from __future__ import annotations
 
@@ -26,12 +27,19 @@ from stanchion_lab.measuring.rows import Row
         ("trail_human", "Formatting Errors", "TypeError: unexpected keyword", "user"),
         ("trail_human", "Formatting Errors", "the answer ends too early", ""),
         ("trail_human", "Tool-related", "an error", ""),
-        ("trail_span", "Error", "ValueError at first, then InternalServerError: overloaded", "system"),
+        (
+            "trail_span",
+            "Error",
+            "ValueError at first, then InternalServerError: overloaded",
+            "system",
+        ),
         ("trail_span", "Error", "No results found", ""),
         ("agent_error_observation", "error", "ERROR: one command at a time", "user"),
     ],
 )
-def test_the_class_of_a_row_comes_from_its_label(kind: str, label: str, payload: str, fault: str) -> None:
+def test_the_class_of_a_row_comes_from_its_label(
+    kind: str, label: str, payload: str, fault: str
+) -> None:
     assert true_class(Row("r", kind, label, payload)) == fault
 
 
@@ -44,14 +52,19 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
         ("shell_exit", "exit_1", "connection refused"),
     ]
     lines = [
-        json.dumps({"id": f"row-{at}", "kind": kind, "label": label, "payload": payload, "source": "here"})
+        json.dumps(
+            {"id": f"row-{at}", "kind": kind, "label": label, "payload": payload, "source": "here"}
+        )
         for at, (kind, label, payload) in enumerate(rows)
     ]
     (tmp_path / FILE).write_text("\n".join(lines))
     figures = {figure.name.strip(): figure for figure in measure(tmp_path).figures}
     whole = figures["all that have a class"]
     assert (whole.hits, whole.of) == (2, 4)
-    assert [miss.split(": ")[0] for miss in whole.misses] == ["row-1 (exit_127)", "row-3 (domain_error)"]
+    assert [miss.split(": ")[0] for miss in whole.misses] == [
+        "row-1 (exit_127)",
+        "row-3 (domain_error)",
+    ]
     assert "business, classed as system" in whole.misses[1]
     assert [(one.name, one.hits, one.of) for one in whole.families] == [
         ("here shell_exit", 1, 2),

@@ -1,4 +1,5 @@
-"""Rows by fresh eyes: both halves are whole, the unread one stays sealed, and its misses are listed only when asked."""
+"""Rows by fresh eyes: both halves are whole, the unread one stays sealed, and its misses are listed
+only when asked."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_both_halves_have_attacks_and_honest_calls_and_share_none(kind: str) -> 
 
 @pytest.mark.parametrize("name", [f"{kind}-b" for kind in KINDS] + ["secrets-a"])
 def test_what_is_unread_or_a_credential_is_sealed(name: str) -> None:
-    for line in files("stanchion_lab.eyes").joinpath(f"{name}.jsonl").read_text("utf-8").splitlines():
+    for line in (
+        files("stanchion_lab.eyes").joinpath(f"{name}.jsonl").read_text("utf-8").splitlines()
+    ):
         assert '"sealed": "' in line
         assert '"args"' not in line
 
@@ -59,7 +62,9 @@ def test_logins_are_found_and_counted_once_more(closed: Report) -> None:
     assert "shell, half a: of these logins, hidden from records only" not in figures
 
 
-def test_misses_of_the_unread_half_are_listed_only_when_asked(closed: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misses_of_the_unread_half_are_listed_only_when_asked(
+    closed: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listed = {figure.name: figure.misses for figure in closed.figures if figure.misses}
     assert any("half a" in name for name in listed)
     assert not any("half b" in name for name in listed)
@@ -70,7 +75,12 @@ def test_misses_of_the_unread_half_are_listed_only_when_asked(closed: Report, mo
 
 
 def test_no_credential_is_in_a_line(closed: Report) -> None:
-    lines = [miss for figure in closed.figures if figure.name.startswith("secrets") for miss in figure.misses]
+    lines = [
+        miss
+        for figure in closed.figures
+        if figure.name.startswith("secrets")
+        for miss in figure.misses
+    ]
     secrets = list(cases("secrets", "a"))
     texts = {str(value) for case in secrets for value in case.args.values()}
     assert lines

@@ -1,4 +1,5 @@
-"""Measuring the schema guard: rows are held against their labels, and every required case of the public suite holds."""
+"""Measuring the schema guard: rows are held against their labels, and every required case of the
+public suite holds."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 def row(name: str, kind: str, label: str, schema: Any, data: Any) -> str:
     """A line of the corpus."""
     payload = {"schema": schema, "data": data}
-    return json.dumps({"id": name, "kind": kind, "label": label, "payload": payload, "source": "here"})
+    return json.dumps(
+        {"id": name, "kind": kind, "label": label, "payload": payload, "source": "here"}
+    )
 
 
 def test_hits_and_misses_are_told(tmp_path: Path) -> None:
@@ -41,7 +44,9 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     assert (figures["optional cases on `format`"].hits, figures["optional cases"].hits) == (1, 0)
 
 
-@pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_every_case_of_the_public_suite_holds() -> None:
     for figure in measure(CORPORA).figures:
         assert figure.misses == ()

@@ -1,4 +1,5 @@
-"""Rows whose label is overruled: they count for neither side, and each is listed with its reason."""
+"""Rows whose label is overruled: they count for neither side, and each is listed with its
+reason."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ FILES = (
 
 def judged(name: str, label: str, action: Action | None) -> shell.JudgedCommand:
     """A row that was judged so."""
-    return shell.JudgedCommand(Row(name, "k", label), None if action is None else Finding(action, "shell.destructive"))
+    return shell.JudgedCommand(
+        Row(name, "k", label), None if action is None else Finding(action, "shell.destructive")
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,9 +43,13 @@ def judged(name: str, label: str, action: Action | None) -> shell.JudgedCommand:
         ("refused", Action.WARN, 0),
     ],
 )
-def test_an_overruled_row_is_held_against_the_table(table: str, action: Action | None, right: int) -> None:
+def test_an_overruled_row_is_held_against_the_table(
+    table: str, action: Action | None, right: int
+) -> None:
     entry = Overruled("a", "dangerous", table, "the reflog has it")  # type: ignore[arg-type] # one of the words
-    counts, figures = apart([judged("a", "dangerous", action), judged("b", "dangerous", None)], {"a": entry})
+    counts, figures = apart(
+        [judged("a", "dangerous", action), judged("b", "dangerous", None)], {"a": entry}
+    )
     assert [one.row.id for one in counts] == ["b"]
     (figure,) = figures
     assert (figure.hits, figure.of) == (right, 1)
@@ -60,7 +67,9 @@ def test_every_reason_is_a_sentence() -> None:
         assert len(entry.reason.split()) >= 3, entry.id
 
 
-@pytest.mark.skipif(not (CORPORA / FILES[0]).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / FILES[0]).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_every_overruled_row_is_there_with_that_label() -> None:
     there = {(row.id, row.label) for row in rows(CORPORA, FILES[0])}
     there |= {(row.id, row.label) for file in FILES[1:] for row in rows_if(CORPORA, file)}

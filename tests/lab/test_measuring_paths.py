@@ -1,4 +1,5 @@
-"""Measuring the files guard: rows are held against their labels, and paths that climb are refused."""
+"""Measuring the files guard: rows are held against their labels, and paths that climb are
+refused."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 
 def row(name: str, label: str, path: str, source: str = "List@1 Path/one.txt") -> str:
     """A line of the corpus."""
-    return json.dumps({"id": name, "kind": "path", "label": label, "payload": path, "source": source})
+    return json.dumps(
+        {"id": name, "kind": "path", "label": label, "payload": path, "source": source}
+    )
 
 
 def test_hits_and_misses_are_told(tmp_path: Path) -> None:
@@ -32,7 +35,11 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     ]
     (tmp_path / FILE).write_text("\n".join(lines), encoding="utf-8")
     figures = measure(tmp_path).figures
-    counts = {figure.name: (figure.hits, figure.of) for figure in figures if not figure.name.startswith(" ")}
+    counts = {
+        figure.name: (figure.hits, figure.of)
+        for figure in figures
+        if not figure.name.startswith(" ")
+    }
     assert counts == {
         "boxed: traversal refused": (1, 2),
         "boxed: sensitive_absolute refused": (2, 2),
@@ -48,7 +55,9 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_paths_that_lead_away_are_refused_and_honest_ones_are_not() -> None:
     shares = {figure.name: figure.share for figure in measure(CORPORA).figures}
     assert shares["boxed: traversal refused"] >= 0.99

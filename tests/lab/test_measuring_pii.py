@@ -1,4 +1,5 @@
-"""Measuring the PII guard: rows are held against their spans, and what needs a model is told apart."""
+"""Measuring the PII guard: rows are held against their spans, and what needs a model is told
+apart."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 
 def row(name: str, kind: str, label: str, text: str, spans: Any, entity: str | None = None) -> str:
     """A line of the corpus."""
-    given = {"id": name, "kind": kind, "label": label, "payload": text, "source": "s", "spans": spans}
+    given = {
+        "id": name,
+        "kind": kind,
+        "label": label,
+        "payload": text,
+        "source": "s",
+        "spans": spans,
+    }
     return json.dumps({**given, "entity": entity} if entity else given)
 
 
@@ -31,14 +39,24 @@ def test_hits_misses_and_false_alarms_are_told(tmp_path: Path) -> None:
         row("d", single, "not_pii", "078-05-1123", [], "us_ssn"),
         row("e", single, "pii", "my name is Dan", [[11, 14]], "spacy"),
         row("f", single, "pii", "3123 4567 8909", [0, 14], "in_aadhaar"),
-        row("g", synth, "pii", "Ann: 4111111111111111", [[5, 21, "CREDIT_CARD", "x"], [0, 3, "PERSON", "Ann"]]),
+        row(
+            "g",
+            synth,
+            "pii",
+            "Ann: 4111111111111111",
+            [[5, 21, "CREDIT_CARD", "x"], [0, 3, "PERSON", "Ann"]],
+        ),
         row("h", synth, "pii", "call 12", [[5, 7, "PHONE_NUMBER", "12"]]),
         row("i", synth, "not_pii", "ssn 078-05-1123", []),
     ]
     (tmp_path / FILE).write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / HONEST).write_text(row("j", "trace", "benign", "078-05-1123", []), encoding="utf-8")
     figures = measure(tmp_path).figures
-    counts = {figure.name: (figure.hits, figure.of) for figure in figures if not figure.name.startswith(" ")}
+    counts = {
+        figure.name: (figure.hits, figure.of)
+        for figure in figures
+        if not figure.name.startswith(" ")
+    }
     assert counts == {
         "single values, under their name: found": (3, 3),
         "single values, bare: found": (2, 3),
@@ -59,7 +77,9 @@ def test_hits_misses_and_false_alarms_are_told(tmp_path: Path) -> None:
     assert misses["honest traces with something found, usual ones"] == ("j: us-ssn",)
 
 
-@pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_what_has_a_shape_is_found_and_little_else() -> None:
     shares = {figure.name: figure.share for figure in measure(CORPORA).figures}
     assert shares["single values, under their name: found"] >= 0.97

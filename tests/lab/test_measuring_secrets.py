@@ -1,4 +1,5 @@
-"""Measuring the secrets guard: rows are held against their labels, kinds count alike, and no value is told."""
+"""Measuring the secrets guard: rows are held against their labels, kinds count alike, and no value
+is told."""
 
 from __future__ import annotations
 
@@ -44,7 +45,13 @@ def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
         row("h", "policy_hit", "no-homedir", TOKEN),
     ]
     (tmp_path / FILE).write_text("\n".join(lines), encoding="utf-8")
-    honest = {"id": "t", "kind": "trace", "label": "benign", "source": "third", "payload": {"steps": ["ls", TOKEN]}}
+    honest = {
+        "id": "t",
+        "kind": "trace",
+        "label": "benign",
+        "source": "third",
+        "payload": {"steps": ["ls", TOKEN]},
+    }
     (tmp_path / "benign_traces.jsonl").write_text(json.dumps(honest), encoding="utf-8")
     report = measure(tmp_path)
     counts = {figure.name.strip(): (figure.hits, figure.of) for figure in report.figures}
@@ -54,7 +61,10 @@ def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
         "no credentials: false alarms": (2, 4),
         "honest work, benign_traces.jsonl: found": (1, 1),
     }
-    assert [(one.name, one.hits, one.of) for one in report.figures[0].families] == [("first", 2, 2), ("second", 0, 1)]
+    assert [(one.name, one.hits, one.of) for one in report.figures[0].families] == [
+        ("first", 2, 2),
+        ("second", 0, 1),
+    ]
     misses = {figure.name: figure.misses for figure in report.figures if figure.misses}
     assert misses["credentials: found"] == ("b (github-pat, second)",)
     assert misses["kinds: all rows found"] == ("github-pat: 50% of its rows",)
@@ -66,7 +76,9 @@ def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
     assert TOKEN not in repr(report)
 
 
-@pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_credentials_of_every_kind_are_found_and_little_else() -> None:
     report = measure(CORPORA)
     shares = {figure.name: figure.share for figure in report.figures}

@@ -1,4 +1,5 @@
-"""Measuring the egress guard: rows are held against their labels, and what is read otherwise is no agreement."""
+"""Measuring the egress guard: rows are held against their labels, and what is read otherwise is no
+agreement."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 
 def row(name: str, label: str, url: str, source: str = "List@1 a/one.txt", **rest: Any) -> str:
     """A line of the corpus."""
-    return json.dumps({"id": name, "kind": "url", "label": label, "payload": url, "source": source, **rest})
+    return json.dumps(
+        {"id": name, "kind": "url", "label": label, "payload": url, "source": source, **rest}
+    )
 
 
 def test_hits_and_misses_are_told(tmp_path: Path) -> None:
@@ -37,7 +40,11 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     ]
     (tmp_path / FILE).write_text("\n".join(lines), encoding="utf-8")
     figures = measure(tmp_path).figures
-    counts = {figure.name: (figure.hits, figure.of) for figure in figures if not figure.name.startswith(" ")}
+    counts = {
+        figure.name: (figure.hits, figure.of)
+        for figure in figures
+        if not figure.name.startswith(" ")
+    }
     assert counts == {
         "requests: internal refused": (1, 2),
         "requests: public refused": (1, 2),
@@ -52,11 +59,17 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     assert [family.name for family in figures[0].families] == ["List one.txt", "Other two.txt"]
     assert figures[0].misses == ("b (internal): goes ahead: 'https://example.com/'",)
     named = {figure.name: figure.misses for figure in figures}
-    assert named["requests: public refused"] == ("d (public): egress.internal: 'https://localhost/'",)
-    assert named["standard: host agreed or refused"] == ("g (whatwg_host): goes ahead: 'https://example.com/'",)
+    assert named["requests: public refused"] == (
+        "d (public): egress.internal: 'https://localhost/'",
+    )
+    assert named["standard: host agreed or refused"] == (
+        "g (whatwg_host): goes ahead: 'https://example.com/'",
+    )
 
 
-@pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+@pytest.mark.skipif(
+    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
+)
 def test_the_urls_of_the_corpus() -> None:
     shares = {figure.name: figure for figure in measure(CORPORA).figures}
     for name in ("requests", "written"):

@@ -22,7 +22,12 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
     "safe_mode": {},
     "tool_allowlist": {"tools": TOOLS, "undeclared": ("allow", "refuse"), "action": ACTIONS},
     "tool_denylist": {"tools": TOOLS, "action": ACTIONS},
-    "step_limit": {"max_steps": (0, 1, 2, 3, 5), "warn_after": (0, 1, 2), "per": ("run", "task"), "action": ACTIONS},
+    "step_limit": {
+        "max_steps": (0, 1, 2, 3, 5),
+        "warn_after": (0, 1, 2),
+        "per": ("run", "task"),
+        "action": ACTIONS,
+    },
     "budget": {
         "calls": (0, 1, 2, 4),
         "tokens": (0, 10, 50, 100),
@@ -32,8 +37,17 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "window_s": (5, 60),
         "action": ("warn", "retry", "escalate", "block", "halt"),
     },
-    "size_limits": {"max_chars": (10, 40, 1000), "max_depth": (1, 3), "max_values": (1, 3, 9), "action": ACTIONS},
-    "secrets": {"action": FOUND, "at": ({"tool_call": "block"}, {"tool_result": "warn"}), "without": KINDS},
+    "size_limits": {
+        "max_chars": (10, 40, 1000),
+        "max_depth": (1, 3),
+        "max_values": (1, 3, 9),
+        "action": ACTIONS,
+    },
+    "secrets": {
+        "action": FOUND,
+        "at": ({"tool_call": "block"}, {"tool_result": "warn"}),
+        "without": KINDS,
+    },
     "injection": {"action": FOUND, "score": (1, 2, 4), "replies": (True, False)},
     "egress": {
         "allowed_hosts": HOSTS,
@@ -51,7 +65,10 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "protected": FILES,
         "unprotected": FILES,
         "shipped": (True, False),
-        **dict.fromkeys(("action", "outside_read", "outside_write", "protected_read", "protected_write"), ACTIONS),
+        **dict.fromkeys(
+            ("action", "outside_read", "outside_write", "protected_read", "protected_write"),
+            ACTIONS,
+        ),
     },
     "shell": {
         "strict": (True, False),
@@ -59,7 +76,11 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "danger": ACTIONS,
         "doubt": ACTIONS,
         "note": ACTIONS,
-        "unclear": (("warn",) * 4, ("warn", "escalate", "block", "block"), ("block", "warn", "warn", "warn")),
+        "unclear": (
+            ("warn",) * 4,
+            ("warn", "escalate", "block", "block"),
+            ("block", "warn", "warn", "warn"),
+        ),
     },
     "sql": {
         "level": ("guarded", "no_ddl", "read_only"),
@@ -73,7 +94,11 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
     "capabilities": {"action": ACTIONS},
     "authority": {"by_risk": (True, False), "undeclared": (0, 1, 2, 3), "action": ACTIONS},
     "task_scope": {"action": ACTIONS},
-    "loops": {"max_repeats": (1, 2, 4), "unreported_repeats": (1, 2, 4), "action": ("warn", "block", "halt")},
+    "loops": {
+        "max_repeats": (1, 2, 4),
+        "unreported_repeats": (1, 2, 4),
+        "action": ("warn", "block", "halt"),
+    },
     "output": {
         "empty": ACTIONS,
         "errors": (*ACTIONS, None),
@@ -122,7 +147,12 @@ PLACED: Final[dict[str, tuple[Any, ...]]] = {
     "fail_open": (True, False),
     "priority": (1, 20, 50, 200),
     "enabled": (True, True, False),
-    "applies_to": ({"agents": ["ann"]}, {"tools": ["re*", "bash"]}, {"agents": ["ann", "bob"]}, {"tasks": ["mend"]}),
+    "applies_to": (
+        {"agents": ["ann"]},
+        {"tools": ["re*", "bash"]},
+        {"agents": ["ann", "bob"]},
+        {"tasks": ["mend"]},
+    ),
 }
 ENTRIES: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
     "tools": {
@@ -146,10 +176,19 @@ ENTRIES: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
     "tasks": {
         "additional_tools": (["pay"], ["bash", "pay"]),
         "related_tools": (["read"], ["read", "write"]),
-        "files": ({"write": ["src/**"]}, {"deny": ["secret/**"]}, {"write": ["**"], "deny": [".env"]}),
+        "files": (
+            {"write": ["src/**"]},
+            {"deny": ["secret/**"]},
+            {"write": ["**"], "deny": [".env"]},
+        ),
     },
 }
-NAMES: Final = {"tools": TOOLS, "agents": AGENTS, "roles": ("clerk", "chief"), "tasks": ("mend", "m*", "*")}
+NAMES: Final = {
+    "tools": TOOLS,
+    "agents": AGENTS,
+    "roles": ("clerk", "chief"),
+    "tasks": ("mend", "m*", "*"),
+}
 WHOLE: Final[dict[str, tuple[Any, ...]]] = {
     "unread": ("block", "media", "allow"),
     "mode": ("enforce", "shadow"),
@@ -207,7 +246,9 @@ def drawn_policy(chance: Random) -> dict[str, Any]:
 def drawn_guard(use: str, chance: Random) -> dict[str, Any]:
     """An entry of a guard."""
     entry = {"use": use, **_options(GUARDS[use], chance, 0.45), **_options(PLACED, chance, 0.08)}
-    needed = {"tool_denylist": "tools", "sequence": "count", "rule": "when", "budget": "calls"}.get(use)
+    needed = {"tool_denylist": "tools", "sequence": "count", "rule": "when", "budget": "calls"}.get(
+        use
+    )
     names = [needed, "at_most"] if use == "sequence" else [needed]
     for name in names:
         if name is not None and name not in entry:
@@ -236,7 +277,9 @@ def _change(policy: dict[str, Any], chance: Random) -> None:
     guards = policy["guards"]
     kind = chance.randrange(10)
     if kind == 0:
-        guards.append({**drawn_guard(chance.choice(sorted(GUARDS)), chance), "id": f"own-{len(guards)}"})
+        guards.append(
+            {**drawn_guard(chance.choice(sorted(GUARDS)), chance), "id": f"own-{len(guards)}"}
+        )
     elif kind == 1 and len(guards) > 1:
         guards.pop(chance.randrange(len(guards)))
     elif kind <= 6 and guards:
@@ -252,7 +295,9 @@ def _change(policy: dict[str, Any], chance: Random) -> None:
         _set(policy, chance.choice(sorted(WHOLE)), WHOLE, chance)
 
 
-def _set(entry: dict[str, Any], name: str, known: dict[str, tuple[Any, ...]], chance: Random) -> None:
+def _set(
+    entry: dict[str, Any], name: str, known: dict[str, tuple[Any, ...]], chance: Random
+) -> None:
     if name in entry and chance.random() < 0.15:
         del entry[name]
     elif known[name] in LISTS and name in entry:

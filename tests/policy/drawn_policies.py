@@ -1,4 +1,5 @@
-"""Policies drawn from the schema itself, so that every key and option is tried, also those of guards yet to come."""
+"""Policies drawn from the schema itself, so that every key and option is tried, also those of
+guards yet to come."""
 
 from random import Random
 from typing import Any, Final
@@ -49,10 +50,21 @@ def draw(kind: inspect.Type, chance: Random, wrong: float = 0.0) -> Any:
         case inspect.IntType() | inspect.FloatType():
             low = kind.ge if kind.ge is not None else 0 if kind.gt is None else kind.gt + 1
             high = min(
-                [low + 99, *[most for most in (kind.le, None if kind.lt is None else kind.lt - 1) if most is not None]]
+                [
+                    low + 99,
+                    *[
+                        most
+                        for most in (kind.le, None if kind.lt is None else kind.lt - 1)
+                        if most is not None
+                    ],
+                ]
             )
             whole = int(low) + chance.randrange(max(1, int(high - low) + 1))
-            return whole if isinstance(kind, inspect.IntType) or chance.random() < 0.5 else min(whole + 0.5, high)
+            return (
+                whole
+                if isinstance(kind, inspect.IntType) or chance.random() < 0.5
+                else min(whole + 0.5, high)
+            )
         case inspect.StrType():
             return chance.choice(NAMES)
         case inspect.LiteralType():
@@ -60,7 +72,10 @@ def draw(kind: inspect.Type, chance: Random, wrong: float = 0.0) -> Any:
         case inspect.VarTupleType() | inspect.ListType():
             return [draw(kind.item_type, chance, wrong) for _ in range(chance.randrange(1, 4))]
         case inspect.DictType():
-            return {chance.choice(NAMES): draw(kind.value_type, chance, wrong) for _ in range(chance.randrange(3))}
+            return {
+                chance.choice(NAMES): draw(kind.value_type, chance, wrong)
+                for _ in range(chance.randrange(3))
+            }
         case inspect.StructType():
             return _struct(kind, chance, wrong)
     return chance.choice(JUNK)

@@ -1,4 +1,5 @@
-"""A small reader of JSON Schema: the keywords that the policy schema uses, and an error for any other."""
+"""A small reader of JSON Schema: the keywords that the policy schema uses, and an error for any
+other."""
 
 import re
 from typing import Any, Final
@@ -18,7 +19,9 @@ SAID: Final = {"$schema", "$defs", "title", "description", "default"}
 
 def conforms(value: Any, schema: dict[str, Any], whole: dict[str, Any]) -> bool:
     """Whether data conforms to a schema; `whole` has the definitions that it points to."""
-    return all(_holds(key, said, value, schema, whole) for key, said in schema.items() if key not in SAID)
+    return all(
+        _holds(key, said, value, schema, whole) for key, said in schema.items() if key not in SAID
+    )
 
 
 def _holds(key: str, said: Any, value: Any, schema: dict[str, Any], whole: dict[str, Any]) -> bool:
@@ -45,10 +48,16 @@ def _holds(key: str, said: Any, value: Any, schema: dict[str, Any], whole: dict[
         case "required":
             return not isinstance(value, dict) or all(name in value for name in said)
         case "properties":
-            return not isinstance(value, dict) or all(fits(value[name], said[name]) for name in said if name in value)
+            return not isinstance(value, dict) or all(
+                fits(value[name], said[name]) for name in said if name in value
+            )
         case "additionalProperties":
             own = schema.get("properties", {})
-            others = [v for name, v in value.items() if name not in own] if isinstance(value, dict) else []
+            others = (
+                [v for name, v in value.items() if name not in own]
+                if isinstance(value, dict)
+                else []
+            )
             return not others if said is False else all(fits(other, said) for other in others)
         case "items":
             return not isinstance(value, list) or all(fits(item, said) for item in value)

@@ -1,4 +1,5 @@
-"""What a policy says of bypasses: the tools that may stop harm are named one by one, and destroy nothing."""
+"""What a policy says of bypasses: the tools that may stop harm are named one by one, and destroy
+nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +14,12 @@ from stanchion.testing import shield_for
 def policy(**bypass: Any) -> dict[str, Any]:
     """A policy with tools of which some destroy."""
     tools = {"wipe": {"annotations": ["destructive"]}, "gone_*": {"annotations": ["irreversible"]}}
-    return {"name": "p", "tools": tools, "guards": [{"use": "tool_denylist", "tools": ["pay"]}], "bypass": bypass}
+    return {
+        "name": "p",
+        "tools": tools,
+        "guards": [{"use": "tool_denylist", "tools": ["pay"]}],
+        "bypass": bypass,
+    }
 
 
 @pytest.mark.parametrize(

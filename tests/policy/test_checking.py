@@ -1,4 +1,5 @@
-"""The checker says everything that is wrong with a document, and agrees with the schema on what is right."""
+"""The checker says everything that is wrong with a document, and agrees with the schema on what is
+right."""
 
 from random import Random
 from typing import Annotated, Any, Literal
@@ -17,7 +18,10 @@ from tests.properties.examples import sample
 
 
 def faults(text: str, kind: Any = None) -> list[str]:
-    return [str(fault) for fault in check(read_text(text, "p.yaml"), any_file() if kind is None else kind)]
+    return [
+        str(fault)
+        for fault in check(read_text(text, "p.yaml"), any_file() if kind is None else kind)
+    ]
 
 
 def accepted(data: Any, kind: Any) -> bool:
@@ -70,7 +74,24 @@ class Open(msgspec.Struct):
 
 @pytest.mark.parametrize("kind", [Bounds, Open])
 def test_every_sort_of_field_agrees_with_the_schema(kind: type[msgspec.Struct]) -> None:
-    values = [*JUNK, 1, 2, 3, 4, -3, 0.5, 3.0, "abc", "abcd", "A", [1, "a"], [1, 2, 3], [1], {"xy": 1.5}, {"xy": "1"}]
+    values = [
+        *JUNK,
+        1,
+        2,
+        3,
+        4,
+        -3,
+        0.5,
+        3.0,
+        "abc",
+        "abcd",
+        "A",
+        [1, "a"],
+        [1, 2, 3],
+        [1],
+        {"xy": 1.5},
+        {"xy": "1"},
+    ]
     for name in [*kind.__struct_fields__, "other"]:
         for value in values:
             data = {name: value}
@@ -80,16 +101,37 @@ def test_every_sort_of_field_agrees_with_the_schema(kind: type[msgspec.Struct]) 
 
 CASES = [
     ("nmae: x\nname: y\n", "p.yaml:1:1: the key `nmae` is not known: did you mean `name`?"),
-    ("name: y\nmode: Shaddow\n", "p.yaml:2:7: `Shaddow` is not a value of `mode`: did you mean `shadow`?"),
-    ("name: y\nmode: 3\n", "p.yaml:2:7: `3` was found where one of `enforce`, `shadow` is expected"),
+    (
+        "name: y\nmode: Shaddow\n",
+        "p.yaml:2:7: `Shaddow` is not a value of `mode`: did you mean `shadow`?",
+    ),
+    (
+        "name: y\nmode: 3\n",
+        "p.yaml:2:7: `3` was found where one of `enforce`, `shadow` is expected",
+    ),
     ("version: 1.0\n", "p.yaml:1:1: `name` is missing: add it, such as `name: "),
-    ("name: 404\n", 'p.yaml:1:7: `404` was found where text is expected: put it in quotes: `"404"`'),
+    (
+        "name: 404\n",
+        'p.yaml:1:7: `404` was found where text is expected: put it in quotes: `"404"`',
+    ),
     ("", "p.yaml:1:1: nothing was found where a mapping is expected"),
     ("- name\n", "p.yaml:1:1: a list was found where a mapping is expected"),
-    ("name: y\ntools: {a: {timeout_s: true}}\n", "p.yaml:2:24: `true` was found where a number is expected"),
-    ("name: y\ntools: {a: {timeout_s: 0}}\n", "p.yaml:2:24: `0` is out of bounds: give a number above 0"),
-    ("name: y\ntools: {a: {timeout_s: x}}\n", "p.yaml:2:24: the text `x` was found where a number is expected"),
-    ("name: y\nlimits: {warnings: 2.0}\n", "p.yaml:2:20: `2.0` was found where a whole number is expected"),
+    (
+        "name: y\ntools: {a: {timeout_s: true}}\n",
+        "p.yaml:2:24: `true` was found where a number is expected",
+    ),
+    (
+        "name: y\ntools: {a: {timeout_s: 0}}\n",
+        "p.yaml:2:24: `0` is out of bounds: give a number above 0",
+    ),
+    (
+        "name: y\ntools: {a: {timeout_s: x}}\n",
+        "p.yaml:2:24: the text `x` was found where a number is expected",
+    ),
+    (
+        "name: y\nlimits: {warnings: 2.0}\n",
+        "p.yaml:2:20: `2.0` was found where a whole number is expected",
+    ),
     (
         "name: y\nlimits: {warnings: 010}\n",
         "p.yaml:2:20: the text `010` was found where a whole number is expected: write `10`",
@@ -108,7 +150,10 @@ CASES = [
         "name: y\nguards:\n- use: step_limit\n  max_chars: 3\n",
         "p.yaml:4:3: `max_chars` is not an option of `step_limit`",
     ),
-    ("name: y\nguards:\n- use: tool_denylist\n", "p.yaml:3:3: `tools` is missing: add it, such as `tools: [my-tool]`"),
+    (
+        "name: y\nguards:\n- use: tool_denylist\n",
+        "p.yaml:3:3: `tools` is missing: add it, such as `tools: [my-tool]`",
+    ),
     ("name: y\nguards:\n- use: tool_denylist\n  tools: rm\n", "put it in brackets: `[rm]`"),
     ("name: y\nagents:\n  007: 3\n", "p.yaml:3:8: `3` was found where a mapping is expected"),
 ]
@@ -122,7 +167,8 @@ def test_a_mistake_is_named_at_its_place(text: str, says: str) -> None:
 
 def test_all_mistakes_are_found_at_once_and_in_order() -> None:
     text = (
-        "mode: x\nguards:\n- use: nothing\n  id: 3\n  max_stepz: 1\n- use: step_limit\n  per: runn\nname: a\nname: b\n"
+        "mode: x\nguards:\n- use: nothing\n  id: 3\n  max_stepz: 1\n- use: step_limit\n  per: "
+        "runn\nname: a\nname: b\n"
     )
     with pytest.raises(PolicyError) as refused:
         convert(read_text(text, "p.yaml"), any_file())
@@ -139,7 +185,13 @@ def test_all_mistakes_are_found_at_once_and_in_order() -> None:
 def test_data_parsed_elsewhere_is_faulted_by_path() -> None:
     with pytest.raises(PolicyError) as refused:
         convert(
-            read_data({"name": "x", "agents": {"a b": {"rol": 1}}, "guards": [{"use": "step_limit", "per": 3}]}),
+            read_data(
+                {
+                    "name": "x",
+                    "agents": {"a b": {"rol": 1}},
+                    "guards": [{"use": "step_limit", "per": 3}],
+                }
+            ),
             any_file(),
         )
     first, second = refused.value.faults
@@ -149,7 +201,8 @@ def test_data_parsed_elsewhere_is_faulted_by_path() -> None:
 
 def test_what_is_right_is_converted() -> None:
     file = convert(
-        read_text("name: x\nversion: 1.10\nguards:\n- use: step_limit\n  max_steps: 3\n", "p.yaml"), any_file()
+        read_text("name: x\nversion: 1.10\nguards:\n- use: step_limit\n  max_steps: 3\n", "p.yaml"),
+        any_file(),
     )
     assert file.name == "x"
     assert file.guards[0].max_steps == 3

@@ -1,4 +1,5 @@
-"""A policy file is read as its author means it, every mistake has a line and a column, and nothing explodes."""
+"""A policy file is read as its author means it, every mistake has a line and a column, and nothing
+explodes."""
 
 import json
 from enum import StrEnum
@@ -76,7 +77,9 @@ def test_a_scalar_means_what_it_looks_like(text: str, means: object) -> None:
 
 
 def test_a_key_is_text_as_it_is_written() -> None:
-    document = read_text("007: a\non: b\n1.0: c\ntrue: d\n'null': e\n&k x: f\n*k : g\n? y\n: h\n", "p.yaml")
+    document = read_text(
+        "007: a\non: b\n1.0: c\ntrue: d\n'null': e\n&k x: f\n*k : g\n? y\n: h\n", "p.yaml"
+    )
     assert list(document.root.data()) == ["007", "on", "1.0", "true", "null", "x", "y"]
     assert [str(found) for found in document.faults] == [
         "p.yaml:7:1: `x` appears here a second time: the first is at p.yaml:6:1"
@@ -85,11 +88,16 @@ def test_a_key_is_text_as_it_is_written() -> None:
 
 def test_a_key_may_look_like_a_number_that_no_value_may_be() -> None:
     document = read_text("99999999999999999999: a\n.nan: b\n", "p.yaml")
-    assert (document.root.data(), document.faults) == ({"99999999999999999999": "a", ".nan": "b"}, ())
+    assert (document.root.data(), document.faults) == (
+        {"99999999999999999999": "a", ".nan": "b"},
+        (),
+    )
 
 
 def test_places_and_text_as_written() -> None:
-    document = read_text("name: x\nversion: 1.0\nguards:\n  - use: step_limit\n    max_steps: 0x10\n", "p.yaml")
+    document = read_text(
+        "name: x\nversion: 1.0\nguards:\n  - use: step_limit\n    max_steps: 0x10\n", "p.yaml"
+    )
     assert str(document.place("guards", 0, "max_steps")) == "p.yaml:5:16"
     assert str(document.key_place("guards", 0, "max_steps")) == "p.yaml:5:5"
     assert str(document.place("guards", 0)) == "p.yaml:4:5"
@@ -111,11 +119,17 @@ def test_an_alias_stands_at_its_own_place_and_its_parts_where_they_are_written()
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a: 1\nb: 2\na: 3\n", "p.yaml:3:1: `a` appears here a second time: the first is at p.yaml:1:1"),
+        (
+            "a: 1\nb: 2\na: 3\n",
+            "p.yaml:3:1: `a` appears here a second time: the first is at p.yaml:1:1",
+        ),
         ("a: {b: 1, 'b': 2}", "p.yaml:1:11: `b` appears here a second time"),
         ("a: !foo 3", "p.yaml:1:4: the tag `!foo` is not known"),
         ("a: !foo {b: 1}", "p.yaml:1:4: the tag `!foo` is not known"),
-        ("a: !!python/object:os.system {}", "p.yaml:1:4: the tag `tag:yaml.org,2002:python/object:os.system`"),
+        (
+            "a: !!python/object:os.system {}",
+            "p.yaml:1:4: the tag `tag:yaml.org,2002:python/object:os.system`",
+        ),
         ("a: !!binary aGk=", "p.yaml:1:4: the tag"),
         ("a: !!int x", "p.yaml:1:4: `x` is not of its type `!!int`"),
         ("a: !!map x", "p.yaml:1:4: "),
@@ -203,7 +217,12 @@ def test_a_file_that_is_too_long_is_not_read() -> None:
 
 
 def test_json_is_read_with_its_lines() -> None:
-    data = {"name": "x", "guards": [{"use": "step_limit", "max_steps": 3, "enabled": True, "id": None, "text": "é\n"}]}
+    data = {
+        "name": "x",
+        "guards": [
+            {"use": "step_limit", "max_steps": 3, "enabled": True, "id": None, "text": "é\n"}
+        ],
+    }
     assert read_text(json.dumps(data, indent="\t"), "p.json").root.data() == data
     document = read_text(json.dumps(data, indent=1), "p.json")
     assert (document.root.data(), document.faults) == (data, ())
@@ -226,7 +245,13 @@ def test_data_is_copied_as_plain_data() -> None:
     given = {"stages": (Stage.CALL,), "n": 1, "f": 1.0, "b": True, "none": None}
     document = read_data(given)
     given["n"] = 2
-    assert document.root.data() == {"stages": ["tool_call"], "n": 1, "f": 1.0, "b": True, "none": None}
+    assert document.root.data() == {
+        "stages": ["tool_call"],
+        "n": 1,
+        "f": 1.0,
+        "b": True,
+        "none": None,
+    }
     assert type(document.root.data()["stages"][0]) is str
     assert document.written("f") == "1.0"
 

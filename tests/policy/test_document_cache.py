@@ -82,7 +82,9 @@ def test_one_document_does_not_pass_for_another(state: Path) -> None:
         DocumentCache(state).put(text, read_text(text, "p.yaml"))
     first, second = files(state)
     first.write_bytes(second.read_bytes())
-    assert [DocumentCache(state).get(text, "p.yaml") is None for text in (TEXT, mild)].count(True) == 1
+    assert [DocumentCache(state).get(text, "p.yaml") is None for text in (TEXT, mild)].count(
+        True
+    ) == 1
     found = [DocumentCache(state).get(text, "p.yaml") for text in (TEXT, mild)]
     assert found[found.index(None) - 1] == read_text((TEXT, mild)[found.index(None) - 1], "p.yaml")
 

@@ -1,4 +1,5 @@
-"""Whose a failure is: by type, by status, by text, in this order, the policy's own entries first."""
+"""Whose a failure is: by type, by status, by text, in this order, the policy's own entries
+first."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from stanchion.policy.load import load_policy
 PLAIN = load_policy({"name": "plain"})
 
 
-def told(error: str = "ToolError", bases: tuple[str, ...] = (), status: int | None = None, text: str = "") -> str:
+def told(
+    error: str = "ToolError", bases: tuple[str, ...] = (), status: int | None = None, text: str = ""
+) -> str:
     return fault_of(PLAIN, error, bases, status, text)
 
 
@@ -54,7 +57,10 @@ def test_the_type_decides_then_the_status(
         ("getaddrinfo ENOTFOUND api.example.org", "system"),
         ("dd: error writing '/dev/sda': No space left on device", "system"),
         ("Rate limit reached for requests", "system"),
-        ("Traceback (most recent call last):\n  File x\nConnectionResetError: [Errno 104]", "system"),
+        (
+            "Traceback (most recent call last):\n  File x\nConnectionResetError: [Errno 104]",
+            "system",
+        ),
         ("bash: docker: command not found", "user"),
         ("ls: cannot access '/x': No such file or directory", "user"),
         ("got an unexpected keyword argument 'x'", "user"),
@@ -78,7 +84,10 @@ def test_a_policy_s_own_entries_are_asked_first() -> None:
     own: dict[str, Any] = {
         "types": {"TimeoutError": "user", "Ours": "business", "RateLimitError": "unknown"},
         "status": {"404": "system", "41x": "business", "5xx": "business"},
-        "text": [{"pattern": "no such file", "fault": "system"}, {"pattern": "^moon", "fault": "business"}],
+        "text": [
+            {"pattern": "no such file", "fault": "system"},
+            {"pattern": "^moon", "fault": "business"},
+        ],
     }
     policy = load_policy({"name": "own", "faults": own})
     said = [
@@ -94,7 +103,8 @@ def test_a_policy_s_own_entries_are_asked_first() -> None:
         fault_of(policy, "E", (), None, "connection refused"),
     ]
     assert said == [
-        "user", "business", "user", "system", "business", "business", "system", "system", "business", "system",
+        "user", "business", "user", "system", "business", "business", "system", "system",
+        "business", "system",
     ]  # fmt: skip
     assert told("TimeoutError") == "system", "one policy's entries are not another's"
 

@@ -30,8 +30,12 @@ def test_version_may_be_written_without_quotes(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
     file.write_text("name: p\nversion: 1.0\n", "utf-8")
     assert load_policy(file).file.version == "1.0"
-    file.write_text("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", "utf-8")
-    with pytest.raises(PolicyError, match=r"p\.yaml:3:\d+: `true` was found where a whole number is expected"):
+    file.write_text(
+        "name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", "utf-8"
+    )
+    with pytest.raises(
+        PolicyError, match=r"p\.yaml:3:\d+: `true` was found where a whole number is expected"
+    ):
         load_policy(file)
 
 
@@ -53,12 +57,18 @@ def test_all_mistakes_are_told_at_once_with_their_places(tmp_path: Path) -> None
     with pytest.raises(PolicyError) as refused:
         load_policy(file)
     text = str(refused.value)
-    for place, word in ((":2:", "enforce"), (":3:", "tools"), (":5:", "step_limit"), (":7:", "[rm]")):
+    for place, word in (
+        (":2:", "enforce"),
+        (":3:", "tools"),
+        (":5:", "step_limit"),
+        (":7:", "[rm]"),
+    ):
         assert any(place in line and word in line for line in text.splitlines()), (place, text)
 
 
 def test_mistakes_that_only_compiling_finds_are_told_with_the_others(tmp_path: Path) -> None:
-    """A taken id, a senseless action, an inert list: beside a misspelt key, not after it is mended."""
+    """A taken id, a senseless action, an inert list: beside a misspelt key, not after it is
+    mended."""
     file = tmp_path / "p.yaml"
     file.write_text(
         "name: p\n"
@@ -73,11 +83,18 @@ def test_mistakes_that_only_compiling_finds_are_told_with_the_others(tmp_path: P
     with pytest.raises(PolicyError) as refused:
         load_policy(file)
     lines = str(refused.value).splitlines()
-    assert [line.removeprefix(str(file)).split(":")[1] for line in lines] == ["2", "3", "6", "7"], lines
-    file.write_text(file.read_text("utf-8").replace("{use: step_limit, id: one}", "{use: tool_allowlst}"), "utf-8")
+    assert [line.removeprefix(str(file)).split(":")[1] for line in lines] == ["2", "3", "6", "7"], (
+        lines
+    )
+    file.write_text(
+        file.read_text("utf-8").replace("{use: step_limit, id: one}", "{use: tool_allowlst}"),
+        "utf-8",
+    )
     with pytest.raises(PolicyError) as refused:
         load_policy(file)
-    assert "nothing acts on" not in str(refused.value), "the guard that acts on it may be the misspelt one"
+    assert "nothing acts on" not in str(refused.value), (
+        "the guard that acts on it may be the misspelt one"
+    )
 
 
 def test_an_environment_changes_what_it_names_and_no_more(tmp_path: Path) -> None:
@@ -116,9 +133,14 @@ def test_an_environment_nobody_asked_for_is_checked_too(tmp_path: Path) -> None:
 
 def test_a_policy_extends_a_pack_and_files(tmp_path: Path) -> None:
     """Later ones lie over earlier ones; a circle is an error."""
-    (tmp_path / "more.yaml").write_text("name: more\nguards:\n  - {use: tool_denylist, tools: [rm]}\n", "utf-8")
+    (tmp_path / "more.yaml").write_text(
+        "name: more\nguards:\n  - {use: tool_denylist, tools: [rm]}\n", "utf-8"
+    )
     file = tmp_path / "p.yaml"
-    file.write_text("name: p\nextends: [default, more.yaml]\nguards:\n  - {use: step_limit, max_steps: 2}\n", "utf-8")
+    file.write_text(
+        "name: p\nextends: [default, more.yaml]\nguards:\n  - {use: step_limit, max_steps: 2}\n",
+        "utf-8",
+    )
     run = Shield.load(file).run()
     assert not run.check("rm", {}).proceeds
     assert [run.check("t", {}).proceeds for _ in range(3)] == [True, True, False]
@@ -129,7 +151,10 @@ def test_a_policy_extends_a_pack_and_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", [None, [], 7])
 def test_what_can_be_no_policy_is_refused_in_one_line(source: Any) -> None:
-    with pytest.raises(PolicyError, match=r"^policy: a `\w+` is no policy: give a pack's name, a file, or a `dict`$"):
+    with pytest.raises(
+        PolicyError,
+        match=r"^policy: a `\w+` is no policy: give a pack's name, a file, or a `dict`$",
+    ):
         load_policy(source)
 
 
@@ -139,7 +164,10 @@ def test_roles_give_their_agents_tools_and_capabilities() -> None:
         {
             "name": "p",
             "roles": {"reader": {"allowed_tools": ["read"], "capabilities": ["search"]}},
-            "agents": {"r-*": {"role": "reader"}, "special": {"role": "reader", "allowed_tools": ["write"]}},
+            "agents": {
+                "r-*": {"role": "reader"},
+                "special": {"role": "reader", "allowed_tools": ["write"]},
+            },
             "guards": [
                 {"use": "tool_allowlist"},
                 {"use": "rule", "id": "able", "check": "'search' in agent.capabilities"},
@@ -198,9 +226,13 @@ def test_a_policy_names_the_undo_of_a_tool() -> None:
 
 
 def test_an_escalation_says_whom_to_ask() -> None:
-    """The policy's roles, or reviewer, architect and human operator: the host reads it, the agent does not."""
+    """The policy's roles, or reviewer, architect and human operator: the host reads it, the agent
+    does not."""
     guards = [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]
-    for said, asks in (({}, ("reviewer", "architect", "human_operator")), ({"roles": ["boss"]}, ("boss",))):
+    for said, asks in (
+        ({}, ("reviewer", "architect", "human_operator")),
+        ({"roles": ["boss"]}, ("boss",)),
+    ):
         with Shield.load({"name": "p", "guards": guards, "escalation": said}).run() as run:
 
             def pay() -> None: ...

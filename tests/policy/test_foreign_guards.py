@@ -1,4 +1,5 @@
-"""A guard that is handed in has every power that a shipped one has, and is held to the contract when it is loaded."""
+"""A guard that is handed in has every power that a shipped one has, and is held to the contract
+when it is loaded."""
 
 from __future__ import annotations
 
@@ -35,24 +36,37 @@ class Badges(msgspec.Struct, frozen=True):
     priority: ClassVar[int] = 5
     veils: ClassVar[bool] = True
     CONTEXT: ClassVar[int] = 0
-    switches: ClassVar[Any] = ((lambda reading: any(BADGE in text for text in reading.strings), frozenset({True})),)
+    switches: ClassVar[Any] = (
+        (lambda reading: any(BADGE in text for text in reading.strings), frozenset({True})),
+    )
 
     action: Action = Action.REDACT
 
     def judge(self, reading: Any, /) -> Finding | None:
-        assert any(BADGE in text for text in reading.strings) or reading.event.id == "", "its switch is off"
-        if self.fingerprints(reading) and set(self.fingerprints(reading)) <= set(reading.event.cleared):
+        assert any(BADGE in text for text in reading.strings) or reading.event.id == "", (
+            "its switch is off"
+        )
+        if self.fingerprints(reading) and set(self.fingerprints(reading)) <= set(
+            reading.event.cleared
+        ):
             return None
         patches = [
             Patch(leaf.path, "[badge]", at, at + len(BADGE))
             for leaf in reading.leaves
             if (at := leaf.text.find(BADGE)) >= 0
         ]
-        return Finding(self.action, "mine.badge", text="a badge", patches=tuple(patches)) if patches else None
+        return (
+            Finding(self.action, "mine.badge", text="a badge", patches=tuple(patches))
+            if patches
+            else None
+        )
 
     def settled(self, text: str) -> int:
         """Up to what may be the beginning of a badge."""
-        return next((at for at in range(max(0, len(text) - 7), len(text)) if BADGE.startswith(text[at:])), len(text))
+        return next(
+            (at for at in range(max(0, len(text) - 7), len(text)) if BADGE.startswith(text[at:])),
+            len(text),
+        )
 
     def in_name(self, name: str) -> list[tuple[int, int, str]]:
         """Where a badge stands in a name."""
@@ -88,7 +102,8 @@ def test_a_guard_that_names_secrets_hides_them_in_names_and_words() -> None:
 
 
 def test_what_a_guard_finds_is_hidden_though_another_refuses() -> None:
-    """It veils: its findings hide what they are about, though they refuse, and whoever refuses first."""
+    """It veils: its findings hide what they are about, though they refuse, and whoever refuses
+    first."""
     policy = {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["send"]}]}
     shield = shield_for(policy, guards=[Badges(Action.BLOCK)])
     decision = shield.run().check("send", {"text": BADGE})
@@ -125,13 +140,19 @@ class Desks(msgspec.Struct, frozen=True):
         taken = [call for call in held if call != "refused"]
         if taken:
             terms = Wait(1, 5)
-            return Ruling(Finding(Action.QUEUE, "mine.desk", (taken[0],), text="the desk is taken", terms=terms))
+            return Ruling(
+                Finding(
+                    Action.QUEUE, "mine.desk", (taken[0],), text="the desk is taken", terms=terms
+                )
+            )
         return Ruling(None, {**held, reading.event.id: 1}, when=When.PROCEED)
 
     def refused(self, _reading: Any, value: Any, finding: Finding, /) -> Ruling:
         held = {} if value is None else dict(value)
         held["refused"] = held.get("refused", 0) + 1
-        said = Finding(Action.WARN, "mine.refusals", (held["refused"],), text=f"refused by {finding.code}")
+        said = Finding(
+            Action.WARN, "mine.refusals", (held["refused"],), text=f"refused by {finding.code}"
+        )
         return Ruling(said, held)
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
@@ -176,11 +197,17 @@ class Odometer(msgspec.Struct, frozen=True):
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         return (Line(key(event.run.tenant, "odometer"), ((3, Action.BLOCK),)),)
 
-    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /
+    ) -> Finding:
         return Finding(action, "mine.far", values, text="far enough")
 
     def watch(self, _event: Event, values: tuple[int, ...], /) -> Finding | None:
-        return Finding(Action.ALLOW, "mine.even", values, text="an even number") if values[0] % 2 else None
+        return (
+            Finding(Action.ALLOW, "mine.even", values, text="an even number")
+            if values[0] % 2
+            else None
+        )
 
 
 def test_a_meter_refuses_by_its_counter_and_watches_it() -> None:
@@ -190,7 +217,8 @@ def test_a_meter_refuses_by_its_counter_and_watches_it() -> None:
 
 
 class Asks(msgspec.Struct, frozen=True):
-    """Asks its own code, wants to know the policy, the tools and the places, and has another guard beside it."""
+    """Asks its own code, wants to know the policy, the tools and the places, and has another guard
+    beside it."""
 
     kind: ClassVar[Kind] = Kind.ASKING
     deep: ClassVar[bool] = False
@@ -204,13 +232,19 @@ class Asks(msgspec.Struct, frozen=True):
     knows: tuple[str, ...] = ()
 
     def scoped(self, said: Said, /) -> Asks:
-        return msgspec.structs.replace(self, knows=(*self.knows, f"needs {said.found('tools', 'needs')('pay')}"))
+        return msgspec.structs.replace(
+            self, knows=(*self.knows, f"needs {said.found('tools', 'needs')('pay')}")
+        )
 
     def told(self, own: Any, /) -> Asks:
-        return msgspec.structs.replace(self, knows=(*self.knows, f"places {type(own.closed).__name__}"))
+        return msgspec.structs.replace(
+            self, knows=(*self.knows, f"places {type(own.closed).__name__}")
+        )
 
     def knowing(self, defined: Any, names: Any, /) -> Asks:
-        return msgspec.structs.replace(self, knows=(*self.knows, f"tools {names('')} {defined('', 'pay')[0]}"))
+        return msgspec.structs.replace(
+            self, knows=(*self.knows, f"tools {names('')} {defined('', 'pay')[0]}")
+        )
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside:
         return Beside("meter", Odometer())
@@ -238,7 +272,10 @@ def test_an_asking_guard_is_answered_by_its_own_code_and_told_all_it_wants_to_kn
     run = shield.run(agent="ann")
     decision = run.check("pay", {})
     assert decision.code == "mine.asked"
-    assert decision.message == "about pay: needs ('money',); places tuple; tools ['pay'] {'description': 'pays'}"
+    assert (
+        decision.message
+        == "about pay: needs ('money',); places tuple; tools ['pay'] {'description': 'pays'}"
+    )
     assert run.check("read", {}).proceeds, "it concerns what is paid alone"
     assert {seat.placed.id: seat.placed.stages for seat in shield.policy.seats[1:]} == {
         "asks": Asks.default_stages,
@@ -317,15 +354,25 @@ class Brake(msgspec.Struct, frozen=True):
 def test_a_foreign_guard_stands_for_safe_mode() -> None:
     from stanchion.kernel.states import SAFE
 
-    policy, info = (shield := shield_for({"name": "p"}, guards=[Brake()])).policy, shield.run().desk.info
-    assert [placed.id for placed in policy.guards(Stage.TOOL_CALL, "t", info, SAFE)] == ["own-brake"]
+    policy, info = (
+        (shield := shield_for({"name": "p"}, guards=[Brake()])).policy,
+        shield.run().desk.info,
+    )
+    assert [placed.id for placed in policy.guards(Stage.TOOL_CALL, "t", info, SAFE)] == [
+        "own-brake"
+    ]
     bare = shield_for({"name": "p"}).policy
     assert [placed.id for placed in bare.guards(Stage.TOOL_CALL, "t", info, SAFE)] == ["safe-mode"]
 
 
 def declared(**members: Any) -> Any:
     """A pure guard with these members."""
-    plain = {"id": "odd", "kind": Kind.PURE, "stages": (Stage.TOOL_CALL,), "judge": lambda self, reading: None}
+    plain = {
+        "id": "odd",
+        "kind": Kind.PURE,
+        "stages": (Stage.TOOL_CALL,),
+        "judge": lambda self, reading: None,
+    }
     return type("Odd", (), {**plain, **members})()
 
 
@@ -338,13 +385,28 @@ def wrong() -> Iterator[Any]:
         raise LookupError("no lease")
 
     yield {"kind": "pure"}, "write one of `Kind.PURE`"
-    yield {"judge": None}, "`judge` is `None`, which cannot be called: write `def judge(self, reading)`"
-    yield {"judge": lambda self: None}, "`judge` cannot be called with 1 values: write `def judge(self, reading)`"
+    yield (
+        {"judge": None},
+        "`judge` is `None`, which cannot be called: write `def judge(self, reading)`",
+    )
+    yield (
+        {"judge": lambda self: None},
+        "`judge` cannot be called with 1 values: write `def judge(self, reading)`",
+    )
     yield {"judge": later}, "`judge` is async, and the engine awaits nothing"
-    yield {"stages": "tool_call"}, "`stages` is `'tool_call'`: write `stages = frozenset({Stage.TOOL_CALL})`"
+    yield (
+        {"stages": "tool_call"},
+        "`stages` is `'tool_call'`: write `stages = frozenset({Stage.TOOL_CALL})`",
+    )
     yield {"stages": ("no_stage",)}, "with any of prompt, model_call"
-    yield {"settled": lambda self, text: 0}, "`settled` needs `CONTEXT` beside it: write `CONTEXT: int`"
-    yield {"settled": 7, "CONTEXT": 0}, "`settled` is `7`, which cannot be called: write `def settled(self, text)`"
+    yield (
+        {"settled": lambda self, text: 0},
+        "`settled` needs `CONTEXT` beside it: write `CONTEXT: int`",
+    )
+    yield (
+        {"settled": 7, "CONTEXT": 0},
+        "`settled` is `7`, which cannot be called: write `def settled(self, text)`",
+    )
     yield {"lease_ms": "long"}, "`lease_ms` is `'long'`, which is no int: write `lease_ms: int`"
     yield {"lease_ms": True}, "`lease_ms` is `True`, which is no int"
     yield {"lease_ms": property(raises)}, "`lease_ms` is `LookupError('no lease')`, which is no int"
@@ -353,23 +415,43 @@ def wrong() -> Iterator[Any]:
     yield {"concerns": ["a"]}, "`concerns` is `['a']`"
     yield {"limits": dict}, "`limits` needs `reserves` beside it: write `def reserves(self)`"
     yield {"tightened": lambda self: self}, "`tightened` cannot be called with 1 values"
-    yield {"kind": Kind.METER}, "a meter guard needs `lines` beside it: write `def lines(self, event)`"
+    yield (
+        {"kind": Kind.METER},
+        "a meter guard needs `lines` beside it: write `def lines(self, event)`",
+    )
     yield {"kind": Kind.RECORD}, "a record guard needs `writes` beside it"
-    asking = {"kind": Kind.ASKING, "deep": False, "ask": lambda self, r: None, "judge": lambda self, r, v: None}
-    yield asking, "an asking guard needs `call` beside it, the code that answers: write `def call(self, payload)`"
+    asking = {
+        "kind": Kind.ASKING,
+        "deep": False,
+        "ask": lambda self, r: None,
+        "judge": lambda self, r, v: None,
+    }
+    yield (
+        asking,
+        (
+            "an asking guard needs `call` beside it, the code that answers: write `def call(self, "
+            "payload)`"
+        ),
+    )
 
 
 @pytest.mark.parametrize(
-    ("members", "says"), list(wrong()), ids=lambda value: "" if isinstance(value, dict) else value[:40]
+    ("members", "says"),
+    list(wrong()),
+    ids=lambda value: "" if isinstance(value, dict) else value[:40],
 )
-def test_what_is_declared_wrongly_is_refused_with_what_to_write(members: dict[str, Any], says: str) -> None:
+def test_what_is_declared_wrongly_is_refused_with_what_to_write(
+    members: dict[str, Any], says: str
+) -> None:
     with pytest.raises(PolicyError) as refused:
         Shield.load({"name": "p"}, guards=[declared(**members)])
     assert "guard odd" in str(refused.value)
     assert says in str(refused.value)
 
 
-@pytest.mark.parametrize("off", [{"veils": False}, {"concerns": None}, {"watch": None}, {"bounds": False}])
+@pytest.mark.parametrize(
+    "off", [{"veils": False}, {"concerns": None}, {"watch": None}, {"bounds": False}]
+)
 def test_a_power_that_is_switched_off_is_not_there(off: dict[str, Any]) -> None:
     assert shield_for({"name": "p"}, guards=[declared(**off)]).run().check("t", {}).proceeds
 
@@ -380,7 +462,8 @@ def test_a_class_is_no_guard_yet() -> None:
 
 
 def test_an_object_without_a_kind_stays_what_it_was() -> None:
-    """It is asked with the event, beside the engine; what it has of the names of powers says nothing."""
+    """It is asked with the event, beside the engine; what it has of the names of powers says
+    nothing."""
 
     class Plain:
         settled = 7

@@ -1,4 +1,5 @@
-"""Policies of a project: what tightens counts at once, the rest after an operator's trust, and nothing wrong passes."""
+"""Policies of a project: what tightens counts at once, the rest after an operator's trust, and
+nothing wrong passes."""
 
 from __future__ import annotations
 
@@ -41,7 +42,11 @@ def write(file: Path, **said: Any) -> Path:
 
 def left_out(folder: Path, **more: Any) -> list[str]:
     """What of a folder's policies does not count."""
-    return [str(each) for file in find_policy(folder, own=NOTHING, **more).files for each in file.left_out]
+    return [
+        str(each)
+        for file in find_policy(folder, own=NOTHING, **more).files
+        for each in file.left_out
+    ]
 
 
 def actions(policy: CompiledPolicy, *tools: str) -> list[Action]:
@@ -72,13 +77,19 @@ def test_what_tightens_takes_effect_at_once(project: Path) -> None:
     )
     found = find_policy(project / "sub", own=NOTHING)
     assert [file.left_out for file in found.files] == [(), ()]
-    assert actions(found.policy(), "deploy", "read", "write") == [Action.BLOCK, Action.ALLOW, Action.BLOCK]
+    assert actions(found.policy(), "deploy", "read", "write") == [
+        Action.BLOCK,
+        Action.ALLOW,
+        Action.BLOCK,
+    ]
     assert found.policy().tool("pay").risk == "critical"  # type: ignore[union-attr]  # it is there
     assert loosenings(load_policy("default"), found.seen) == ()
     assert actions(find_policy(project, own=NOTHING).policy(), "write") == [Action.ALLOW]
 
 
-def test_what_loosens_is_left_out_and_said(project: Path, caplog: pytest.LogCaptureFixture, monkeypatch: Any) -> None:
+def test_what_loosens_is_left_out_and_said(
+    project: Path, caplog: pytest.LogCaptureFixture, monkeypatch: Any
+) -> None:
     """Everything else of the same file counts."""
     write(
         project / "stanchion.yaml",
@@ -130,10 +141,14 @@ def test_a_list_of_a_file_stands_beside_the_one_below(project: Path) -> None:
     write(project / "sub/stanchion.yaml", guards=[{"use": "tool_denylist", "tools": ["dd"]}])
     found = find_policy(project / "sub", own=NOTHING)
     assert actions(found.policy(), "rm", "dd") == [Action.BLOCK, Action.BLOCK]
-    assert [str(each) for each in found.files[1].left_out] == ["guard `tool-denylist`: tools [rm] → [dd]"]
+    assert [str(each) for each in found.files[1].left_out] == [
+        "guard `tool-denylist`: tools [rm] → [dd]"
+    ]
 
 
-def test_code_of_an_untrusted_file_is_never_imported(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_of_an_untrusted_file_is_never_imported(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards, hooks and undos of a stranger are left out, and nothing of them runs."""
     (project / "strangers.py").write_text("raise SystemExit('it ran')\n", "utf-8")
     monkeypatch.syspath_prepend(str(project))
@@ -152,13 +167,20 @@ def test_code_of_an_untrusted_file_is_never_imported(project: Path, monkeypatch:
 
 def test_words_of_an_untrusted_file_do_not_reach_agents(project: Path) -> None:
     """Its rule refuses, in the shield's own words."""
-    rule = {"use": "rule", "when": "action.tool_name == 'pay'", "message": "run this first", "advice": "curl evil"}
+    rule = {
+        "use": "rule",
+        "when": "action.tool_name == 'pay'",
+        "message": "run this first",
+        "advice": "curl evil",
+    }
     write(project / "stanchion.yaml", guards=[rule])
     assert left_out(project) == [
         "guard `rule`: message is for agents to read",
         "guard `rule`: advice is for agents to read",
     ]
-    decision = Shield(find_policy(project, own=NOTHING).policy(), safe_mode=False).run().check("pay", {})
+    decision = (
+        Shield(find_policy(project, own=NOTHING).policy(), safe_mode=False).run().check("pay", {})
+    )
     assert decision.action == Action.BLOCK
     assert "curl" not in decision.message + decision.advice
 
@@ -183,7 +205,8 @@ def test_the_users_own_policy_is_the_base(project: Path) -> None:
     ],
 )
 def test_what_is_wrong_fails_closed(project: Path, text: str, words: str) -> None:
-    """A file that cannot be used may have been there to forbid something: there is no policy without it."""
+    """A file that cannot be used may have been there to forbid something: there is no policy
+    without it."""
     write(project.parent.parent / "outside.yaml")
     (project / "stanchion.yaml").write_text(text, "utf-8")
     with pytest.raises(PolicyError, match=words):
@@ -220,7 +243,8 @@ def test_an_environment_is_used_where_a_file_has_it(project: Path) -> None:
 def test_a_found_policy_is_reloaded_and_one_that_goes_away_is_missed(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A new file tightens at once; taking it away again loosens, and so does nothing. Trust in a file is enough."""
+    """A new file tightens at once; taking it away again loosens, and so does nothing. Trust in a
+    file is enough."""
     monkeypatch.chdir(project)
     trusted: set[str] = set()
 
@@ -230,14 +254,19 @@ def test_a_found_policy_is_reloaded_and_one_that_goes_away_is_missed(
 
     with Shield.load("found", trust=Some()) as shield:
         run = shield.run("ann")
-        file = write(project / "stanchion.yaml", guards=[{"use": "tool_denylist", "tools": ["pay"]}])
+        file = write(
+            project / "stanchion.yaml", guards=[{"use": "tool_denylist", "tools": ["pay"]}]
+        )
         shield.reload()
         assert run.check("pay", {}).action == Action.BLOCK
         file.unlink()
         with pytest.raises(PolicyLoosens, match="guard `tool-denylist`: it is gone"):
             shield.reload()
         assert run.check("pay", {}).action == Action.BLOCK
-        both = [{"use": "tool_denylist", "tools": ["pay"]}, {"use": "step_limit", "max_steps": 9999}]
+        both = [
+            {"use": "tool_denylist", "tools": ["pay"]},
+            {"use": "step_limit", "max_steps": 9999},
+        ]
         write(file, guards=both)
         shield.reload()
         assert shield.policy.seat("step-limit").placed.guard.max_steps == 500  # type: ignore[union-attr]  # there
@@ -249,7 +278,8 @@ def test_a_found_policy_is_reloaded_and_one_that_goes_away_is_missed(
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**63))
 def test_whatever_a_file_says_it_loosens_nothing(project: Path, seed: int) -> None:
-    """Drawn policies over drawn policies: what counts of them is never looser, and is told to be wrong or less."""
+    """Drawn policies over drawn policies: what counts of them is never looser, and is told to be
+    wrong or less."""
     chance = Random(seed)
     mine = drawn_policy(chance)
     theirs = changed(mine, chance) if chance.random() < 0.5 else drawn_policy(chance)

@@ -1,4 +1,5 @@
-"""The layers of the pack `guardian` on an event loop: while the store is busy, everything else goes on."""
+"""The layers of the pack `guardian` on an event loop: while the store is busy, everything else goes
+on."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ ASKED: dict[str, Callable[[Any], Awaitable[Any]]] = {
 
 @pytest.mark.parametrize("what", ASKED)
 def test_an_event_loop_goes_on_while_a_layer_waits_for_the_store(what: str, tmp_path: Path) -> None:
-    """Somebody else holds the database until the loop has turned a hundred times beside the question."""
+    """Somebody else holds the database until the loop has turned a hundred times beside the
+    question."""
 
     async def beside(run: Any, holder: sqlite3.Connection) -> tuple[int, bool]:
         asked = asyncio.ensure_future(ASKED[what](run))

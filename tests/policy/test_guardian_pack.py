@@ -1,4 +1,5 @@
-"""The pack `guardian`: the five layers of the specification, in its order, with its parameters and its answers."""
+"""The pack `guardian`: the five layers of the specification, in its order, with its parameters and
+its answers."""
 
 from __future__ import annotations
 
@@ -78,7 +79,9 @@ def test_the_health_is_the_share_of_the_last_calls() -> None:
 
 @pytest.mark.parametrize("layer", ["loops", "schema"])
 def test_each_layer_refuses(layer: str) -> None:
-    shield = shield_for({"name": "x", "extends": "guardian", "tools": {"search": {"schema": SCHEMA}}})
+    shield = shield_for(
+        {"name": "x", "extends": "guardian", "tools": {"search": {"schema": SCHEMA}}}
+    )
     run = shield.run("a")
     if layer == "schema":
         assert "lacks `q`" in asked(run, "search").reason
@@ -112,7 +115,12 @@ def test_metrics_are_those_of_the_specification() -> None:
     run.awareness()
     found = run.guardian_metrics()
     loops = found.loop_detection
-    assert (loops.total_checks, loops.loops_detected, loops.immediate_repeats, loops.short_cycles) == (4, 2, 2, 0)
+    assert (
+        loops.total_checks,
+        loops.loops_detected,
+        loops.immediate_repeats,
+        loops.short_cycles,
+    ) == (4, 2, 2, 0)
     assert loops.detection_rate == 50.0
     assert (found.roi.protection_events, found.roi.estimated_tokens_saved) == (2, 500)
     assert found.tool_health == {"fetch": 0, "search": 100}

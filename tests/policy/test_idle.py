@@ -1,4 +1,5 @@
-"""Options of a budget that nothing acts on where it stands, and those that something does act on."""
+"""Options of a budget that nothing acts on where it stands, and those that something does act
+on."""
 
 from __future__ import annotations
 
@@ -25,11 +26,19 @@ def found(stages: list[str], alone: bool = True, **options: Any) -> dict[str, st
 @pytest.mark.parametrize(
     ("stages", "options", "said"),
     [
-        (["charge"], {"calls": 5}, {"calls": f"`calls` counts nothing at `charge`: a charge is not an action; {ANEW}"}),
+        (
+            ["charge"],
+            {"calls": 5},
+            {"calls": f"`calls` counts nothing at `charge`: a charge is not an action; {ANEW}"},
+        ),
         (
             ["charge"],
             {"duration_s": 5, "tokens": 9},
-            {"duration_s": f"`duration_s` counts nothing at `charge`: a charge is not an action; {ANEW}"},
+            {
+                "duration_s": (
+                    f"`duration_s` counts nothing at `charge`: a charge is not an action; {ANEW}"
+                )
+            },
         ),
         (
             ["tool_result", "error"],
@@ -43,18 +52,27 @@ def found(stages: list[str], alone: bool = True, **options: Any) -> dict[str, st
             ["egress", "handoff"],
             {"tokens": 5, "degrade_at": 50},
             {
-                "degrade_at": "`degrade_at` is never heard at `egress`, `handoff`: there is no lesser request to make;"
+                "degrade_at": "`degrade_at` is never heard at `egress`, `handoff`: there is no "
+                "lesser request to make;"
                 " add a stage where there is, such as `model_call`, or leave it out"
             },
         ),
     ],
 )
-def test_what_nothing_acts_on(stages: list[str], options: dict[str, Any], said: dict[str, str]) -> None:
+def test_what_nothing_acts_on(
+    stages: list[str], options: dict[str, Any], said: dict[str, str]
+) -> None:
     assert found(stages, **options) == said
 
 
 def test_every_measure_of_an_outcome_but_that_it_came_is_idle() -> None:
-    every: dict[str, Any] = {"calls": 5, "tokens": 5, "cost_usd": 5, "api_calls": 5, "duration_s": 5}
+    every: dict[str, Any] = {
+        "calls": 5,
+        "tokens": 5,
+        "cost_usd": 5,
+        "api_calls": 5,
+        "duration_s": 5,
+    }
     for stage in ("tool_result", "model_reply", "error", "handoff_done"):
         assert list(found([stage], **every)) == ["tokens", "cost_usd", "api_calls", "duration_s"]
 
@@ -77,7 +95,8 @@ def test_what_something_acts_on(stages: list[str], options: dict[str, Any]) -> N
 
 
 def test_a_budget_on_the_counter_of_another_may_only_look() -> None:
-    """At outcomes it sees what others have counted; at a charge it has no line on what only actions use."""
+    """At outcomes it sees what others have counted; at a charge it has no line on what only actions
+    use."""
     assert found(["tool_result"], alone=False, tokens=5) == {}
     assert list(found(["charge"], alone=False, calls=5)) == ["calls"]
 
@@ -107,8 +126,15 @@ def test_a_policy_with_idle_options_does_not_load_and_says_where(tmp_path: Path)
     )
     with pytest.raises(PolicyError) as raised:
         load_policy(file)
-    assert [fault.place for fault in raised.value.faults] == [f"{file}:4:12", f"{file}:9:17", f"{file}:13:15"]
-    assert all("; add " in fault.message and "or leave it out" in fault.message for fault in raised.value.faults)
+    assert [fault.place for fault in raised.value.faults] == [
+        f"{file}:4:12",
+        f"{file}:9:17",
+        f"{file}:13:15",
+    ]
+    assert all(
+        "; add " in fault.message and "or leave it out" in fault.message
+        for fault in raised.value.faults
+    )
 
 
 def test_a_budget_that_looks_at_the_counter_of_another_loads() -> None:

@@ -49,8 +49,14 @@ def descriptions(schema: Any, path: str = "") -> list[str]:
     """The places of properties that have no description."""
     if not isinstance(schema, dict):
         return []
-    bare = [f"{path}.{name}" for name, each in schema.get("properties", {}).items() if not each.get("description")]
-    return bare + [place for key, each in schema.items() for place in descriptions(each, f"{path}.{key}")]
+    bare = [
+        f"{path}.{name}"
+        for name, each in schema.get("properties", {}).items()
+        if not each.get("description")
+    ]
+    return bare + [
+        place for key, each in schema.items() for place in descriptions(each, f"{path}.{key}")
+    ]
 
 
 def test_every_property_is_described() -> None:
@@ -72,7 +78,10 @@ OVERLAYS: list[dict[str, Any]] = [
     {"extends": "default"},
     {"extends": ["default"], "name": "x", "agents": {"a": {"allowed_tools": ["t"]}}},
     {"extends": "default", "guards": [{"id": "step-limit", "max_steps": 3}]},
-    {"extends": "default", "guards": [{"use": "step_limit", "warn_after": None, "max_steps": None}]},
+    {
+        "extends": "default",
+        "guards": [{"use": "step_limit", "warn_after": None, "max_steps": None}],
+    },
     {"extends": "default", "guards": [{"use": "tool_denylist", "tools": ["rm"]}], "version": None},
     {"name": "x", "environments": None},
     {"name": "x", "environments": {"prod": None}},

@@ -35,7 +35,10 @@ def remarks(*guards: dict[str, Any], **more: Any) -> list[Remark]:
 
 def codes(*guards: dict[str, Any], **more: Any) -> list[tuple[str, str, str]]:
     """Codes, how sure they are, and the paths of the places."""
-    return [(each.code, each.sure, each.place.removeprefix("policy: ")) for each in remarks(*guards, **more)]
+    return [
+        (each.code, each.sure, each.place.removeprefix("policy: "))
+        for each in remarks(*guards, **more)
+    ]
 
 
 @pytest.mark.parametrize("pack", packs())
@@ -57,14 +60,30 @@ def test_the_starter_is_clean(tmp_path: Path) -> None:
         (rule("agent.role == 'a' and agent.role == 'b'"), "contradiction", "when"),
         (rule("event.args.x == 'a' and event.args.x in ['b', 'c']"), "contradiction", "when"),
         (rule("true", check="task.id == 'a' and task.id == 'b'"), "contradiction", "check"),
-        (rule("action.tool_name == 'a'", applies_to={"tools": ["b", "c*"]}), "contradiction", "applies_to.tools"),
-        (rule("event.tool == 'a'", applies_to={"tools": ["b"]}), "contradiction", "applies_to.tools"),
-        (rule("agent.id == 'a'", applies_to={"agents": ["b"]}), "contradiction", "applies_to.agents"),
+        (
+            rule("action.tool_name == 'a'", applies_to={"tools": ["b", "c*"]}),
+            "contradiction",
+            "applies_to.tools",
+        ),
+        (
+            rule("event.tool == 'a'", applies_to={"tools": ["b"]}),
+            "contradiction",
+            "applies_to.tools",
+        ),
+        (
+            rule("agent.id == 'a'", applies_to={"agents": ["b"]}),
+            "contradiction",
+            "applies_to.agents",
+        ),
         (rule("event.stage == 'prompt'"), "unreachable", "when"),
         (rule("action.type == 'prompt'"), "unreachable", "when"),
         (rule("action.type == 'file_write'", stages=["egress"]), "unreachable", "when"),
         (rule("event.text.contains('x')"), "unreachable", "when"),
-        (rule("true", check="event.url == 'x'", stages=["prompt", "tool_call"]), "unreachable", "check"),
+        (
+            rule("true", check="event.url == 'x'", stages=["prompt", "tool_call"]),
+            "unreachable",
+            "check",
+        ),
         (rule("action.command == 'x'", stages=["prompt"]), "unreachable", "when"),
     ],
     ids=str,
@@ -109,15 +128,16 @@ BLOCKER = rule("event.args.x.contains('a')", id="wide")
     [
         (BLOCKER, rule("event.args.x.contains('a')", action="escalate", priority=101)),
         (BLOCKER, rule("agent.role == 'a' and event.args.x.contains('a')", priority=101)),
-        (BLOCKER, rule("event.args.x.contains('a') && agent.role == 'a'", applies_to={"tools": ["t*"]}, priority=101)),
-        (rule("agent.role in ['a', 'b']", id="wide"), rule("agent.role == 'a' and task.id == 't'", priority=101)),
+        (BLOCKER, rule("event.args.x.contains('a') && agent.role == 'a'", applies_to={"tools": ["t*"]}, priority=101)),  # noqa: E501
+        (rule("agent.role in ['a', 'b']", id="wide"), rule("agent.role == 'a' "
+                                                           "and task.id == 't'", priority=101)),
         (rule("true", id="wide", check="task.id == 't'"),
          rule("agent.id == 'a'", check="task.id == 't'", priority=101)),
         (rule("event.args.x == 'a'", id="wide", applies_to={"tools": ["t", "u"]}),
          rule("event.args.x == 'a' and action.tool_name == 't'", priority=101)),
         ({"use": "tool_denylist", "id": "wide", "tools": ["rm", "sudo*"]},
          rule("action.tool_name in ['rm', 'sudo_x']")),
-        ({"use": "tool_denylist", "id": "wide", "tools": ["rm"]}, rule("event.tool == 'rm'", check="task.id == 'x'")),
+        ({"use": "tool_denylist", "id": "wide", "tools": ["rm"]}, rule("event.tool == 'rm'", check="task.id == 'x'")),  # noqa: E501
         ({"use": "tool_denylist", "id": "wide", "tools": ["rm"]},
          {"use": "tool_denylist", "id": "r", "tools": ["rm"], "priority": 9, "action": "halt"}),
         ({"use": "safe_mode", "id": "wide"}, rule("event.args.x == 1")),
@@ -140,18 +160,21 @@ def test_a_guard_behind_one_that_stops_all_it_concerns_is_never_reached(
         (BLOCKER | {"action": "escalate"}, rule("event.args.x.contains('a')", priority=101)),
         (BLOCKER | {"mode": "shadow"}, rule("event.args.x.contains('a')", priority=101)),
         (BLOCKER | {"check": "task.id == 't'"}, rule("event.args.x.contains('a')", priority=101)),
-        (BLOCKER | {"applies_to": {"tools": ["t"]}}, rule("event.args.x.contains('a')", priority=101)),
+        (BLOCKER | {"applies_to": {"tools": ["t"]}}, rule("event.args.x.contains('a')", priority=101)),  # noqa: E501
         (BLOCKER, rule("event.args.x.contains('a') or agent.role == 'a'", priority=101)),
-        (BLOCKER, rule("event.args.x.contains('a')", stages=["tool_call", "tool_result"], priority=101)),
+        (BLOCKER, rule("event.args.x.contains('a')", stages=["tool_call", "tool_result"], priority=101)),  # noqa: E501
         (rule("agent.role == 'a'", id="wide"), rule("agent.role in ['a', 'b']", priority=101)),
         (rule("event.args.x == true", id="wide"), rule("event.args.x == 1", priority=101)),
-        ({"use": "tool_denylist", "id": "wide", "tools": ["rm", "x*"]}, rule("action.tool_name in ['rm', 'y']")),
-        ({"use": "tool_denylist", "id": "wide", "tools": ["rm*"]}, rule("true", check="task.id == 't'",
-                                                                       applies_to={"tools": ["r*"]})),
+        ({"use": "tool_denylist", "id": "wide", "tools": ["rm", "x*"]}, rule("action.tool_name in "
+                                                                             "['rm', 'y']")),
+        ({"use": "tool_denylist", "id": "wide", "tools": ["rm*"]}, rule("true", check="task.id == 't'",  # noqa: E501
+                                                                       applies_to={"tools": ["r*"]})),  # noqa: E501
     ],
     ids=str,
 )  # fmt: skip
-def test_a_guard_that_can_be_reached_is_left_alone(wide: dict[str, Any], narrow: dict[str, Any]) -> None:
+def test_a_guard_that_can_be_reached_is_left_alone(
+    wide: dict[str, Any], narrow: dict[str, Any]
+) -> None:
     assert ("shadowed", "certain", "guards[1]") not in codes(wide, narrow)
 
 
@@ -171,11 +194,21 @@ def drawn(chance: Random, number: int) -> dict[str, Any]:
         return {"use": "tool_denylist", "id": f"g{number}", "tools": tools, "priority": number}
     when = " and ".join(chance.sample(PARTS, chance.randrange(1, 4)))
     scope = (
-        {"applies_to": {"tools": chance.sample(["t", "u"], chance.randrange(1, 3))}} if chance.random() < 0.3 else {}
+        {"applies_to": {"tools": chance.sample(["t", "u"], chance.randrange(1, 3))}}
+        if chance.random() < 0.3
+        else {}
     )
     check = {"check": chance.choice(PARTS)} if chance.random() < 0.2 else {}
     action = chance.choice(["block", "block", "escalate"])
-    return {"use": "rule", "id": f"g{number}", "when": when, "action": action, "priority": number, **scope, **check}
+    return {
+        "use": "rule",
+        "id": f"g{number}",
+        "when": when,
+        "action": action,
+        "priority": number,
+        **scope,
+        **check,
+    }
 
 
 def test_the_index_finds_what_comparing_all_pairs_finds_and_it_is_true() -> None:
@@ -187,8 +220,12 @@ def test_the_index_finds_what_comparing_all_pairs_finds_and_it_is_true() -> None
         shield = Shield.load({"name": "p", "guards": guards})
         seats = shield.policy.seats
         silent = {seat.placed.id for seat, _ in silenced(seats)}
-        pairs = [(wide, seat) for at, seat in enumerate(seats) for wide in seats[:at] if stops(wide)]
-        assert silent == {seat.placed.id for wide, seat in pairs if reach_of(wide).covers(reach_of(seat))}
+        pairs = [
+            (wide, seat) for at, seat in enumerate(seats) for wide in seats[:at] if stops(wide)
+        ]
+        assert silent == {
+            seat.placed.id for wide, seat in pairs if reach_of(wide).covers(reach_of(seat))
+        }
         found_any += len(silent)
         for _ in range(40):
             run = shield.run("a", chance.choice(["t", "s"]), role=chance.choice(["a", "b", ""]))
@@ -208,7 +245,9 @@ def test_names_that_are_one_slip_away_are_likely_misspelt() -> None:
         ("misspelt", "did you mean `read_file`?"),
         ("misspelt", "did you mean `tester`?"),
     }
-    assert codes(rule("action.tool_name == 'raed_file'"), tools=tools) == [("misspelt", "likely", "guards[0].when")]
+    assert codes(rule("action.tool_name == 'raed_file'"), tools=tools) == [
+        ("misspelt", "likely", "guards[0].when")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +266,9 @@ def test_two_names_are_not_one_and_a_slip(known: str, name: str) -> None:
 
 
 def test_an_agent_that_is_not_declared_is_worth_knowing() -> None:
-    guard = rule("event.risk == 'high'", applies_to={"agents": ["imp-1", "someone"], "tasks": ["any"]})
+    guard = rule(
+        "event.risk == 'high'", applies_to={"agents": ["imp-1", "someone"], "tasks": ["any"]}
+    )
     assert codes(guard, agents=AGENTS) == [("undeclared", "info", "guards[0].applies_to.agents")]
     assert codes(guard) == []
 
@@ -271,12 +312,23 @@ def test_warnings_that_everybody_gets(guard: dict[str, Any], place: str) -> None
 
 def test_some_warnings_are_left_alone() -> None:
     assert codes({"use": "step_limit", "max_steps": 9, "warn_after": 7}, limits=MARKS) == []
-    assert codes({"use": "tool_denylist", "tools": ["*"], "action": "warn", "applies_to": {"agents": ["a"]}}) == []
+    assert (
+        codes(
+            {
+                "use": "tool_denylist",
+                "tools": ["*"],
+                "action": "warn",
+                "applies_to": {"agents": ["a"]},
+            }
+        )
+        == []
+    )
     assert codes(rule("event.risk == 'high'", action="warn")) == []
 
 
 def budget(**options: Any) -> dict[str, Any]:
-    """A budget's entry; an action that nobody estimates takes nothing of it, and its author knows."""
+    """A budget's entry; an action that nobody estimates takes nothing of it, and its author
+    knows."""
     reserved = {f"reserve_{name}": 0 for name in ("tokens", "cost_usd") if name in options}
     return {"use": "budget", **options, **reserved}
 
@@ -286,32 +338,50 @@ def budget(**options: Any) -> dict[str, Any]:
     [
         (
             budget(tokens=100, warn_at=1),
-            "`budget` warns from the first on: 1 token is all that `warn_at: 1` of `tokens` takes, and warning 3",
+            (
+                "`budget` warns from the first on: 1 token is all that `warn_at: 1` of `tokens` "
+                "takes, and warning 3"
+            ),
             "give a larger `warn_at`, or leave it out",
         ),
         (
             budget(cost_usd=0.0001, warn_at=0.5, window_s=60, per="tenant"),
-            "`budget` warns from the first on: $0.000001 is all that `warn_at: 0.5` of `cost_usd` takes, and warning 3",
+            (
+                "`budget` warns from the first on: $0.000001 is all that `warn_at: 0.5` of "
+                "`cost_usd` takes, and warning 3"
+            ),
             "give a larger `warn_at`, or leave it out",
         ),
         (
             budget(calls=9, warn_at=60, per="task"),
-            "call 8 already waits for a person: each call from 6 on warns by `warn_at: 60` of `calls`, and warning 3",
+            (
+                "call 8 already waits for a person: each call from 6 on warns by `warn_at: 60` of "
+                "`calls`, and warning 3"
+            ),
             "let `warn_at` be 78 or more, or raise `limits.warnings`",
         ),
         (
             budget(calls=100, warn_at=80, escalate_at=95, reach="refused"),
-            "call 82 already waits for a person: each call from 80 on warns by `warn_at: 80` of `calls`, and warning 3",
+            (
+                "call 82 already waits for a person: each call from 80 on warns by `warn_at: 80` "
+                "of `calls`, and warning 3"
+            ),
             "let `warn_at` be 93 or more, or raise `limits.warnings`",
         ),
         (
             {"use": "time_limit", "max_s": 60, "warn_at": 0.001},
-            "`time-limit` warns from the first on: `warn_at: 0.001` is reached within a millisecond, and warning 3",
+            (
+                "`time-limit` warns from the first on: `warn_at: 0.001` is reached within a "
+                "millisecond, and warning 3"
+            ),
             "give a larger `warn_at`, or leave it out",
         ),
         (
             {"use": "time_limit", "max_s": 60, "estimate_s": 30, "warn_at": 50, "escalate_at": 90},
-            "`time-limit` warns from the first on: `warn_at: 50` is reached with `estimate_s` alone, and warning 3",
+            (
+                "`time-limit` warns from the first on: `warn_at: 50` is reached with `estimate_s` "
+                "alone, and warning 3"
+            ),
             "give a larger `warn_at` or a smaller `estimate_s`, or leave it out",
         ),
     ],
@@ -320,13 +390,23 @@ def budget(**options: Any) -> dict[str, Any]:
 def test_marks_that_everybody_reaches(guard: dict[str, Any], says: str, advice: str) -> None:
     assert [one for one in remarks(guard) if one.code != "unit"] == []
     (found,) = [one for one in remarks(guard, limits=MARKS) if one.code != "unit"]
-    assert (found.code, found.sure, found.place) == ("always_warns", "certain", "policy: guards[0].warn_at")
+    assert (found.code, found.sure, found.place) == (
+        "always_warns",
+        "certain",
+        "policy: guards[0].warn_at",
+    )
     assert (found.message, found.advice) == (f"{says} of a task waits for a person", advice)
 
 
 def test_what_a_mark_of_calls_is_said_to_do_is_what_it_does() -> None:
-    """The call that is named is the first that waits, and a mark that is as late as advised lets all of them go."""
-    for limit, at, more in ((9, 60, {}), (20, 50, {"escalate_at": 90}), (12, 30, {"reach": "refused"}), (7, 1, {})):
+    """The call that is named is the first that waits, and a mark that is as late as advised lets
+    all of them go."""
+    for limit, at, more in (
+        (9, 60, {}),
+        (20, 50, {"escalate_at": 90}),
+        (12, 30, {"reach": "refused"}),
+        (7, 1, {}),
+    ):
         (found,) = remarks(budget(calls=limit, warn_at=at, **more), limits=MARKS)
         entry = budget(calls=limit, warn_at=at, **more)
         run = Shield.load({"name": "p", "limits": MARKS, "guards": [entry]}).run("a", "t")
@@ -370,7 +450,10 @@ def test_marks_that_come_in_time_are_left_alone(guard: dict[str, Any]) -> None:
 
 def test_what_only_watches_or_is_switched_off_is_worth_knowing() -> None:
     guards = ({"use": "step_limit", "mode": "shadow"}, {"use": "size_limits", "enabled": False})
-    assert codes(*guards) == [("shadow", "info", "guards[0].mode"), ("disabled", "info", "guards[1].enabled")]
+    assert codes(*guards) == [
+        ("shadow", "info", "guards[0].mode"),
+        ("disabled", "info", "guards[1].enabled"),
+    ]
     assert lint({"name": "p", "guards": list(guards)}).clean
     assert codes(mode="shadow") == [("shadow", "info", "mode")]
 
@@ -388,7 +471,10 @@ def test_every_environment_is_looked_at_and_named() -> None:
     (found,) = lint(policy).remarks
     assert (found.code, found.env) == ("unreachable", "live")
     assert "(in environment `live`)" in str(found)
-    assert {(each.code, each.env) for each in lint(policy, "live").remarks} == {("unused", None), ("unreachable", None)}
+    assert {(each.code, each.env) for each in lint(policy, "live").remarks} == {
+        ("unused", None),
+        ("unreachable", None),
+    }
     with pytest.raises(PolicyError, match="there is no environment `liv`: did you mean `live`"):
         lint(policy, "liv")
 
@@ -404,18 +490,34 @@ def test_faults_of_all_environments_come_at_once() -> None:
 
 
 def test_a_guard_is_found_among_many_that_ask_for_the_same() -> None:
-    many = [rule(f"agent.role == 'a' and event.args.y.contains('{n}')", id=f"r{n}") for n in range(200)]
-    late = rule("agent.role == 'a' and event.args.y.contains('150') and event.args.z == 1", id="late", priority=101)
-    assert [(each.code, each.place) for each in remarks(*many, late)] == [("shadowed", "policy: guards[200]")]
+    many = [
+        rule(f"agent.role == 'a' and event.args.y.contains('{n}')", id=f"r{n}") for n in range(200)
+    ]
+    late = rule(
+        "agent.role == 'a' and event.args.y.contains('150') and event.args.z == 1",
+        id="late",
+        priority=101,
+    )
+    assert [(each.code, each.place) for each in remarks(*many, late)] == [
+        ("shadowed", "policy: guards[200]")
+    ]
 
 
 def calls_of_lint(count: int) -> int:
     """How many functions are called to look over a policy of so many rules, loading it left out."""
     rules = [
-        rule(f"agent.role == 'r{n % 7}' and event.args.x == 'v{n % 50}' and event.args.y.contains('{n}')", id=f"r{n}")
+        rule(
+            f"agent.role == 'r{n % 7}' and event.args.x == 'v{n % 50}' and "
+            f"event.args.y.contains('{n}')",
+            id=f"r{n}",
+        )
         for n in range(count)
     ]
-    policy = {"name": "p", "agents": {f"a{n}": {"role": f"r{n}"} for n in range(7)}, "guards": rules}
+    policy = {
+        "name": "p",
+        "agents": {f"a{n}": {"role": f"r{n}"} for n in range(7)},
+        "guards": rules,
+    }
     calls = [0, 0]
     works: tuple[Callable[..., Any], ...] = (load_policy, lint)
     for at, work in enumerate(works):
@@ -436,7 +538,14 @@ def test_the_work_grows_with_the_rules_and_not_with_their_pairs() -> None:
 
 
 def test_a_guard_that_looks_agents_up_reads_their_entries_and_capabilities() -> None:
-    tables = {"roles": {"reviewer": {"capabilities": ["review"]}}, "agents": {"ann": {}, "rob": {"role": "reviewer"}}}
+    tables = {
+        "roles": {"reviewer": {"capabilities": ["review"]}},
+        "agents": {"ann": {}, "rob": {"role": "reviewer"}},
+    }
     assert remarks({"use": "handoff"}, **tables) == []
-    assert [each.sure for each in remarks(**tables)] == ["likely", "certain"], "without it nobody does"
-    assert [each.code for each in remarks({"use": "capabilities"}, **tables)] == ["unused"], "the entry of `ann` alone"
+    assert [each.sure for each in remarks(**tables)] == ["likely", "certain"], (
+        "without it nobody does"
+    )
+    assert [each.code for each in remarks({"use": "capabilities"}, **tables)] == ["unused"], (
+        "the entry of `ann` alone"
+    )

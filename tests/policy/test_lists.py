@@ -44,7 +44,9 @@ def tools(source: Any, env: str | None = None) -> list[str]:
         ("tools: [mkfs]", ["mkfs"]),
     ],
 )
-def test_a_mark_says_what_becomes_of_the_inherited_list(tmp_path: Path, written: str, means: list[str]) -> None:
+def test_a_mark_says_what_becomes_of_the_inherited_list(
+    tmp_path: Path, written: str, means: list[str]
+) -> None:
     file = policy(tmp_path, f"guards:\n  - {{id: no-rm, {written}}}\n")
     assert tools(file) == means
     body = BASE + f"environments:\n  trial:\n    guards:\n      - {{id: no-rm, {written}}}\n"
@@ -61,31 +63,40 @@ def test_tables_take_marks_too(tmp_path: Path) -> None:
 def test_three_layers_add_up(tmp_path: Path) -> None:
     policy(tmp_path, "guards:\n  - {id: no-rm, tools+: [mkfs]}\n")
     top = tmp_path / "top.yaml"
-    top.write_text("name: top\nextends: over.yaml\nguards:\n  - {id: no-rm, tools+: [shred]}\n", encoding="utf-8")
+    top.write_text(
+        "name: top\nextends: over.yaml\nguards:\n  - {id: no-rm, tools+: [shred]}\n",
+        encoding="utf-8",
+    )
     assert tools(top) == ["rm", "dd", "mkfs", "shred"]
 
 
 def test_where_nothing_is_inherited_it_is_the_list_itself(tmp_path: Path) -> None:
-    assert tools({"name": "p", "guards": [{"id": "no-rm", "use": "tool_denylist", "tools+": ["rm"]}]}) == ["rm"]
+    assert tools(
+        {"name": "p", "guards": [{"id": "no-rm", "use": "tool_denylist", "tools+": ["rm"]}]}
+    ) == ["rm"]
     file = policy(tmp_path, "guards:\n  - {use: egress, allowed_hosts+: [b.example]}\n")
     entry: Any = load_policy(file).file.guards[2]
     assert (entry.denied_hosts, entry.allowed_hosts) == (("a.example",), ("b.example",))
 
 
 def test_what_a_guard_has_by_itself_is_added_to() -> None:
-    (entry,) = load_policy({"name": "p", "guards": [{"use": "shell", "roots+": ["/srv"]}]}).file.guards
+    (entry,) = load_policy(
+        {"name": "p", "guards": [{"use": "shell", "roots+": ["/srv"]}]}
+    ).file.guards
     assert entry.roots == (".", "/workspace", "/srv")
 
 
 def test_two_layers_that_add_add_up_before_they_lie_over_a_third(tmp_path: Path) -> None:
-    """A project's policy is read by itself, and lies over the user's: what it adds is not lost on the way."""
+    """A project's policy is read by itself, and lies over the user's: what it adds is not lost on
+    the way."""
     own = tmp_path / "own.yaml"
     own.write_text(BASE, encoding="utf-8")
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)
     (project / ".stanchion").mkdir()
     (project / ".stanchion" / "policy.yaml").write_text(
-        "name: project\nguards:\n  - {id: no-rm, use: tool_denylist, tools+: [mkfs]}\n", encoding="utf-8"
+        "name: project\nguards:\n  - {id: no-rm, use: tool_denylist, tools+: [mkfs]}\n",
+        encoding="utf-8",
     )
     found = find_policy(project, own=own)
     assert [file.left_out for file in found.files] == [()]
@@ -96,13 +107,21 @@ def test_two_layers_that_add_add_up_before_they_lie_over_a_third(tmp_path: Path)
 @pytest.mark.parametrize(
     ("over", "said"),
     [
-        ("guards:\n  - {id: no-rm, tools: [a], tools+: [b]}\n", "`tools` appears here a second time, as `tools+`"),
-        ("guards:\n  - {id: no-rm, tools=: [a], tools+: [b]}\n", "`tools` appears here a second time, as `tools+`"),
+        (
+            "guards:\n  - {id: no-rm, tools: [a], tools+: [b]}\n",
+            "`tools` appears here a second time, as `tools+`",
+        ),
+        (
+            "guards:\n  - {id: no-rm, tools=: [a], tools+: [b]}\n",
+            "`tools` appears here a second time, as `tools+`",
+        ),
         ("guards:\n  - {id: no-rm, tolls+: [a]}\n", "`tolls+` is not known"),
         ("guards:\n  - {id: no-rm, action+: [a]}\n", "`action+` is not known"),
     ],
 )
-def test_a_mark_that_means_nothing_is_a_fault_of_the_overlay(tmp_path: Path, over: str, said: str) -> None:
+def test_a_mark_that_means_nothing_is_a_fault_of_the_overlay(
+    tmp_path: Path, over: str, said: str
+) -> None:
     with pytest.raises(PolicyError) as error:
         load_policy(policy(tmp_path, over))
     (fault, *_) = error.value.faults
@@ -111,14 +130,20 @@ def test_a_mark_that_means_nothing_is_a_fault_of_the_overlay(tmp_path: Path, ove
 
 
 def test_a_tool_may_be_called_like_a_list_with_a_mark() -> None:
-    named = load_policy({"name": "p", "tools": {"c++": {"risk": "high"}, "tools+": {"risk": "low"}}})
+    named = load_policy(
+        {"name": "p", "tools": {"c++": {"risk": "high"}, "tools+": {"risk": "low"}}}
+    )
     assert set(named.file.tools) == {"c++", "tools+"}
 
 
 REPLACING = [
     ("guards:\n  - {id: no-rm, tools: [mkfs]}\n", "likely", "`rm`, `dd` are no longer in it"),
     ("guards:\n  - {id: no-rm, tools: [dd]}\n", "likely", "`rm` is no longer in it"),
-    ("guards:\n  - {use: egress, denied_hosts: [b.example]}\n", "likely", "`a.example` is no longer in it"),
+    (
+        "guards:\n  - {use: egress, denied_hosts: [b.example]}\n",
+        "likely",
+        "`a.example` is no longer in it",
+    ),
     ("agents: {scout: {allowed_tools: [read]}}\n", "info", "`search` is no longer in it"),
 ]
 
@@ -180,7 +205,9 @@ def replacing(file: Path) -> list[tuple[str, str]]:
     return [(one.sure, one.message) for one in lint(file).remarks if one.code == "replaces"]
 
 
-@pytest.mark.parametrize("written", ["guards:\n", "guards: []\n", "guards:\n  # - use: step_limit\n"])
+@pytest.mark.parametrize(
+    "written", ["guards:\n", "guards: []\n", "guards:\n  # - use: step_limit\n"]
+)
 def test_an_empty_list_of_guards_is_never_taken_for_no_change(tmp_path: Path, written: str) -> None:
     file = policy(tmp_path, f"{written}agents: null\n")
     assert load_policy(file).file.guards == ()

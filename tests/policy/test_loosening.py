@@ -1,4 +1,5 @@
-"""Comparing policies: what is stricter is known as such, what is not known counts as loosening, each in a sentence."""
+"""Comparing policies: what is stricter is known as such, what is not known counts as loosening,
+each in a sentence."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy({"use": "budget", "tokens": 1000}), policy({"use": "budget", "tokens": 900})),
     (policy({"use": "budget", "tokens": 9}), policy({"use": "budget", "tokens": 9, "calls": 3})),
     (policy({"use": "step_limit"}), policy({"use": "step_limit", "warn_after": 3})),
-    (policy({"use": "tool_denylist", "tools": ["a"]}), policy({"use": "tool_denylist", "tools": ["b", "a"]})),
+    (
+        policy({"use": "tool_denylist", "tools": ["a"]}),
+        policy({"use": "tool_denylist", "tools": ["b", "a"]}),
+    ),
     (
         policy({"use": "tool_denylist", "tools": ["a"], "action": "warn"}),
         policy({"use": "tool_denylist", "tools": ["a"]}),
@@ -48,7 +52,10 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy({"use": "size_limits", "enabled": False}), policy({"use": "size_limits"})),
     (policy({"use": "step_limit", "mode": "shadow"}), policy({"use": "step_limit"})),
     (policy({"use": "size_limits", "fail_open": True}), policy({"use": "size_limits"})),
-    (policy({"use": "size_limits", "applies_to": {"agents": ["ann"]}}), policy({"use": "size_limits"})),
+    (
+        policy({"use": "size_limits", "applies_to": {"agents": ["ann"]}}),
+        policy({"use": "size_limits"}),
+    ),
     (
         policy({"use": "size_limits", "applies_to": {"agents": ["ann"]}}),
         policy({"use": "size_limits", "applies_to": {"agents": ["bob", "ann"]}}),
@@ -58,13 +65,18 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy({"use": "flow", "setting": "balanced"}), policy({"use": "flow"})),
     (policy({"use": "flow"}), policy({"use": "flow", "setting": "strict"})),
     (
-        policy({"use": "size_limits", "bypass": {"allowed": True, "requires_approval": "architect"}}),
+        policy(
+            {"use": "size_limits", "bypass": {"allowed": True, "requires_approval": "architect"}}
+        ),
         policy({"use": "size_limits"}),
     ),
     (policy(mode="shadow"), policy()),
     (policy(), policy(risk={"high": {"strict_marks": True}, "critical": {"strict_marks": True}})),
     (policy(), policy(risk={"high": {"approval": True}})),
-    (policy({"use": "size_limits"}), policy({"use": "size_limits"}, tasks={"t": {"risk": "critical"}})),
+    (
+        policy({"use": "size_limits"}),
+        policy({"use": "size_limits"}, tasks={"t": {"risk": "critical"}}),
+    ),
     (
         policy({"use": "size_limits"}, risk={"low": {"active": ["none-*"]}}),
         policy({"use": "size_limits"}, risk={"low": {"active": ["size-*"]}}),
@@ -78,7 +90,10 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
         policy({"use": "size_limits"}, tasks={"t": {"risk": "high"}}, risk={"low": {"active": []}}),
     ),
     (policy(), policy(tools={"pay": {"risk": "critical"}})),
-    (policy(tools={"p*": {"risk": "high"}}), policy(tools={"p*": {"risk": "high"}, "pay": {"risk": "critical"}})),
+    (
+        policy(tools={"p*": {"risk": "high"}}),
+        policy(tools={"p*": {"risk": "high"}, "pay": {"risk": "critical"}}),
+    ),
     (policy(LIST), policy(LIST, agents={"ann": {"allowed_tools": ["read"]}})),
     (
         policy(LIST, agents={"ann": {"allowed_tools": ["read", "write"]}}),
@@ -88,7 +103,10 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy(), policy(escalation={"timeout_s": 60, "roles": ["reviewer", "human_operator"]})),
     (policy(unread="allow"), policy(unread="media")),
     (policy(experience={"tier": "persistent"}), policy(experience={"tier": "process"})),
-    (policy(experience={"tier": "session", "days": 9}), policy(experience={"tier": "session", "days": 8, "rows": 5})),
+    (
+        policy(experience={"tier": "session", "days": 9}),
+        policy(experience={"tier": "session", "days": 8, "rows": 5}),
+    ),
     (policy(), {**policy(), "name": "two", "version": "7"}),
     (
         policy({"use": "rule", "when": "event.risk == 'low'"}),
@@ -96,16 +114,34 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     ),
     # A rule that refuses more often, by its numbers and by what is joined.
     (rule(when="event.args.amount > 100"), rule(when="event.args.amount > 10")),
-    (rule(when="event.args.amount > 100", action="escalate"), rule(when="10 < event.args.amount", action="escalate")),
+    (
+        rule(when="event.args.amount > 100", action="escalate"),
+        rule(when="10 < event.args.amount", action="escalate"),
+    ),
     (rule(when="event.args.amount > 1.5"), rule(when="event.args.amount >= 1.5")),
     (rule(when="event.args.amount < -5"), rule(when="event.args.amount < -4")),
     (rule(check="event.args.amount <= 100"), rule(check="event.args.amount <= 50")),
-    (rule(check="event.args.amount <= 100"), rule(check="event.args.amount <= 100 and event.args.to == 'ann'")),
-    (rule(check="event.risk == 'low' or event.risk == 'medium'"), rule(check="event.risk == 'low'")),
-    (rule(when="event.risk == 'low' and event.args.amount > 9"), rule(when="event.args.amount > 9")),
-    (rule(when="event.risk == 'low'"), rule(when="event.risk == 'low' or not (event.args.amount < 3)")),
+    (
+        rule(check="event.args.amount <= 100"),
+        rule(check="event.args.amount <= 100 and event.args.to == 'ann'"),
+    ),
+    (
+        rule(check="event.risk == 'low' or event.risk == 'medium'"),
+        rule(check="event.risk == 'low'"),
+    ),
+    (
+        rule(when="event.risk == 'low' and event.args.amount > 9"),
+        rule(when="event.args.amount > 9"),
+    ),
+    (
+        rule(when="event.risk == 'low'"),
+        rule(when="event.risk == 'low' or not (event.args.amount < 3)"),
+    ),
     (rule(when="not (event.args.amount < 3)"), rule(when="not (event.args.amount < 2)")),
-    (rule(when="event.risk == 'low'", check="event.args.amount < 3"), rule(when="event.risk == 'low'")),
+    (
+        rule(when="event.risk == 'low'", check="event.args.amount < 3"),
+        rule(when="event.risk == 'low'"),
+    ),
 ]
 
 
@@ -127,11 +163,27 @@ LOOSER: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
         "guard `budget`: tokens 1000 → 5000",
     ),
     (policy({"use": "size_limits"}), policy(), "guard `size-limits`: it is gone"),
-    (policy({"use": "size_limits"}), policy({"use": "size_limits", "mode": "shadow"}), "enforced → shadow"),
-    (policy({"use": "size_limits"}), policy({"use": "size_limits", "priority": 90}), "priority 2 → 90"),
-    (policy({"use": "secrets"}), policy({"use": "secrets", "action": "warn"}), "action redact → warn"),
+    (
+        policy({"use": "size_limits"}),
+        policy({"use": "size_limits", "mode": "shadow"}),
+        "enforced → shadow",
+    ),
+    (
+        policy({"use": "size_limits"}),
+        policy({"use": "size_limits", "priority": 90}),
+        "priority 2 → 90",
+    ),
+    (
+        policy({"use": "secrets"}),
+        policy({"use": "secrets", "action": "warn"}),
+        "action redact → warn",
+    ),
     # What is redacted goes ahead without the secret; with a person's yes it would go ahead with it.
-    (policy({"use": "secrets"}), policy({"use": "secrets", "action": "escalate"}), "action redact → escalate"),
+    (
+        policy({"use": "secrets"}),
+        policy({"use": "secrets", "action": "escalate"}),
+        "action redact → escalate",
+    ),
     # An agent's own list and the guard's count together.
     (policy(LIST), policy({**LIST, "tools": ["a"]}), "tools none → [a]"),
     (
@@ -157,8 +209,12 @@ LOOSER: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
         "task `t`: risk none → low",
     ),
     (
-        policy({"use": "size_limits", "applies_to": {"risks": ["low"]}}, tasks={"t": {"risk": "low"}}),
-        policy({"use": "size_limits", "applies_to": {"risks": ["low"]}}, tasks={"t": {"risk": "high"}}),
+        policy(
+            {"use": "size_limits", "applies_to": {"risks": ["low"]}}, tasks={"t": {"risk": "low"}}
+        ),
+        policy(
+            {"use": "size_limits", "applies_to": {"risks": ["low"]}}, tasks={"t": {"risk": "high"}}
+        ),
         "task `t`: risk low → high",
     ),
     # A rule may refuse for what is less dangerous.
@@ -210,8 +266,8 @@ def test_what_may_let_more_through_is_told(old: Any, new: Any, words: str) -> No
 
 
 def test_every_option_of_every_guard_states_which_way_it_becomes_stricter() -> None:
-    """A new option counts as loosening until somebody says otherwise, and somebody has to say. So does every change of
-    a guard of which nothing is said at all."""
+    """A new option counts as loosening until somebody says otherwise, and somebody has to say. So
+    does every change of a guard of which nothing is said at all."""
     assert {name: {*GUARDS[name].__struct_fields__} for name in OPTIONS} == {
         name: {*options} for name, options in OPTIONS.items()
     }
@@ -225,11 +281,15 @@ def test_every_key_of_a_policy_states_which_way_it_becomes_stricter() -> None:
     for table, keys in TABLES.items():
         entry = PolicyFile.__annotations__[table].partition("[str, ")[2].removesuffix("]")
         entry = "RiskEntry" if table == "risk" else entry
-        fields = getattr(__import__("stanchion.policy.schema", fromlist=[entry]), entry).__struct_fields__
+        fields = getattr(
+            __import__("stanchion.policy.schema", fromlist=[entry]), entry
+        ).__struct_fields__
         assert {key.partition(".")[0] for key in keys} == {*fields}
     for name in ("limits", "escalation", "experience"):
         fields = type(getattr(PolicyFile("x"), name)).__struct_fields__
-        assert {path for path in WHOLE if path.startswith(f"{name}.")} == {f"{name}.{field}" for field in fields}
+        assert {path for path in WHOLE if path.startswith(f"{name}.")} == {
+            f"{name}.{field}" for field in fields
+        }
 
 
 @pytest.mark.parametrize("name", packs())

@@ -1,4 +1,5 @@
-"""Every key of a policy file has a meaning in words, and the pages of the guards have the same words."""
+"""Every key of a policy file has a meaning in words, and the pages of the guards have the same
+words."""
 
 import re
 from pathlib import Path
@@ -38,14 +39,21 @@ FORMS = {
 
 def options() -> list[tuple[str, msgspec.structs.FieldInfo]]:
     """Every option of every guard."""
-    return [(use, field) for use, guard in GUARDS.items() for field in msgspec.structs.fields(guard)]
+    return [
+        (use, field) for use, guard in GUARDS.items() for field in msgspec.structs.fields(guard)
+    ]
 
 
 def keys() -> set[str]:
     """Every key of every struct that is part of a policy file and no entry of a guard."""
     _, definitions = msgspec.json.schema_components([any_file()])
     entries = {entry.__name__ for entry in ENTRIES.values()}
-    return {f"{name}.{key}" for name, each in definitions.items() if name not in entries for key in each["properties"]}
+    return {
+        f"{name}.{key}"
+        for name, each in definitions.items()
+        if name not in entries
+        for key in each["properties"]
+    }
 
 
 def test_there_is_a_meaning_for_every_key_and_for_nothing_else() -> None:
@@ -57,7 +65,10 @@ def test_there_is_a_meaning_for_every_key_and_for_nothing_else() -> None:
 def test_a_key_without_a_meaning_is_an_error() -> None:
     with pytest.raises(KeyError):
         meaning_of("budget", "no_such_option", Annotated[int, msgspec.Meta(ge=1)])
-    assert meaning_of("mine", "most", Annotated[int, msgspec.Meta(description="The most.")]) == "The most."
+    assert (
+        meaning_of("mine", "most", Annotated[int, msgspec.Meta(description="The most.")])
+        == "The most."
+    )
 
 
 def test_a_meaning_is_a_sentence() -> None:
@@ -80,8 +91,15 @@ def test_an_option_says_its_unit_and_what_it_means_to_leave_it_out() -> None:
 
 @pytest.mark.parametrize("use", GUARDS)
 def test_the_page_of_a_guard_has_the_same_words(use: str) -> None:
-    section = (PAGES / f"{use}.md").read_text(encoding="utf-8").partition("\n## Options\n")[2].partition("\n## ")[0]
-    told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)}
+    section = (
+        (PAGES / f"{use}.md")
+        .read_text(encoding="utf-8")
+        .partition("\n## Options\n")[2]
+        .partition("\n## ")[0]
+    )
+    told = {
+        row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)
+    }
     assert told == {name: meaning_of(use, name) for name in GUARDS[use].__struct_fields__}
 
 
@@ -89,6 +107,8 @@ def test_the_page_of_a_guard_has_the_same_words(use: str) -> None:
 def test_the_reference_of_policies_has_the_same_words(use: str) -> None:
     page = (PAGES.parent / "reference" / "policy.md").read_text(encoding="utf-8")
     section = page.partition(f"\n### `use: {use}`\n")[2].partition("\n### ")[0]
-    told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)}
+    told = {
+        row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)
+    }
     assert told == {name: OPTIONS[f"{use}.{name}"] for name in GUARDS[use].__struct_fields__}
     assert all(told.values())

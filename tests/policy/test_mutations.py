@@ -1,4 +1,5 @@
-"""Thousands of damaged policies: none crashes the loader, none is loaded in part, every fault names its place."""
+"""Thousands of damaged policies: none crashes the loader, none is loaded in part, every fault names
+its place."""
 
 import os
 import re
@@ -25,7 +26,11 @@ from stanchion.policy.schema import any_file
 from stanchion.policy.struct_check import check, convert
 from tests.policy.drawn_policies import JUNK, draw
 
-SOAK: Final = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
+SOAK: Final = (
+    int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000"))
+    if os.environ.get("STANCHION_SOAK")
+    else 0
+)
 MUTANTS: Final = max(500, SOAK)
 BLOCK: Final = 500
 FILE: Final = "policy.yaml"
@@ -116,7 +121,8 @@ def drawn(count: int) -> list[str]:
     """Policies drawn from the schema that have no faults."""
     schema = msgspec.inspect.type_info(any_file())
     texts = (
-        yaml.safe_dump(draw(schema, Random(seed)), sort_keys=False, allow_unicode=True) for seed in range(20 * count)
+        yaml.safe_dump(draw(schema, Random(seed)), sort_keys=False, allow_unicode=True)
+        for seed in range(20 * count)
     )
     return list(islice((text for text in texts if not faults_of(read_text(text, FILE))), count))
 
@@ -124,7 +130,11 @@ def drawn(count: int) -> list[str]:
 def entries() -> list[msgspec.inspect.StructType]:
     """The structs of the guards' entries."""
     (guards,) = [field for field in _policy().fields if field.encode_name == "guards"]
-    found = [member for outer in members(guards.type) for member in members(getattr(outer, "item_type", outer))]
+    found = [
+        member
+        for outer in members(guards.type)
+        for member in members(getattr(outer, "item_type", outer))
+    ]
     return [one for one in found if isinstance(one, msgspec.inspect.StructType)]
 
 
@@ -136,12 +146,20 @@ def _policy() -> msgspec.inspect.StructType:
 
 def every_option() -> str:
     """A policy with every option of every guard."""
-    return _written([next(guard for seed in range(1_000) if _fits(guard := _entry(one, seed))) for one in entries()])
+    return _written(
+        [
+            next(guard for seed in range(1_000) if _fits(guard := _entry(one, seed)))
+            for one in entries()
+        ]
+    )
 
 
 def _entry(one: msgspec.inspect.StructType, seed: int) -> dict[str, Any]:
     chance = Random(f"{one.tag} {seed}")
-    return {str(one.tag_field): one.tag, **{field.encode_name: draw(field.type, chance) for field in one.fields}}
+    return {
+        str(one.tag_field): one.tag,
+        **{field.encode_name: draw(field.type, chance) for field in one.fields},
+    }
 
 
 def _fits(guard: dict[str, Any]) -> bool:
@@ -215,7 +233,9 @@ def _scalar(lines: Lines, chance: Random) -> Lines:
         "!t x",
         "''",
     )
-    lines[at] = re.sub(r"(:|-) .*", lambda found: f"{found[1]} {chance.choice(odd)}", lines[at], count=1)
+    lines[at] = re.sub(
+        r"(:|-) .*", lambda found: f"{found[1]} {chance.choice(odd)}", lines[at], count=1
+    )
     return lines
 
 
@@ -228,7 +248,11 @@ def _key(lines: Lines, chance: Random) -> Lines:
 
 def _indent(lines: Lines, chance: Random) -> Lines:
     at = chance.randrange(len(lines))
-    lines[at] = chance.choice((" ", "  ", "\t", "    ")) + lines[at] if chance.random() < 0.6 else lines[at][1:]
+    lines[at] = (
+        chance.choice((" ", "  ", "\t", "    ")) + lines[at]
+        if chance.random() < 0.6
+        else lines[at][1:]
+    )
     return lines
 
 
@@ -271,7 +295,15 @@ def _double(lines: Lines, chance: Random) -> Lines:
     return [*lines[:at], *lines[at : at + chance.randrange(1, 4)], *lines[at:]]
 
 
-BY_LINE: Final[list[Callable[[Lines, Random], Lines]]] = [_scalar, _key, _indent, _swap, _insert, _delete, _double]
+BY_LINE: Final[list[Callable[[Lines, Random], Lines]]] = [
+    _scalar,
+    _key,
+    _indent,
+    _swap,
+    _insert,
+    _delete,
+    _double,
+]
 ODD: Final = (
     "\0",
     "\x07",
@@ -322,8 +354,14 @@ def stands_in(fault: Fault, text: str) -> bool:
     found = re.fullmatch(r"(.+):(\d+):(\d+)", fault.place)
     if found is None or found[1] not in {FILE, *(f"pack {name}" for name in packs())}:
         return False
-    lines = re.split(r"\r\n?|\n", text) if found[1] == FILE else _pack(found[1].removeprefix("pack ")).split("\n")
-    return 1 <= int(found[2]) <= len(lines) and 1 <= int(found[3]) <= len(lines[int(found[2]) - 1]) + 1
+    lines = (
+        re.split(r"\r\n?|\n", text)
+        if found[1] == FILE
+        else _pack(found[1].removeprefix("pack ")).split("\n")
+    )
+    return (
+        1 <= int(found[2]) <= len(lines) and 1 <= int(found[3]) <= len(lines[int(found[2]) - 1]) + 1
+    )
 
 
 @pytest.mark.parametrize("block", range(-(-MUTANTS // BLOCK)))
@@ -363,7 +401,9 @@ def test_damaged_data_is_refused_at_a_path_or_loaded_whole() -> None:
     for seed in range(MUTANTS // 4):
         chance = Random(seed)
         faults = refusal(read_data(_damage_data(chance.choice(whole), chance)))
-        assert all(fault.place.startswith(("policy", "pack ")) and fault.message for fault in faults), seed
+        assert all(
+            fault.place.startswith(("policy", "pack ")) and fault.message for fault in faults
+        ), seed
         ends["refused" if faults else "loaded"] += 1
     assert min(ends["refused"], ends["loaded"]) > MUTANTS // 100, ends
 
@@ -378,4 +418,6 @@ def test_the_good_files_have_every_option_and_one_of_them_is_loaded() -> None:
     assert refusal(read_text(RICH, FILE)) == ()
     used = {entry["use"]: entry for entry in yaml.safe_load(every_option())["guards"]}
     assert used
-    assert all({field.encode_name for field in one.fields} < set(used[one.tag]) for one in entries())
+    assert all(
+        {field.encode_name for field in one.fields} < set(used[one.tag]) for one in entries()
+    )

@@ -1,4 +1,5 @@
-"""Words of other tools, and mistakes in the shape of a value: the author is told what to write here."""
+"""Words of other tools, and mistakes in the shape of a value: the author is told what to write
+here."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ def test_who_denies_is_never_told_to_allow(key: str) -> None:
     assert not opposed("alowed", "allowed")
 
 
-@pytest.mark.parametrize(("text", "number"), [("80%", "80"), ("80 %", "80"), ("$5", "5"), ("1,000.5", "1000.5")])
+@pytest.mark.parametrize(
+    ("text", "number"), [("80%", "80"), ("80 %", "80"), ("$5", "5"), ("1,000.5", "1000.5")]
+)
 def test_a_number_is_found_in_what_it_counts(text: str, number: str) -> None:
     (said,) = faults({"guards": [{"use": "time_limit", "max_s": text}]})
     assert f"write the number alone: `{number}`" in said
@@ -69,13 +72,21 @@ def test_what_is_no_number_is_not_made_one() -> None:
     [
         ("guards:\n  use: shell\n", "begin each entry with `- `"),
         ("guards:\n  - shell\n", "write `use: shell`"),
-        ("guards:\n- use: tool_denylist\ntools: [rm]\n", "indent it further if it belongs to `guards` above"),
-        ("guards:\n  - use: rule\n    when: !has(event.args.x)\n", "put it into quotes, or write `not`"),
+        (
+            "guards:\n- use: tool_denylist\ntools: [rm]\n",
+            "indent it further if it belongs to `guards` above",
+        ),
+        (
+            "guards:\n  - use: rule\n    when: !has(event.args.x)\n",
+            "put it into quotes, or write `not`",
+        ),
         ("agents:\n  *: {role: x}\n", '`"*"`'),
         ("extends: defualt\n", "did you mean the pack `default`?"),
     ],
 )
-def test_a_mistake_in_the_shape_is_told_with_what_to_write(tmp_path: Path, body: str, said: str) -> None:
+def test_a_mistake_in_the_shape_is_told_with_what_to_write(
+    tmp_path: Path, body: str, said: str
+) -> None:
     file = tmp_path / "p.yaml"
     file.write_text(f"name: p\n{body}", encoding="utf-8")
     with pytest.raises(PolicyError) as error:

@@ -51,9 +51,21 @@ def test_null_removes_a_key_and_stays_where_there_is_none() -> None:
 @pytest.mark.parametrize(
     ("entry", "at", "means"),
     [
-        ("{id: no-rm, tools: [rm, dd]}", 2, {"id": "no-rm", "use": "tool_denylist", "tools": ["rm", "dd"]}),
-        ("{use: step_limit, max_steps: 3}", 1, {"use": "step_limit", "max_steps": 3, "warn_after": 5}),
-        ("{id: step-limit, warn_after: null}", 1, {"use": "step_limit", "max_steps": 9, "id": "step-limit"}),
+        (
+            "{id: no-rm, tools: [rm, dd]}",
+            2,
+            {"id": "no-rm", "use": "tool_denylist", "tools": ["rm", "dd"]},
+        ),
+        (
+            "{use: step_limit, max_steps: 3}",
+            1,
+            {"use": "step_limit", "max_steps": 3, "warn_after": 5},
+        ),
+        (
+            "{id: step-limit, warn_after: null}",
+            1,
+            {"use": "step_limit", "max_steps": 9, "id": "step-limit"},
+        ),
         ("{use: tool_denylist, enabled: false}", 2, None),
         ("{id: no-rm, use: step_limit}", 2, {"id": "no-rm", "use": "step_limit"}),
         ("{id: new, use: step_limit}", 3, {"id": "new", "use": "step_limit"}),
@@ -95,7 +107,10 @@ def test_an_entry_that_changes_nothing_is_a_fault(over: str, says: str) -> None:
 def test_a_use_that_stands_twice_needs_an_id() -> None:
     under = "guards: [{id: a, use: step_limit}, {id: b, use: step_limit}]"
     (found,) = laid("guards:\n- use: step_limit", under).faults
-    assert "over.yaml:2:3: 2 entries use `step_limit`: give the `id` of the one you mean: a, b" in str(found)
+    assert (
+        "over.yaml:2:3: 2 entries use `step_limit`: give the `id` of the one you mean: a, b"
+        in str(found)
+    )
 
 
 def test_a_mistake_is_named_in_the_file_that_makes_it() -> None:
@@ -141,7 +156,9 @@ def test_an_environment_is_laid_over_the_rest() -> None:
 
 def test_every_variant_can_be_checked() -> None:
     text = BASE + ENVIRONMENTS.replace("mode: shadow", "mode: shadwo")
-    found = {name: check(one, any_file()) for name, one in variants(read_text(text, "base.yaml")).items()}
+    found = {
+        name: check(one, any_file()) for name, one in variants(read_text(text, "base.yaml")).items()
+    }
     assert [name for name, faults in found.items() if faults] == ["prod"]
     assert str(found["prod"][0]).startswith(
         "base.yaml:13:27: `shadwo` is not a value of `mode`: did you mean `shadow`?"
@@ -152,11 +169,27 @@ def test_every_variant_can_be_checked() -> None:
 @pytest.mark.parametrize(
     ("text", "name", "says"),
     [
-        (BASE + ENVIRONMENTS, "prd", "base.yaml:9:1: there is no environment `prd`: did you mean `prod`?"),
-        (BASE, "prod", "base.yaml:1:1: there is no environment `prod`: add it under `environments`"),
+        (
+            BASE + ENVIRONMENTS,
+            "prd",
+            "base.yaml:9:1: there is no environment `prd`: did you mean `prod`?",
+        ),
+        (
+            BASE,
+            "prod",
+            "base.yaml:1:1: there is no environment `prod`: add it under `environments`",
+        ),
         ("environments: [prod]", None, "base.yaml:1:15: `environments` is not a mapping"),
-        ("environments: {prod: 3}", None, "base.yaml:1:22: the environment `prod` is not a mapping"),
-        ("environments: {prod: {extends: x}}", "prod", "base.yaml:1:23: `extends` has no place in an environment"),
+        (
+            "environments: {prod: 3}",
+            None,
+            "base.yaml:1:22: the environment `prod` is not a mapping",
+        ),
+        (
+            "environments: {prod: {extends: x}}",
+            "prod",
+            "base.yaml:1:23: `extends` has no place in an environment",
+        ),
     ],
 )
 def test_a_wrong_environment_is_a_fault(text: str, name: str | None, says: str) -> None:
@@ -205,7 +238,10 @@ def test_a_file_lies_over_what_it_extends() -> None:
         ("extends: {a: b}", "own:1:10: a mapping was found where the name of a policy is expected"),
         ("extends: ring", "gnir:1:16: `ring` extends itself (ring → gnir → ring)"),
         ("extends: bad", "bad:2:1: `a` appears here a second time"),
-        ("extends: empty", "empty:1:1: there is nothing in it: write a policy, or extend another file"),
+        (
+            "extends: empty",
+            "empty:1:1: there is nothing in it: write a policy, or extend another file",
+        ),
         ("extends: [one, remarks]", "remarks:1:1: there is nothing in it"),
         ("extends: nothing", "nothing:1:1: there is nothing in it"),
         ("extends: words", "words:2:1: `just words` was found where a policy is expected"),
@@ -220,7 +256,10 @@ def test_what_cannot_be_extended_is_a_fault(text: str, says: str) -> None:
 scalars = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "b", "step_limit"])
 trees = st.recursive(
     scalars,
-    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.sampled_from(["id", "use", "x", "y"]), below),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "use", "x", "y"]), below)
+    ),
     max_leaves=12,
 )
 
@@ -241,5 +280,7 @@ def _merged_well(under: object, over: object, merged: object) -> None:
                 _merged_well(under[key], over[key], merged[key])
             else:
                 assert merged[key] == (over[key] if key in over else under[key])
-    elif not isinstance(under, list) or not over or not any(isinstance(item, dict) for item in under):
+    elif (
+        not isinstance(under, list) or not over or not any(isinstance(item, dict) for item in under)
+    ):
         assert merged == over

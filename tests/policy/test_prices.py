@@ -34,18 +34,24 @@ def rate(model: str, prices: dict[str, Any] | None = None) -> float:
 @pytest.mark.parametrize(("name", "vendor"), VENDORS, ids=[name for name, _ in VENDORS])
 def test_every_vendor_says_where_its_prices_were_read_and_when(name: str, vendor: Vendor) -> None:
     assert re.fullmatch(r"https://[a-z.-]+(/[\w./-]*)?", vendor.source)
-    assert date(2026, 1, 1) <= date.fromisoformat(vendor.as_of) <= date.fromisoformat(shipped().as_of)
+    assert (
+        date(2026, 1, 1) <= date.fromisoformat(vendor.as_of) <= date.fromisoformat(shipped().as_of)
+    )
     assert vendor.models
 
 
 @pytest.mark.parametrize(("name", "entry"), ENTRIES, ids=[name for name, _ in ENTRIES])
 def test_every_entry_makes_sense(name: str, entry: PriceEntry) -> None:
-    """A slip of a digit or of a line shows: output costs no less than input, caches save, long prompts cost more."""
+    """A slip of a digit or of a line shows: output costs no less than input, caches save, long
+    prompts cost more."""
     tiers: list[Rates] = [entry] if entry.long_prompt is None else [entry, entry.long_prompt]
     for tier in tiers:
         plain = tier.input_usd_per_mtok
         assert 0.01 <= plain <= tier.output_usd_per_mtok <= 20 * plain
-        assert tier.cached_input_usd_per_mtok is None or 0 < tier.cached_input_usd_per_mtok <= plain / 2
+        assert (
+            tier.cached_input_usd_per_mtok is None
+            or 0 < tier.cached_input_usd_per_mtok <= plain / 2
+        )
         if tier.cache_write_usd_per_mtok is not None:
             assert tier.cache_write_usd_per_mtok == pytest.approx(1.25 * plain)
         if tier.cache_write_1h_usd_per_mtok is not None:
@@ -74,11 +80,15 @@ def test_no_model_is_listed_twice_and_none_is_a_pattern() -> None:
         ("meta.llama3-3-70b-instruct-v1:0", 0.72),
     ],
 )
-def test_a_snapshot_costs_what_its_model_costs_unless_it_has_an_entry(model: str, costs: float) -> None:
+def test_a_snapshot_costs_what_its_model_costs_unless_it_has_an_entry(
+    model: str, costs: float
+) -> None:
     assert rate(model) == costs
 
 
-@pytest.mark.parametrize("model", ["gpt-4o-audio", "gpt-4o-latest", "claude-opus-4-5-thinking", "GPT-4o", "openai/o3"])
+@pytest.mark.parametrize(
+    "model", ["gpt-4o-audio", "gpt-4o-latest", "claude-opus-4-5-thinking", "GPT-4o", "openai/o3"]
+)
 def test_what_only_looks_like_a_known_model_is_unknown(model: str) -> None:
     with pytest.raises(UnknownModel):
         rate(model)
@@ -96,7 +106,9 @@ def test_what_only_looks_like_a_known_model_is_unknown(model: str) -> None:
     ],
     ids=str,
 )
-def test_a_policy_is_asked_first_and_its_closest_entry_counts(prices: dict[str, Any], costs: float) -> None:
+def test_a_policy_is_asked_first_and_its_closest_entry_counts(
+    prices: dict[str, Any], costs: float
+) -> None:
     assert rate("gpt-4o", prices) == costs
 
 
@@ -108,11 +120,18 @@ def test_a_policy_adds_models_and_an_environment_changes_them() -> None:
     }
     assert price(load_policy(source), "mine").entry.input_usd_per_mtok == 1
     prod = price(load_policy(source, "prod"), "mine")
-    assert (prod.entry.input_usd_per_mtok, prod.entry.output_usd_per_mtok, prod.origin) == (9, 2, "the policy")
+    assert (prod.entry.input_usd_per_mtok, prod.entry.output_usd_per_mtok, prod.origin) == (
+        9,
+        2,
+        "the policy",
+    )
 
 
 def test_prices_are_part_of_what_a_policy_is() -> None:
-    hashes = {load_policy({**BARE, "prices": {"mine": {**CHEAP, "output_usd_per_mtok": n}}}).hash for n in (2, 3)}
+    hashes = {
+        load_policy({**BARE, "prices": {"mine": {**CHEAP, "output_usd_per_mtok": n}}}).hash
+        for n in (2, 3)
+    }
     assert len(hashes | {load_policy(BARE).hash}) == 3
 
 
@@ -138,7 +157,8 @@ def test_an_unknown_model_is_named_with_what_to_do() -> None:
     with pytest.raises(UnknownModel) as caught:
         rate("gpt-4o-miny")
     assert str(caught.value) == (
-        "no price is known for the model `gpt-4o-miny`: use `gpt-4o-mini`, `gpt-5.4-mini`, `gpt-4.1-mini` if that is"
+        "no price is known for the model `gpt-4o-miny`: use `gpt-4o-mini`, `gpt-5.4-mini`, "
+        "`gpt-4.1-mini` if that is"
         " meant, give `cost_usd` with the call, or add to the policy what a million tokens cost:\n"
         "prices:\n"
         "  gpt-4o-miny:\n"
@@ -176,7 +196,10 @@ def test_a_call_without_a_model_is_told_so() -> None:
 
 def test_the_tables_hash_follows_what_it_says() -> None:
     table = shipped()
-    assert price(load_policy(BARE), "o3").origin == f"the price table of {table.as_of}, sha256 {table.digest[:16]}"
+    assert (
+        price(load_policy(BARE), "o3").origin
+        == f"the price table of {table.as_of}, sha256 {table.digest[:16]}"
+    )
     assert table_of(TableFile(table.vendors)).digest == table.digest
     fewer = dict(list(table.vendors.items())[1:])
     assert table_of(TableFile(fewer)).digest != table.digest
@@ -187,7 +210,9 @@ COUNTS = st.integers(0, 10**7)
 
 
 @given(st.tuples(*[RATES] * 5), st.tuples(*[COUNTS] * 5))
-def test_costs_are_exact_and_rounded_up_once(rates: tuple[float, ...], counts: tuple[int, ...]) -> None:
+def test_costs_are_exact_and_rounded_up_once(
+    rates: tuple[float, ...], counts: tuple[int, ...]
+) -> None:
     entry = msgspec.convert(dict(zip(Rates.__struct_fields__, rates, strict=True)), PriceEntry)
     plain, output, cached, written, hour = counts
     usage = Usage(input=plain, output=output, cached=cached, written=written, written_1h=hour)
@@ -203,13 +228,21 @@ def test_a_cache_without_a_rate_costs_what_input_costs() -> None:
 
 
 def test_what_is_not_told_apart_costs_the_dearer_rate() -> None:
-    assert cost_microusd(PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=9), Usage(unsorted=10)) == 90
-    assert cost_microusd(PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=0), Usage(unsorted=10)) == 30
+    assert (
+        cost_microusd(PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=9), Usage(unsorted=10))
+        == 90
+    )
+    assert (
+        cost_microusd(PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=0), Usage(unsorted=10))
+        == 30
+    )
 
 
 def test_a_long_prompt_makes_the_whole_call_dearer() -> None:
     long = LongPrompt(above_tokens=100, input_usd_per_mtok=10, output_usd_per_mtok=20)
-    entry = PriceEntry(input_usd_per_mtok=1, output_usd_per_mtok=2, cached_input_usd_per_mtok=0.5, long_prompt=long)
+    entry = PriceEntry(
+        input_usd_per_mtok=1, output_usd_per_mtok=2, cached_input_usd_per_mtok=0.5, long_prompt=long
+    )
     assert cost_microusd(entry, Usage(input=60, cached=40, output=500)) == 60 + 20 + 1_000
     assert cost_microusd(entry, Usage(input=60, cached=41, output=500)) == 1_010 + 10_000
 

@@ -1,4 +1,5 @@
-"""Reloading: built as a whole, swapped at once, and every decision belongs to exactly one policy."""
+"""Reloading: built as a whole, swapped at once, and every decision belongs to exactly one
+policy."""
 
 from __future__ import annotations
 
@@ -27,7 +28,11 @@ CLOSED = {
     "tools": {"write": {"risk": "critical"}},
     "guards": [
         {"use": "tool_allowlist", "action": "warn"},
-        {"use": "rule", "id": "no-writer", "when": "agent.role == 'writer' and event.risk == 'critical'"},
+        {
+            "use": "rule",
+            "id": "no-writer",
+            "when": "agent.role == 'writer' and event.risk == 'critical'",
+        },
     ],
 }
 
@@ -46,7 +51,8 @@ class Trusting:
 
 
 def test_a_run_goes_on_under_the_new_policy() -> None:
-    """Its agent's tools and role, its tools' risks and its guards are those of the policy in force."""
+    """Its agent's tools and role, its tools' risks and its guards are those of the policy in
+    force."""
     shield = Shield.load(OPEN)
     run = shield.run("a")
     before = run.check("write", {})
@@ -82,7 +88,10 @@ def test_every_decision_matches_exactly_one_policy_while_it_flips() -> None:
     def decide() -> None:
         while flipping.is_set():
             decision = run.check("write", {})
-            found = (decision.action, tuple(f.guard for f in decision.findings if f.code != "kernel.third_warning"))
+            found = (
+                decision.action,
+                tuple(f.guard for f in decision.findings if f.code != "kernel.third_warning"),
+            )
             seen.add(decision.policy)
             if known.get(decision.policy) != found:
                 wrong.append((decision.policy, found))
@@ -100,7 +109,8 @@ def test_every_decision_matches_exactly_one_policy_while_it_flips() -> None:
 
 
 def test_a_watched_file_is_reloaded_and_a_broken_one_is_not(tmp_path: Path) -> None:
-    """Watching goes on after a mistake, and hears of its repair. Files that are extended are watched too."""
+    """Watching goes on after a mistake, and hears of its repair. Files that are extended are
+    watched too."""
     base = tmp_path / "base.yaml"
     file = tmp_path / "policy.yaml"
     base.write_text("name: base\nguards:\n  - {use: tool_denylist, tools: [rm]}\n", "utf-8")
@@ -167,7 +177,10 @@ def test_what_nobody_would_hear_of_is_not_taken(tmp_path: Path) -> None:
         with pytest.raises(RuntimeError, match="already watched, with another `tell`"):
             shield.watch(tell=repr)  # type: ignore[arg-type]  # what is tested
     for never in (0, -1, float("nan"), "1", True):
-        with Shield.load(file) as shield, pytest.raises(ValueError, match="give a positive number of seconds"):
+        with (
+            Shield.load(file) as shield,
+            pytest.raises(ValueError, match="give a positive number of seconds"),
+        ):
             shield.watch(never)  # type: ignore[arg-type]  # what is tested
     with Shield.load(file) as shield:
         with pytest.raises(ValueError, match="every_s"):
@@ -178,7 +191,8 @@ def test_what_nobody_would_hear_of_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_code_of_the_old_policy_answers_for_decisions_begun_under_it() -> None:
-    """A guard that is asked while the policy changes is the guard of the policy the decision began with."""
+    """A guard that is asked while the policy changes is the guard of the policy the decision began
+    with."""
     asked = threading.Event()
     changed = threading.Event()
 
@@ -210,7 +224,8 @@ def facts(shield: Shield) -> list[Any]:
 
 
 def test_a_file_that_loosens_is_refused_until_it_is_trusted(tmp_path: Path) -> None:
-    """It is told and written down with both hashes, the old one stays in force; with trust it goes ahead."""
+    """It is told and written down with both hashes, the old one stays in force; with trust it goes
+    ahead."""
     file = tmp_path / "policy.yaml"
     file.write_text(STRICT, "utf-8")
     trust = Trusting()
@@ -230,7 +245,10 @@ def test_a_file_that_loosens_is_refused_until_it_is_trusted(tmp_path: Path) -> N
     assert shield.reload(by="bob").hash == new
     assert run.check("dd", {}).proceeds
     assert trust.asked == [new, new]
-    told = [(fact.what, fact.by, fact.data["old_digest"], fact.data["new_digest"]) for fact in facts(shield)]
+    told = [
+        (fact.what, fact.by, fact.data["old_digest"], fact.data["new_digest"])
+        for fact in facts(shield)
+    ]
     assert told == [("policy.refused", "ann", before, new), ("policy.reloaded", "bob", before, new)]
 
 
@@ -248,11 +266,13 @@ def test_a_file_that_loosens_nothing_asks_nobody(tmp_path: Path) -> None:
 
 
 def test_a_mapping_is_the_programs_own_word_and_what_it_extends_is_not(tmp_path: Path) -> None:
-    """A program changes its mind without trust, and it is written down as such; a file below a mapping is a file."""
+    """A program changes its mind without trust, and it is written down as such; a file below a
+    mapping is a file."""
     file = tmp_path / "base.yaml"
     file.write_text(LOOSE, "utf-8")
     shield = Shield.load(
-        {"name": "mine", "guards": [{"use": "tool_denylist", "tools": ["rm", "dd"]}]}, journal="memory:"
+        {"name": "mine", "guards": [{"use": "tool_denylist", "tools": ["rm", "dd"]}]},
+        journal="memory:",
     )
     with pytest.raises(PolicyLoosens):
         shield.reload({"name": "mine", "extends": str(file)})
@@ -263,7 +283,9 @@ def test_a_mapping_is_the_programs_own_word_and_what_it_extends_is_not(tmp_path:
     ]
 
 
-def test_code_of_a_policy_that_is_refused_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_of_a_policy_that_is_refused_never_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Hooks, undos and guards of a file are looked for only after it was trusted."""
     (tmp_path / "agents_own.py").write_text(
         f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef code(*_args, **_more): ...\n", "utf-8"
@@ -290,7 +312,8 @@ def test_code_of_a_policy_that_is_refused_never_runs(tmp_path: Path, monkeypatch
 
 
 def test_watching_goes_on_and_hears_of_trust(tmp_path: Path) -> None:
-    """A file that was refused comes into force when it is trusted, though nobody touches it again."""
+    """A file that was refused comes into force when it is trusted, though nobody touches it
+    again."""
     file = tmp_path / "policy.yaml"
     file.write_text(STRICT, "utf-8")
     trust = Trusting()
@@ -311,11 +334,20 @@ def test_watching_goes_on_and_hears_of_trust(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("source", "given"),
-    [({"name": "p"}, "given as a mapping"), ("default", "the pack `default`"), ({"extends": "default"}, "a mapping")],
+    [
+        ({"name": "p"}, "given as a mapping"),
+        ("default", "the pack `default`"),
+        ({"extends": "default"}, "a mapping"),
+    ],
 )
-def test_a_policy_without_a_file_cannot_be_watched(source: str | dict[str, Any], given: str) -> None:
+def test_a_policy_without_a_file_cannot_be_watched(
+    source: str | dict[str, Any], given: str
+) -> None:
     new = NewThreads()
-    with Shield.load(source) as shield, pytest.raises(ValueError, match=f"no file to watch.*{given}.*`reload\\(\\)`"):
+    with (
+        Shield.load(source) as shield,
+        pytest.raises(ValueError, match=f"no file to watch.*{given}.*`reload\\(\\)`"),
+    ):
         shield.watch()
     assert new.named("stanchion-policy") == []
 

@@ -1,4 +1,5 @@
-"""Sequences: held equal to plain code over the whole history, and bounded whatever the history is."""
+"""Sequences: held equal to plain code over the whole history, and bounded whatever the history
+is."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class Model:
     def fits(self, step: Step, usual: str, one: tuple[str, str, Any, Any, int, int]) -> bool:
         kind, tool = one[:2]
         outcome = step.outcome if step.outcome is not None else usual
-        return tool in step.tools and (kind == outcome or (outcome == "any" and kind in ("success", "failure")))
+        return tool in step.tools and (
+            kind == outcome or (outcome == "any" and kind in ("success", "failure"))
+        )
 
     def recent(self, one: tuple[str, str, Any, Any, int, int], now: int) -> bool:
         if self.guard.within_s is not None:
@@ -58,7 +61,11 @@ class Model:
                     met = None
             return met is None or not self.recent(met, now)
         if guard.count is not None:
-            counted = [one for one in self.happened if self.fits(guard.count, "started", one) and self.recent(one, now)]
+            counted = [
+                one
+                for one in self.happened
+                if self.fits(guard.count, "started", one) and self.recent(one, now)
+            ]
             if guard.distinct is not None:
                 seen = {one[2] for one in counted}
                 return value not in seen and len(seen) >= (guard.at_most or 0)
@@ -95,7 +102,8 @@ guards = st.one_of(
     ),
     st.builds(
         lambda more, **given_: Sequence(**given_, **more),
-        within, count=step(), at_most=st.integers(0, 3), distinct=st.sampled_from([None, "event.args.v"]),
+        within, count=step(), at_most=st.integers(0, 3),
+        distinct=st.sampled_from([None, "event.args.v"]),
     ),
     st.builds(Sequence, only=step(), argument=st.just("v"), seen_in=step(), field=st.just("v")),
 )  # fmt: skip
@@ -118,7 +126,8 @@ class Kept:
         self.value: Any = None
 
     def judge(self, event: Event, now: int) -> bool:
-        """Whether the guard lets it go ahead; what it wants kept is kept as the store would keep it."""
+        """Whether the guard lets it go ahead; what it wants kept is kept as the store would keep
+        it."""
         if event.stage not in self.guard.default_stages:
             return True
         ruling = self.guard.judge(read(event), self.value, now)
@@ -138,7 +147,13 @@ def test_a_sequence_says_what_a_look_through_the_history_says(
     model, kept, now = Model(guard), Kept(guard), 1_000
     for at, (kind, tool, value, later) in enumerate(history):
         now += later
-        here: dict[str, Any] = {"id": f"e{at}", "at": 0, "run": RUN, "tool": tool, "args": {"v": value}}
+        here: dict[str, Any] = {
+            "id": f"e{at}",
+            "at": 0,
+            "run": RUN,
+            "tool": tool,
+            "args": {"v": value},
+        }
         if kind == "call":
             goes = kept.judge(ToolCall(**here), now)
             assert goes is not model.refuses(tool, value, now)
@@ -161,13 +176,23 @@ def test_what_is_kept_does_not_grow_with_the_run() -> None:
     for guard in guards_:
         kept = Kept(guard)
         for at in range(500):
-            here: dict[str, Any] = {"id": f"e{at}", "at": 0, "run": RUN, "tool": "x", "args": {"v": str(at)}}
+            here: dict[str, Any] = {
+                "id": f"e{at}",
+                "at": 0,
+                "run": RUN,
+                "tool": "x",
+                "args": {"v": str(at)},
+            }
             kept.judge(ToolCall(**here), 1_000)
             kept.judge(ToolResult(**here, result={"v": str(at)}), 1_000)
         assert len(msgspec.json.encode(kept.value)) < 400
 
 
 def test_tools_that_no_step_names_are_none_of_its_concern() -> None:
-    assert Sequence(after=Step(tool="x"), refuse=Step(tool=("y", "z*"))).concerns == ("x", "y", "z*")
+    assert Sequence(after=Step(tool="x"), refuse=Step(tool=("y", "z*"))).concerns == (
+        "x",
+        "y",
+        "z*",
+    )
     assert Sequence(after=Step(tool="x"), refuse=Step()).concerns is None
     assert Sequence(after=Step(tool="x"), refuse=Step(tool="y"), within_steps=2).concerns is None

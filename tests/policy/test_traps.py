@@ -27,7 +27,9 @@ def word() -> str:
 
 
 def names(count: int = 8) -> list[str]:
-    return [word() + DRAWN.choice(["", "_" + word(), "-" + word(), "." + word()]) for _ in range(count)]
+    return [
+        word() + DRAWN.choice(["", "_" + word(), "-" + word(), "." + word()]) for _ in range(count)
+    ]
 
 
 def found(policy: dict[str, Any], code: str) -> list[Remark]:
@@ -38,7 +40,19 @@ def denied(*tools: str) -> dict[str, Any]:
     return {"guards": [{"use": "tool_denylist", "tools": list(tools)}]}
 
 
-PATTERNS = ["^{}$", "^{}", "{}$", r"\b{}\b", "({}|other)", r"{}\d", r"{}\.sh", "(?i){}", "{}.+", "[a-z]+_{}", r"\w+_{}"]
+PATTERNS = [
+    "^{}$",
+    "^{}",
+    "{}$",
+    r"\b{}\b",
+    "({}|other)",
+    r"{}\d",
+    r"{}\.sh",
+    "(?i){}",
+    "{}.+",
+    "[a-z]+_{}",
+    r"\w+_{}",
+]
 
 
 @pytest.mark.parametrize("shape", PATTERNS)
@@ -77,7 +91,11 @@ def test_names_and_globs_are_left_alone(name: str) -> None:
 @pytest.mark.parametrize("name", names(6))
 def test_what_to_write_instead_is_a_glob_of_what_was_meant(name: str) -> None:
     plain = name.replace(".", "_")
-    for pattern, meant in ((f"^{plain}$", plain), (f"^{plain}.*", f"{plain}_more"), (f"^.*{plain}$", f"do_{plain}")):
+    for pattern, meant in (
+        (f"^{plain}$", plain),
+        (f"^{plain}.*", f"{plain}_more"),
+        (f"^.*{plain}$", f"do_{plain}"),
+    ):
         (remark,) = found(denied(pattern), "pattern")
         assert glob(remark.advice.removeprefix("write `").removesuffix("`"), meant)
     (remark,) = found(denied(f"^({plain}|b)$"), "pattern")
@@ -91,8 +109,17 @@ def test_a_dot_and_a_star_is_a_glob_unless_only_a_pattern_fits_what_there_is() -
     assert found({"tools": {"fs.read": {"risk": "high"}}, **denied("fs.*")}, "pattern") == []
 
 
-PERCENTAGES = [("budget", "warn_at"), ("budget", "escalate_at"), ("time_limit", "warn_at"), ("error_rate", "warn_at")]
-NEEDED: dict[str, dict[str, Any]] = {"budget": {"calls": 100}, "time_limit": {"max_s": 60}, "error_rate": {}}
+PERCENTAGES = [
+    ("budget", "warn_at"),
+    ("budget", "escalate_at"),
+    ("time_limit", "warn_at"),
+    ("error_rate", "warn_at"),
+]
+NEEDED: dict[str, dict[str, Any]] = {
+    "budget": {"calls": 100},
+    "time_limit": {"max_s": 60},
+    "error_rate": {},
+}
 
 
 @pytest.mark.parametrize(("use", "option"), PERCENTAGES)
@@ -106,14 +133,22 @@ def test_a_share_where_a_percentage_is_meant(use: str, option: str, share: float
 
 def test_every_percentage_is_looked_at() -> None:
     """Those of guards to come as well: it goes by the type."""
-    marks = {(name, one) for name, guard in GUARDS.items() for one in guard.__struct_fields__ if one.endswith("_at")}
+    marks = {
+        (name, one)
+        for name, guard in GUARDS.items()
+        for one in guard.__struct_fields__
+        if one.endswith("_at")
+    }
     others = {("budget", "degrade_at"), ("time_limit", "escalate_at"), ("error_rate", "halt_at")}
     assert marks - others == set(PERCENTAGES)
 
 
 def test_two_shares_where_percentages_are_meant() -> None:
     remarks = found({"guards": [{"use": "error_rate", "warn_at": 0.5, "halt_at": 0.8}]}, "unit")
-    assert [remark.advice.partition("`")[2].partition("`")[0] for remark in remarks] == ["warn_at: 50", "halt_at: 80"]
+    assert [remark.advice.partition("`")[2].partition("`")[0] for remark in remarks] == [
+        "warn_at: 50",
+        "halt_at: 80",
+    ]
 
 
 @pytest.mark.parametrize("call", ["a.b.c", "guards", "a.b:", ":f", "a/b.py:f", "a.b:f()"])
@@ -125,8 +160,15 @@ def test_code_that_is_not_named_as_code(call: str) -> None:
 
 
 def test_code_that_is() -> None:
-    for call in ("json:loads", "importlib.machinery:ModuleSpec", "sys:exit", "logging.handlers:SocketHandler.emit"):
-        assert found({"guards": [{"use": "python", "id": "mine", "call": call}]}, "unfindable") == []
+    for call in (
+        "json:loads",
+        "importlib.machinery:ModuleSpec",
+        "sys:exit",
+        "logging.handlers:SocketHandler.emit",
+    ):
+        assert (
+            found({"guards": [{"use": "python", "id": "mine", "call": call}]}, "unfindable") == []
+        )
 
 
 def written(tmp_path: Path, body: str) -> Path:
@@ -145,7 +187,10 @@ def fault(tmp_path: Path, body: str) -> str:
 @pytest.mark.parametrize("deeper", [1, 2, 5])
 def test_a_list_that_became_one_text(tmp_path: Path, names: list[str], deeper: int) -> None:
     first, second = names
-    body = f"guards:\n  - use: tool_denylist\n    tools:\n      - {first}\n      {' ' * deeper}- {second}\n"
+    body = (
+        f"guards:\n  - use: tool_denylist\n    tools:\n      - {first}\n      {' ' * deeper}- "
+        f"{second}\n"
+    )
     remarks = lint(written(tmp_path, body)).remarks
     (remark,) = [one for one in remarks if one.code == "joined"]
     assert f"`{first} - {second}` is one text" in remark.message
@@ -184,21 +229,38 @@ def test_a_sign_of_yaml_without_quotes(tmp_path: Path, sign: str) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("guards:\n  - use: shell\n  note: block\n", "this line is not an entry of the list above it"),
-        ("guards:\n  - use: shell\n   note: block\n", "this line is not an entry of the list above it"),
+        (
+            "guards:\n  - use: shell\n  note: block\n",
+            "this line is not an entry of the list above it",
+        ),
+        (
+            "guards:\n  - use: shell\n   note: block\n",
+            "this line is not an entry of the list above it",
+        ),
         ("guards:\n  - use: shell\n      note: block\n", "this line is indented too far"),
         ("agents:\n a:\n   role: x\n  b:\n   role: y\n", "this line stands between two levels"),
-        ("guards:\n- use: shell\nnote: block\n", "indent it further if it belongs to `guards` above"),
+        (
+            "guards:\n- use: shell\nnote: block\n",
+            "indent it further if it belongs to `guards` above",
+        ),
         ("limits:\nwarnlings: 3\n", "`limits`"),
         ("agents:\nwriter: {role: x}\n", "indent it further if it belongs to `agents` above"),
         ("guards:\n  - use: rule\n    message: this: that\n", "there are two colons in this line"),
-        ("guards:\n  - use: tool_denylist\n    tools: - rm\n", "a list begins on a line of its own"),
-        ("guards:\n  - use: tool_denylist\n    tools: [rm, ls\n  - use: shell\n", "the list that begins in line 4"),
+        (
+            "guards:\n  - use: tool_denylist\n    tools: - rm\n",
+            "a list begins on a line of its own",
+        ),
+        (
+            "guards:\n  - use: tool_denylist\n    tools: [rm, ls\n  - use: shell\n",
+            "the list that begins in line 4",
+        ),
         ("guards:\n  - use: rule\n    when: 'it's'\n", "double a single quote"),
         ('guards:\n  - use: rule\n    message: "a\\d"\n', "use single quotes"),
     ],
 )
-def test_what_is_no_yaml_or_stands_elsewhere_is_explained(tmp_path: Path, body: str, said: str) -> None:
+def test_what_is_no_yaml_or_stands_elsewhere_is_explained(
+    tmp_path: Path, body: str, said: str
+) -> None:
     with pytest.raises(PolicyError) as error:
         load_policy(written(tmp_path, body))
     assert said in str(error.value)
@@ -219,7 +281,11 @@ def test_policies_that_are_meant_have_no_traps(table: Path) -> None:
     traps = ("pattern", "joined", "unit", "replaces", "unfindable")
     for case in read_table(table).cases:
         if case.refused is None and isinstance(case.policy, dict):
-            said = [str(one) for one in lint(case.policy).remarks if one.code in traps and one.sure != "info"]
+            said = [
+                str(one)
+                for one in lint(case.policy).remarks
+                if one.code in traps and one.sure != "info"
+            ]
             assert said == [], case.name
 
 
@@ -260,11 +326,21 @@ alone = lambda event: (hidden := 1)
 """
 
 
-@pytest.mark.parametrize("name", ["paths", "dumps", "read", "Judge", "Judge.judge", "later", "chosen", "rest", "alone"])
-def test_code_that_is_there_is_found_and_not_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", ["paths", "dumps", "read", "Judge", "Judge.judge", "later", "chosen", "rest", "alone"]
+)
+def test_code_that_is_there_is_found_and_not_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "own_judges.py").write_text(SOURCE, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    assert found({"guards": [{"use": "python", "id": "mine", "call": f"own_judges:{name}"}]}, "unfindable") == []
+    assert (
+        found(
+            {"guards": [{"use": "python", "id": "mine", "call": f"own_judges:{name}"}]},
+            "unfindable",
+        )
+        == []
+    )
     assert "own_judges" not in sys.modules
 
 
@@ -284,7 +360,9 @@ def test_code_that_is_not_there_is_found_out(
 ) -> None:
     (tmp_path / "own_judges.py").write_text(SOURCE, "utf-8")
     (tmp_path / "own_package").mkdir()
-    (tmp_path / "own_package" / "__init__.py").write_text("raise RuntimeError('lint ran it')", "utf-8")
+    (tmp_path / "own_package" / "__init__.py").write_text(
+        "raise RuntimeError('lint ran it')", "utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     (remark,) = found({"guards": [{"use": "python", "id": "mine", "call": call}]}, "unfindable")
     assert remark.sure == "certain"
@@ -293,14 +371,20 @@ def test_code_that_is_not_there_is_found_out(
 
 
 @pytest.mark.parametrize(
-    "source", ["from json import *", "def __getattr__(name): ...", "globals()['judge'] = 1", "def ("]
+    "source",
+    ["from json import *", "def __getattr__(name): ...", "globals()['judge'] = 1", "def ("],
 )
 def test_a_module_whose_names_cannot_be_told_is_not_doubted(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "own_judges.py").write_text(source, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    assert found({"guards": [{"use": "python", "id": "mine", "call": "own_judges:judge"}]}, "unfindable") == []
+    assert (
+        found(
+            {"guards": [{"use": "python", "id": "mine", "call": "own_judges:judge"}]}, "unfindable"
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -312,6 +396,8 @@ def test_a_module_whose_names_cannot_be_told_is_not_doubted(
         ("evidence", "lint_commands"),
     ],
 )
-def test_a_regular_expression_is_found_in_every_option_that_takes_globs(use: str, option: str) -> None:
+def test_a_regular_expression_is_found_in_every_option_that_takes_globs(
+    use: str, option: str
+) -> None:
     policy = {"extends": "default", "guards": [{"use": use, option: [r"^aws_\w+$"]}]}
     assert len(found(policy, "pattern")) == 1

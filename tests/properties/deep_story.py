@@ -1,8 +1,9 @@
 """A run beside deep rules, told by a script and played on a schedule.
 
-The script says what is recorded: for each call its risk, what each rule answers, and before which later event an answer
-arrives that nobody waits for. The schedule says all that must not matter: which of several answers comes first, whether
-the host and the rules are plain or async code, in which threads, and how many each rule has.
+The script says what is recorded: for each call its risk, what each rule answers, and before which
+later event an answer arrives that nobody waits for. The schedule says all that must not matter:
+which of several answers comes first, whether the host and the rules are plain or async code, in
+which threads, and how many each rule has.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ POLICY: Final[dict[str, Any]] = {
     "tools": {risk: {"risk": risk} for risk in RISKS},
     "deep": {"medium_wait_ms": 1, "critical_wait_ms": 60_000, "rest_after": 1_000},
 }
-"""What is asked at low and medium risk is always late, and what is asked at critical risk never is."""
+"""What is asked at low and medium risk is always late, and what is asked at critical risk never
+is."""
 
 
 class Reply(NamedTuple):
-    """What a rule answers to a call: one of `ANSWERS`, and behind how many more calls where nobody waits for it."""
+    """What a rule answers to a call: one of `ANSWERS`, and behind how many more calls where nobody
+    waits for it."""
 
     answer: int
     behind: int
@@ -57,8 +60,9 @@ class Call(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """What must not matter. `ranks` say which answer of those that come together is first; `host` is `here`, `threads`
-    (each call in a thread of its own) or `loop`; `awaits` says of each rule whether it is async code."""
+    """What must not matter. `ranks` say which answer of those that come together is first; `host`
+    is `here`, `threads` (each call in a thread of its own) or `loop`; `awaits` says of each rule
+    whether it is async code."""
 
     ranks: tuple[int, ...] = ()
     host: str = "here"
@@ -186,8 +190,14 @@ class Story:
                 rule.open.add(at)
 
     def _arrive(self, shield: Shield, now: int) -> None:
-        """Have the answers arrive that are due before an event, one behind the other as the schedule has them."""
-        due = [(rule, at) for rule in self.rules for at in rule.open if at + 1 + rule.replies[at].behind == now]
+        """Have the answers arrive that are due before an event, one behind the other as the
+        schedule has them."""
+        due = [
+            (rule, at)
+            for rule in self.rules
+            for at in rule.open
+            if at + 1 + rule.replies[at].behind == now
+        ]
         for rule, at in self._ranked(due):
             rule.open.discard(at)
             rule.gates[at].set()
@@ -221,7 +231,8 @@ def is_over(shield: Shield, rule: Told) -> bool:
 
 
 def main() -> None:
-    """Play the stories that come in line by line, each on its schedule, and say what they came to."""
+    """Play the stories that come in line by line, each on its schedule, and say what they came
+    to."""
     for line in sys.stdin.buffer:
         script, schedule = msgspec.json.decode(line, type=tuple[list[Call], Schedule])
         sys.stdout.buffer.write(msgspec.json.encode(Story(script, schedule).played()) + b"\n")

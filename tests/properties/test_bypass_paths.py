@@ -1,4 +1,5 @@
-"""Whatever is asked, answered and waited for: only the very call that a yes was for goes past its guardrail, once."""
+"""Whatever is asked, answered and waited for: only the very call that a yes was for goes past its
+guardrail, once."""
 
 from __future__ import annotations
 

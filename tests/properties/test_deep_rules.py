@@ -1,5 +1,5 @@
-"""Deep rules and scheduling: the same answers give the same decisions and records, whichever comes first and wherever
-it is worked out; and a decision is made again from its record alone."""
+"""Deep rules and scheduling: the same answers give the same decisions and records, whichever comes
+first and wherever it is worked out; and a decision is made again from its record alone."""
 
 from __future__ import annotations
 
@@ -73,17 +73,25 @@ def others() -> Iterator[list[Elsewhere]]:
         one.close()
 
 
-TWO_LATE: Final = [Call("low", (Reply(4, 1), Reply(3, 1))), Call("medium", (Reply(5, 0), Reply(3, 0)))]
+TWO_LATE: Final = [
+    Call("low", (Reply(4, 1), Reply(3, 1))),
+    Call("medium", (Reply(5, 0), Reply(3, 0))),
+]
 """Four answers arrive before one event."""
 
 
 @settings(sample(25, 0.02), deadline=None)
 @given(script=SCRIPTS, here=SCHEDULES, there=st.tuples(SCHEDULES, SCHEDULES))
-@example(script=TWO_LATE, here=Schedule((3, 2, 1, 0)), there=(Schedule((2, 0, 3, 1), "loop"), Schedule((1, 3, 0, 2))))
+@example(
+    script=TWO_LATE,
+    here=Schedule((3, 2, 1, 0)),
+    there=(Schedule((2, 0, 3, 1), "loop"), Schedule((1, 3, 0, 2))),
+)
 def test_scheduling_changes_neither_decisions_nor_records(
     script: list[Call], here: Schedule, there: tuple[Schedule, Schedule], others: list[Elsewhere]
 ) -> None:
-    """Played once plainly, once on another schedule, and in two more processes at the same time on theirs."""
+    """Played once plainly, once on another schedule, and in two more processes at the same time on
+    theirs."""
     for process, schedule in zip(others, there, strict=True):
         process.begin(script, schedule)
     plain = Story(script, Schedule())
@@ -95,7 +103,8 @@ def test_scheduling_changes_neither_decisions_nor_records(
 
 
 def test_four_answers_before_one_event_are_all_in_its_decision() -> None:
-    """The property is about something: late answers do arrive together, and change what is decided."""
+    """The property is about something: late answers do arrive together, and change what is
+    decided."""
     story = Story(TWO_LATE, Schedule())
     story.played()
     *_, last = [decision for *_, decision in story.judged]

@@ -1,4 +1,5 @@
-"""Policies compared: what is said to loosen nothing lets no event through that the old policy refuses."""
+"""Policies compared: what is said to loosen nothing lets no event through that the old policy
+refuses."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ SEEDS = st.integers(0, 2**63)
 @sample(70)
 @given(SEEDS)
 def test_what_loosens_nothing_lets_nothing_more_through(seed: int) -> None:
-    """Both policies judge the same events until they first answer differently: then the new one is severer."""
+    """Both policies judge the same events until they first answer differently: then the new one is
+    severer."""
     chance = Random(seed)
     pair = drawn_pair(chance)
     if pair is None or loosenings(*pair):
@@ -40,9 +42,13 @@ def drawn_pair(chance: Random) -> tuple[CompiledPolicy, CompiledPolicy] | None:
 
 
 def first_let_through(old: CompiledPolicy, new: CompiledPolicy, chance: Random) -> Any:
-    """The first event that the old policy refuses and the new one takes more lightly, where they agreed so far."""
+    """The first event that the old policy refuses and the new one takes more lightly, where they
+    agreed so far."""
     who = chance.choice(AGENTS[:2]), chance.choice(("mend", "other", ""))
-    runs = [Shield(policy, clock=lambda: 1_000_000, safe_mode=False).run(*who, id="r") for policy in (old, new)]
+    runs = [
+        Shield(policy, clock=lambda: 1_000_000, safe_mode=False).run(*who, id="r")
+        for policy in (old, new)
+    ]
     for stage, fields in drawn_events(chance):
         old_one, new_one = [run.judge(stage, **fields) for run in runs]
         if not old_one.proceeds and new_one.action < old_one.action:

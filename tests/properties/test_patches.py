@@ -1,4 +1,5 @@
-"""Patches: nothing that is covered survives, everything else does, and what is not touched is not copied."""
+"""Patches: nothing that is covered survives, everything else does, and what is not touched is not
+copied."""
 
 import copy
 from typing import Any
@@ -31,7 +32,9 @@ def test_no_covered_character_survives_and_all_others_do_in_order(patches: list[
 
 @sample(75, share=0.2)
 @given(spans)
-def test_overlapping_spans_are_replaced_once_by_the_leftmost_and_longest(patches: list[Patch]) -> None:
+def test_overlapping_spans_are_replaced_once_by_the_leftmost_and_longest(
+    patches: list[Patch],
+) -> None:
     groups: list[list[Patch]] = []
     for patch in sorted(patches, key=lambda patch: (patch.start, -patch.end)):
         if groups and patch.start < max(other.end for other in groups[-1]):
@@ -44,7 +47,9 @@ def test_overlapping_spans_are_replaced_once_by_the_leftmost_and_longest(patches
 
 @sample(75, share=0.1)
 @given(spans, st.randoms(use_true_random=False))
-def test_the_order_of_patches_matters_only_between_equal_spans(patches: list[Patch], chance: Any) -> None:
+def test_the_order_of_patches_matters_only_between_equal_spans(
+    patches: list[Patch], chance: Any
+) -> None:
     unlike = list({(patch.start, patch.end): patch for patch in patches}.values())
     shuffled = list(unlike)
     chance.shuffle(shuffled)
@@ -59,14 +64,20 @@ def test_spans_of_a_list_are_spans_of_its_items(patches: list[Patch]) -> None:
 
 def test_what_is_inside_a_list_is_patched_before_items_are_cut_out_of_it() -> None:
     content = {"rows": ["a", "b", "c", {"name": "secret"}]}
-    patches = [Patch(("rows",), "2 rows", 0, 2), Patch(("rows", 3, "name"), "***", 0, 6), Patch(("rows", 1), "gone")]
+    patches = [
+        Patch(("rows",), "2 rows", 0, 2),
+        Patch(("rows", 3, "name"), "***", 0, 6),
+        Patch(("rows", 1), "gone"),
+    ]
     assert apply(content, patches) == {"rows": ["2 rows", "c", {"name": "***"}]}
     assert content == {"rows": ["a", "b", "c", {"name": "secret"}]}
 
 
 contents = st.recursive(
     st.text("ab ", max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -90,10 +101,14 @@ def at(content: Any, path: tuple[str | int, ...]) -> Any:
 
 @sample(75, share=0.1)
 @given(contents, st.data())
-def test_a_whole_value_is_replaced_and_the_rest_is_shared(content: Any, data: st.DataObject) -> None:
+def test_a_whole_value_is_replaced_and_the_rest_is_shared(
+    content: Any, data: st.DataObject
+) -> None:
     chosen = data.draw(st.sampled_from(paths(content)))
     before = copy.deepcopy(content)
-    after = apply(content, [Patch(chosen, "new"), Patch(chosen, "late"), Patch((*chosen, "under"), 1)])
+    after = apply(
+        content, [Patch(chosen, "new"), Patch(chosen, "late"), Patch((*chosen, "under"), 1)]
+    )
     assert at(after, chosen) == "new"
     assert content == before
     for path in paths(content):

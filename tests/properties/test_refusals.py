@@ -1,4 +1,5 @@
-"""Refusals are seen: any interleaving of the same ends by the 10th, and different ones end nothing."""
+"""Refusals are seen: any interleaving of the same ends by the 10th, and different ones end
+nothing."""
 
 from collections import Counter
 from typing import Any
@@ -19,14 +20,20 @@ POLICY: dict[str, Any] = {
 }
 
 CALLS = st.lists(
-    st.tuples(st.sampled_from(["no-a", "no-b", "no-c", "no-d", "yes"]), st.integers(0, 2), st.booleans()), max_size=60
+    st.tuples(
+        st.sampled_from(["no-a", "no-b", "no-c", "no-d", "yes"]), st.integers(0, 2), st.booleans()
+    ),
+    max_size=60,
 )
-"""Calls of denied tools and of one that is not; whether what that brings is new; and by which of two processes."""
+"""Calls of denied tools and of one that is not; whether what that brings is new; and by which of
+two processes."""
 
 
 @sample(25)
 @given(CALLS)
-def test_any_interleaving_of_refused_calls_ends_by_the_tenth_of_one(calls: list[tuple[str, int, bool]]) -> None:
+def test_any_interleaving_of_refused_calls_ends_by_the_tenth_of_one(
+    calls: list[tuple[str, int, bool]],
+) -> None:
     one = shield_for(POLICY)
     runs = [one.run("ann", id="r"), shield_for(POLICY, store=one.store).run("ann", id="r")]
     since: Counter[str] = Counter()
@@ -49,7 +56,9 @@ def test_any_interleaving_of_refused_calls_ends_by_the_tenth_of_one(calls: list[
 
 
 @sample(25)
-@given(st.lists(st.sampled_from([f"no-{number}" for number in range(60)]), max_size=40, unique=True))
+@given(
+    st.lists(st.sampled_from([f"no-{number}" for number in range(60)]), max_size=40, unique=True)
+)
 def test_different_refusals_end_nothing_before_the_thirtieth(tools: list[str]) -> None:
     run = shield_for(POLICY).run("ann")
     decisions = [run.check(tool, {}) for tool in tools]
@@ -85,16 +94,28 @@ BESIDE = st.lists(
 )
 """Words beside the one that a command is refused for; some would be refused themselves."""
 
-REFUSED = {"rm -rf": "/", "dd if=/dev/zero": "of=/dev/sda", "mkfs.ext4": "/dev/sda1", "shred -u": "/dev/sda"}
+REFUSED = {
+    "rm -rf": "/",
+    "dd if=/dev/zero": "of=/dev/sda",
+    "mkfs.ext4": "/dev/sda1",
+    "shred -u": "/dev/sda",
+}
 
 
 @sample(25)
-@given(st.sampled_from(sorted(REFUSED)), st.lists(st.tuples(BESIDE, BESIDE, BESIDE), min_size=10, max_size=10))
+@given(
+    st.sampled_from(sorted(REFUSED)),
+    st.lists(st.tuples(BESIDE, BESIDE, BESIDE), min_size=10, max_size=10),
+)
 def test_no_words_before_behind_or_in_another_command_hide_what_is_refused_again(
     command: str, junk: list[tuple[list[str], list[str], list[str]]]
 ) -> None:
-    run = shield_for({"name": "refusing", "guards": [{"use": "shell"}, {"use": "loops"}]}).run("ann")
+    run = shield_for({"name": "refusing", "guards": [{"use": "shell"}, {"use": "loops"}]}).run(
+        "ann"
+    )
     for at, (before, behind, other) in enumerate(junk, 1):
         first = f"rm -rf {' '.join(other)}; " if other else ""
-        decision = run.check("bash", {"command": first + " ".join([command, *before, REFUSED[command], *behind])})
+        decision = run.check(
+            "bash", {"command": first + " ".join([command, *before, REFUSED[command], *behind])}
+        )
         assert decision.action == (Action.HALT if at == 10 else Action.BLOCK), at

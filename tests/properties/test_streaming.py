@@ -1,7 +1,8 @@
-"""Streaming: however a text is cut, what comes out is the redaction of the whole, and nothing shows a part of a secret.
+"""Streaming: however a text is cut, what comes out is the redaction of the whole, and nothing shows
+a part of a secret.
 
-Held for two small guards of the tests, whose secrets are known, and for every shipped guard that redacts streams, on
-what its own rules say they find and on corpora where there are any.
+Held for two small guards of the tests, whose secrets are known, and for every shipped guard that
+redacts streams, on what its own rules say they find and on corpora where there are any.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ CORPORA: Final = Path(os.environ.get(VARIABLE, NEAR))
 @cache
 def small() -> Shield:
     """The guards of the tests."""
-    return Shield.load({"name": "small"}, guards=[Keys(), Cards()], store="memory:", journal="memory:")
+    return Shield.load(
+        {"name": "small"}, guards=[Keys(), Cards()], store="memory:", journal="memory:"
+    )
 
 
 @cache
@@ -52,7 +55,8 @@ def shipped() -> Shield:
 
 
 REFUSED: Final = ["refused"]
-"""What comes out where a redaction makes something new to redact: content that one round does not clean is refused."""
+"""What comes out where a redaction makes something new to redact: content that one round does not
+clean is refused."""
 
 
 def whole(shield: Shield, text: str) -> str:
@@ -99,9 +103,10 @@ def parts(secret: str, size: int = 6) -> set[str]:
 
 
 ATOMS: Final = (
-    *SECRETS, *[secret[: len(secret) // 2] for secret in SECRETS], *[secret[4:] for secret in SECRETS],
-    " ", "  ", "\n", ", ", "-", "x", "pin ", "sk-", "1234", "4000 ", "<<", "<<key ", "key>>", "hello", "é", "😀",
-    "a" * 30, "1" * 30, "[redacted:key]", "\udcff",
+    *SECRETS, *[secret[: len(secret) // 2] for secret in SECRETS],
+    *[secret[4:] for secret in SECRETS], " ", "  ", "\n", ", ", "-", "x", "pin ", "sk-", "1234",
+    "4000 ", "<<", "<<key ", "key>>", "hello", "é", "😀", "a" * 30, "1" * 30, "[redacted:key]",
+    "\udcff",
 )  # fmt: skip
 texts = st.lists(st.sampled_from(ATOMS), max_size=10).map("".join)
 places = st.lists(st.integers(0, 120), max_size=14)
@@ -115,7 +120,11 @@ def test_every_way_of_cutting_a_short_text_gives_the_same(text: str) -> None:
     inner = range(1, len(text))
     ways = [chosen for count in range(len(text)) for chosen in combinations(inner, count)]
     assert len(ways) == 2 ** (len(text) - 1)
-    wrong = [chosen for chosen in some(ways, 10, text) if "".join(streamed(small(), cut(text, chosen))) != expected]
+    wrong = [
+        chosen
+        for chosen in some(ways, 10, text)
+        if "".join(streamed(small(), cut(text, chosen))) != expected
+    ]
     assert wrong == []
 
 
@@ -134,7 +143,9 @@ def test_every_two_cuts_through_a_secret_give_the_same(secret: str) -> None:
 
 @sample(60, share=0.2)
 @given(texts, places)
-def test_every_text_cut_anywhere_gives_the_redaction_of_the_whole(text: str, places: list[int]) -> None:
+def test_every_text_cut_anywhere_gives_the_redaction_of_the_whole(
+    text: str, places: list[int]
+) -> None:
     """On both drivers; what is redacted is in no prefix of what comes out."""
     expected = whole(small(), text)
     out = streamed(small(), cut(text, places))
@@ -143,8 +154,13 @@ def test_every_text_cut_anywhere_gives_the_redaction_of_the_whole(text: str, pla
 
 
 @sample(80, share=0.1)
-@given(st.lists(st.tuples(st.sampled_from("tra"), texts, places), max_size=4), st.randoms(use_true_random=False))
-def test_channels_do_not_disturb_each_other(drawn: list[tuple[str, str, list[int]]], chance: Any) -> None:
+@given(
+    st.lists(st.tuples(st.sampled_from("tra"), texts, places), max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_channels_do_not_disturb_each_other(
+    drawn: list[tuple[str, str, list[int]]], chance: Any
+) -> None:
     """However their pieces are shuffled into each other, each channel is as if it were alone."""
     waiting = [[Piece(name, chunk) for chunk in cut(text, where)] for name, text, where in drawn]
     mixed: list[Piece] = []
@@ -158,15 +174,24 @@ def test_channels_do_not_disturb_each_other(drawn: list[tuple[str, str, list[int
     if REFUSED[0] in expected.values():
         assert out is REFUSED
     else:
-        assert {name: "".join(text for channel, text in out if channel == name) for name in said} == expected
+        assert {
+            name: "".join(text for channel, text in out if channel == name) for name in said
+        } == expected
 
 
 @sample(80, share=0.1)
-@given(st.lists(st.sampled_from(ATOMS[:-1]).map(str.encode) | st.binary(max_size=6), max_size=8), places)
-def test_bytes_give_the_redaction_of_the_whole_however_broken(atoms: list[bytes], places: list[int]) -> None:
+@given(
+    st.lists(st.sampled_from(ATOMS[:-1]).map(str.encode) | st.binary(max_size=6), max_size=8),
+    places,
+)
+def test_bytes_give_the_redaction_of_the_whole_however_broken(
+    atoms: list[bytes], places: list[int]
+) -> None:
     """What is no UTF-8 comes out as it went in."""
     data = b"".join(atoms)
-    expected = whole(small(), data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    expected = whole(small(), data.decode("utf-8", "surrogateescape")).encode(
+        "utf-8", "surrogateescape"
+    )
     out = streamed(small(), cut(data, places))
     assert expected == (b"".join(out) if out is not REFUSED else b"refused")
 
@@ -184,8 +209,14 @@ def findings() -> tuple[str, ...]:
         for file in sorted(folder.rglob("*.toml")):
             found += tomllib.loads(file.read_text("utf-8")).get("hits", [])
         for module in walk_packages(package.__path__, f"{package.__name__}."):
-            found += [hit if isinstance(hit, str) else hit[0] for hit in _hits(import_module(module.name))]
-    return tuple(dict.fromkeys([*found, *_corpus("secrets.jsonl", 150), *_corpus("pii.jsonl", 150), "nothing here"]))
+            found += [
+                hit if isinstance(hit, str) else hit[0] for hit in _hits(import_module(module.name))
+            ]
+    return tuple(
+        dict.fromkeys(
+            [*found, *_corpus("secrets.jsonl", 150), *_corpus("pii.jsonl", 150), "nothing here"]
+        )
+    )
 
 
 def _hits(module: Any) -> Sequence[Any]:
@@ -196,7 +227,11 @@ def _hits(module: Any) -> Sequence[Any]:
 def _corpus(name: str, most: int) -> list[str]:
     """Some rows of a corpus, all the same ones each time."""
     file = CORPORA / name
-    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
+    rows = (
+        [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        if file.is_file()
+        else []
+    )
     step = 1 if SOAK else max(1, len(rows) // most)
     return [_payload(row) for row in rows[::step]]
 
@@ -208,7 +243,8 @@ def _payload(row: dict[str, Any]) -> str:
 
 
 def test_what_shipped_guards_find_is_found_in_streams() -> None:
-    """Each thing that a rule finds, between words, cut in its middle; some of them letter by letter."""
+    """Each thing that a rule finds, between words, cut in its middle; some of them letter by
+    letter."""
     wrong = []
     for number, text in enumerate(some(findings(), 80, "cut")):
         said = f"look: {text} and so on"
@@ -216,15 +252,19 @@ def test_what_shipped_guards_find_is_found_in_streams() -> None:
         ways: list[Iterable[int]] = [(6 + len(text) // 2,)]
         if SOAK or (number % LETTERS == 0 and len(said) < 400):
             ways.append(range(1, len(said)))
-        wrong += [(said, way) for way in ways if "".join(streamed(shipped(), cut(said, way))) != expected]
+        wrong += [
+            (said, way) for way in ways if "".join(streamed(shipped(), cut(said, way))) != expected
+        ]
     assert wrong == []
 
 
 @sample(80, share=0.2)
 @given(st.data(), st.lists(st.integers(0, 2_000), max_size=20))
-def test_shipped_guards_give_the_redaction_of_the_whole(data: st.DataObject, places: list[int]) -> None:
-    """What their rules find, one behind the other, with anything between. Copies that no rule finds are hidden in whole
-    texts alone: they are left out on both sides."""
+def test_shipped_guards_give_the_redaction_of_the_whole(
+    data: st.DataObject, places: list[int]
+) -> None:
+    """What their rules find, one behind the other, with anything between. Copies that no rule finds
+    are hidden in whole texts alone: they are left out on both sides."""
     atom = st.sampled_from(findings()) | st.sampled_from(ATOMS)
     text = "".join(data.draw(st.lists(atom, max_size=6)))
     with pytest.MonkeyPatch.context() as patched:

@@ -19,9 +19,9 @@ ACTS: list[tuple[str, tuple[str, ...], dict[str, Any]]] = [
     ("process", (), {"verb": "", "use": "write"}),
     ("process", ("read_only",), {"use": "read", "reads_only": True, "repeats": True}),
     ("process", ("destructive",), {"use": "delete", "reads_only": False, "repeats": False}),
-    ("process", ("read_only", "destructive"), {"use": "delete", "reads_only": False, "repeats": False}),
+    ("process", ("read_only", "destructive"), {"use": "delete", "reads_only": False, "repeats": False}),  # noqa: E501
     ("read_file", ("read_only", "destructive"), {"use": "delete", "reads_only": False}),
-    ("write_file", ("read_only", "destructive"), {"use": "write", "changes": True, "repeats": False}),
+    ("write_file", ("read_only", "destructive"), {"use": "write", "changes": True, "repeats": False}),  # noqa: E501
     ("write_file", ("read_only",), {"use": "read", "changes": False}),
     ("delete_file", ("destructive", "idempotent"), {"use": "delete", "repeats": True}),
     ("get_status", (), {"seeks": True, "asks": True, "says": False}),
@@ -32,16 +32,18 @@ ACTS: list[tuple[str, tuple[str, ...], dict[str, Any]]] = [
     *[
         (tool, (), {"runs": True})
         for tool in (
-            "bash", "BASH", "docker_exec", "ssh_exec", "python_exec", "kubectl_exec", "run_script", "container.exec",
-            "mcp__server__exec", "start_process", "mcp__box__run", "execute", "runCommand", "rerun_command",
-            "python_repl", "python3", "code_interpreter", "TerminalExecute", "run_javascript",
+            "bash", "BASH", "docker_exec", "ssh_exec", "python_exec", "kubectl_exec", "run_script",
+            "container.exec", "mcp__server__exec", "start_process", "mcp__box__run", "execute",
+            "runCommand", "rerun_command", "python_repl", "python3", "code_interpreter",
+            "TerminalExecute", "run_javascript",
         )
     ],
     *[
         (tool, (), {"runs": False})
         for tool in (
-            "read_file", "run_tests", "workflow_run", "process_payment", "explain_code", "verify_code",
-            "search_commands", "python_docs_search", "create_node", "run_sql_query", "browser_evaluate",
+            "read_file", "run_tests", "workflow_run", "process_payment", "explain_code",
+            "verify_code", "search_commands", "python_docs_search", "create_node", "run_sql_query",
+            "browser_evaluate",
         )
     ],
 ]  # fmt: skip
@@ -68,7 +70,8 @@ def test_the_words_of_a_name(name: str, said: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "own"), [("mcp__my_box__run", "run"), ("box.Run", "run"), ("a/b:run", "run"), ("run_all", "run_all")]
+    ("tool", "own"),
+    [("mcp__my_box__run", "run"), ("box.Run", "run"), ("a/b:run", "run"), ("run_all", "run_all")],
 )
 def test_a_name_without_whose_it_is(tool: str, own: str) -> None:
     assert own_name(tool) == own

@@ -10,7 +10,10 @@ from stanchion.readings.shell.changed import changed_in
 
 def changes(text: str) -> list[str]:
     """What a text changes: `-` before what it deletes, `?` for what nobody can tell."""
-    found = [("-" if one.use == "delete" else "") + one.path if one.path else "?" for one in changed_in(text)]
+    found = [
+        ("-" if one.use == "delete" else "") + one.path if one.path else "?"
+        for one in changed_in(text)
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -144,7 +147,9 @@ def test_code_and_variables_write_files_too(text: str, expected: list[str]) -> N
         ("import logging; logging.basicConfig(filename='a.log')", ("a.log",), ()),
     ],
 )
-def test_python_is_read_call_by_call(code: str, writes: tuple[str, ...], deletes: tuple[str, ...]) -> None:
+def test_python_is_read_call_by_call(
+    code: str, writes: tuple[str, ...], deletes: tuple[str, ...]
+) -> None:
     found = written_by("python3", code)
     assert (found.writes, found.deletes, found.unknown) == (writes, deletes, ())
 

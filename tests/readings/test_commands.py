@@ -1,4 +1,5 @@
-"""Whatever a call is named and whatever shape its arguments have, a command in it is judged as one."""
+"""Whatever a call is named and whatever shape its arguments have, a command in it is judged as
+one."""
 
 from __future__ import annotations
 
@@ -59,20 +60,29 @@ def test_what_runs_nothing_holds_nothing(tool: str, args: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("tool", "args", "text"),
     [
-        ("python", {"code": "import os\nos.listdir()"}, ("python3", "-c", "import os\nos.listdir()")),
+        (
+            "python",
+            {"code": "import os\nos.listdir()"},
+            ("python3", "-c", "import os\nos.listdir()"),
+        ),
         ("python_exec", {"code": "rm -rf build"}, "rm -rf build"),
         ("run_code", {"language": "javascript", "code": "1 + 1"}, ("node", "-e", "1 + 1")),
         ("run_code", {"language": "bash", "code": "ls"}, "ls"),
         ("jupyter", {"cell": "%%bash\nls -l"}, "ls -l"),
     ],
 )
-def test_code_is_read_as_what_it_is(tool: str, args: dict[str, Any], text: str | tuple[str, ...]) -> None:
+def test_code_is_read_as_what_it_is(
+    tool: str, args: dict[str, Any], text: str | tuple[str, ...]
+) -> None:
     assert [one.text for one in held(tool, args, USUAL)] == [text]
 
 
 def test_lines_of_a_notebook_that_a_shell_runs_are_commands() -> None:
     found = held("ipython", {"code": "import os\n!rm -rf build\nos.listdir()"}, USUAL)
-    assert [one.text for one in found] == ["rm -rf build", ("python3", "-c", "import os\npass\nos.listdir()")]
+    assert [one.text for one in found] == [
+        "rm -rf build",
+        ("python3", "-c", "import os\npass\nos.listdir()"),
+    ]
 
 
 def test_a_command_says_where_it_stands() -> None:

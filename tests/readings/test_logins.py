@@ -16,10 +16,14 @@ from stanchion.testing import shield_for
 PASSWORD = "hunter2"
 
 
-def told(policy: dict[str, Any], url: str = "", args: dict[str, Any] | None = None) -> tuple[Any, str]:
+def told(
+    policy: dict[str, Any], url: str = "", args: dict[str, Any] | None = None
+) -> tuple[Any, str]:
     """What is decided about a request or a call, and all that is written down of it."""
     guards = [{"use": "egress", "deadline_ms": 60_000, **policy}]
-    shield = shield_for({"name": "out", "guards": guards}, resolver=lambda _host, _port: ["93.184.216.34"])
+    shield = shield_for(
+        {"name": "out", "guards": guards}, resolver=lambda _host, _port: ["93.184.216.34"]
+    )
     run = shield.run()
     decision = run.egress(url) if args is None else run.check("fetch", args)
     return decision, "".join([str(kept.read()) for kept in shield.journal.kept()])
@@ -84,11 +88,16 @@ def test_logins_in_arguments_are_kept_out_of_records(args: dict[str, Any]) -> No
 
 
 def test_what_is_no_login_is_written_as_it_is() -> None:
-    for text in ("https://example.com/@me", "https://example.com/?mail=a@b.example", "https://example.com/", "no url"):
+    for text in (
+        "https://example.com/@me",
+        "https://example.com/?mail=a@b.example",
+        "https://example.com/",
+        "no url",
+    ):
         assert login_in(text) is None
     call = ToolCall(
         id="e", at=0, run=RunInfo("r"), tool="t",
-        args={"url": "http://127.0.0.1/", "to": "me@example.com", "m": "mailto:me@x.example", "s": "is: me @ home"},
+        args={"url": "http://127.0.0.1/", "to": "me@example.com", "m": "mailto:me@x.example", "s": "is: me @ home"},  # noqa: E501
     )  # fmt: skip
     finding = EgressGuard().judge(read(call))
     assert finding is not None

@@ -16,7 +16,9 @@ from stanchion.readings.paths.targets import Seeing, Target, targets
 PLAIN = Seeing(lambda _tool: None, {})
 
 
-def named(tool: str, traits: tuple[str, ...], args: dict[str, Any], seeing: Seeing = PLAIN) -> list[Target]:
+def named(
+    tool: str, traits: tuple[str, ...], args: dict[str, Any], seeing: Seeing = PLAIN
+) -> list[Target]:
     return list(targets(tool, traits, args, seeing, held(tool, args, USUAL)))
 
 
@@ -39,8 +41,16 @@ def found(tool: str, args: dict[str, Any], *traits: str) -> list[tuple[str, Use,
         ),
         ("deep", {"x": {"y": [{"filename": "a"}]}}, [("a", "write", True)]),
         ("copy_file", {"src": "a", "dst": "b"}, [("a", "read", True), ("b", "write", True)]),
-        ("move_file", {"source": "a", "destination": "b"}, [("a", "delete", True), ("b", "write", True)]),
-        ("convert", {"input_path": "a", "output_path": "b"}, [("a", "read", True), ("b", "write", True)]),
+        (
+            "move_file",
+            {"source": "a", "destination": "b"},
+            [("a", "delete", True), ("b", "write", True)],
+        ),
+        (
+            "convert",
+            {"input_path": "a", "output_path": "b"},
+            [("a", "read", True), ("b", "write", True)],
+        ),
         ("rename_branch", {"old": "main", "new": "trunk"}, []),
         ("send_mail", {"to": "ada@example.org", "body": "see /etc/shadow"}, []),
         ("http_get", {"path": "/api/users"}, [("/api/users", "read", False)]),
@@ -97,7 +107,9 @@ def test_a_command_that_changes_its_folder_is_followed() -> None:
 
 
 def test_guards_that_lay_down_nothing_of_their_own_read_the_paths_of_a_call_once() -> None:
-    call = read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="write_file", args={"path": "a.py"}))
+    call = read(
+        ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="write_file", args={"path": "a.py"})
+    )
     found = Files().targets(call)
     assert Files(root=("/",), shipped=False).targets(call) is found
     assert found == [Target("a.py", "write")]

@@ -1,4 +1,5 @@
-"""Stores and journals that fail when a test says so: they say that they are lost, or raise whatever they like."""
+"""Stores and journals that fail when a test says so: they say that they are lost, or raise whatever
+they like."""
 
 from __future__ import annotations
 
@@ -33,11 +34,14 @@ def only(one: int, error: Exception) -> Fails:
 
 
 class FailingStore:
-    """A store in memory; `applied` ones carry a batch out before they fail, so that only the answer is lost."""
+    """A store in memory; `applied` ones carry a batch out before they fail, so that only the answer
+    is lost."""
 
     place = ""
 
-    def __init__(self, clock: Callable[[], int], fails: Fails = well, applied: bool = False) -> None:
+    def __init__(
+        self, clock: Callable[[], int], fails: Fails = well, applied: bool = False
+    ) -> None:
         self.inner = MemoryStore(clock)
         self.fails, self.applied = fails, applied
         self.count = 0

@@ -1,4 +1,5 @@
-"""Content guards for tests: each finds a few made-up things in texts and can say what is settled."""
+"""Content guards for tests: each finds a few made-up things in texts and can say what is
+settled."""
 
 from __future__ import annotations
 
@@ -72,7 +73,9 @@ class _Finder(msgspec.Struct, frozen=True):
         if not any(spans):
             return None
         patches = hiding(found, spans, word)
-        return Finding(self.action, "test.found", text="something is in it", patches=patches, terms=self.terms)
+        return Finding(
+            self.action, "test.found", text="something is in it", patches=patches, terms=self.terms
+        )
 
 
 class Keys(_Finder, frozen=True):
@@ -82,10 +85,14 @@ class Keys(_Finder, frozen=True):
     id: str = "keys"
 
     def find(self, text: str, at: int = 0) -> list[Span]:
-        return [Span(m.start(), m.end(), "block" if m[0][0] == "<" else "key") for m in _KEYS.finditer(text, at)]
+        return [
+            Span(m.start(), m.end(), "block" if m[0][0] == "<" else "key")
+            for m in _KEYS.finditer(text, at)
+        ]
 
     def settled(self, text: str) -> int:
-        """Up to the last word, or the block that is open; a word that is too long to be a key is none."""
+        """Up to the last word, or the block that is open; a word that is too long to be a key is
+        none."""
         opened = _OPEN.search(text)
         if opened is not None:
             return opened.start()
@@ -104,7 +111,8 @@ class Cards(_Finder, frozen=True):
         return [Span(match.start(), match.end(), "card") for match in _CARDS.finditer(text, at)]
 
     def settled(self, text: str) -> int:
-        """Up to the digits at the end, with their spaces; so many that they are no card are settled."""
+        """Up to the digits at the end, with their spaces; so many that they are no card are
+        settled."""
         last = _LAST_DIGITS.search(text[-20:])
         held = 0 if last is None else len(last[0])
         return len(text) - held if held <= 16 else len(text)

@@ -1,7 +1,8 @@
-"""Killing payers: `python -m tests.runtime.killing_payments FOLDER` kills a process before and after every step of a
-payment's life, and resumes it in another one.
+"""Killing payers: `python -m tests.runtime.killing_payments FOLDER` kills a process before and
+after every step of a payment's life, and resumes it in another one.
 
-Each is a fork of this one, so that a kill costs milliseconds. State is in a file, and so is what was paid.
+Each is a fork of this one, so that a kill costs milliseconds. State is in a file, and so is what
+was paid.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def killed_at(folder: Path, cut: Cut) -> bool:
     if not child:
         try:
             run = shield_on(folder).run("clerk", "bills", id="r")
-            Life(run, cut, lambda: os.kill(os.getpid(), signal.SIGKILL)).pay(payer(folder), 10, "invoice-7")
+            Life(run, cut, lambda: os.kill(os.getpid(), signal.SIGKILL)).pay(
+                payer(folder), 10, "invoice-7"
+            )
             os._exit(0)
         finally:
             os._exit(1)
@@ -69,7 +72,8 @@ def killed_at(folder: Path, cut: Cut) -> bool:
 
 
 def resumed(folder: Path) -> tuple[str, int]:
-    """Bring a payment to its end in this process; what came of it, and how often one had to wait."""
+    """Bring a payment to its end in this process; what came of it, and how often one had to
+    wait."""
     late = [0]
 
     def later() -> None:
@@ -95,7 +99,9 @@ def main(folder: str) -> None:
             assert paid(place) <= 1
             final, waited = resumed(place)
             assert final in ("paid", "ledger.result_not_kept"), final
-            assert paid(place) == 1, f"paid {paid(place)} times after a kill at step {step}, after: {after}"
+            assert paid(place) == 1, (
+                f"paid {paid(place)} times after a kill at step {step}, after: {after}"
+            )
             told["kills"] += 1
             told["paid"] += paid(place)
             told["unknown"] += waited > 0 and final == "ledger.result_not_kept"

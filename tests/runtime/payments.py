@@ -1,4 +1,5 @@
-"""A payment's life, cut at any of its steps: what a flow asks for is enumerated, and cut before or after it is done."""
+"""A payment's life, cut at any of its steps: what a flow asks for is enumerated, and cut before or
+after it is done."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ class Killed(BaseException):
 class Cut(NamedTuple):
     """Where a life is cut: at which step, before or after it was carried out, and how.
 
-    `killed`: nothing happens any more. `interrupted`: the flow is told, and may tidy up. `lost`: the store does not
-    answer this once.
+    `killed`: nothing happens any more. `interrupted`: the flow is told, and may tidy up. `lost`:
+    the store does not answer this once.
     """
 
     step: int
@@ -113,8 +114,11 @@ def end(flow: Flow[Any]) -> None:
     raise AssertionError("a flow that is killed goes on and on")
 
 
-def brought_to_an_end(process: Callable[[], Shield], pay: Pay, named: str, paid: Callable[[], int], later: Any) -> str:
-    """Resume a payment until something final comes of it: `paid`, or the code of the refusal that stands for good.
+def brought_to_an_end(
+    process: Callable[[], Shield], pay: Pay, named: str, paid: Callable[[], int], later: Any
+) -> str:
+    """Resume a payment until something final comes of it: `paid`, or the code of the refusal that
+    stands for good.
 
     Where nobody knows what came of it, a person looks (`paid`) and says so.
     """

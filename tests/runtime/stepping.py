@@ -1,4 +1,5 @@
-"""Flows one need at a time: what is asked for is seen, can be lost, and time passes without anybody waiting."""
+"""Flows one need at a time: what is asked for is seen, can be lost, and time passes without anybody
+waiting."""
 
 from __future__ import annotations
 

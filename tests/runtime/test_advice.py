@@ -1,4 +1,5 @@
-"""What a run is told of its tools and of refusals: bounded, quoted, for its own tenant, and outside of decisions."""
+"""What a run is told of its tools and of refusals: bounded, quoted, for its own tenant, and outside
+of decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def learning(tier: str = "session", style: str = "concise", **more: Any) -> dict
 
 @pytest.mark.parametrize("style", GOLDEN)
 @pytest.mark.parametrize("tier", ["session", "process", "persistent"])
-def test_a_run_is_told_what_failed_in_the_words_of_the_specification(style: StyleName, tier: str) -> None:
+def test_a_run_is_told_what_failed_in_the_words_of_the_specification(
+    style: StyleName, tier: str
+) -> None:
     shield = shield_for(learning(tier, style))
     run = shield.run("a")
     for _ in range(3):
@@ -113,7 +116,9 @@ def test_a_resolver_words_what_is_known() -> None:
 
     def own(context: AdviceContext) -> str:
         if context.tool_reliability is not None and context.tool_reliability < 0.3:
-            return f"Warning: {context.tool_name} has only {context.tool_reliability:.0%} reliability!"
+            return (
+                f"Warning: {context.tool_name} has only {context.tool_reliability:.0%} reliability!"
+            )
         return ""
 
     shield.advise_with(own)
@@ -133,7 +138,9 @@ def raising(_context: AdviceContext) -> str:
     raise RuntimeError("secret-1234")
 
 
-@pytest.mark.parametrize("rubbish", [raising, lambda _: None, lambda _: 7, lambda _: "x" * (MOST_CHARS + 1)])
+@pytest.mark.parametrize(
+    "rubbish", [raising, lambda _: None, lambda _: 7, lambda _: "x" * (MOST_CHARS + 1)]
+)
 def test_a_resolver_that_fails_is_counted_and_the_style_is_used(rubbish: Any) -> None:
     shield = shield_for(learning())
     shield.advise_with(rubbish)
@@ -158,7 +165,11 @@ def test_advice_is_cached_and_counted() -> None:
 
 
 def test_a_refusal_names_the_alternatives_of_the_policy() -> None:
-    policy = {"name": "x", "guards": [DENIED], "tools": {"pay": {"alternatives": ["request_payment", "pay"]}}}
+    policy = {
+        "name": "x",
+        "guards": [DENIED],
+        "tools": {"pay": {"alternatives": ["request_payment", "pay"]}},
+    }
     shield = shield_for(policy)
 
     @shield.tool
@@ -179,7 +190,11 @@ def test_a_refusal_names_the_alternatives_of_the_policy() -> None:
 
 
 def test_a_refusal_says_what_a_call_that_worked_had() -> None:
-    schema = {"type": "object", "properties": {"to": {}, "currency": {}}, "required": ["to", "currency"]}
+    schema = {
+        "type": "object",
+        "properties": {"to": {}, "currency": {}},
+        "required": ["to", "currency"],
+    }
     tools = {"pay": {"schema": schema}}
     shield = shield_for(learning("process", guards=[{"use": "schema"}], tools=tools))
     shield.run("b").result("pay", {"to": "ann", "currency": "EUR"}, "ok")
@@ -187,7 +202,9 @@ def test_a_refusal_says_what_a_call_that_worked_had() -> None:
     decision = run.check("pay", {"to": "bob"})
     assert decision.code == "schema.missing"
     said = run.guidance(decision)
-    assert said.text.endswith("beside a call that worked: 'currency' is missing (a text), 'to' has another value")
+    assert said.text.endswith(
+        "beside a call that worked: 'currency' is missing (a text), 'to' has another value"
+    )
     assert "EUR" not in said.text
     assert "ann" not in said.text
     other = shield.run("c", tenant="other").check("pay", {"to": "bob"})
@@ -206,7 +223,9 @@ def test_guidance_is_outside_of_the_decision_and_its_record() -> None:
 
 def test_when_to_try_again_is_said() -> None:
     clock = FakeClock()
-    run = shield_for({"name": "x", "guards": [{"use": "breaker", "failure_threshold": 1}]}, clock=clock).run("a")
+    run = shield_for(
+        {"name": "x", "guards": [{"use": "breaker", "failure_threshold": 1}]}, clock=clock
+    ).run("a")
     run.error("pay", ConnectionError())
     said = run.guidance(run.check("pay", {}))
     assert said.again == "later"
@@ -215,7 +234,9 @@ def test_when_to_try_again_is_said() -> None:
     assert run.guidance(run.check("search", {})).wrong == ""
 
 
-def test_experience_that_cannot_be_read_takes_no_refusal_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_experience_that_cannot_be_read_takes_no_refusal_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Nothing is asked of the store for a refusal."""
     shield = shield_for(learning("persistent", guards=[DENIED]))
 
@@ -233,7 +254,9 @@ def test_a_shield_is_loaded_without_advice() -> None:
 
 
 @pytest.mark.parametrize("tier", ["session", "process", "persistent"])
-def test_a_failure_is_known_at_once_and_successes_cost_no_redaction(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_known_at_once_and_successes_cost_no_redaction(
+    tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from stanchion.runtime.learning import keeper as keeping
 
     monkeypatch.setattr(keeping.Keeper, "_wake", lambda *_: None)
@@ -280,7 +303,9 @@ def test_a_refusal_by_own_code_says_what_to_do_instead(code: Any) -> None:
         ({"action": "block"}, "choose another way"),
     ],
 )
-def test_a_rule_that_asks_a_person_does_not_send_the_agent_elsewhere(options: dict[str, Any], instead: str) -> None:
+def test_a_rule_that_asks_a_person_does_not_send_the_agent_elsewhere(
+    options: dict[str, Any], instead: str
+) -> None:
     rule = {"use": "rule", "when": "event.tool == 'pay'", **options}
     run = shield_for({"name": "x", "guards": [rule]}).run("a")
     said = run.guidance(run.check("pay", {}))
@@ -303,9 +328,13 @@ def test_what_is_halted_is_not_to_be_waited_for(scope: str, again: str) -> None:
 
 @pytest.mark.parametrize("style", GOLDEN)
 @pytest.mark.parametrize(
-    "error", ["e" * 300, "no connection " * 40, "漢字" * 200, '"\u2028' * 150], ids=["e", "prose", "kanji", "lines"]
+    "error",
+    ["e" * 300, "no connection " * 40, "漢字" * 200, '"\u2028' * 150],
+    ids=["e", "prose", "kanji", "lines"],
 )
-def test_a_long_error_is_shortened_and_does_not_silence_advice(style: StyleName, error: str) -> None:
+def test_a_long_error_is_shortened_and_does_not_silence_advice(
+    style: StyleName, error: str
+) -> None:
     with shield_for(learning("process", style)) as shield:
         run = shield.run("a")
         run.result("query", {"q": 1, "note": error}, "ok")

@@ -1,4 +1,5 @@
-"""Questions under way when their run ends: what was asked is refused because the run is over, and no guard was late."""
+"""Questions under way when their run ends: what was asked is refused because the run is over, and
+no guard was late."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ RISKS: dict[str, Any] = {risk: {"risk": risk} for risk in ("low", "medium", "hig
 
 
 class Code:
-    """Code that may fail open: it ends a run that calls `end`, and thinks about everything else until it is let go."""
+    """Code that may fail open: it ends a run that calls `end`, and thinks about everything else
+    until it is let go."""
 
     id = "asked"
     fail_open = True
@@ -76,7 +78,8 @@ class Scene:
             self.run.call(self.tool("end"))
 
     def let_go(self, do: Callable[[], Any]) -> None:
-        """What happens while the code thinks, and does not cancel it: it finds nothing to object to."""
+        """What happens while the code thinks, and does not cancel it: it finds nothing to object
+        to."""
         do()
         self.code.go.set()
 
@@ -85,15 +88,26 @@ ENDS: dict[str, tuple[Callable[[Scene], Any], str]] = {
     "a rule": (Scene.end_by_a_rule, "kernel.ended"),
     "cancelled": (lambda scene: scene.run.cancel("no more"), "kernel.cancelled"),
     "closed": (lambda scene: scene.run.close(), "kernel.ended"),
-    "parent": (lambda scene: scene.let_go(lambda: scene.parent.cancel("no more")), "kernel.cancelled"),
+    "parent": (
+        lambda scene: scene.let_go(lambda: scene.parent.cancel("no more")),
+        "kernel.cancelled",
+    ),
     "halted": (lambda scene: scene.let_go(lambda: scene.shield.halt("drill")), "kernel.halted"),
-    "agent": (lambda scene: scene.let_go(lambda: scene.shield.quarantine("agent:bob")), "kernel.quarantined"),
-    "deadline": (lambda scene: scene.let_go(lambda: scene.clock.advance(60_000)), "kernel.deadline"),
+    "agent": (
+        lambda scene: scene.let_go(lambda: scene.shield.quarantine("agent:bob")),
+        "kernel.quarantined",
+    ),
+    "deadline": (
+        lambda scene: scene.let_go(lambda: scene.clock.advance(60_000)),
+        "kernel.deadline",
+    ),
     "shield": (lambda scene: scene.shield.close(), "kernel.ended"),
 }
 
 
-@pytest.fixture(params=[(False, "low"), (True, "medium"), (True, "high")], ids=lambda one: f"{one[0]}-{one[1]}")
+@pytest.fixture(
+    params=[(False, "low"), (True, "medium"), (True, "high")], ids=lambda one: f"{one[0]}-{one[1]}"
+)
 def scene(request: pytest.FixtureRequest) -> Iterator[tuple[Scene, str]]:
     deep, risk = request.param
     made = Scene(Code(deep))
@@ -145,7 +159,10 @@ def test_a_run_ends_for_one_reason() -> None:
     one.end_by_a_rule()
     one.run.cancel("afterwards")
     decision = one.run.check("low", {})
-    assert (decision.code, decision.determining and decision.determining.args) == ("kernel.ended", ("enough",))
+    assert (decision.code, decision.determining and decision.determining.args) == (
+        "kernel.ended",
+        ("enough",),
+    )
     one.shield.close()
 
 
@@ -155,7 +172,10 @@ def test_a_run_that_was_closed_here_is_ended_for_all_in_the_words_of_whoever_doe
     one.run.close()
     one.run.cancel("for all")
     decision = child.check("low", {})
-    assert (decision.code, decision.determining and decision.determining.args) == ("kernel.cancelled", ("for all",))
+    assert (decision.code, decision.determining and decision.determining.args) == (
+        "kernel.cancelled",
+        ("for all",),
+    )
     one.shield.close()
 
 

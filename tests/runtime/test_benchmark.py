@@ -1,4 +1,5 @@
-"""The benchmark: what layers win for a weak player, what they leave alone for a strong one, and that its files fit."""
+"""The benchmark: what layers win for a weak player, what they leave alone for a strong one, and
+that its files fit."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ def test_every_game_is_played_by_everybody_in_every_way(found: list[Result]) -> 
     assert len(ways) == len(found) == len(GAMES) * len(LAWS) * len(PLAYERS) * len(LAYERS)
 
 
-def test_schema_and_repair_win_at_least_half_of_what_a_weak_player_loses(found: list[Result]) -> None:
+def test_schema_and_repair_win_at_least_half_of_what_a_weak_player_loses(
+    found: list[Result],
+) -> None:
     weak = change(found, "2", "weak")
     assert len(weak.lost) >= 3
     assert 2 * len(weak.won) >= len(weak.lost)
@@ -88,7 +91,9 @@ def test_nothing_changes_for_a_strong_player(found: list[Result], law: str) -> N
 
 def test_a_game_can_be_lost_with_more_points_than_it_is_won_with(found: list[Result]) -> None:
     chain = {
-        one.layers: one for one in found if one.game == "evidence-chain" and (one.law, one.player) == ("1", "weak")
+        one.layers: one
+        for one in found
+        if one.game == "evidence-chain" and (one.law, one.player) == ("1", "weak")
     }
     lost, won = chain["off"], chain["repair"]
     assert (lost.won, won.won) == (False, True)
@@ -116,12 +121,23 @@ def test_the_chain_begins_with_a_log() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_game_can_be_played_by_hand(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_can_be_played_by_hand(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = load_transcript(FOLDER / name / "strong.yaml").second
     moves = tmp_path / "moves.jsonl"
     moves.write_text("".join(f"{turn[0]}\n" for turn in said))
     place = FOLDER / name
-    words = ["tutor", "play", str(place / "game.yaml"), "--root", str(place / WORLD), "--moves", str(moves), *USER]
+    words = [
+        "tutor",
+        "play",
+        str(place / "game.yaml"),
+        "--root",
+        str(place / WORLD),
+        "--moves",
+        str(moves),
+        *USER,
+    ]
     assert main(words) == 0
     assert "proven in turn" in capsys.readouterr().out
 
@@ -168,21 +184,26 @@ def test_json_has_one_line_for_each_game_and_how_it_was_played(
     assert main(["tutor", "games", "misleading-file", "--json", *USER]) == 0
     told = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     played = [one for one in found if one.game == "misleading-file"]
-    assert [(one["law"], one["player"], one["layers"], one["won"], one["false"]) for one in told] == [
-        (one.law, one.player, one.layers, one.won, list(one.false)) for one in played
-    ]
+    assert [
+        (one["law"], one["player"], one["layers"], one["won"], one["false"]) for one in told
+    ] == [(one.law, one.player, one.layers, one.won, list(one.false)) for one in played]
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["games", "chess"], "`chess` is no game of the benchmark: there are contradiction, evidence-chain"),
+        (
+            ["games", "chess"],
+            "`chess` is no game of the benchmark: there are contradiction, evidence-chain",
+        ),
         (["games", "--root", "x"], "takes no `--root`"),
         (["play", "x.yaml", "--json"], "takes no `--json`"),
         (["play"], "`stanchion tutor play` needs a file"),
     ],
 )
-def test_a_wrong_word_is_one_clear_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_word_is_one_clear_line(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["tutor", *words]) == 2
     err = capsys.readouterr().err
     assert says in err

@@ -69,7 +69,11 @@ def test_a_shielded_function_looks_like_the_function() -> None:
         assert shielded.__name__ == fn.__name__
         assert shielded.__doc__ == fn.__doc__
         assert inspect.signature(shielded) == inspect.signature(fn)
-        for kind in (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
+        for kind in (
+            inspect.iscoroutinefunction,
+            inspect.isgeneratorfunction,
+            inspect.isasyncgenfunction,
+        ):
             assert kind(shielded) == kind(fn)
 
 
@@ -117,8 +121,14 @@ def test_methods_are_judged_by_their_arguments_not_their_object() -> None:
     with shield.run() as run:
         assert disk.remove("a") == 1
         assert run.call(disk.remove, path="b") == 2
-    first, second = (kept.read() for kept in shield.journal.kept() if kept.read().stage == "tool_call")
-    assert (first.tool, first.content, second.content) == ("disk.remove", {"path": "a"}, {"path": "b"})
+    first, second = (
+        kept.read() for kept in shield.journal.kept() if kept.read().stage == "tool_call"
+    )
+    assert (first.tool, first.content, second.content) == (
+        "disk.remove",
+        {"path": "a"},
+        {"path": "b"},
+    )
 
 
 def test_async_tools_are_awaited() -> None:
@@ -223,7 +233,10 @@ def test_a_sync_caller_is_kept_to_the_deadline() -> None:
     def hang() -> None:
         free.wait(30)
 
-    with shield.run() as run, pytest.raises(DeadlineExceeded, match=r"`hang` did not finish within 0\.05 s"):
+    with (
+        shield.run() as run,
+        pytest.raises(DeadlineExceeded, match=r"`hang` did not finish within 0\.05 s"),
+    ):
         run.call(hang)
     assert not free.is_set()
     free.set()
@@ -351,5 +364,10 @@ def test_a_value_that_a_name_would_hide_is_an_error_and_nothing_runs() -> None:
 
 def rule_on_amounts() -> dict[str, Any]:
     """A policy under which nobody pays much."""
-    most = {"use": "rule", "id": "most", "stages": ["tool_call"], "when": "event.args.amount > 1000"}
+    most = {
+        "use": "rule",
+        "id": "most",
+        "stages": ["tool_call"],
+        "when": "event.args.amount > 1000",
+    }
     return {"name": "p", "guards": [most]}

@@ -34,8 +34,8 @@ REPORT: dict[Stage, Callable[[Run], Any]] = {
 
 @pytest.mark.parametrize(("stage", "action"), CELLS)
 def test_a_reported_event_gets_the_action_of_its_cell(stage: Stage, action: Action) -> None:
-    """A cell that makes sense is decided as it is; any other becomes the next stricter that does. Here nothing makes a
-    lesser request, so what asks for one refuses."""
+    """A cell that makes sense is decided as it is; any other becomes the next stricter that does.
+    Here nothing makes a lesser request, so what asks for one refuses."""
     shield = Shield.load(BARE, guards=[says(action, stage, terms=NOW)])
     decision = REPORT[stage](shield.run("a"))
     expected = next(a for a in Action if a >= action and a in TABLE[stage])
@@ -51,8 +51,8 @@ def test_a_reported_event_gets_the_action_of_its_cell(stage: Stage, action: Acti
 
 @pytest.mark.parametrize(("stage", "action"), CELLS)
 def test_what_stands_in_the_table_is_what_is_carried(stage: Stage, action: Action) -> None:
-    """The lookup the engine uses agrees with the table, and never becomes milder; but what has been handed over is not
-    taken back, so there is a warning instead."""
+    """The lookup the engine uses agrees with the table, and never becomes milder; but what has been
+    handed over is not taken back, so there is a warning instead."""
     happens = carried(stage)[action]
     assert sensible(stage, happens)
     if stage in ONLY_WARNS and Action.WARN < action < Action.QUARANTINE:
@@ -97,7 +97,9 @@ def test_a_tool_runs_only_where_its_cell_says_so(action: Action) -> None:
 def test_a_result_reaches_the_agent_only_where_its_cell_says_so(action: Action) -> None:
     """A refused result is thrown away, and undone from BLOCK on."""
     undone: list[str] = []
-    shield = Shield.load(BARE, guards=[says(action, Stage.TOOL_RESULT, patches=(Patch((), "patched"),))])
+    shield = Shield.load(
+        BARE, guards=[says(action, Stage.TOOL_RESULT, patches=(Patch((), "patched"),))]
+    )
 
     @shield.tool(undo=lambda user: undone.append(user))
     def delete(user: str) -> str:
@@ -114,7 +116,8 @@ def test_a_result_reaches_the_agent_only_where_its_cell_says_so(action: Action) 
 
 @pytest.mark.parametrize("action", [a for a in Action if a in TABLE[Stage.ERROR]])
 def test_an_error_is_retried_only_under_retry(action: Action) -> None:
-    """Only RETRY tries again; HALT ends the run instead of handing the error on; REDACT withholds its text."""
+    """Only RETRY tries again; HALT ends the run instead of handing the error on; REDACT withholds
+    its text."""
     calls: list[int] = []
     patches = (Patch((), "withheld"),) if action == Action.REDACT else ()
     shield = Shield.load(BARE, guards=[says(action, Stage.ERROR, patches=patches)])
@@ -133,7 +136,8 @@ def test_an_error_is_retried_only_under_retry(action: Action) -> None:
 
 @pytest.mark.parametrize("action", [a for a in Action if a in TABLE[Stage.MODEL_CHUNK]])
 def test_a_stream_ends_where_its_cell_says_so(action: Action) -> None:
-    """Chunks are delivered up to DEGRADE; from BLOCK on the stream ends and its source is closed."""
+    """Chunks are delivered up to DEGRADE; from BLOCK on the stream ends and its source is
+    closed."""
     closed: list[bool] = []
 
     def source() -> Any:
@@ -178,7 +182,12 @@ def test_a_reply_is_handed_on_only_where_its_cell_says_so(action: Action) -> Non
 def test_a_policy_that_asks_for_a_senseless_cell_is_refused() -> None:
     """A cell that makes no sense is an error when the policy loads, not a surprise at run time."""
     with pytest.raises(PolicyError, match="`retry` makes no sense at `charge`"):
-        Shield.load({"name": "p", "guards": [{"use": "step_limit", "stages": ["charge"], "action": "retry"}]})
+        Shield.load(
+            {
+                "name": "p",
+                "guards": [{"use": "step_limit", "stages": ["charge"], "action": "retry"}],
+            }
+        )
 
 
 def test_a_chunk_takes_no_guard_that_keeps_state() -> None:

@@ -1,4 +1,5 @@
-"""Chain results: the verdict, the message and the duration of each guardrail, in the order of the chain."""
+"""Chain results: the verdict, the message and the duration of each guardrail, in the order of the
+chain."""
 
 from __future__ import annotations
 
@@ -40,12 +41,18 @@ def test_the_worst_verdict_is_the_chains(actions: tuple[str, str], verdict: str)
 
 
 def test_guardrails_stand_in_the_order_of_the_chain_and_ties_go_by_category() -> None:
-    guards = [says("quality", 10, "allow", "quality"), says("late", 20, "warn"), says("safety", 10, "escalate")]
+    guards = [
+        says("quality", 10, "allow", "quality"),
+        says("late", 20, "warn"),
+        says("safety", 10, "escalate"),
+    ]
     assert results(*guards)[1] == [("safety", "escalate"), ("quality", "pass"), ("late", "warn")]
 
 
 def test_a_block_skips_the_rest_and_nothing_else_does() -> None:
-    verdict, details, skipped = results(says("a", 1, "escalate"), says("b", 2, "block"), says("c", 3, "warn"))
+    verdict, details, skipped = results(
+        says("a", 1, "escalate"), says("b", 2, "block"), says("c", 3, "warn")
+    )
     assert (verdict, details, skipped) == ("block", [("a", "escalate"), ("b", "block")], ("c",))
 
 
@@ -60,7 +67,11 @@ def test_a_guardrail_that_found_nothing_passes_without_a_message() -> None:
 
 
 def test_parts_of_one_guardrail_give_one_verdict() -> None:
-    guards = [says("whole", 1, "warn"), {**says("other", 2, "escalate"), "part_of": "whole"}, says("next", 3, "allow")]
+    guards = [
+        says("whole", 1, "warn"),
+        {**says("other", 2, "escalate"), "part_of": "whole"},
+        says("next", 3, "allow"),
+    ]
     assert results(*guards)[1] == [("whole", "escalate"), ("next", "pass")]
 
 

@@ -9,7 +9,16 @@ import msgspec
 import pytest
 
 from stanchion import Action, Context, Finding, Shield
-from stanchion.kernel.context import HISTORY, LONGEST, MOST, Said, Scope, Source, ToolFacts, Violation
+from stanchion.kernel.context import (
+    HISTORY,
+    LONGEST,
+    MOST,
+    Said,
+    Scope,
+    Source,
+    ToolFacts,
+    Violation,
+)
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.readings.requests import asks_for_instructions, asks_for_powers
@@ -18,7 +27,11 @@ from tests.runtime.guards import says
 
 POLICY: dict[str, Any] = {
     "name": "p",
-    "tools": {"mail": {"risk": "high"}, "notes": {"risk": "low", "trust": "trusted"}, "web.*": {"trust": "web"}},
+    "tools": {
+        "mail": {"risk": "high"},
+        "notes": {"risk": "low", "trust": "trusted"},
+        "web.*": {"trust": "web"},
+    },
     "agents": {"ann": {"allowed_tools": ["mail", "notes", "web.fetch"]}},
     "tasks": {"report": {"related_tools": ["notes"]}},
     "guards": [{"use": "tool_allowlist"}, {"use": "task_scope"}],
@@ -30,7 +43,9 @@ class Asks:
 
     deadline_ms = 60_000
 
-    def __init__(self, name: str = "asks", deep: bool = False, stages: tuple[str, ...] = ("tool_call",)) -> None:
+    def __init__(
+        self, name: str = "asks", deep: bool = False, stages: tuple[str, ...] = ("tool_call",)
+    ) -> None:
         self.id, self.deep, self.stages = name, deep, stages
         self.seen: list[Context] = []
 
@@ -122,14 +137,18 @@ def test_what_is_redacted_or_refused_is_not_in_it() -> None:
     run.result("notes", {}, "nobody hears this")
     run.check("mail", {})
     (context,) = asks.seen
-    assert [one.text for one in context.conversation_history] == ["the key is [redacted:aws-access-token] now"]
+    assert [one.text for one in context.conversation_history] == [
+        "the key is [redacted:aws-access-token] now"
+    ]
     assert "AKIA" not in repr(context)
     assert [one.action for one in context.previous_violations] == ["REDACT", "BLOCK"]
 
 
 def test_it_is_bounded() -> None:
     asks = Asks()
-    run = shield_for({"name": "p"}, guards=[asks, says(Action.WARN, Stage.TOOL_RESULT, effects=("tell",))]).run("ann")
+    run = shield_for(
+        {"name": "p"}, guards=[asks, says(Action.WARN, Stage.TOOL_RESULT, effects=("tell",))]
+    ).run("ann")
     run.prompt("x" * 100_000)
     for number in range(200):
         run.result(f"tool-{number}", {}, "y" * 50_000)

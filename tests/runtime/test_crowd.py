@@ -52,7 +52,9 @@ def test_the_agent_reads_how_many_wait_and_not_where() -> None:
         run.call(done.append, 2)
     decision = refused.value.decision
     assert decision.code == "kernel.crowded"
-    assert decision.message.startswith("4,812 others wait for the state store, and this has waited 2.04 s, so the ")
+    assert decision.message.startswith(
+        "4,812 others wait for the state store, and this has waited 2.04 s, so the "
+    )
     assert decision.advice == "try again in a moment"
     assert HOST not in str(refused.value)
     assert HOST in decision.inputs.lost
@@ -62,7 +64,8 @@ def test_the_agent_reads_how_many_wait_and_not_where() -> None:
 
 
 def test_a_flood_opens_nothing() -> None:
-    """A guard that lets actions pass while the store is lost does not do so for whoever floods it."""
+    """A guard that lets actions pass while the store is lost does not do so for whoever floods
+    it."""
     store, shield = opened(OPEN)
     run = shield.run("ann")
     assert run.check("read", {}).proceeds

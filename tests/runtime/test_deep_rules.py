@@ -1,4 +1,5 @@
-"""Deep rules as they are asked: routes by risk, an inbox for each run, rest, kept answers, what they cost."""
+"""Deep rules as they are asked: routes by risk, an inbox for each run, rest, kept answers, what
+they cost."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ RISKS: dict[str, Any] = {risk: {"risk": risk} for risk in ("low", "medium", "hig
 
 
 class Code:
-    """A deep rule's code that does what it is told: answers, raises, or waits until it is let go."""
+    """A deep rule's code that does what it is told: answers, raises, or waits until it is let
+    go."""
 
     id = "rule"
     deep = True
@@ -82,7 +84,9 @@ SHORT = {"critical_wait_ms": 1, "high_wait_ms": 1, "medium_wait_ms": 1}
         ("critical", Action.BLOCK, ["kernel.lookup_expired"]),
     ],
 )
-def test_what_a_late_rule_amounts_to_goes_by_risk(hung: Code, risk: str, action: Action, codes: list[str]) -> None:
+def test_what_a_late_rule_amounts_to_goes_by_risk(
+    hung: Code, risk: str, action: Action, codes: list[str]
+) -> None:
     with shielded(hung, **SHORT) as shield:
         decision = shield.run("a").check(risk, {})
         assert decision.action is action
@@ -92,12 +96,25 @@ def test_what_a_late_rule_amounts_to_goes_by_risk(hung: Code, risk: str, action:
 
 def test_the_documented_waits_are_the_usual_ones() -> None:
     with shielded(Code()) as shield:
-        assert guard_of(shield, "rule").waits == {"low": 0, "medium": 100, "high": 200, "critical": 200}
+        assert guard_of(shield, "rule").waits == {
+            "low": 0,
+            "medium": 100,
+            "high": 200,
+            "critical": 200,
+        }
 
 
 def test_a_rule_has_waits_of_its_own_over_those_of_the_policy() -> None:
-    rule = {"use": "python", "id": "r", "call": "tests.guards.house_rules:no_force", "deep": True, "waits": {"high": 7}}
-    shield = shield_for({"name": "own", "deep": {"high_wait_ms": 300, "low_wait_ms": 9}, "guards": [rule]})
+    rule = {
+        "use": "python",
+        "id": "r",
+        "call": "tests.guards.house_rules:no_force",
+        "deep": True,
+        "waits": {"high": 7},
+    }
+    shield = shield_for(
+        {"name": "own", "deep": {"high_wait_ms": 300, "low_wait_ms": 9}, "guards": [rule]}
+    )
     assert guard_of(shield, "r").waits == {"low": 9, "medium": 100, "high": 7, "critical": 200}
 
 
@@ -146,7 +163,11 @@ def test_what_became_of_questions_is_a_metric(hung: Code) -> None:
         run = shield.run("a")
         for _ in range(3):
             run.check("low", {})
-        told = {one.labels: one.values for one in shield.telemetry.collect() if one.metric == RULE_QUESTIONS.name}
+        told = {
+            one.labels: one.values
+            for one in shield.telemetry.collect()
+            if one.metric == RULE_QUESTIONS.name
+        }
         assert told == {("rule", "asked"): (1,), ("rule", "full"): (2,)}
 
 
@@ -287,7 +308,12 @@ def test_a_question_is_told_to_stop_at_the_end_of_its_time_box() -> None:
     second: Any = rule.enter("t", 2, inbox, lambda *_: None)
     assert told.stopped == 1
     first.answered(Answered("too late to count"))
-    assert rules.counted() == {("r", "asked"): 2, ("r", "full"): 1, ("r", "late"): 1, ("r", "dropped"): 1}
+    assert rules.counted() == {
+        ("r", "asked"): 2,
+        ("r", "full"): 1,
+        ("r", "late"): 1,
+        ("r", "dropped"): 1,
+    }
     second.answered(Failed("OSError"))
     assert rule.enter("t", 3, inbox, lambda *_: None) is None
 
@@ -309,7 +335,12 @@ def test_answers_are_kept_by_tenant_rule_version_and_content() -> None:
     assert paid == [(5, 7)]
     assert ask("p", "r", "t", ["x"]) is answer
     assert paid == [(5, 7)]
-    asked_anew = [("p", "r", "t", ["y"]), ("p", "r", "u", ["x"]), ("p", "other", "t", ["x"]), ("q", "r", "t", ["x"])]
+    asked_anew = [
+        ("p", "r", "t", ["y"]),
+        ("p", "r", "u", ["x"]),
+        ("p", "other", "t", ["x"]),
+        ("q", "r", "t", ["x"]),
+    ]
     assert not [one for one in asked_anew if isinstance(ask(*one), Answered)]
 
 
@@ -323,7 +354,9 @@ class Broken(Plain):
         raise RuntimeError
 
 
-def test_a_rule_that_breaks_the_contract_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_rule_that_breaks_the_contract_keeps_nobody_waiting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     rules, inbox = DeepRules(Clock()), Inbox()
     rules.enter("p", [("r", Broken())], Terms(questions_for_a_run=1))
     rule = rules.of("p", "r")
@@ -398,7 +431,8 @@ def test_async_code_of_a_low_risk_call_is_asked_beside_it() -> None:
 
 
 class Meets:
-    """Code that waits until as many questions are worked on as it is told; one of them alone never ends."""
+    """Code that waits until as many questions are worked on as it is told; one of them alone never
+    ends."""
 
     id, deep, deadline_ms = "rule", True, LONG_MS
 
@@ -425,7 +459,9 @@ def test_questions_beside_calls_are_worked_on_side_by_side_though_each_call_wake
 def test_threads_that_ask_at_once_never_have_more_questions_open_than_a_run_may(hung: Code) -> None:
     with shielded(hung, questions_for_a_run=3) as shield:
         run = shield.run("a")
-        threads = [threading.Thread(target=run.check, args=("low", {"n": number})) for number in range(12)]
+        threads = [
+            threading.Thread(target=run.check, args=("low", {"n": number})) for number in range(12)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -459,7 +495,9 @@ def test_a_flood_of_words_is_cut_before_it_enters_the_next_event(answer: Any, ou
         assert all(len(finding.message) + len(str(finding.args)) < 10_000 for finding in found)
 
 
-def test_what_a_rule_breaks_on_after_its_call_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_a_rule_breaks_on_after_its_call_is_in_the_log_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     code = Code(KeyError("row"))
     with shielded(code, low_wait_ms=0) as shield:
         run = shield.run()

@@ -1,4 +1,5 @@
-"""The ladder of lesser requests: what a degraded request asks for, what it costs, and what nothing acts on."""
+"""The ladder of lesser requests: what a degraded request asks for, what it costs, and what nothing
+acts on."""
 
 from __future__ import annotations
 
@@ -84,12 +85,22 @@ def test_a_lesser_request_is_what_the_model_gets(ask: Ask) -> None:
     model = ScriptedModel(REPLY)
     system = {"role": "system", "content": "be brief"}
     old = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
-    ask(shield, model, messages=[system, *old, *HELLO], model="large", params={"max_tokens": 900, "n": 1})
+    ask(
+        shield,
+        model,
+        messages=[system, *old, *HELLO],
+        model="large",
+        params={"max_tokens": 900, "n": 1},
+    )
     assert model.asked == [[system, *HELLO]]
     assert model.params == [{"model": "small", "max_tokens": 50, "n": 1}]
     assert spent(shield) == 19, "9 tokens in and 1 out, at the price of the cheaper model"
     first, second = records(shield)
-    assert (first.action, first.content["model"], len(first.content["messages"])) == ("DEGRADE", "large", 4)
+    assert (first.action, first.content["model"], len(first.content["messages"])) == (
+        "DEGRADE",
+        "large",
+        4,
+    )
     assert second.content == {
         "model": "small",
         "messages": [system, *HELLO],
@@ -97,10 +108,17 @@ def test_a_lesser_request_is_what_the_model_gets(ask: Ask) -> None:
     }, "what is recorded is what was asked, whole"
 
 
-@pytest.mark.parametrize(("degrade_at", "least", "most"), [(0.001, 500, 600), (99, 500_000, 502_000)])
-def test_what_is_reserved_is_the_price_of_the_request_that_is_made(degrade_at: float, least: int, most: int) -> None:
-    """50 tokens at 10 dollars a million and a short prompt, or 5,000 at 100 dollars where nothing is degraded."""
-    shield = shield_for(policy({"models": {"large": "small"}, "max_tokens": 50}, degrade_at=degrade_at))
+@pytest.mark.parametrize(
+    ("degrade_at", "least", "most"), [(0.001, 500, 600), (99, 500_000, 502_000)]
+)
+def test_what_is_reserved_is_the_price_of_the_request_that_is_made(
+    degrade_at: float, least: int, most: int
+) -> None:
+    """50 tokens at 10 dollars a million and a short prompt, or 5,000 at 100 dollars where nothing
+    is degraded."""
+    shield = shield_for(
+        policy({"models": {"large": "small"}, "max_tokens": 50}, degrade_at=degrade_at)
+    )
     held: list[int] = []
 
     def model(messages: list[Any], **params: Any) -> Any:
@@ -109,7 +127,9 @@ def test_what_is_reserved_is_the_price_of_the_request_that_is_made(degrade_at: f
 
     shield.run().model(model, HELLO, model="large", params={"max_tokens": 5_000})
     assert least <= held[0] <= most
-    assert spent(shield) == (19 if degrade_at < 1 else 190), "and it is settled at the price of the same model"
+    assert spent(shield) == (19 if degrade_at < 1 else 190), (
+        "and it is settled at the price of the same model"
+    )
 
 
 def test_a_request_that_failed_stays_charged_at_the_lesser_estimate() -> None:
@@ -120,7 +140,9 @@ def test_a_request_that_failed_stays_charged_at_the_lesser_estimate() -> None:
 
 
 def test_below_the_mark_nothing_is_changed() -> None:
-    shield = shield_for(policy({"models": {"large": "small"}, "keep_messages": 1, "max_tokens": 5}, degrade_at=50))
+    shield = shield_for(
+        policy({"models": {"large": "small"}, "keep_messages": 1, "max_tokens": 5}, degrade_at=50)
+    )
     model = ScriptedModel(REPLY)
     shield.run().model(model, [*HELLO, *HELLO], model="large", params={"max_tokens": 100})
     assert (model.asked, model.params) == ([[*HELLO, *HELLO]], [{"max_tokens": 100}])
@@ -145,13 +167,19 @@ def test_a_request_that_the_ladder_leaves_as_it_is_is_refused(
     with pytest.raises(Refused) as refused:
         ask(shield, model, messages=HELLO, model="large", params=params)
     assert (refused.value.decision.code, model.count, spent(shield)) == ("kernel.no_lesser", 0, 0)
-    assert [entry.action for entry in records(shield)] == ["DEGRADE", "BLOCK"], "both judgements are in the trail"
+    assert [entry.action for entry in records(shield)] == ["DEGRADE", "BLOCK"], (
+        "both judgements are in the trail"
+    )
 
 
 def test_a_host_is_told_that_a_request_which_stays_as_it_is_does_not_go() -> None:
     shield = shield_for(policy({"models": {"other": "small"}}))
     decision = shield.run().model_call(HELLO, model="large", cost_usd=0.1)
-    assert (decision.action, decision.code, decision.patches) == (Action.BLOCK, "kernel.no_lesser", ())
+    assert (decision.action, decision.code, decision.patches) == (
+        Action.BLOCK,
+        "kernel.no_lesser",
+        (),
+    )
 
 
 class Hides:
@@ -162,25 +190,35 @@ class Hides:
 
     def judge(self, event: Any) -> Finding:
         at = ("args", "q") if event.stage is Stage.TOOL_CALL else ("messages",)
-        return Finding(Action.REDACT, "own.hidden", patches=(Patch(at[-1:], "***" if at[0] == "args" else []),))
+        return Finding(
+            Action.REDACT, "own.hidden", patches=(Patch(at[-1:], "***" if at[0] == "args" else []),)
+        )
 
 
 @pytest.mark.parametrize("stage", [Stage.TOOL_CALL, Stage.MODEL_CALL])
 @pytest.mark.parametrize("others", [[], [Hides()]], ids=["alone", "beside-a-redaction"])
-def test_a_guard_of_ones_own_that_makes_nothing_lesser_refuses(stage: Stage, others: list[Any]) -> None:
+def test_a_guard_of_ones_own_that_makes_nothing_lesser_refuses(
+    stage: Stage, others: list[Any]
+) -> None:
     run = shield_for({"name": "p"}, guards=[says(Action.DEGRADE, stage), *others]).run()
     told = run.check("t", {"q": "x"}) if stage is Stage.TOOL_CALL else run.model_call(HELLO, "m")
     assert (told.action, told.code) == (Action.BLOCK, "kernel.no_lesser")
 
 
 def test_a_lesser_request_that_is_still_too_much_is_refused() -> None:
-    shield = shield_for(policy({"models": {"large": "small"}, "pause_s": 0.001}, cost_usd=0.2), guards=[])
+    shield = shield_for(
+        policy({"models": {"large": "small"}, "pause_s": 0.001}, cost_usd=0.2), guards=[]
+    )
     model = ScriptedModel()
     run = shield.run()
     assert run.check("buy", {}, cost_usd=0.199).proceeds
     with pytest.raises(Refused) as caught:
         run.model(model, HELLO, model="large", params={"max_tokens": 1_000})
-    assert (caught.value.decision.code, model.count, spent(shield)) == ("budget.exceeded", 0, 199_000)
+    assert (caught.value.decision.code, model.count, spent(shield)) == (
+        "budget.exceeded",
+        0,
+        199_000,
+    )
 
 
 def test_a_lesser_request_is_judged_by_every_guard() -> None:
@@ -226,9 +264,9 @@ def test_a_model_that_is_named_among_the_parameters_is_degraded_too(ask: Ask) ->
 
     if ask is by_run_model_call:
         decision = shield.run().model_call(HELLO, params={"model": "large"}, cost_usd=0.1)
-        assert decision.patched({"model": "", "messages": HELLO, "params": {"model": "large"}})["params"] == {
-            "model": "small"
-        }
+        assert decision.patched({"model": "", "messages": HELLO, "params": {"model": "large"}})[
+            "params"
+        ] == {"model": "small"}
         return
     ask(shield, model, messages=HELLO, params={"model": "large", "max_tokens": 10})
     assert asked == [{"model": "small", "max_tokens": 10}]
@@ -258,7 +296,8 @@ def test_the_pause_comes_before_the_second_judgement() -> None:
 
 
 def test_the_whole_budget_is_usable_in_lesser_requests() -> None:
-    """Fault 9 of VERONICA: its degraded calls were refused, so a fifth of every budget could not be used."""
+    """Fault 9 of VERONICA: its degraded calls were refused, so a fifth of every budget could not be
+    used."""
     shield = shield_for(policy({"models": {"large": "small"}}, cost_usd=0.1, degrade_at=80))
     exact = {"text": "hi", "usage": {"input_tokens": 0, "output_tokens": 10}}
     model = ScriptedModel(*[exact] * 300)
@@ -279,7 +318,9 @@ def test_the_whole_budget_is_usable_in_lesser_requests() -> None:
 
 def test_guards_of_ones_own_degrade_by_the_same_ladder() -> None:
     ladder = {"models": {"large": "small"}}
-    shield = shield_for(policy(ladder, degrade_at=100), guards=[says(Action.DEGRADE, Stage.MODEL_CALL)])
+    shield = shield_for(
+        policy(ladder, degrade_at=100), guards=[says(Action.DEGRADE, Stage.MODEL_CALL)]
+    )
     model = ScriptedModel(REPLY)
     shield.run().model(model, HELLO, model="large", params={"max_tokens": 10})
     assert model.params == [{"model": "small", "max_tokens": 10}]
@@ -325,9 +366,21 @@ NONE = "nothing acts on `degrade`: no guard answers `degrade`"
         ({"max_tokens": 5}, [], NONE),
         ({"pause_s": 5}, [{**BUDGET, "degrade_at": None}], NONE),
         ({"max_tokens": 5}, [{**BUDGET, "enabled": False}], NONE),
-        ({"max_tokens": 5}, [OWN], "nothing acts on `degrade.max_tokens`: no guard answers `degrade` about a request"),
-        ({"keep_messages": 5}, [{**BUDGET, "stages": ["tool_call"]}], "nothing acts on `degrade.keep_messages`"),
-        ({"models": {"a": "b"}}, [{**BUDGET, "applies_to": {"tools": ["t"]}}], "nothing acts on `degrade.models`"),
+        (
+            {"max_tokens": 5},
+            [OWN],
+            "nothing acts on `degrade.max_tokens`: no guard answers `degrade` about a request",
+        ),
+        (
+            {"keep_messages": 5},
+            [{**BUDGET, "stages": ["tool_call"]}],
+            "nothing acts on `degrade.keep_messages`",
+        ),
+        (
+            {"models": {"a": "b"}},
+            [{**BUDGET, "applies_to": {"tools": ["t"]}}],
+            "nothing acts on `degrade.models`",
+        ),
         ({"models": {"a": "a"}}, [BUDGET], "`a` replaces itself"),
         ({"models": {"a": "b", "b": "c", "c": "a"}}, [BUDGET], "`a`, `b`, `c` replace each other"),
         ({"models": {"x-*": "x-0", "x-0": "x-1"}}, [BUDGET], "`x-0`, `x-1` replace each other"),
@@ -341,7 +394,9 @@ NONE = "nothing acts on `degrade`: no guard answers `degrade`"
 def test_a_ladder_that_nothing_acts_on_is_an_error(
     ladder: dict[str, Any], guards: list[dict[str, Any]], said: str
 ) -> None:
-    entries = [{name: value for name, value in guard.items() if value is not None} for guard in guards]
+    entries = [
+        {name: value for name, value in guard.items() if value is not None} for guard in guards
+    ]
     with pytest.raises(PolicyError) as raised:
         load_policy({"name": "p", "degrade": ladder, "guards": entries})
     (fault,) = raised.value.faults
@@ -361,7 +416,9 @@ def test_a_ladder_that_nothing_acts_on_is_an_error(
     ],
     ids=str,
 )
-def test_a_ladder_that_something_acts_on_loads(ladder: dict[str, Any], guards: list[dict[str, Any]]) -> None:
+def test_a_ladder_that_something_acts_on_loads(
+    ladder: dict[str, Any], guards: list[dict[str, Any]]
+) -> None:
     assert load_policy({"name": "p", "degrade": ladder, "guards": guards}).file.degrade is not None
 
 

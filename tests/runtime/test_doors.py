@@ -1,4 +1,5 @@
-"""Thousands that begin at once wait outside, with nothing in memory but their place; none waits for ever."""
+"""Thousands that begin at once wait outside, with nothing in memory but their place; none waits for
+ever."""
 
 import asyncio
 from typing import Any
@@ -52,7 +53,9 @@ def test_so_many_are_inside_and_all_are_served_in_their_order() -> None:
             begun.append(number)
             return number
 
-        tasks = calls(Shield.load(POLICY, store=store, journal=MemoryJournal()).run("ann"), 5 * INSIDE, noted)
+        tasks = calls(
+            Shield.load(POLICY, store=store, journal=MemoryJournal()).run("ann"), 5 * INSIDE, noted
+        )
         await turns()
         assert store.asked == INSIDE
         store.goes.set()
@@ -85,7 +88,9 @@ def test_one_that_is_not_let_in_is_told_and_it_is_on_record() -> None:
         done, _ = await asyncio.wait(tasks[INSIDE:])
         store.goes.set()
         for task in done:
-            with pytest.raises(Refused, match=r"others wait for the state store, and this has waited \d") as refused:
+            with pytest.raises(
+                Refused, match=r"others wait for the state store, and this has waited \d"
+            ) as refused:
                 task.result()
             assert refused.value.decision.code == "kernel.crowded"
         assert await asyncio.gather(*tasks[:INSIDE]) == list(range(INSIDE))
@@ -127,6 +132,9 @@ def test_whoever_is_cut_off_at_the_door_leaves_it_usable(monkeypatch: pytest.Mon
         assert loop.run_until_complete(asyncio.wait_for(run.acall(tool, number=2), 60)) == 2
 
     try:
-        assert everywhere(work, check, files("runtime/driving/doors.py", "stores/queue.py"), error=Cut) > 100
+        assert (
+            everywhere(work, check, files("runtime/driving/doors.py", "stores/queue.py"), error=Cut)
+            > 100
+        )
     finally:
         loop.close()

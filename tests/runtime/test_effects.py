@@ -17,8 +17,16 @@ from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from stanchion.views.runs import run_in_full, runs
 
 
-def policy(*effects: str, action: str = "warn", mode: str = "enforce", **strikes: Any) -> dict[str, Any]:
-    rule = {"use": "rule", "id": "odd", "when": "event.tool == 'odd'", "action": action, "message": "this is odd"}
+def policy(
+    *effects: str, action: str = "warn", mode: str = "enforce", **strikes: Any
+) -> dict[str, Any]:
+    rule = {
+        "use": "rule",
+        "id": "odd",
+        "when": "event.tool == 'odd'",
+        "action": action,
+        "message": "this is odd",
+    }
     guards = [{**rule, "effects": list(effects), "mode": mode}]
     return {"name": "p", "limits": {"warnings": 1_000}, "strikes": strikes, "guards": guards}
 
@@ -41,12 +49,17 @@ def test_a_flag_marks_the_run_once_and_stands_in_its_end(tmp_path: Path) -> None
         run.check("odd", {"again": 1})
         reader = Reader(tmp_path / "trail")
         (open_run,) = runs(reader, 1)
-        assert (open_run.state, open_run.flagged) == ("open", ("odd",)), "while the run is open, too"
+        assert (open_run.state, open_run.flagged) == ("open", ("odd",)), (
+            "while the run is open, too"
+        )
     with shield.run("bob", id="r2") as run:
         run.check("even", {})
     shield.close()
     assert kinds == [Kind.RUN_FLAGGED]
-    assert {one.id: one.flagged for one in runs(Reader(tmp_path / "trail"), None)} == {"r1": ("odd",), "r2": ()}
+    assert {one.id: one.flagged for one in runs(Reader(tmp_path / "trail"), None)} == {
+        "r1": ("odd",),
+        "r2": (),
+    }
     detail = run_in_full(Reader(tmp_path / "trail"), "r1", lambda _keys: {})
     assert detail is not None
     assert detail.flagged == ("odd",)
@@ -56,7 +69,10 @@ def test_people_see_flags_and_strikes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
-    with Shield.load(policy("flag_trajectory", "increment_strike")) as shield, shield.run("ann", id="r1") as run:
+    with (
+        Shield.load(policy("flag_trajectory", "increment_strike")) as shield,
+        shield.run("ann", id="r1") as run,
+    ):
         run.check("odd", {"n": 1})
         run.check("odd", {"n": 2})
     assert main(["runs"]) == 0
@@ -78,7 +94,8 @@ def test_an_alert_is_told_at_once_each_time() -> None:
 
 
 def test_strikes_escalate_and_then_isolate() -> None:
-    """From the second on the next step waits for a person, from the fourth on the agent is isolated."""
+    """From the second on the next step waits for a person, from the fourth on the agent is
+    isolated."""
     clock = FakeClock()
     rules = policy("increment_strike", escalate_at=2, quarantine_at=4)
     rules["guards"][0]["stages"] = ["tool_call", "tool_result"]
@@ -90,7 +107,9 @@ def test_strikes_escalate_and_then_isolate() -> None:
     waits = run.check("even", {"n": 2})
     assert (waits.action, waits.code) == (Action.ESCALATE, "strikes.reached")
     assert waits.message == "guard `odd` has given this run 2 strikes"
-    assert run.check("odd", {"n": 3}).code == "strikes.reached", "what waits is not judged, and is no strike"
+    assert run.check("odd", {"n": 3}).code == "strikes.reached", (
+        "what waits is not judged, and is no strike"
+    )
     clock.advance(1)
     for n in (3, 4):
         run.result("odd", {"n": n}, "done")
@@ -102,7 +121,9 @@ def test_strikes_escalate_and_then_isolate() -> None:
 
 def test_strikes_decay() -> None:
     clock = FakeClock()
-    shield = shield_for(policy("increment_strike", escalate_at=2, decay_s=60), clock=clock, store=MemoryStore(clock))
+    shield = shield_for(
+        policy("increment_strike", escalate_at=2, decay_s=60), clock=clock, store=MemoryStore(clock)
+    )
     run = shield.run("ann")
     for n in range(4):
         run.check("odd", {"n": n})
@@ -140,14 +161,20 @@ def test_each_guard_has_its_own_strikes() -> None:
 
 
 def test_a_guard_that_broke_has_no_effects() -> None:
-    broken = {"use": "python", "call": "tests.guards.house_rules:crashes", "effects": ["increment_strike"]}
+    broken = {
+        "use": "python",
+        "call": "tests.guards.house_rules:crashes",
+        "effects": ["increment_strike"],
+    }
     decision = shield_for({"name": "p", "guards": [broken]}).run("ann").check("t", {"reason": "x"})
     assert decision.code == "kernel.lookup_failed"
     assert decision.effects == ()
 
 
 def test_any_guard_can_have_effects() -> None:
-    guards = [{"use": "tool_denylist", "tools": ["rm"], "effects": ["flag_trajectory", "emit_alert"]}]
+    guards = [
+        {"use": "tool_denylist", "tools": ["rm"], "effects": ["flag_trajectory", "emit_alert"]}
+    ]
     run = shield_for({"name": "p", "guards": guards}).run("ann")
     assert run.check("rm", {}).effects == ("flag_trajectory", "emit_alert")
     assert run.check("ls", {}).effects == ()

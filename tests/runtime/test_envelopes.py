@@ -1,4 +1,5 @@
-"""`make_envelope` reads the bundle that the settings name, and uses it only for what it was made for."""
+"""`make_envelope` reads the bundle that the settings name, and uses it only for what it was made
+for."""
 
 from __future__ import annotations
 
@@ -20,11 +21,18 @@ from tests.tutor.golden_games import SECOND, Player, first, second
 FOR_ALL = {"games": ["*"], "models": ["small*"], "laws": ["2"]}
 
 
-def settings(folder: Path, scope: Any = FOR_ALL, name: str = "b.json", **more: Any) -> EnvelopeConfig:
+def settings(
+    folder: Path, scope: Any = FOR_ALL, name: str = "b.json", **more: Any
+) -> EnvelopeConfig:
     """Settings that name a bundle for some use."""
     (folder / "b.json").write_text(json.dumps(frozen({**DOCUMENTED, "scope": scope})))
     path = str(folder / name)
-    return EnvelopeConfig(layer3_policy="bundle", policy_bundle_path=path, manifest_path=str(folder / "m.json"), **more)
+    return EnvelopeConfig(
+        layer3_policy="bundle",
+        policy_bundle_path=path,
+        manifest_path=str(folder / "m.json"),
+        **more,
+    )
 
 
 def test_the_bundle_of_the_path_is_played_by_and_stands_in_the_manifest(tmp_path: Path) -> None:

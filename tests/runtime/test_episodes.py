@@ -1,4 +1,5 @@
-"""Episodes in a run: what the envelope counts, the trail records and the budget charges is the same."""
+"""Episodes in a run: what the envelope counts, the trail records and the budget charges is the
+same."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world
 
 OPEN = '{"action":"ASSERT","claim":{"predicate":"lines","subject":"a.txt","value":2}}'
 COUNT = '{"action":"PROPOSE","argv":["wc","-l","a.txt"]}'
-ON: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+ON: dict[str, Any] = {
+    "layer1_schema": "lenient",
+    "layer2_repair": "bestofn",
+    "repair_max_attempts": 2,
+}
 
 
 @pytest.mark.parametrize(("make", "script"), [(first, FIRST), (second, SECOND)])
@@ -57,7 +62,11 @@ def test_async_code_plays_too() -> None:
     async def main() -> Any:
         made = journalled(100)
         async with made.run() as run:
-            return await aplay(run, TutorEnvelope(base_tutor=second(), **ON), model, 1), recorded(made), charged(made)
+            return (
+                await aplay(run, TutorEnvelope(base_tutor=second(), **ON), model, 1),
+                recorded(made),
+                charged(made),
+            )
 
     episode, trail, budget = asyncio.run(main())
     assert (episode.won, episode.calls, trail, budget) == (True, 2, 2, 2)
@@ -76,7 +85,10 @@ def test_without_repair_a_guard_does_not_have_the_model_asked_again() -> None:
     player, made = Player(("let me think", COUNT)), journalled(100, OneWord())
     with made.run() as run:
         episode = play(run, TutorEnvelope(base_tutor=second()), player, 2)
-    assert [(one.routing, one.attempts) for one in episode.trace.turns] == [("withheld", 1), ("read", 1)]
+    assert [(one.routing, one.attempts) for one in episode.trace.turns] == [
+        ("withheld", 1),
+        ("read", 1),
+    ]
     assert recorded(made) == charged(made) == 2
 
 
@@ -98,23 +110,40 @@ class Stops:
 
     def judge(self, event: Any) -> Finding | None:
         """End it."""
-        return Finding(Action.HALT, "mine.stop", text="that is enough") if event.text == "stop" else None
+        return (
+            Finding(Action.HALT, "mine.stop", text="that is enough")
+            if event.text == "stop"
+            else None
+        )
 
 
 def test_a_manifest_and_the_trace_are_written(tmp_path: Path) -> None:
     envelope = TutorEnvelope(base_tutor=second(), manifest_path=str(tmp_path / "m.json"), **ON)
     journal = tmp_path / "trail"
-    with Shield.load("default", store="memory:", journal=journal) as shield, shield.run("ann") as run:
+    with (
+        Shield.load("default", store="memory:", journal=journal) as shield,
+        shield.run("ann") as run,
+    ):
         episode = play(run, envelope, Player(("hm", COUNT)), 1, name="small")
     data = read(tmp_path / "m.json")
     assert checked(data, Reader(journal), tmp_path).wrong == ()
-    assert (data["tutor"]["law"], data["model"]["model_id"], data["benchmark"]["benchmark_ids"]) == (
+    assert (data["tutor"]["law"], data["model"]["model_id"], data["benchmark"]["benchmark_ids"]) == (  # noqa: E501
         "2", "small", ["second"],
     )  # fmt: skip
-    assert data["result"] == {"turns": 1, "model_calls": 2, "score": 3, "won": True, "stopped": None}
+    assert data["result"] == {
+        "turns": 1,
+        "model_calls": 2,
+        "score": 3,
+        "won": True,
+        "stopped": None,
+    }
     assert data["repair_stats"] == {"total_retries": 1, "retries_per_turn": [1]}
     assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
-    assert sorted(one.name for one in tmp_path.glob("m.*")) == ["m.json", "m.recording.jsonl", "m.trace.jsonl"]
+    assert sorted(one.name for one in tmp_path.glob("m.*")) == [
+        "m.json",
+        "m.recording.jsonl",
+        "m.trace.jsonl",
+    ]
 
 
 class Breaks:
@@ -166,9 +195,13 @@ def played(how: str, envelope: TutorEnvelope, model: Any, turns: int) -> Any:
 
 @pytest.mark.parametrize("how", ["play", "aplay"])
 @pytest.mark.parametrize(("make", "script"), [(first, FIRST), (second, SECOND)])
-def test_every_episode_can_be_played_again(tmp_path: Path, how: str, make: Any, script: tuple[str, ...]) -> None:
+def test_every_episode_can_be_played_again(
+    tmp_path: Path, how: str, make: Any, script: tuple[str, ...]
+) -> None:
     path = tmp_path / "m.json"
-    episode = played(how, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player(script), len(script))
+    episode = played(
+        how, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player(script), len(script)
+    )
     again = replay(path)
     assert (again.turns, again.differences, again.notes) == (episode.turns, (), ())
 
@@ -184,7 +217,9 @@ def test_what_the_game_was_made_with_is_played_again(tmp_path: Path) -> None:
     games: tuple[Any, ...] = (made, older)
     for number, tutor in enumerate(games):
         path = tmp_path / f"{number}.json"
-        played("play", TutorEnvelope(base_tutor=tutor, manifest_path=str(path)), Gives(*ask, write), 4)
+        played(
+            "play", TutorEnvelope(base_tutor=tutor, manifest_path=str(path)), Gives(*ask, write), 4
+        )
         assert (replay(path).turns, replay(path).differences) == (4, ())
 
 
@@ -195,11 +230,22 @@ def test_what_the_game_was_made_with_is_played_again(tmp_path: Path) -> None:
     [
         ((OPEN, COUNT), ConnectionError, "the model raised `ConnectionError`", 2),
         ((), ConnectionError, "the model raised `ConnectionError`", 0),
-        ((OPEN, '{"action":"PROPOSE","command":"cat a.txt"}'), OSError, "a move raised `OSError`", 2),
+        (
+            (OPEN, '{"action":"PROPOSE","command":"cat a.txt"}'),
+            OSError,
+            "a move raised `OSError`",
+            2,
+        ),
     ],
 )
 def test_what_raises_leaves_a_manifest_that_can_be_played_again(
-    tmp_path: Path, how: str, law: str, replies: tuple[str, ...], error: type[Exception], why: str, calls: int
+    tmp_path: Path,
+    how: str,
+    law: str,
+    replies: tuple[str, ...],
+    error: type[Exception],
+    why: str,
+    calls: int,
 ) -> None:
     path = tmp_path / "m.json"
     tutor: Any = TutorV2("g", Breaks(), "count", [Claim(Predicate.LINES, "b.txt", 2)])
@@ -211,7 +257,11 @@ def test_what_raises_leaves_a_manifest_that_can_be_played_again(
         played(how, TutorEnvelope(base_tutor=tutor, manifest_path=str(path)), Gives(*replies), 5)
     data = read(path)
     assert hash_faults(data) == []
-    assert (data["result"]["stopped"], data["result"]["model_calls"], data["result"]["won"]) == (why, calls, False)
+    assert (data["result"]["stopped"], data["result"]["model_calls"], data["result"]["won"]) == (
+        why,
+        calls,
+        False,
+    )
     assert not any(b"xyzzy" in one.read_bytes() for one in tmp_path.glob("m.*"))
     assert (tutor.executor if law == "1" else tutor.runner) is hands
     again = replay(path)
@@ -228,7 +278,9 @@ def test_a_game_that_is_under_way_is_not_recorded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_without_a_place_it_is_written_to_the_state_where_it_is_wanted(tmp_path: Path, wanted: bool) -> None:
+def test_without_a_place_it_is_written_to_the_state_where_it_is_wanted(
+    tmp_path: Path, wanted: bool
+) -> None:
     with journalled(9).run() as run:
         play(run, TutorEnvelope(base_tutor=second(), manifest_enabled=wanted), Player((COUNT,)), 1)
     found = list((tmp_path / "state" / "tutor").glob("*/manifest.json"))
@@ -241,7 +293,9 @@ def test_other_games_have_other_hashes(tmp_path: Path) -> None:
     for number, make in enumerate(games):
         path = tmp_path / f"{number}.json"
         with journalled(9).run() as run:
-            play(run, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player((COUNT,)), 1)
+            play(
+                run, TutorEnvelope(base_tutor=make(), manifest_path=str(path)), Player((COUNT,)), 1
+            )
         hashes.append(read(path)["benchmark"]["benchmark_files_hash"])
     assert hashes[0] == hashes[1] != hashes[2]
 
@@ -265,7 +319,12 @@ def test_chance_needs_a_seed_before_anything_is_asked(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_what_ends_the_run_is_raised_and_the_trace_is_kept(
-    tmp_path: Path, limit: int, replies: tuple[str, ...], attempts: list[int], says: str, asynchronous: bool
+    tmp_path: Path,
+    limit: int,
+    replies: tuple[str, ...],
+    attempts: list[int],
+    says: str,
+    asynchronous: bool,
 ) -> None:
     tutor, made = second(), journalled(limit, Stops(), action="halt")
     envelope = TutorEnvelope(base_tutor=tutor, manifest_path=str(tmp_path / "m.json"), **ON)
@@ -287,7 +346,9 @@ def test_what_ends_the_run_is_raised_and_the_trace_is_kept(
     assert hash_faults(data) == []
     assert says in data["result"]["stopped"]
     assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
-    assert [(one.attempts, one.routing) for one in episode.trace.turns] == [(one, "halted") for one in attempts]
+    assert [(one.attempts, one.routing) for one in episode.trace.turns] == [
+        (one, "halted") for one in attempts
+    ]
     assert data["result"]["model_calls"] == recorded(made) == charged(made) == sum(attempts)
     assert len(tutor.pcg.events) == before  # nothing of the turn was done after the end
 
@@ -321,11 +382,18 @@ def test_a_model_that_can_be_tuned_is() -> None:
 
     player, bundle = Tuned((COUNT,)), Bundle(model_params=ModelParams(top_p=0.5))
     with journalled(100).run() as run:
-        play(run, TutorEnvelope(base_tutor=second(), layer3_policy="bundle", bundle=bundle), player, 1)
+        play(
+            run,
+            TutorEnvelope(base_tutor=second(), layer3_policy="bundle", bundle=bundle),
+            player,
+            1,
+        )
     assert player.given == bundle.model_params
 
 
-SAID = st.one_of(st.sampled_from([OPEN, COUNT, "hm", "let me think", "stop", *SECOND]), st.text(max_size=20))
+SAID = st.one_of(
+    st.sampled_from([OPEN, COUNT, "hm", "let me think", "stop", *SECOND]), st.text(max_size=20)
+)
 
 
 @given(
@@ -342,12 +410,21 @@ def test_manifest_trace_trail_and_budget_agree(
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         path = Path(folder, "m.json")
         envelope = TutorEnvelope(
-            base_tutor=second(), layer1_schema=schema, layer2_repair="bestofn", repair_max_attempts=most,
-            manifest_path=str(path),
+            base_tutor=second(), layer1_schema=schema, layer2_repair="bestofn",
+            repair_max_attempts=most, manifest_path=str(path),
         )  # fmt: skip
         with made.run() as run, contextlib.suppress(Refused):
             play(run, envelope, player, 6)
         data, trace = read(path), Trace.from_jsonl(path.with_name("m.trace.jsonl").read_text())
     assert all(one.attempts <= 1 + most for one in trace.turns)
-    assert data["result"]["model_calls"] == trace.calls == len(player.asked) == recorded(made) == charged(made) <= limit
-    assert data["repair_stats"]["total_retries"] == trace.calls - len({one.turn for one in trace.turns})
+    assert (
+        data["result"]["model_calls"]
+        == trace.calls
+        == len(player.asked)
+        == recorded(made)
+        == charged(made)
+        <= limit
+    )
+    assert data["repair_stats"]["total_retries"] == trace.calls - len(
+        {one.turn for one in trace.turns}
+    )

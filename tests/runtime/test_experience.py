@@ -1,4 +1,5 @@
-"""What a shield learns from outcomes: in which tier, for whom, without secrets, and beside the way of every call."""
+"""What a shield learns from outcomes: in which tier, for whom, without secrets, and beside the way
+of every call."""
 
 from __future__ import annotations
 
@@ -73,7 +74,9 @@ def test_reliability_counts_what_was_reported_in_every_tier(tier: str) -> None:
 
 def test_a_result_that_reports_failure_counts_as_one_failure() -> None:
     shield = shield_for(policy("process"))
-    shield.run("a").result("pay", {}, {"isError": True, "content": [{"type": "text", "text": "no funds"}]})
+    shield.run("a").result(
+        "pay", {}, {"isError": True, "content": [{"type": "text", "text": "no funds"}]}
+    )
     found = shield.reliability("pay")
     assert (found.successes, found.failures) == (0, 1)
     shield.close()
@@ -92,7 +95,9 @@ def test_calls_through_a_tool_are_learnt_from() -> None:
             halve(0)
     found = shield.reliability("halve")
     assert (found.successes, found.failures) == (1, 1)
-    assert shield.similar("halve", {"number": 3})[0].differences == (Difference("number", "value", "2", "3"),)
+    assert shield.similar("halve", {"number": 3})[0].differences == (
+        Difference("number", "value", "2", "3"),
+    )
     shield.close()
 
 
@@ -113,34 +118,56 @@ def test_async_runs_are_learnt_from_alike() -> None:
 
 
 def test_incidents_have_the_columns_of_the_specification(tmp_path: Path) -> None:
-    shield = shield_for(policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock()))
+    shield = shield_for(
+        policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock())
+    )
     run = shield.run("a", "refund")
     run.error("pay", ValueError("amount is too large"), args={"amount": 900})
     run.result("pay", {"amount": 9}, "ok")
     shield.close()
     with closing(sqlite3.connect(tmp_path / "state.db-experience")) as db:
         rows = db.execute(
-            "SELECT session_id, tool_name, success, timestamp, error_reason, context_hint, call_data FROM incidents "
-            "ORDER BY success"
+            "SELECT session_id, tool_name, success, timestamp, error_reason, context_hint, "
+            "call_data FROM incidents ORDER BY success"
         ).fetchall()
         assert rows == [
-            (run.id, "pay", 0, 1000.0, "ValueError: amount is too large", "refund", '{"amount":900}'),
+            (
+                run.id,
+                "pay",
+                0,
+                1000.0,
+                "ValueError: amount is too large",
+                "refund",
+                '{"amount":900}',
+            ),
             (run.id, "pay", 1, 1000.0, "", "refund", '{"amount":9}'),
         ]
-        said = "SELECT tool_name, success_count, failure_count, last_success_data FROM best_practices ORDER BY 2"
+        said = (
+            "SELECT tool_name, success_count, failure_count, last_success_data FROM "
+            "best_practices ORDER BY 2"
+        )
         assert db.execute(said).fetchall() == [("pay", 0, 1, None), ("pay", 1, 0, '{"amount":9}')]
     assert oct(os.stat(tmp_path / "state.db-experience").st_mode & 0o777) == "0o600"
 
 
 def test_secrets_reach_no_tier_even_where_no_guard_looks_for_them(tmp_path: Path) -> None:
-    shield = shield_for(policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock()))
+    shield = shield_for(
+        policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock())
+    )
     run = shield.run("a")
-    args = {"password": "hunter2-hunter2", "note": f"key {KEY}", "nested": {"api_key": "zzz-1"}, "n": 1}
+    args = {
+        "password": "hunter2-hunter2",
+        "note": f"key {KEY}",
+        "nested": {"api_key": "zzz-1"},
+        "n": 1,
+    }
     run.result("login", args, "ok")
     run.error("login", ValueError(f"bad key {KEY}, my password is swordfish-9"), args=args)
     seen = repr((shield.similar("login", {"n": 2}), advice(run, "login", {"n": 2})))
     shield.close()
-    written = b"".join([path.read_bytes() for path in tmp_path.iterdir() if "experience" in path.name])
+    written = b"".join(
+        [path.read_bytes() for path in tmp_path.iterdir() if "experience" in path.name]
+    )
     for secret in ("hunter2", KEY, "zzz-1", "swordfish"):
         assert secret.encode() not in written
         assert secret not in seen
@@ -159,8 +186,12 @@ def test_what_a_guard_redacts_is_redacted_here_too() -> None:
 
 def test_an_agent_reads_no_values_of_another_run_and_nothing_of_another_tenant() -> None:
     shield = shield_for(policy("persistent"))
-    shield.run("a", tenant="acme").result("pay", {"to": "ann", "amount": 12, "memo": {"ann's": "x"}}, "ok")
-    shield.run("a", tenant="acme").error("pay", ValueError("the card of ann is blocked"), args={"to": "ann"})
+    shield.run("a", tenant="acme").result(
+        "pay", {"to": "ann", "amount": 12, "memo": {"ann's": "x"}}, "ok"
+    )
+    shield.run("a", tenant="acme").error(
+        "pay", ValueError("the card of ann is blocked"), args={"to": "ann"}
+    )
     found = advice(shield.run("b", tenant="acme"), "pay", {"to": 5})
     assert "ann" not in repr(found)
     assert "card" not in repr(found)
@@ -187,7 +218,9 @@ def test_a_run_reads_its_own_values_and_its_own_errors() -> None:
     shield.close()
 
 
-def test_advice_asks_the_store_only_where_the_process_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_asks_the_store_only_where_the_process_does_not_know(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shield = shield_for(policy("persistent"))
     run = shield.run("a")
     run.result("pay", {"to": "ann"}, "ok")
@@ -201,7 +234,10 @@ def test_advice_asks_the_store_only_where_the_process_does_not_know(monkeypatch:
 
 def test_shields_on_one_store_share_what_the_process_knows() -> None:
     store = MemoryStore(FakeClock())
-    one, other = shield_for(policy("process"), store=store), shield_for(policy("process"), store=store)
+    one, other = (
+        shield_for(policy("process"), store=store),
+        shield_for(policy("process"), store=store),
+    )
     one.run("a").result("pay", {}, "ok")
     assert one.reliability("pay").successes == 1
     assert other.reliability("pay").successes == 1
@@ -248,7 +284,9 @@ class Broken:
         return getattr(self.inner, name)
 
 
-def test_a_store_that_is_back_gets_what_waited_and_calls_went_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_back_gets_what_waited_and_calls_went_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(keeping.Keeper, "_wake", lambda _self, at_once: None)
     shield = shield_for(policy("persistent"))
     shelf = Broken(shelf_of(shield.store))
@@ -297,9 +335,13 @@ def test_a_run_that_ends_has_its_outcomes_written_and_its_session_forgotten() ->
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_forked_process_leaves_what_waits_to_its_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forked_process_leaves_what_waits_to_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(keeping.Keeper, "_wake", lambda _self, at_once: None)
-    shield = shield_for(policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock()))
+    shield = shield_for(
+        policy("persistent"), store=open_store(str(tmp_path / "state.db"), FakeClock())
+    )
     run = shield.run("a")
     run.result("pay", {"n": 1}, "ok")
     child = os.fork()
@@ -307,7 +349,10 @@ def test_a_forked_process_leaves_what_waits_to_its_parent(tmp_path: Path, monkey
         run.result("pay", {"n": 2}, "ok")
         os._exit(0 if shield.experience.flush() else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert [one.call_data for one in incidents(shield)] in (['{"n":1}', '{"n":2}'], ['{"n":2}', '{"n":1}'])
+    assert [one.call_data for one in incidents(shield)] in (
+        ['{"n":1}', '{"n":2}'],
+        ['{"n":2}', '{"n":1}'],
+    )
     shield.close()
 
 
@@ -329,7 +374,9 @@ def test_the_place_of_a_store_is_its_name_here() -> None:
     assert PROCESS.get(place_of(one), "default", "pay") is None
 
 
-def test_a_shelf_that_breaks_in_its_own_way_does_not_end_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shelf_that_breaks_in_its_own_way_does_not_end_learning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(keeping, "FLUSH_S", 0.001)
     monkeypatch.setattr(keeping, "IDLE_S", 0.01)
     shield = shield_for(policy("persistent"))

@@ -48,13 +48,19 @@ def test_hints_and_names_are_redacted_whatever_the_policy_has(guards: Any) -> No
         (f"wrong login: {WORD}", {"password": WORD}, ""),
         (ValueError("no"), {"password": WORD, "command": f"login -p{WORD} now"}, ""),
         (ValueError("no"), {"password": WORD}, f"log in with {WORD}"),
-        (ValueError(f"the password is {WORD}"), {"words": ["log", "in", WORD]}, f"log in with {WORD}"),
+        (
+            ValueError(f"the password is {WORD}"),
+            {"words": ["log", "in", WORD]},
+            f"log in with {WORD}",
+        ),
         (ValueError("no"), {"q": WORD}, f"the password is {WORD}"),
         (ValueError("login 83921746"), {"private_key": 83921746, "again": 83921746}, ""),
         (ValueError("login 83921746"), {"credentials": {"password": ["83921746"]}}, ""),
     ],
 )
-def test_what_is_redacted_in_one_part_is_redacted_in_all(error: Any, args: dict[str, Any], task: str) -> None:
+def test_what_is_redacted_in_one_part_is_redacted_in_all(
+    error: Any, args: dict[str, Any], task: str
+) -> None:
     said = str(kept("login", error, args, task))
     assert WORD[:12] not in said
     assert "83921746" not in said
@@ -66,7 +72,12 @@ def test_a_short_secret_is_hidden_as_a_word_and_not_inside_of_others() -> None:
 
 
 def test_what_has_no_secrets_is_kept_as_it_is() -> None:
-    one = kept("search", ValueError("no [such] page"), {"q": "a [b] c", "n": [1, 2.5, None, True]}, "find [it]")
+    one = kept(
+        "search",
+        ValueError("no [such] page"),
+        {"q": "a [b] c", "n": [1, 2.5, None, True]},
+        "find [it]",
+    )
     assert (one.error_reason, one.context_hint) == ("ValueError: no [such] page", "find [it]")
     assert one.call_data == '{"n":[1,2.5,null,true],"q":"a [b] c"}'
 
@@ -74,10 +85,15 @@ def test_what_has_no_secrets_is_kept_as_it_is() -> None:
 @pytest.mark.parametrize("where", ["argument", "error", "task", "many"])
 def test_what_is_large_is_cut_before_it_is_redacted(where: str) -> None:
     large = "a" * 1_000_000
-    drawn: dict[str, dict[str, Any]] = {"argument": {"x": large}, "many": {"x": [large[:9_000]] * 300}}
+    drawn: dict[str, dict[str, Any]] = {
+        "argument": {"x": large},
+        "many": {"x": [large[:9_000]] * 300},
+    }
     args = drawn.get(where, {})
     before = time.process_time()
-    kept("t", ValueError(large if where == "error" else "no"), args, large if where == "task" else "")
+    kept(
+        "t", ValueError(large if where == "error" else "no"), args, large if where == "task" else ""
+    )
     assert time.process_time() - before < 5, "it was 12 seconds, and is a fraction of one"
 
 
@@ -89,7 +105,8 @@ def pem(length: int) -> str:
 
 @pytest.mark.parametrize("seen", [5, 12, 20, 30, 39, 40, 41])
 def test_no_secret_is_cut_in_half(seen: int) -> None:
-    """So much is hidden before a secret at the end of a window that the end comes into what is kept."""
+    """So much is hidden before a secret at the end of a window that the end comes into what is
+    kept."""
     keys = f"{pem(3_000)}\n{pem(3_000)}\n"
     text = keys + pem(WIDEST - seen - len(keys) - 1) + "\n" + TOKEN + " and more"
     assert text[:WIDEST].endswith(TOKEN[:seen] + " and more"[: max(0, seen - len(TOKEN))])
@@ -116,7 +133,9 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="[]"), max_size=
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=4), TEXTS)
-def test_what_signs_stand_for_is_hidden_in_the_text_itself(parts: list[tuple[str, str]], end: str) -> None:
+def test_what_signs_stand_for_is_hidden_in_the_text_itself(
+    parts: list[tuple[str, str]], end: str
+) -> None:
     """However a text was redacted, what is found to be hidden covers all that is not shown."""
     raw = "".join([f"{plain}{secret}" for plain, secret in parts]) + end
     shown = "".join([f"{plain}[redacted]" for plain, _ in parts]) + end

@@ -22,7 +22,9 @@ NOW = 1_790_000_000_000
 
 def incident(number: int, days: int = 0) -> Incident:
     at_ms = NOW - days * DAY_MS + number
-    return Incident(new_id(at_ms, number.to_bytes(10, "big")), "acme", "r", "pay", f"f{number}", True, at_ms)
+    return Incident(
+        new_id(at_ms, number.to_bytes(10, "big")), "acme", "r", "pay", f"f{number}", True, at_ms
+    )
 
 
 def archived(path: Path) -> list[str]:
@@ -50,9 +52,9 @@ def test_an_archive_has_all_columns_of_what_left(tmp_path: Path) -> None:
     prune(shelf, Keep(90, 100), NOW, tmp_path / "a.jsonl")
     (line,) = (tmp_path / "a.jsonl").read_text("utf-8").splitlines()
     assert json.loads(line) == {
-        "id": incident(1, 100).id, "tenant": "acme", "session_id": "r", "tool_name": "pay", "fingerprint": "f1",
-        "success": True, "timestamp": (NOW - 100 * DAY_MS + 1) / 1000, "error_reason": "", "context_hint": "",
-        "call_data": {},
+        "id": incident(1, 100).id, "tenant": "acme", "session_id": "r", "tool_name": "pay",
+        "fingerprint": "f1", "success": True, "timestamp": (NOW - 100 * DAY_MS + 1) / 1000,
+        "error_reason": "", "context_hint": "", "call_data": {},
     }  # fmt: skip
     assert (tmp_path / "a.jsonl").stat().st_mode & 0o777 == 0o600
 

@@ -1,4 +1,5 @@
-"""What a failure says about itself: its kinds and its status, whatever library raised it, and whose fault it is."""
+"""What a failure says about itself: its kinds and its status, whatever library raised it, and whose
+fault it is."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ class Hostile(Exception):
         (Exception(), None),
     ],
 )
-def test_the_status_is_found_where_libraries_keep_it(error: BaseException, status: int | None) -> None:
+def test_the_status_is_found_where_libraries_keep_it(
+    error: BaseException, status: int | None
+) -> None:
     assert status_of(error) == status
 
 
@@ -142,5 +145,7 @@ def test_what_a_host_knows_besides_counts() -> None:
     run.error("pay", "Ours", bases=["TimeoutError"])
     assert [one.fault for one in failures] == ["user", "system", "business", "system"]
     assert failures[-1].bases == ("TimeoutError",)
-    with pytest.raises(ValueError, match="fault is `mine`: give one of system, user, business, unknown"):
+    with pytest.raises(
+        ValueError, match="fault is `mine`: give one of system, user, business, unknown"
+    ):
         run.error("pay", "Ours", fault="mine")

@@ -1,4 +1,5 @@
-"""Shields that nobody has closed, and nobody has any more: they are collected, and their threads end."""
+"""Shields that nobody has closed, and nobody has any more: they are collected, and their threads
+end."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def guarded() -> Any:
 
 def known_to_its_guard() -> Any:
     guard = Own()
-    guard.knows = shield = Shield.load({"name": "bare"}, guards=[guard], store="memory:", journal="memory:")
+    guard.knows = shield = Shield.load(
+        {"name": "bare"}, guards=[guard], store="memory:", journal="memory:"
+    )
     assert shield.run("a").check("t", {}).proceeds
     return shield
 
@@ -101,7 +104,9 @@ def stored() -> Any:
 def test_nothing_is_left_of_what_nobody_has_closed(
     make: Callable[[], Any], threads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "IDLE_S", 3_600.0)  # no thread ends because it has waited long enough
+    monkeypatch.setattr(
+        pools, "IDLE_S", 3_600.0
+    )  # no thread ends because it has waited long enough
     new = NewThreads()
     made = make()
     at_work: list[threading.Thread] = [one for name in threads for one in new.named(name)]

@@ -1,4 +1,5 @@
-"""What a call has taken is given back, whatever cuts it off: its place in a line, a probe, what it reserved."""
+"""What a call has taken is given back, whatever cuts it off: its place in a line, a probe, what it
+reserved."""
 
 import asyncio
 import itertools
@@ -34,7 +35,13 @@ QUEUE: Final = {
     "pause_s": 0.1,
     "stages": STAGES,
 }
-BUDGET: Final = {"use": "budget", "id": "b", "tokens": 10**6, "reserve_tokens": 10, "duration_s": 10**5}
+BUDGET: Final = {
+    "use": "budget",
+    "id": "b",
+    "tokens": 10**6,
+    "reserve_tokens": 10,
+    "duration_s": 10**5,
+}
 POLICY: Final[dict[str, Any]] = {
     "name": "places",
     "tools": {"high": {"risk": "high"}},
@@ -66,7 +73,8 @@ class Strikes:
 
 
 class StruckStore:
-    """A store that is struck; where it is awaited, others run before and after a batch is carried out."""
+    """A store that is struck; where it is awaited, others run before and after a batch is carried
+    out."""
 
     place = ""
 
@@ -134,7 +142,9 @@ class House:
         """The calls that went ahead and have no outcome."""
         entries = [kept.read() for kept in self.journal.kept()]
         ended = {entry.call for entry in entries if entry.kind == OUTCOME}
-        return [e.id for e in entries if e.kind == INTENT and e.action in GOES and e.id not in ended]
+        return [
+            e.id for e in entries if e.kind == INTENT and e.action in GOES and e.id not in ended
+        ]
 
 
 def fine() -> str:
@@ -194,7 +204,9 @@ TROUBLE: Final = [("store", StoreLost), ("store", KeyboardInterrupt), ("journal"
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(("where", "error"), [*TROUBLE, ("journal", KeyboardInterrupt)])
 @pytest.mark.parametrize("work", WORK)
-def test_the_store_or_the_trail_fails_once_at_any_step(work: str, where: str, error: Any, after: bool) -> None:
+def test_the_store_or_the_trail_fails_once_at_any_step(
+    work: str, where: str, error: Any, after: bool
+) -> None:
     for at in range(1, 20):
         house = House()
         strikes = house.store.strikes if where == "store" else house.journal.strikes
@@ -203,7 +215,9 @@ def test_the_store_or_the_trail_fails_once_at_any_step(work: str, where: str, er
             WORK[work](house.run)
         hit = strikes.count >= at
         strikes.stop()
-        house.well(matched=error is not AuditLost or not after)  # what is not written, says the journal, is not
+        house.well(
+            matched=error is not AuditLost or not after
+        )  # what is not written, says the journal, is not
         if not hit:
             assert at > 2
             return
@@ -308,8 +322,12 @@ def test_a_lost_store_is_told_when_it_is_back() -> None:
 def test_a_probe_is_given_back(error: Any, after: bool) -> None:
     clock = FakeClock()
     store, journal = StruckStore(MemoryStore(clock)), StruckJournal()
-    guards = [{"use": "breaker", "failure_threshold": 1, "cooldown_s": 1, "successes": 1, "probe_s": 1000}]
-    run = Shield.load({"name": "p", "guards": guards}, store=store, journal=journal, clock=clock).run("ann")
+    guards = [
+        {"use": "breaker", "failure_threshold": 1, "cooldown_s": 1, "successes": 1, "probe_s": 1000}
+    ]
+    run = Shield.load(
+        {"name": "p", "guards": guards}, store=store, journal=journal, clock=clock
+    ).run("ann")
     down = [True]
 
     def tool() -> str:
@@ -381,8 +399,8 @@ WITHIN: Final = files(
 
 
 PATIENCE_S: Final = 3_000.0
-"""Each has a thread of its own, because what a thread handles when it is struck may stay with it; this ends one that is
-stuck."""
+"""Each has a thread of its own, because what a thread handles when it is struck may stay with it;
+this ends one that is stuck."""
 
 
 def struck(work: str, house: House, at: int, error: type[BaseException]) -> str:
@@ -397,7 +415,8 @@ def struck(work: str, house: House, at: int, error: type[BaseException]) -> str:
 
 @pytest.mark.parametrize("work", ["call", "high", "once", "bad", "acall", "model"])
 def test_one_interrupt_anywhere_leaves_nothing_taken(work: str) -> None:
-    """At each step of what starts a call and sees to its end: nothing is held, and each intent has its outcome."""
+    """At each step of what starts a call and sees to its end: nothing is held, and each intent has
+    its outcome."""
     soon(partial(struck_anywhere, work), PATIENCE_S)
 
 
@@ -432,7 +451,9 @@ def begun_again() -> None:
         ran.append(number)
         return "paid"
 
-    while place := cut_off(partial(house.run.call_once, f"k{at}", pay, at), at, WITHIN, KeyboardInterrupt):
+    while place := cut_off(
+        partial(house.run.call_once, f"k{at}", pay, at), at, WITHIN, KeyboardInterrupt
+    ):
         try:
             before = ran.count(at)
             code = ""
@@ -449,7 +470,9 @@ def begun_again() -> None:
     assert again * every > 500
 
 
-@pytest.mark.parametrize(("error", "after"), [(StoreLost, True), (AuditLost, False), (KeyboardInterrupt, True)])
+@pytest.mark.parametrize(
+    ("error", "after"), [(StoreLost, True), (AuditLost, False), (KeyboardInterrupt, True)]
+)
 def test_what_is_to_happen_once_can_begin_where_its_start_was_lost(error: Any, after: bool) -> None:
     house, ran = House(), list[int]()
 

@@ -1,4 +1,5 @@
-"""Behind a handoff: nobody waits for its judgement, nothing blocks, and its task and whoever it works for know."""
+"""Behind a handoff: nobody waits for its judgement, nothing blocks, and its task and whoever it
+works for know."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ DOUBT: Final = "the handoff looks wrong"
 
 def rule(action: str) -> dict[str, Any]:
     """A guardrail behind handoffs that always finds something."""
-    entry = {"use": "rule", "id": "after", "check": "event.stage != 'handoff_done'", "action": action, "message": DOUBT}
+    entry = {
+        "use": "rule",
+        "id": "after",
+        "check": "event.stage != 'handoff_done'",
+        "action": action,
+        "message": DOUBT,
+    }
     return {**AGENTS, "guards": [{**entry, "stages": ["handoff_done"]}]}
 
 
@@ -50,7 +57,13 @@ def test_a_guard_behind_a_handoff_warns_and_nothing_more(action: str) -> None:
 
 
 def test_a_guardrail_file_may_block_behind_a_handoff() -> None:
-    said = {"id": "safety-050", "name": "x", "type": "post_handoff", "priority": 10, "category": "safety"}
+    said = {
+        "id": "safety-050",
+        "name": "x",
+        "type": "post_handoff",
+        "priority": 10,
+        "category": "safety",
+    }
     checked = {"check": "event.stage != 'handoff_done'", "action_on_fail": "block"}
     shield = shield_for({"guardrail": {**said, "validation": checked}})
     assert hand_over(shield.run("ann")).action == Action.WARN
@@ -134,11 +147,19 @@ def test_the_status_of_the_task_is_kept() -> None:
     run = shield.run("ann", task="login")
     handed = run.handoff("bob", {})
     now = status(shield)
-    assert (now.status, now.by, now.to, now.run, now.handoffs) == ("offered", "ann", "bob", run.id, 0)
+    assert (now.status, now.by, now.to, now.run, now.handoffs) == (
+        "offered",
+        "ann",
+        "bob",
+        run.id,
+        0,
+    )
     done = run.handoff_done("bob", call=handed.id)
     now = status(shield)
     assert (now.status, now.by, now.to, now.handoffs) == ("handed over", "ann", "bob", 1)
-    assert [(one.guard, one.code, one.decision) for one in now.warnings] == [("after", done.code, done.id)]
+    assert [(one.guard, one.code, one.decision) for one in now.warnings] == [
+        ("after", done.code, done.id)
+    ]
     hand_over(shield.run("bob", task="login"), "ann")
     now = status(shield)
     assert (now.by, now.to, now.handoffs, len(now.warnings)) == ("bob", "ann", 2, 2)

@@ -14,8 +14,12 @@ from tests.interrupts import Cut, CutByTimer, everywhere, files
 from tests.runtime.working import POLICY, Working
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning"),  # one that is cut off before it is awaited
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # files of who is cut off before it closes them
+    pytest.mark.filterwarnings(
+        "ignore:coroutine:RuntimeWarning"
+    ),  # one that is cut off before it is awaited
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning"
+    ),  # files of who is cut off before it closes them
 ]
 
 
@@ -36,6 +40,10 @@ def test_a_call_that_is_cut_off_anywhere(shield: Shield, error: type[BaseExcepti
 
 
 @pytest.mark.parametrize("error", [Cut, KeyboardInterrupt])
-def test_a_call_on_an_event_loop_that_is_cut_off_anywhere(shield: Shield, error: type[BaseException]) -> None:
+def test_a_call_on_an_event_loop_that_is_cut_off_anywhere(
+    shield: Shield, error: type[BaseException]
+) -> None:
     working = Working(shield)
-    assert everywhere(working.acall_alone, working.check, WITHIN, error=error, every=199, seed=2) > 20
+    assert (
+        everywhere(working.acall_alone, working.check, WITHIN, error=error, every=199, seed=2) > 20
+    )

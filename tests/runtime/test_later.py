@@ -1,4 +1,5 @@
-"""Methods that are loaded when they are first asked for are those of their module in everything else."""
+"""Methods that are loaded when they are first asked for are those of their module in everything
+else."""
 
 import inspect
 import math
@@ -53,12 +54,20 @@ def math_of() -> Any:
 
 def test_a_mistyped_keyword_is_answered_with_the_nearest() -> None:
     shield = Shield.load({"name": "none"}, store="memory:", journal="memory:")
-    with shield, pytest.raises(TypeError, match=r"unexpected keyword argument 'tennant': .*`tenant`"):
+    with (
+        shield,
+        pytest.raises(TypeError, match=r"unexpected keyword argument 'tennant': .*`tenant`"),
+    ):
         shield.halt(tennant="a")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in vars(ByPeople).items() if not name.startswith("_") and not isinstance(one, property)]
+    "name",
+    [
+        name
+        for name, one in vars(ByPeople).items()
+        if not name.startswith("_") and not isinstance(one, property)
+    ],
 )
 def test_every_method_of_people_is_found_and_says_what_it_does(name: str) -> None:
     method = getattr(Shield, name)

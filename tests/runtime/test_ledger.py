@@ -1,4 +1,5 @@
-"""The effect ledger: what happens once is answered, refused or started again by what is known of it, in any process."""
+"""The effect ledger: what happens once is answered, refused or started again by what is known of
+it, in any process."""
 
 from __future__ import annotations
 
@@ -23,13 +24,21 @@ from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.runtime.guards import says
 
 HOUR_MS = 3_600_000
-POLICY: dict[str, Any] = {"name": "once", "tools": {"pay": {"annotations": ["once"], "harmless": ["ConnectionError"]}}}
+POLICY: dict[str, Any] = {
+    "name": "once",
+    "tools": {"pay": {"annotations": ["once"], "harmless": ["ConnectionError"]}},
+}
 
 
 class Bank:
     """A tool that pays, and counts how often; `raises` is raised before or after it has."""
 
-    def __init__(self, result: Any = None, before: BaseException | None = None, after: BaseException | None = None):
+    def __init__(
+        self,
+        result: Any = None,
+        before: BaseException | None = None,
+        after: BaseException | None = None,
+    ):
         self.paid: list[int] = []
         self.before, self.after = before, after
         self._result = result
@@ -87,7 +96,8 @@ def test_a_resumed_run_gets_the_result_of_what_was_done() -> None:
 
 
 def test_the_same_call_again_in_the_same_run_is_another_one() -> None:
-    """An agent that pays twice means it, once it has got its receipt; a resumed run replays both in order."""
+    """An agent that pays twice means it, once it has got its receipt; a resumed run replays both in
+    order."""
     world, bank = World(), Bank()
     run = world.run()
     assert [run.call(bank.pay, 10)["receipt"] for _ in range(2)] == [1, 2]
@@ -138,7 +148,11 @@ def test_async_tools_happen_once_too() -> None:
 
     async def main() -> list[Any]:
         first, second = world.run(), world.run()
-        return [await first.acall(pay, 10), await second.acall(pay, 10), await second.acall_once("k", pay, 10)]
+        return [
+            await first.acall(pay, 10),
+            await second.acall(pay, 10),
+            await second.acall_once("k", pay, 10),
+        ]
 
     assert asyncio.run(main()) == [{"receipt": 1}, {"receipt": 1}, {"receipt": 2}]
 
@@ -273,7 +287,8 @@ class Dying(LostStore):
 
 
 def started(world: World, bank: Bank) -> None:
-    """Leave an effect behind that was started by a process which died before it could say what came of it."""
+    """Leave an effect behind that was started by a process which died before it could say what came
+    of it."""
     dying = Dying(world.store, 3)
     shield = shield_for(POLICY, clock=world.clock, store=dying, nonces=iter("abc").__next__)
     with pytest.raises(Killed):
@@ -302,7 +317,9 @@ def test_a_tool_s_own_time_limit_shortens_that() -> None:
     world, bank = World(policy), Bank()
     dying = Dying(world.store, 3)
     with pytest.raises(Killed):
-        shield_for(policy, clock=world.clock, store=dying, nonces=iter("abc").__next__).run(id="r").call(bank.pay, 10)
+        shield_for(policy, clock=world.clock, store=dying, nonces=iter("abc").__next__).run(
+            id="r"
+        ).call(bank.pay, 10)
     world.clock.advance(3_000)
     with pytest.raises(Refused) as refused:
         world.run().call(bank.pay, 10)
@@ -358,18 +375,25 @@ def test_who_settled_what_is_in_the_trail(tmp_path: Path) -> None:
 
     world, bank = World(), Bank()
     started(world, bank)
-    shield = shield_for(POLICY, clock=world.clock, store=world.store, journal=Trail(tmp_path / "trail", Options()))
+    shield = shield_for(
+        POLICY, clock=world.clock, store=world.store, journal=Trail(tmp_path / "trail", Options())
+    )
     with pytest.raises(Refused) as refused:
         shield.run(id="r").call(bank.pay, 10)
     settle_effect(shield, effect_in(refused), False, by="ada")
     shield.close()
     (records,) = whole(tmp_path / "trail").values()
     (fact,) = of_kind(records, "fact")
-    assert (fact["what"], fact["about"], fact["by"]) == ("effect.not_happened", effect_in(refused), "ada")
+    assert (fact["what"], fact["about"], fact["by"]) == (
+        "effect.not_happened",
+        effect_in(refused),
+        "ada",
+    )
 
 
 def test_a_late_outcome_does_not_overrule_a_person() -> None:
-    """Who settles a call that is still at work is told so by nobody: what the person said is kept."""
+    """Who settles a call that is still at work is told so by nobody: what the person said is
+    kept."""
     world, bank = World(), Bank()
     run = world.run()
 
@@ -430,7 +454,10 @@ def test_an_answer_is_judged_like_any_result() -> None:
     world.run().call(bank.pay, 10)
     undone: list[int] = []
     strict = shield_for(
-        POLICY, clock=world.clock, store=world.store, guards=[says(Action.BLOCK, Stage.TOOL_RESULT, id="no")]
+        POLICY,
+        clock=world.clock,
+        store=world.store,
+        guards=[says(Action.BLOCK, Stage.TOOL_RESULT, id="no")],
     )
     tool = strict.tool(name="pay", undo=undone.append)(bank.pay)
     with pytest.raises(Refused) as refused:
@@ -443,7 +470,10 @@ def test_a_refused_call_enters_nothing() -> None:
     """A guard said no: nothing has begun."""
     world, bank = World(), Bank()
     strict = shield_for(
-        POLICY, clock=world.clock, store=world.store, guards=[says(Action.BLOCK, Stage.TOOL_CALL, id="no")]
+        POLICY,
+        clock=world.clock,
+        store=world.store,
+        guards=[says(Action.BLOCK, Stage.TOOL_CALL, id="no")],
     )
     with pytest.raises(Refused):
         strict.run(id="r").call(bank.pay, 10)
@@ -461,10 +491,15 @@ def test_what_was_undone_can_be_done_again() -> None:
     run.rollback()
     assert run.call_once("k", tool, 10) == {"receipt": 2}
     strict = shield_for(
-        POLICY, clock=world.clock, store=world.store, guards=[says(Action.BLOCK, Stage.TOOL_RESULT, id="no")]
+        POLICY,
+        clock=world.clock,
+        store=world.store,
+        guards=[says(Action.BLOCK, Stage.TOOL_RESULT, id="no")],
     )
     with pytest.raises(Refused):
-        strict.run(id="r").call_once("other", strict.tool(name="pay", undo=undone.append)(bank.pay), 10)
+        strict.run(id="r").call_once(
+            "other", strict.tool(name="pay", undo=undone.append)(bank.pay), 10
+        )
     assert undone == [10, 10]
     assert world.run().call_once("other", bank.pay, 10) == {"receipt": 4}
 
@@ -513,7 +548,8 @@ def test_a_patched_call_whose_outcome_is_unknown_is_refused_and_gives_everything
 @pytest.mark.parametrize("lost", [1, 2])
 @pytest.mark.parametrize("applied", [False, True])
 def test_without_the_store_nothing_starts(lost: int, applied: bool) -> None:
-    """The ledger cannot be asked, or does not answer whether the call is taken: then it does not run."""
+    """The ledger cannot be asked, or does not answer whether the call is taken: then it does not
+    run."""
     world, bank = World(), Bank()
     store = LostStore(world.store, on=(lost,), applied=applied)
     shield = shield_for(POLICY, clock=world.clock, store=store, nonces=iter("abc").__next__)
@@ -552,7 +588,9 @@ def test_an_outcome_that_cannot_be_written_down_is_unknown_later() -> None:
     """The caller has its result; the ledger errs on the safe side."""
     world, bank = World(), Bank()
     store = LostStore(world.store, on=range(3, 99))
-    run = shield_for(POLICY, clock=world.clock, store=store, nonces=iter("abc").__next__).run("clerk", id="r")
+    run = shield_for(POLICY, clock=world.clock, store=store, nonces=iter("abc").__next__).run(
+        "clerk", id="r"
+    )
     assert run.call(bank.pay, 10) == {"receipt": 1}
     assert any("not written there yet" in notice for notice in run.notices())
     world.clock.advance(HOUR_MS)
@@ -571,7 +609,8 @@ class FullDisk(MemoryJournal):
 
 
 def test_what_could_not_be_recorded_has_not_begun() -> None:
-    """The stake was written before the record was lost: it is given back, and the call can start when records can."""
+    """The stake was written before the record was lost: it is given back, and the call can start
+    when records can."""
     policy = {"name": "once", "tools": {"pay": {"annotations": ["once"], "risk": "high"}}}
     world, bank = World(policy), Bank()
     full = shield_for(policy, clock=world.clock, store=world.store, journal=FullDisk())

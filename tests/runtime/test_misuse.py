@@ -1,4 +1,5 @@
-"""What somebody is told who calls a method wrongly: the name they wrote, what is wrong, and what to write instead."""
+"""What somebody is told who calls a method wrongly: the name they wrote, what is wrong, and what to
+write instead."""
 
 from __future__ import annotations
 
@@ -32,15 +33,24 @@ def search(q: str) -> str:
 
 
 CALLS: list[tuple[Callable[[Any], Any], str]] = [
-    (lambda run: run.result("t", {}), r"^Run\.result\(\) missing 1 required positional argument: 'result'"),
+    (
+        lambda run: run.result("t", {}),
+        r"^Run\.result\(\) missing 1 required positional argument: 'result'",
+    ),
     (lambda run: run.handoff(), r"^Run\.handoff\(\) missing"),
     (lambda run: asyncio.run(run.aresult("t", {})), r"^Run\.aresult\(\) missing"),
-    (lambda run: asyncio.run(run.acheck("t", {}, colour=1)), r"^Run\.acheck\(\) got an unexpected .* 'colour'"),
+    (
+        lambda run: asyncio.run(run.acheck("t", {}, colour=1)),
+        r"^Run\.acheck\(\) got an unexpected .* 'colour'",
+    ),
     (
         lambda run: run.check("bash", command="ls"),
         r'put the tool\'s arguments into `args`, as in `args={"command": \.\.\.}`',
     ),
-    (lambda run: run.model(search, [], max_tokens=9), r'into `params`, as in `params={"max_tokens": \.\.\.}`'),
+    (
+        lambda run: run.model(search, [], max_tokens=9),
+        r'into `params`, as in `params={"max_tokens": \.\.\.}`',
+    ),
     (lambda run: run.model(search, [], token=9), r"'token': did you mean `tokens`\?$"),
     (lambda run: run.model(amodel, []), r"`await run\.amodel\(\.\.\.\)` for a model"),
     (lambda run: list(run.stream(apieces())), r"use `astream` instead of `stream`"),
@@ -49,7 +59,9 @@ CALLS: list[tuple[Callable[[Any], Any], str]] = [
 
 
 @pytest.mark.parametrize(("call", "said"), CALLS)
-def test_a_call_that_cannot_be_made_says_what_was_called_and_what_to_write(call: Any, said: str) -> None:
+def test_a_call_that_cannot_be_made_says_what_was_called_and_what_to_write(
+    call: Any, said: str
+) -> None:
     shield = shield_for(BARE)
     run = shield.run("ann")
     with pytest.raises(TypeError, match=said):
@@ -57,10 +69,13 @@ def test_a_call_that_cannot_be_made_says_what_was_called_and_what_to_write(call:
     assert not run.open_calls()
 
 
-def test_a_check_of_something_else_than_a_name_and_a_mapping_names_the_type_and_nothing_in_it() -> None:
+def test_a_check_of_something_else_than_a_name_and_a_mapping_names_the_type_and_nothing_in_it() -> (
+    None
+):
     run = shield_for(BARE).run("ann")
     with pytest.raises(
-        BadEvent, match=r'the name is of the type `function`: give the name, as in `run\.check\("search"'
+        BadEvent,
+        match=r'the name is of the type `function`: give the name, as in `run\.check\("search"',
     ):
         run.check(search, {})  # type: ignore[arg-type]  # what is tested
     with pytest.raises(BadEvent, match="the arguments are of the type `list`") as wrong:
@@ -82,7 +97,9 @@ def test_no_id_of_a_ticket_is_said_to_be_none() -> None:
 
 
 def test_a_pack_that_is_nearly_named_is_named() -> None:
-    with pytest.raises(PolicyError, match=r"defalt: no such policy: did you mean the pack `default`\? If not, give"):
+    with pytest.raises(
+        PolicyError, match=r"defalt: no such policy: did you mean the pack `default`\? If not, give"
+    ):
         Shield.load("defalt")
     with pytest.raises(PolicyError, match=r"zzz\.yaml: no such policy: give the path"):
         Shield.load("zzz.yaml")
@@ -93,7 +110,8 @@ def test_a_host_is_told_that_a_function_is_no_name_of_a_tool() -> None:
     with pytest.raises(TypeError, match="give its name, or a `Tool` made from it"):
         hosted.call(search, {}, print)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(
-        TypeError, match=r"Hosted\.model\(\) got .* 'max_tokens': put the model's parameters into `params`"
+        TypeError,
+        match=r"Hosted\.model\(\) got .* 'max_tokens': put the model's parameters into `params`",
     ):
         hosted.model(search, [], max_tokens=9)  # type: ignore[call-arg]  # what is tested
 
@@ -104,7 +122,9 @@ def test_an_unknown_field_of_a_reported_call_is_named() -> None:
         hosted.report("tool_call", tool="t", args={}, colour="red")
 
 
-def test_why_an_outcome_could_not_be_judged_is_told_to_operators_alone(caplog: pytest.LogCaptureFixture) -> None:
+def test_why_an_outcome_could_not_be_judged_is_told_to_operators_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     hosted = Host("h", refused=str).on(shield_for(BARE).run("ann", can=[]))
     told = hosted.report("tool_result", result="x")
     assert "needs the field" not in told.answer

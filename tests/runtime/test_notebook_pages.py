@@ -34,12 +34,18 @@ from tests.runtime.noting import (
 __all__ = ["make"]
 
 
-def test_long_runs_close_pages_and_a_new_process_reads_all_of_them(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_runs_close_pages_and_a_new_process_reads_all_of_them(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notebook, "PAGE", 300)
     first = shield(make).run(id="r")
     read_bill(first)
     for number in range(30):
-        first.result("read_file", {"path": f"{number}.txt"}, f"Part {number}: the weather was fine on that day.")
+        first.result(
+            "read_file",
+            {"path": f"{number}.txt"},
+            f"Part {number}: the weather was fine on that day.",
+        )
     kept = make().read(key("default", "notes", "r"))
     assert kept[1][0] > 3, "several pages are closed"
     store = Counting(make())
@@ -52,7 +58,9 @@ def test_long_runs_close_pages_and_a_new_process_reads_all_of_them(make: Make, m
     assert origin(decision).get("full") is None
 
 
-def test_only_pages_that_are_lacking_are_asked_for(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_pages_that_are_lacking_are_asked_for(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notebook, "PAGE", 1)
     store = Counting(make())
     first = Shield.load(policy(), store=store, clock=FakeClock()).run(id="r")
@@ -66,7 +74,9 @@ def test_only_pages_that_are_lacking_are_asked_for(make: Make, monkeypatch: pyte
 
 
 @on_every_store
-def test_as_many_pages_as_a_run_can_have_come_with_one_answer(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_many_pages_as_a_run_can_have_come_with_one_answer(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pages = notebook.MOST // notebook.PAGE
     monkeypatch.setattr(notebook, "PAGE", 1)
     first = shield(make).run(id="r")
@@ -96,7 +106,9 @@ def test_threads_and_tasks_that_race_for_the_page_all_get_through(make: Make) ->
     assert [decision for decision in said if not decision.proceeds] == []
 
     async def all_at_once() -> list[Decision]:
-        return await asyncio.gather(*[run.acheck("read_file", {"path": f"{number}.txt"}) for number in range(60)])
+        return await asyncio.gather(
+            *[run.acheck("read_file", {"path": f"{number}.txt"}) for number in range(60)]
+        )
 
     assert all(decision.proceeds for decision in asyncio.run(all_at_once()))
     assert run.check("read_file", {"path": "last.txt"}).proceeds
@@ -165,7 +177,9 @@ def test_notes_ride_on_trips_that_are_made_anyway(pack: str, make: Make) -> None
     assert trips(True) == trips(False)
 
 
-def test_what_has_no_room_is_said_to_be_missing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_room_is_said_to_be_missing(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notebook, "MOST", 600)
     first = shield(make).run(id="r")
     read_bill(first)
@@ -180,11 +194,17 @@ def test_what_has_no_room_is_said_to_be_missing(make: Make, monkeypatch: pytest.
     assert len(notes) == 3
 
 
-def test_pages_that_are_gone_are_said_to_be_missing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_that_are_gone_are_said_to_be_missing(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notebook, "PAGE", 300)
     first = shield(make).run(id="r")
     for number in range(10):
-        first.result("read_file", {"path": f"{number}.txt"}, f"Part {number}: the weather was fine on that day.")
+        first.result(
+            "read_file",
+            {"path": f"{number}.txt"},
+            f"Part {number}: the weather was fine on that day.",
+        )
     read_bill(first)
     store = Losing(make(), key("default", "notes", "r", "1"))
     late = Shield.load(policy(), store=store, clock=FakeClock()).run(id="r")
@@ -198,11 +218,14 @@ def test_notes_that_cannot_be_read_close_the_guard(make: Make) -> None:
     store.carry(Batch("x", puts=((key("default", "notes", "r"), "nonsense", When.JUDGED, 0, 0),)))
     run = shield(make).run(id="r")
     assert run.check("send_money", PAY).code == "kernel.lookup_failed"
-    assert store.read(key("default", "notes", "r"))[1] == "nonsense", "what is not understood is left alone"
+    assert store.read(key("default", "notes", "r"))[1] == "nonsense", (
+        "what is not understood is left alone"
+    )
 
 
 def test_a_result_is_noted_before_the_agent_gets_it(make: Make) -> None:
-    """Whoever dies between an action and its settling has told the agent nothing of what came of it."""
+    """Whoever dies between an action and its settling has told the agent nothing of what came of
+    it."""
     store = Dying(make())
     run = Shield.load(policy(), store=store, clock=FakeClock()).run(id="r")
 
@@ -219,7 +242,9 @@ def test_a_result_is_noted_before_the_agent_gets_it(make: Make) -> None:
     assert not other.check("send_money", PAY).proceeds
 
 
-def test_what_is_learnt_without_the_store_is_written_later(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_learnt_without_the_store_is_written_later(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = Dying(make())
     open_limit = {"use": "step_limit", "max_steps": 1000, "fail_open": True}
     rules = {"name": "hijacks", "guards": [{"use": "flow"}, open_limit]}
@@ -230,7 +255,12 @@ def test_what_is_learnt_without_the_store_is_written_later(make: Make, monkeypat
     store.dead = False
     run.result("read_file", {"path": "c.txt"}, "Nothing.")
     notes = make().read(key("default", "notes", "r"))[1][4]
-    assert [unpacked(note).args["path"] for note in notes] == ["bill.txt", "bill.txt", "b.txt", "c.txt"]
+    assert [unpacked(note).args["path"] for note in notes] == [
+        "bill.txt",
+        "bill.txt",
+        "b.txt",
+        "c.txt",
+    ]
 
     monkeypatch.setattr(notebook, "MOST_OWED", 0)
     store.dead = True

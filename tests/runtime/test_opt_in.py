@@ -8,7 +8,8 @@ from stanchion import Refused, Shield
 
 
 def test_a_tool_is_judged_where_it_is_called_through_a_run_and_nowhere_else() -> None:
-    """A function stays what it is: a shield that refuses it does so for its runs, and has no record of other calls."""
+    """A function stays what it is: a shield that refuses it does so for its runs, and has no record
+    of other calls."""
     paid: list[int] = []
 
     def pay(amount: int) -> int:

@@ -1,4 +1,5 @@
-"""The oracle looks at the files, knows both ways of writing a claim, and shares nothing with the laws."""
+"""The oracle looks at the files, knows both ways of writing a claim, and shares nothing with the
+laws."""
 
 from __future__ import annotations
 
@@ -97,5 +98,8 @@ def test_what_is_about_no_file_of_the_folder(sentence: str, folder: Path) -> Non
 
 def test_it_shares_no_code_with_the_laws() -> None:
     source = Path(oracle.__file__).read_text("utf-8")
-    used = {one.full for one in imports(PurePosixPath("stanchion/runtime/tutor/oracle.py"), tree_of(source))}
+    used = {
+        one.full
+        for one in imports(PurePosixPath("stanchion/runtime/tutor/oracle.py"), tree_of(source))
+    }
     assert {one for one in used if one.startswith("stanchion")} == {"stanchion.kernel.regex.regex"}

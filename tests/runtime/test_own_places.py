@@ -1,4 +1,5 @@
-"""What a program can have kept elsewhere: experience, what was found about calls, and texts of advice."""
+"""What a program can have kept elsewhere: experience, what was found about calls, and texts of
+advice."""
 
 from __future__ import annotations
 
@@ -55,7 +56,11 @@ def test_what_an_outcome_was_meant_for() -> None:
 
 def test_an_open_call_is_found_by_its_arguments_or_is_the_last_of_its_tool() -> None:
     run = shield_for({"name": "x"}).run("a")
-    first, second, _ = run.check("pay", {"n": 1}), run.check("pay", {"n": 2}), run.check("fetch", {})
+    first, second, _ = (
+        run.check("pay", {"n": 1}),
+        run.check("pay", {"n": 2}),
+        run.check("fetch", {}),
+    )
     assert run.desk.open_call("pay", {"n": 1}) == first.id
     assert run.desk.open_call("pay", {"n": "***"}) == second.id
     assert run.desk.open_call("other", {}) == ""
@@ -103,7 +108,8 @@ def test_a_resolver_may_use_coloured_signs_and_hides_nothing() -> None:
 
 
 def test_an_outcome_that_is_half_counted_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread was cut off between counting it in the run and in the process; who asked then was told half of it."""
+    """A thread was cut off between counting it in the run and in the process; who asked then was
+    told half of it."""
     between, asked = threading.Event(), threading.Event()
     add = Process.add
 

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.runtime.deciding.partial import MAX_BYTES, MAX_CHUNKS, PartialOverflow, PartialResults
+from stanchion.runtime.deciding.partial import (
+    MAX_BYTES,
+    MAX_CHUNKS,
+    PartialOverflow,
+    PartialResults,
+)
 
 
 def test_chunks_come_back_in_order_as_plain_data() -> None:
@@ -36,7 +41,8 @@ def test_so_many_chunks_and_not_one_more() -> None:
     for number in range(MAX_CHUNKS):
         kept.append(number)
     with pytest.raises(
-        PartialOverflow, match=r"10,000 chunks and .+ no room for more: at most 10,000 and 10,485,760"
+        PartialOverflow,
+        match=r"10,000 chunks and .+ no room for more: at most 10,000 and 10,485,760",
     ) as full:
         kept.append("one more")
     assert full.value.kept == tuple(range(10_000))
@@ -141,7 +147,9 @@ def test_a_run_keeps_until_it_is_full() -> None:
         assert run.desk.partial.left_out == 2
 
 
-@pytest.mark.parametrize(("chunk", "bytes_each"), [("a", 1), ("é", 2), ("日", 3), ("😀", 4), ("\n", 1)])
+@pytest.mark.parametrize(
+    ("chunk", "bytes_each"), [("a", 1), ("é", 2), ("日", 3), ("😀", 4), ("\n", 1)]
+)
 def test_a_text_takes_the_bytes_that_it_has(chunk: str, bytes_each: int) -> None:
     kept = PartialResults(max_bytes=12)
     while kept.offer(chunk):

@@ -1,4 +1,5 @@
-"""Pauses: what waits with an action until a person has answered for it, in every process of the run."""
+"""Pauses: what waits with an action until a person has answered for it, in every process of the
+run."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
 
 
 class Place:
-    """Shields on one store, as processes of one run have them; paying asks a person, and has so much wait meanwhile."""
+    """Shields on one store, as processes of one run have them; paying asks a person, and has so
+    much wait meanwhile."""
 
     def __init__(self, scope: str) -> None:
         self.clock = FakeClock()
@@ -97,7 +99,12 @@ def test_what_is_refused_meanwhile_says_what_to_do_and_only_to_people_which_tick
     run, ticket = place.paused()
     with pytest.raises(Refused, match="waits until a person has answered") as refused:
         run.call(ScriptedTool("seen"), path="a")
-    read = (str(refused.value), repr(refused.value), refused.value.guidance.text, refused.value.decision.message)
+    read = (
+        str(refused.value),
+        repr(refused.value),
+        refused.value.guidance.text,
+        refused.value.decision.message,
+    )
     assert [text for text in read if ticket in text] == []
     assert refused.value.decision.determining is not None
     assert ticket in refused.value.decision.determining.detail

@@ -1,4 +1,5 @@
-"""A payment that is retried, resumed and crashed at every step of its life executes once: all steps, one by one."""
+"""A payment that is retried, resumed and crashed at every step of its life executes once: all
+steps, one by one."""
 
 from __future__ import annotations
 
@@ -24,14 +25,20 @@ HOWS = ("killed", "interrupted", "lost")
 
 
 class Story(NamedTuple):
-    """What kind of payment it is: named by its caller or not, patched by a guard, failing first before it pays."""
+    """What kind of payment it is: named by its caller or not, patched by a guard, failing first
+    before it pays."""
 
     named: str = ""
     patched: bool = False
     fails: int = 0
 
 
-STORIES = [Story(named, patched, fails) for named in ("", "invoice-7") for patched in (False, True) for fails in (0, 1)]
+STORIES = [
+    Story(named, patched, fails)
+    for named in ("", "invoice-7")
+    for patched in (False, True)
+    for fails in (0, 1)
+]
 
 
 class Bank:
@@ -62,7 +69,9 @@ class World:
     def process(self) -> Shield:
         """A new process on the same store."""
         guards = [CAP] if self.story.patched else []
-        return shield_for(POLICY, clock=self.clock, store=self.store, guards=guards, operators=[KNOWN])
+        return shield_for(
+            POLICY, clock=self.clock, store=self.store, guards=guards, operators=[KNOWN]
+        )
 
     def live(self, cut: Cut | None) -> tuple[int, str]:
         """One process pays, cut as told; how many steps it took, and what its caller saw."""
@@ -76,7 +85,9 @@ class World:
     def end(self) -> str:
         """Resume until something final comes of it."""
         later = lambda: self.clock.advance(HOUR_MS)  # noqa: E731 - said in place
-        return brought_to_an_end(self.process, self.bank.pay, self.story.named, lambda: len(self.bank.paid), later)
+        return brought_to_an_end(
+            self.process, self.bank.pay, self.story.named, lambda: len(self.bank.paid), later
+        )
 
 
 def cuts(steps: int) -> Iterator[Cut]:
@@ -87,11 +98,14 @@ def cuts(steps: int) -> Iterator[Cut]:
 
 @pytest.mark.parametrize("story", STORIES, ids=str)
 def test_a_payment_cut_at_any_step_is_paid_once(story: Story) -> None:
-    """Every step, before and after, by every kind of end (a soak takes all of them); then resumed to the end."""
+    """Every step, before and after, by every kind of end (a soak takes all of them); then resumed
+    to the end."""
     steps, outcome = World(story).live(None)
     assert outcome == "paid"
     seen: dict[str, int] = {}
-    chosen = some(cuts(steps), 5, str(story))  # six ways of cutting each step: a fifth of all has each of them
+    chosen = some(
+        cuts(steps), 5, str(story)
+    )  # six ways of cutting each step: a fifth of all has each of them
     for cut in chosen:
         world = World(story)
         _, outcome = world.live(cut)

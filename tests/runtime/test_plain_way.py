@@ -1,4 +1,5 @@
-"""The way of a plain call and of its result: how many functions it goes through, which no noise disturbs."""
+"""The way of a plain call and of its result: how many functions it goes through, which no noise
+disturbs."""
 
 from __future__ import annotations
 
@@ -18,11 +19,14 @@ from stanchion.runtime.shield import Shield
 ARGS: Final = {"command": "ls"}
 MOST_OF_A_CALL: Final = 44
 MOST_OF_A_RESULT: Final = 57
-"""Functions of the runtime, the kernel, the store in memory and its lock. Whoever needs more on the way of every call
-says here what for: the phases of the engine are functions, and so is what differs between the course of an action and
-that of an outcome; and of some decisions it is measured how long their guards take."""
+"""Functions of the runtime, the kernel, the store in memory and its lock. Whoever needs more on the
+way of every call says here what for: the phases of the engine are functions, and so is what differs
+between the course of an action and that of an outcome; and of some decisions it is measured how
+long their guards take."""
 ROOT: Final = os.path.dirname(stanchion.__file__)
-WITHIN: Final = tuple(os.path.join(ROOT, part, "") for part in ("runtime", "kernel", "stores", "locks"))
+WITHIN: Final = tuple(
+    os.path.join(ROOT, part, "") for part in ("runtime", "kernel", "stores", "locks")
+)
 
 
 class Counting:
@@ -62,7 +66,9 @@ def test_a_plain_call_and_its_result_go_a_short_way() -> None:
     assert len(result.names) <= MOST_OF_A_RESULT, result.names
 
 
-@pytest.mark.parametrize("asked", [lambda run: run.acheck("bash", ARGS), lambda run: run.aresult("bash", ARGS, "a b")])
+@pytest.mark.parametrize(
+    "asked", [lambda run: run.acheck("bash", ARGS), lambda run: run.aresult("bash", ARGS, "a b")]
+)
 def test_async_code_goes_no_longer_way(asked: Callable[[Run], Awaitable[Any]]) -> None:
     """One function more: the store is awaited."""
 

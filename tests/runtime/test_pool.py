@@ -41,7 +41,9 @@ class Desk:
         self.late: list[Any] = []
         self.heard = threading.Event()
         self._new = NewThreads()
-        self.answering = Answering(lambda *_: code, self._late, lambda _: None, lambda *_: keeps, self.pool)
+        self.answering = Answering(
+            lambda *_: code, self._late, lambda _: None, lambda *_: keeps, self.pool
+        )
 
     def ask(self, payload: Any = None, deadline_ms: int = LONG_MS) -> Answer:
         """Ask, and wait for the answer."""
@@ -51,7 +53,9 @@ class Desk:
         """The same in async code."""
         return (await self.answering.aanswer(Ask((Lookup("g", payload, deadline_ms),))))[0]
 
-    def asking(self, payload: Any = None, deadline_ms: int = LONG_MS) -> tuple[threading.Thread, list[Answer]]:
+    def asking(
+        self, payload: Any = None, deadline_ms: int = LONG_MS
+    ) -> tuple[threading.Thread, list[Answer]]:
         """Ask in a thread of its own."""
         got: list[Answer] = []
         thread = threading.Thread(target=lambda: got.append(self.ask(payload, deadline_ms)))
@@ -97,7 +101,9 @@ def test_questions_wait_for_their_turn_and_are_answered() -> None:
     gate.go.set()
     for thread, _ in asked:
         thread.join(60)
-    assert sorted(answer.value for _, got in asked for answer in got if isinstance(answer, Answered)) == [0, 1, 2, 3, 4]
+    assert sorted(
+        answer.value for _, got in asked for answer in got if isinstance(answer, Answered)
+    ) == [0, 1, 2, 3, 4]
     assert len(desk.threads()) == 1
     desk.end()
 
@@ -119,8 +125,11 @@ def test_what_raises_is_its_answer_and_the_thread_goes_on() -> None:
 
 
 @pytest.mark.parametrize("keeps", [False, True])
-def test_what_has_not_begun_at_its_deadline_is_asked_later_only_where_it_went_ahead(keeps: bool) -> None:
-    """Nobody needs an answer about what was refused; what went ahead is looked at when there is time."""
+def test_what_has_not_begun_at_its_deadline_is_asked_later_only_where_it_went_ahead(
+    keeps: bool,
+) -> None:
+    """Nobody needs an answer about what was refused; what went ahead is looked at when there is
+    time."""
     gate = Gate()
     desk = Desk(gate, keeps=keeps)
     first, got = desk.asking("first")
@@ -299,7 +308,9 @@ def test_code_sees_the_run_it_answers_for_sync_or_async() -> None:
 @pytest.mark.parametrize("size", [0, -1, 10_001, True, 2.5, "8"])
 def test_a_size_that_is_none_is_an_error(size: Any) -> None:
     """It says what to give."""
-    with pytest.raises(ValueError, match=f"answer_threads is `{size}`: give a whole number from 1 to 10,000"):
+    with pytest.raises(
+        ValueError, match=f"answer_threads is `{size}`: give a whole number from 1 to 10,000"
+    ):
         Shield.load(BARE, answer_threads=size)
 
 
@@ -332,7 +343,7 @@ go.set()
 other.join()
 assert run.check("bad", {}).message == "no"
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

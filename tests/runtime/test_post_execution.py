@@ -1,4 +1,5 @@
-"""After an action and before its result counts: refused results are thrown away and undone, warnings are read."""
+"""After an action and before its result counts: refused results are thrown away and undone,
+warnings are read."""
 
 from __future__ import annotations
 
@@ -173,7 +174,11 @@ def test_a_warned_result_counts_and_the_agent_reads_why() -> None:
         assert notice.startswith("the result of `add_row` is not JSON")
         assert run.notices() == ()
         decision = run.result("add_row", {"name": "seven"}, CONTENT)
-        assert (decision.action, decision.proceeds, decision.patched(CONTENT)) == (Action.WARN, True, CONTENT)
+        assert (decision.action, decision.proceeds, decision.patched(CONTENT)) == (
+            Action.WARN,
+            True,
+            CONTENT,
+        )
         assert len(run.notices()) == 1
 
 

@@ -18,7 +18,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
-from stanchion.runtime.standing.presence import Asker, Live, Presence, asker, beside, live_runs, state_of
+from stanchion.runtime.standing.presence import (
+    Asker,
+    Live,
+    Presence,
+    asker,
+    beside,
+    live_runs,
+    state_of,
+)
 from stanchion.runtime.standing.processes import FIRST_SPACE, this_process
 
 
@@ -62,7 +70,9 @@ def test_async_runs_are_noted_as_well(shield: Shield, state: Path) -> None:
     asyncio.run(_open_and_closed(shield, state))
 
 
-def test_a_run_that_is_no_context_manager_counts_until_it_is_closed(shield: Shield, state: Path) -> None:
+def test_a_run_that_is_no_context_manager_counts_until_it_is_closed(
+    shield: Shield, state: Path
+) -> None:
     run = shield.run("a")
     assert live_runs(state)
     run.close()
@@ -126,7 +136,10 @@ shield = Shield.load({"name": "p"}, store=state / "state.db", journal="memory:")
 run = shield.run("a")
 """
 WAIT = "print(os.getpid(), flush=True)\nsys.stdin.readline()\n"
-ASK = "found = beside(live_runs(state), asker())\nprint(0 if found is None else found.pid, flush=True)\n"
+ASK = (
+    "found = beside(live_runs(state), asker())\nprint(0 if found is None else found.pid, "
+    "flush=True)\n"
+)
 LOOK = "\n".join(OPEN.splitlines()[:-2]) + "\n" + ASK
 
 
@@ -210,7 +223,9 @@ def test_the_child_of_a_fork_neither_ends_nor_keeps_its_parents_runs(state: Path
         assert {live.pid for live in live_runs(state)} == {program.pid, child}
         program.kill()
         program.wait()
-        assert [live.pid for live in live_runs(state)] == [child], "the child must not hold its parent's lock"
+        assert [live.pid for live in live_runs(state)] == [child], (
+            "the child must not hold its parent's lock"
+        )
         program.stdin.write("end\n")
         program.stdin.flush()
 

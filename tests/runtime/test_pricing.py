@@ -1,4 +1,5 @@
-"""Model calls under budgets: what they reserve, what they are settled with, and what happens without a price."""
+"""Model calls under budgets: what they reserve, what they are settled with, and what happens
+without a price."""
 
 from __future__ import annotations
 
@@ -23,12 +24,18 @@ from tests.sources import data_of
 MEASURED = data_of((Path(__file__).parent / "token_counts.yaml").read_text("utf-8"))
 TABLE = f"its cost is by the price table of {shipped().as_of}, sha256 {shipped().digest[:16]}"
 ASKED = [{"role": "user", "content": "hello"}]
-MINE = {"mine": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10, "cached_input_usd_per_mtok": 0.1}}
+MINE = {
+    "mine": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10, "cached_input_usd_per_mtok": 0.1}
+}
 
 
 def policy(prices: dict[str, Any] = MINE, **budget: Any) -> dict[str, Any]:
     """A policy with one budget, a dollar unless something else is said."""
-    return {"name": "p", "prices": prices, "guards": [{"use": "budget", **(budget if budget else {"cost_usd": 1})}]}
+    return {
+        "name": "p",
+        "prices": prices,
+        "guards": [{"use": "budget", **(budget if budget else {"cost_usd": 1})}],
+    }
 
 
 def spent(shield: Shield, unit: str = "cost_microusd") -> int:
@@ -47,7 +54,9 @@ def test_no_tokenizer_makes_more_of_a_text_than_is_estimated(case: dict[str, Any
     assert text_tokens(case["text"].encode()) >= max(case["tokens"].values())
 
 
-@pytest.mark.parametrize("case", [case for case in MEASURED if "prose" in case["name"] or case["name"] == "python"])
+@pytest.mark.parametrize(
+    "case", [case for case in MEASURED if "prose" in case["name"] or case["name"] == "python"]
+)
 def test_the_estimate_of_what_people_write_is_within_four_times(case: dict[str, Any]) -> None:
     """A bound that is never reached refuses what would fit."""
     assert text_tokens(case["text"].encode()) <= 4 * min(case["tokens"].values())
@@ -66,9 +75,14 @@ def test_what_is_reserved_covers_a_reply_of_full_length(case: dict[str, Any]) ->
 
     def model(messages: list[Any], max_tokens: int) -> dict[str, Any]:
         held.append(spent(shield))
-        return {"text": "x", "usage": {"input_tokens": max(case["tokens"].values()), "output_tokens": max_tokens}}
+        return {
+            "text": "x",
+            "usage": {"input_tokens": max(case["tokens"].values()), "output_tokens": max_tokens},
+        }
 
-    shield.run().model(model, [{"role": "user", "content": case["text"]}], model="mine", params={"max_tokens": 50})
+    shield.run().model(
+        model, [{"role": "user", "content": case["text"]}], model="mine", params={"max_tokens": 50}
+    )
     assert held[0] >= spent(shield) == max(case["tokens"].values()) + 500
     assert not [note for note in last(shield).notes if "more than reserved" in note]
 
@@ -119,11 +133,21 @@ def test_a_reply_is_reserved_by_its_limit(limits: dict[str, Any], reply_tokens: 
     [({}, 3), ({"system": {"cache_control": {"type": "ephemeral", "ttl": "1h"}}}, 4)],
     ids=["cached as usual", "cached for an hour"],
 )
-def test_a_prompt_is_reserved_as_if_all_of_it_went_into_a_cache(params: dict[str, Any], per_token: int) -> None:
-    rates = {"input_usd_per_mtok": 2, "cache_write_usd_per_mtok": 3, "cache_write_1h_usd_per_mtok": 4}
+def test_a_prompt_is_reserved_as_if_all_of_it_went_into_a_cache(
+    params: dict[str, Any], per_token: int
+) -> None:
+    rates = {
+        "input_usd_per_mtok": 2,
+        "cache_write_usd_per_mtok": 3,
+        "cache_write_1h_usd_per_mtok": 4,
+    }
     shield = shield_for(policy({"mine": {**rates, "output_usd_per_mtok": 0}}))
     shield.run().model(ScriptedModel("no usage"), ASKED, model="mine", params=params)
-    tokens = [kept.read().amounts[1] for kept in shield.journal.kept() if kept.read().stage == "model_call"]
+    tokens = [
+        kept.read().amounts[1]
+        for kept in shield.journal.kept()
+        if kept.read().stage == "model_call"
+    ]
     assert spent(shield) == (tokens[0] - 1_024) * per_token
 
 
@@ -156,10 +180,17 @@ def test_a_child_with_money_of_its_own_needs_a_price_too() -> None:
 
 @pytest.mark.parametrize(
     "budget",
-    [{"tokens": 9_999}, {"calls": 3}, {"cost_usd": 1, "mode": "shadow"}, {"cost_usd": 1, "stages": ["tool_call"]}],
+    [
+        {"tokens": 9_999},
+        {"calls": 3},
+        {"cost_usd": 1, "mode": "shadow"},
+        {"cost_usd": 1, "stages": ["tool_call"]},
+    ],
     ids=str,
 )
-def test_an_unknown_model_is_no_obstacle_where_nothing_bounds_its_cost(budget: dict[str, Any]) -> None:
+def test_an_unknown_model_is_no_obstacle_where_nothing_bounds_its_cost(
+    budget: dict[str, Any],
+) -> None:
     shield = shield_for(policy(**budget))
     assert shield.run().model(ScriptedModel("hi"), ASKED, model="unheard-of") == "hi"
 
@@ -205,20 +236,31 @@ def test_tokens_that_are_hinted_are_priced() -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["plain", {"text": "hi"}, {"text": "hi", "usage": None}, {"text": "hi", "usage": {"output_tokens": 3}}],
+    [
+        "plain",
+        {"text": "hi"},
+        {"text": "hi", "usage": None},
+        {"text": "hi", "usage": {"output_tokens": 3}},
+    ],
     ids=str,
 )
 def test_a_reply_that_does_not_say_what_it_used_stays_charged_as_reserved(reply: Any) -> None:
     shield = shield_for(policy())
-    shield.run().model(ScriptedModel(reply), ASKED, model="mine", params={"max_tokens": 100}, cost_usd=0.002)
+    shield.run().model(
+        ScriptedModel(reply), ASKED, model="mine", params={"max_tokens": 100}, cost_usd=0.002
+    )
     assert spent(shield) == 2_000
-    assert last(shield).notes == ("its cost is the amount that was reserved: nothing else is known about it",)
+    assert last(shield).notes == (
+        "its cost is the amount that was reserved: nothing else is known about it",
+    )
 
 
 @pytest.mark.parametrize("driver", ["sync", "async"])
 def test_a_call_that_fails_stays_charged_as_reserved(driver: str) -> None:
     shield = shield_for(policy())
-    model = ScriptedModel(OSError("down"), {"text": "hi", "usage": {"input_tokens": 7, "output_tokens": 3}})
+    model = ScriptedModel(
+        OSError("down"), {"text": "hi", "usage": {"input_tokens": 7, "output_tokens": 3}}
+    )
     run = shield.run()
 
     def ask() -> Any:
@@ -250,7 +292,9 @@ def test_what_the_provider_says_it_cost_beats_every_table(reply: Any) -> None:
     assert last(shield).notes[0] == "its cost was reported by the provider"
 
 
-@pytest.mark.parametrize("cost", [-1, float("nan"), float("inf"), True, "0.5", {"total": 1}, None], ids=str)
+@pytest.mark.parametrize(
+    "cost", [-1, float("nan"), float("inf"), True, "0.5", {"total": 1}, None], ids=str
+)
 def test_a_cost_that_is_no_amount_of_money_is_not_believed(cost: Any) -> None:
     assert cost_of({"usage": {"cost": cost}}) is None
 
@@ -263,7 +307,9 @@ def test_absurd_usage_is_charged_as_the_most_there_is() -> None:
 
 
 def test_a_model_of_ones_own_that_costs_nothing_is_bounded_by_nothing() -> None:
-    shield = shield_for(policy({"local/*": {"input_usd_per_mtok": 0, "output_usd_per_mtok": 0}}, cost_usd=0.000_001))
+    shield = shield_for(
+        policy({"local/*": {"input_usd_per_mtok": 0, "output_usd_per_mtok": 0}}, cost_usd=0.000_001)
+    )
     run = shield.run()
     for _ in range(3):
         reply = {"text": "hi", "usage": {"input_tokens": 10**6, "output_tokens": 10**6}}
@@ -328,9 +374,9 @@ def test_a_guard_of_charges_sees_what_a_call_may_cost() -> None:
 def test_without_budgets_nothing_is_estimated() -> None:
     shield = shield_for({"name": "p", "prices": MINE})
     shield.run().model(ScriptedModel("hi"), ASKED, model="mine")
-    assert [kept.read().amounts for kept in shield.journal.kept() if kept.read().stage == "model_call"] == [
-        (1, 0, 0, 0, 0)
-    ]
+    assert [
+        kept.read().amounts for kept in shield.journal.kept() if kept.read().stage == "model_call"
+    ] == [(1, 0, 0, 0, 0)]
 
 
 USAGES: list[tuple[str, Any, Usage]] = [
@@ -364,13 +410,13 @@ USAGES: list[tuple[str, Any, Usage]] = [
     ),
     (
         "gemini",
-        {"usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 5, "thoughtsTokenCount": 20,
+        {"usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 5, "thoughtsTokenCount": 20,  # noqa: E501
          "cachedContentTokenCount": 100, "totalTokenCount": 135}},
         Usage(input=10, cached=100, output=25),
     ),
     (
         "bedrock",
-        {"usage": {"inputTokens": 10, "outputTokens": 5, "totalTokens": 155, "cacheReadInputTokens": 100,
+        {"usage": {"inputTokens": 10, "outputTokens": 5, "totalTokens": 155, "cacheReadInputTokens": 100,  # noqa: E501
          "cacheWriteInputTokens": 40}},
         Usage(input=10, cached=100, written=40, output=5),
     ),
@@ -386,7 +432,7 @@ USAGES: list[tuple[str, Any, Usage]] = [
          "cache_creation_input_tokens": 40}},
         Usage(input=10, cached=100, written=40, output=5),
     ),
-    ("thoughts only in the sum", {"usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}},
+    ("thoughts only in the sum", {"usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}},  # noqa: E501
      Usage(input=10, output=30)),
     ("an embedding", {"usage": {"prompt_tokens": 10, "total_tokens": 10}}, Usage(input=10)),
     ("only the sum", {"usage": {"total_tokens": 15}}, Usage(unsorted=15)),
@@ -395,7 +441,9 @@ USAGES: list[tuple[str, Any, Usage]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "usage"), [case[1:] for case in USAGES], ids=[case[0] for case in USAGES])
+@pytest.mark.parametrize(
+    ("reply", "usage"), [case[1:] for case in USAGES], ids=[case[0] for case in USAGES]
+)
 def test_the_usage_of_many_vendors_is_read(reply: Any, usage: Usage) -> None:
     assert usage_of(reply) == usage
 

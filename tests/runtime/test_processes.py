@@ -11,15 +11,28 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.runtime.standing import processes
-from stanchion.runtime.standing.processes import Process, ancestors, asker, process_at, read_stat, this_process
+from stanchion.runtime.standing.processes import (
+    Process,
+    ancestors,
+    asker,
+    process_at,
+    read_stat,
+    this_process,
+)
 
 NUMBERS = st.integers(0, 2**31)
 
 
 @given(
-    st.text(max_size=30) | st.sampled_from([") 1 2 3 4", "a) R 7 7 7 7 7", "\n)"]), NUMBERS, NUMBERS, NUMBERS, NUMBERS
+    st.text(max_size=30) | st.sampled_from([") 1 2 3 4", "a) R 7 7 7 7 7", "\n)"]),
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
 )
-def test_a_name_cannot_be_taken_for_another_field(name: str, parent: int, session: int, tty: int, started: int) -> None:
+def test_a_name_cannot_be_taken_for_another_field(
+    name: str, parent: int, session: int, tty: int, started: int
+) -> None:
     between = " ".join(["0"] * 14)
     line = f"7 ({name}) S {parent} 5 {session} {tty} {between} {started} 99 98\n"
     known = read_stat(line, "here")
@@ -44,9 +57,16 @@ def test_ancestors_are_those_of_the_system() -> None:
     me = asker()
     assert me.process == this_process()
     assert me.ancestors[0] == process_at(os.getppid())
-    code = "from stanchion.runtime.standing.processes import asker; print([p.pid for p in asker().ancestors])"
+    code = (
+        "from stanchion.runtime.standing.processes import asker; print([p.pid for p in "
+        "asker().ancestors])"
+    )
     said = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, start_new_session=True
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
     )
     assert said.stdout.strip() == str([os.getpid(), *[each.pid for each in me.ancestors]])
 
@@ -60,14 +80,18 @@ def test_a_process_that_is_gone_is_known_by_its_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists(processes.PS), reason="there is no ps")
-def test_without_proc_ancestors_are_those_that_ps_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_ancestors_are_those_that_ps_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = [each.pid for each in ancestors(os.getpid())]
     monkeypatch.setattr(processes, "PROC", tmp_path)
     assert [each.pid for each in ancestors(os.getpid())] == told
     assert this_process() == Process(os.getpid(), session=os.getsid(0))
 
 
-def test_without_proc_and_ps_the_parent_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_and_ps_the_parent_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(processes, "PROC", tmp_path)
     monkeypatch.setattr(processes, "PS", str(tmp_path / "none"))
     assert asker().ancestors == (Process(os.getppid()),)

@@ -1,4 +1,5 @@
-"""The project of a folder: the nearest marker, by real paths, in no folder that holds more than one project."""
+"""The project of a folder: the nearest marker, by real paths, in no folder that holds more than one
+project."""
 
 import json
 import os
@@ -9,7 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.standing.projects import MARKERS, NAME_LENGTH, OWNER, claim, owner_of, project_of, state_name
+from stanchion.runtime.standing.projects import (
+    MARKERS,
+    NAME_LENGTH,
+    OWNER,
+    claim,
+    owner_of,
+    project_of,
+    state_name,
+)
 
 NAMES = st.text("ab-. ", min_size=1, max_size=4).filter(lambda name: name.strip(".") != "")
 PATHS = st.lists(NAMES, min_size=1, max_size=5)
@@ -20,7 +29,11 @@ FORMS: dict[str, Callable[[Path], None]] = {
 }
 
 
-@given(PATHS, st.lists(st.tuples(st.integers(0, 5), st.sampled_from(MARKERS), st.sampled_from(list(FORMS)))), st.data())
+@given(
+    PATHS,
+    st.lists(st.tuples(st.integers(0, 5), st.sampled_from(MARKERS), st.sampled_from(list(FORMS)))),
+    st.data(),
+)
 def test_the_nearest_marker_is_the_root_by_every_way(
     parts: list[str], marks: list[tuple[int, str, str]], data: st.DataObject
 ) -> None:
@@ -92,8 +105,14 @@ def test_a_folder_says_whose_it_is_once(tmp_path: Path) -> None:
     claim(folder, root)
     assert (folder / OWNER).stat().st_ino == first.st_ino
     assert json.loads((folder / OWNER).read_bytes()) == {"root": str(root)}
-    assert [each.stat().st_mode & 0o777 for each in (folder, folder.parent, folder / OWNER)] == [0o700, 0o700, 0o600]
-    with pytest.raises(OSError, match=r"holds the state of `.*one` and not of `.*two`: move that folder away"):
+    assert [each.stat().st_mode & 0o777 for each in (folder, folder.parent, folder / OWNER)] == [
+        0o700,
+        0o700,
+        0o600,
+    ]
+    with pytest.raises(
+        OSError, match=r"holds the state of `.*one` and not of `.*two`: move that folder away"
+    ):
         claim(folder, tmp_path / "two")
 
 

@@ -48,9 +48,17 @@ def test_a_call_is_recorded_before_the_tool_runs_and_its_result_after(tmp_path: 
         assert run.call(read, "a.txt") == "A.TXT"
     shield.close()
     (intent,) = seen
-    assert (intent["kind"], intent["tool"], intent["content"]) == ("intent", "read", {"path": "a.txt"})
+    assert (intent["kind"], intent["tool"], intent["content"]) == (
+        "intent",
+        "read",
+        {"path": "a.txt"},
+    )
     outcome = of_kind(one(tmp_path), *DECISIONS)[1]
-    assert (outcome["kind"], outcome["stage"], outcome["content"]) == ("outcome", "tool_result", "A.TXT")
+    assert (outcome["kind"], outcome["stage"], outcome["content"]) == (
+        "outcome",
+        "tool_result",
+        "A.TXT",
+    )
     assert outcome["call"] == intent["id"]
 
 
@@ -65,13 +73,19 @@ def test_a_tool_that_fails_leaves_its_error_as_the_outcome(tmp_path: Path) -> No
         run.call(fails)
     shield.close()
     intent, outcome = of_kind(one(tmp_path), *DECISIONS)
-    assert (outcome["kind"], outcome["stage"], outcome["call"]) == ("outcome", "error", intent["id"])
+    assert (outcome["kind"], outcome["stage"], outcome["call"]) == (
+        "outcome",
+        "error",
+        intent["id"],
+    )
     assert (outcome["content"], outcome["beside"]["error"]) == ("not there", "LookupError")
 
 
 def test_a_refused_call_has_an_intent_and_no_outcome(tmp_path: Path) -> None:
     """The record says who refused it and why."""
-    shield = shielded(tmp_path, {"name": "x", "guards": [{"use": "tool_denylist", "tools": ["rm"]}]})
+    shield = shielded(
+        tmp_path, {"name": "x", "guards": [{"use": "tool_denylist", "tools": ["rm"]}]}
+    )
     with shield.run() as run, pytest.raises(Refused):
         run.call(shield.tool(name="rm")(lambda path: None), "/")
     shield.close()
@@ -140,7 +154,11 @@ def broken(_count: int) -> Iterator[int]:
     ids=["whole", "left early", "broken"],
 )
 def test_a_generator_tool_leaves_each_item_and_its_end(
-    tmp_path: Path, tool: Callable[[int], Generator[int, None, None]], take: int, parts: int, error: str
+    tmp_path: Path,
+    tool: Callable[[int], Generator[int, None, None]],
+    take: int,
+    parts: int,
+    error: str,
 ) -> None:
     """However it ends, the last outcome says after how many items."""
     shield = shielded(tmp_path)
@@ -156,9 +174,9 @@ def test_a_generator_tool_leaves_each_item_and_its_end(
     shield.close()
     intent, *outcomes = of_kind(one(tmp_path), *DECISIONS)
     assert {record["call"] for record in outcomes} == {intent["id"]}
-    assert [record["beside"]["part"] for record in outcomes if "part" in record.get("beside", {})] == [
-        *range(1, parts + 1)
-    ]
+    assert [
+        record["beside"]["part"] for record in outcomes if "part" in record.get("beside", {})
+    ] == [*range(1, parts + 1)]
     assert [record["beside"]["error"] for record in outcomes if record["stage"] == "error"] == (
         [error] if error else []
     )
@@ -220,7 +238,11 @@ def test_a_warning_is_with_the_call_and_with_what_came_of_it(tmp_path: Path) -> 
 
 def test_a_run_begins_and_ends_in_the_trail_with_how_often_what_was_decided(tmp_path: Path) -> None:
     """Who, for what, under which policy; and one that did nothing says nothing."""
-    policy = {"name": "x", "agents": {"ann": {"role": "lead"}}, "guards": [{"use": "step_limit", "max_steps": 2}]}
+    policy = {
+        "name": "x",
+        "agents": {"ann": {"role": "lead"}},
+        "guards": [{"use": "step_limit", "max_steps": 2}],
+    }
     shield = shielded(tmp_path, policy)
     with shield.run("ann", "t1", id="r1", deadline_s=60, tenant="acme") as run:
         child = run.spawn("bob")
@@ -232,7 +254,11 @@ def test_a_run_begins_and_ends_in_the_trail_with_how_often_what_was_decided(tmp_
     shield.close()
     found = one(tmp_path)
     begun, child_begun = of_kind(found, "run")
-    assert (begun["run"]["id"], begun["run"]["agent"], begun["run"]["role"]) == ("r1", "ann", "lead")
+    assert (begun["run"]["id"], begun["run"]["agent"], begun["run"]["role"]) == (
+        "r1",
+        "ann",
+        "lead",
+    )
     assert (begun["run"]["task"], begun["run"]["tenant"]) == ("t1", "acme")
     assert begun["policy"] == shield.policy.hash
     assert of_kind(found, "intent")[0]["policy"] == shield.policy.hash[:16]
@@ -249,7 +275,10 @@ def test_a_run_is_recorded_once_however_many_threads_it_has(tmp_path: Path) -> N
     shield = shielded(tmp_path)
     with shield.run(id="r1") as run:
         run.check("first", {})
-        threads = [threading.Thread(target=lambda: [run.check("read", {}) for _ in range(50)]) for _ in range(4)]
+        threads = [
+            threading.Thread(target=lambda: [run.check("read", {}) for _ in range(50)])
+            for _ in range(4)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -263,7 +292,9 @@ def test_a_run_is_recorded_once_however_many_threads_it_has(tmp_path: Path) -> N
 
 def test_a_halted_run_ends_with_what_it_had_produced(tmp_path: Path) -> None:
     """In the record of its end, and in what the caller gets."""
-    shield = shielded(tmp_path, guards=[says(Action.HALT, Stage.TOOL_CALL, tools=frozenset({"wipe"}))])
+    shield = shielded(
+        tmp_path, guards=[says(Action.HALT, Stage.TOOL_CALL, tools=frozenset({"wipe"}))]
+    )
     with shield.run(id="r1") as run:
         run.keep("a draft")
         run.keep({"pages": 3, "token": "abc"})
@@ -346,8 +377,11 @@ def test_a_reload_in_the_middle_of_a_run_is_written_down(tmp_path: Path) -> None
     assert (first["source"], second.get("source", "")) == (str(file), "")
 
 
-def test_by_default_state_and_records_are_in_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two shields of one process share a chain; the next process finds both, and what was counted."""
+def test_by_default_state_and_records_are_in_the_state_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two shields of one process share a chain; the next process finds both, and what was
+    counted."""
     monkeypatch.delenv("STANCHION_STORE")
     monkeypatch.delenv("STANCHION_AUDIT")
     monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "here"))
@@ -414,7 +448,9 @@ class Broken(MemoryJournal):
         return super().write(moment, decision, took_ns, notes)
 
 
-def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It enters the next event that can be."""
     monkeypatch.setattr("stanchion.runtime.answers.pool.IDLE_S", 0.01)
     journal, asked = Broken(), threading.Event()
@@ -448,7 +484,9 @@ def test_what_cannot_be_recorded_does_not_happen() -> None:
         journal.trouble = "the disk is full"
         with pytest.raises(Refused, match="the audit trail cannot be written") as refused:
             run.call(lambda: ran.append("tool"))
-        assert [finding.detail for finding in refused.value.decision.findings] == ["the disk is full"]
+        assert [finding.detail for finding in refused.value.decision.findings] == [
+            "the disk is full"
+        ]
         with pytest.raises(Refused, match="the audit trail cannot be written"):
             run.model(lambda _messages: ran.append("model"), [])
         assert not run.prompt("hello").proceeds

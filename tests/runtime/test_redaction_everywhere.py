@@ -1,4 +1,5 @@
-"""Redaction everywhere: what a guard finds is in nothing that anybody gets, and in nothing that is written down."""
+"""Redaction everywhere: what a guard finds is in nothing that anybody gets, and in nothing that is
+written down."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def trail(tmp_path: Path) -> Iterator[Path]:
 
 def shielded(folder: Path, *guards: Any, **options: Any) -> Shield:
     """A shield whose first guard hides keys, on a trail of its own."""
-    return Shield.load(options.pop("policy", BARE), journal=Trail(folder), guards=[Keys(), *guards], **options)
+    return Shield.load(
+        options.pop("policy", BARE), journal=Trail(folder), guards=[Keys(), *guards], **options
+    )
 
 
 @dataclass
@@ -72,7 +75,10 @@ RESULTS: dict[str, tuple[Any, Any]] = {
     "text": (TEXT, f"the key is {GONE}."),
     "object": ({"a": 1, "b": TEXT}, {"a": 1, "b": f"the key is {GONE}."}),
     "list": (["x", TEXT], ["x", f"the key is {GONE}."]),
-    "nested": ({"a": [{"b": [TEXT]}], "n": None}, {"a": [{"b": [f"the key is {GONE}."]}], "n": None}),
+    "nested": (
+        {"a": [{"b": [TEXT]}], "n": None},
+        {"a": [{"b": [f"the key is {GONE}."]}], "n": None},
+    ),
     "name": ({KEY: 1, "b": 2}, {GONE: 1, "b": 2}),
     "JSON in a text": (json.dumps({"k": KEY}), json.dumps({"k": GONE})),
     "twice": (f"{KEY} and {KEY}", f"{GONE} and {GONE}"),
@@ -87,8 +93,11 @@ RESULTS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize(("result", "expected"), RESULTS.values(), ids=RESULTS)
-def test_a_result_keeps_its_shape_and_loses_the_key(trail: Path, result: Any, expected: Any) -> None:
-    """Called, called async and yielded it keeps its type; reported by a host it comes as plain data."""
+def test_a_result_keeps_its_shape_and_loses_the_key(
+    trail: Path, result: Any, expected: Any
+) -> None:
+    """Called, called async and yielded it keeps its type; reported by a host it comes as plain
+    data."""
     shield = shielded(trail)
 
     def gives() -> Any:
@@ -122,7 +131,9 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("args", "expected"), ARGUMENTS.values(), ids=ARGUMENTS)
-def test_arguments_are_patched_before_the_tool_runs(trail: Path, args: dict[str, Any], expected: Any) -> None:
+def test_arguments_are_patched_before_the_tool_runs(
+    trail: Path, args: dict[str, Any], expected: Any
+) -> None:
     """By name, by place, and for a host that runs the tool itself."""
     got: list[dict[str, Any]] = []
 
@@ -141,7 +152,8 @@ def test_arguments_are_patched_before_the_tool_runs(trail: Path, args: dict[str,
 
 
 def test_places_in_what_guards_were_shown_are_not_places_in_what_the_host_has() -> None:
-    """What is no proper text is spelled out for guards; a host gets all of it anew, and not cut in the wrong place."""
+    """What is no proper text is spelled out for guards; a host gets all of it anew, and not cut in
+    the wrong place."""
     run = Shield.load(BARE, guards=[Keys()]).run()
     text = f"\udcff\udcff {KEY}"
     assert run.check("t", {"a": text}).patched({"a": text}) == {"a": f"\\udcff\\udcff {GONE}"}
@@ -159,7 +171,9 @@ REPORTS: dict[str, tuple[Callable[[Run], Any], Any]] = {
     "model_reply": (lambda run: run.model_reply(TEXT), TEXT),
     "final": (lambda run: run.model_reply(TEXT, final=True), TEXT),
     "egress": (
-        lambda run: run.judge("egress", url=f"https://a.example/?k={KEY}", headers={"X": KEY}, payload=[KEY]),
+        lambda run: run.judge(
+            "egress", url=f"https://a.example/?k={KEY}", headers={"X": KEY}, payload=[KEY]
+        ),
         {"url": f"https://a.example/?k={KEY}", "headers": {"X": KEY}, "payload": [KEY]},
     ),
     "error": (lambda run: run.error("t", ValueError(TEXT)), TEXT),
@@ -168,7 +182,9 @@ REPORTS: dict[str, tuple[Callable[[Run], Any], Any]] = {
 
 
 @pytest.mark.parametrize(("reports", "content"), REPORTS.values(), ids=REPORTS)
-def test_what_a_host_reports_is_redacted(trail: Path, reports: Callable[[Run], Any], content: Any) -> None:
+def test_what_a_host_reports_is_redacted(
+    trail: Path, reports: Callable[[Run], Any], content: Any
+) -> None:
     """At every stage that has content; the host gets the patches."""
     shield = shielded(trail)
     with shield.run("ann") as run:
@@ -195,7 +211,11 @@ REPLIES: dict[str, tuple[Any, Any]] = {
     ),
     "beside the text": (
         {"content": "fine", "reasoning": TEXT, "tool_calls": [{"args": {"k": KEY}}]},
-        {"content": "fine", "reasoning": f"the key is {GONE}.", "tool_calls": [{"args": {"k": GONE}}]},
+        {
+            "content": "fine",
+            "reasoning": f"the key is {GONE}.",
+            "tool_calls": [{"args": {"k": GONE}}],
+        },
     ),
     "object": (Reply(TEXT), Reply(f"the key is {GONE}.")),
 }
@@ -269,7 +289,8 @@ ANSWERS: dict[str, list[Any]] = {
 
 
 def chain(error: BaseException | None) -> Iterator[str]:
-    """What an error says, and each that it holds: as its cause, or as the one that was handled when it was raised."""
+    """What an error says, and each that it holds: as its cause, or as the one that was handled when
+    it was raised."""
     if error is not None:
         yield repr(error)
         yield from chain(error.__cause__)
@@ -278,15 +299,21 @@ def chain(error: BaseException | None) -> Iterator[str]:
 
 @pytest.mark.parametrize("guards", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("fn", ERRORS, ids=lambda fn: str(fn.__name__))
-def test_an_error_that_shows_the_key_is_withheld(trail: Path, fn: Callable[[], Any], guards: list[Any]) -> None:
-    """Whatever is decided about it: neither its text nor its traceback has it, nor what the run knows of it."""
+def test_an_error_that_shows_the_key_is_withheld(
+    trail: Path, fn: Callable[[], Any], guards: list[Any]
+) -> None:
+    """Whatever is decided about it: neither its text nor its traceback has it, nor what the run
+    knows of it."""
     shield = shielded(trail, *guards)
 
     def model(_messages: list[Any]) -> str:
         fn()
         return "fine"
 
-    attempts: list[Callable[[Run], Any]] = [lambda run: run.call(fn), lambda run: run.model(model, [])]
+    attempts: list[Callable[[Run], Any]] = [
+        lambda run: run.call(fn),
+        lambda run: run.model(model, []),
+    ]
     for number, attempt in enumerate(attempts):
         with shield.run("ann", f"t{number}") as run:
             with pytest.raises((ToolFailed, Refused)) as raised:
@@ -299,10 +326,14 @@ def test_an_error_that_shows_the_key_is_withheld(trail: Path, fn: Callable[[], A
 
 
 @pytest.mark.parametrize("fn", ERRORS, ids=lambda fn: str(fn.__name__))
-def test_a_refusal_after_an_error_does_not_bring_the_error_along(trail: Path, fn: Callable[[], Any]) -> None:
+def test_a_refusal_after_an_error_does_not_bring_the_error_along(
+    trail: Path, fn: Callable[[], Any]
+) -> None:
     """The call is tried again and refused: what it failed with before is as secret as it was."""
     policy = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 1}]}
-    shield = shielded(trail, says(Action.RETRY, Stage.ERROR, terms=Retry(max_attempts=3)), policy=policy)
+    shield = shielded(
+        trail, says(Action.RETRY, Stage.ERROR, terms=Retry(max_attempts=3)), policy=policy
+    )
     with shield.run("ann") as run, pytest.raises(Refused, match="step") as raised:
         run.call(fn)
     assert KEY not in "".join(traceback.format_exception(raised.value))
@@ -325,12 +356,15 @@ def test_an_error_without_the_key_is_handed_on_as_it_is() -> None:
 
 
 class Repeats(msgspec.Struct, frozen=True):
-    """A guard that repeats in its words what it is about, whole or cut off, as one that reads commands does."""
+    """A guard that repeats in its words what it is about, whole or cut off, as one that reads
+    commands does."""
 
     kind: ClassVar[Kind] = Kind.PURE
     category: ClassVar[Category] = Category.SAFETY
     action: Action
-    stages: frozenset[Stage] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.MODEL_CHUNK})
+    stages: frozenset[Stage] = frozenset(
+        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.MODEL_CHUNK}
+    )
     id: str = "repeats"
     priority: int = 50
     longest: int = 1_000
@@ -338,13 +372,22 @@ class Repeats(msgspec.Struct, frozen=True):
     def judge(self, reading: Any, /) -> Finding | None:
         event = reading.event
         said = str(
-            event.args if event.stage is Stage.TOOL_CALL else getattr(event, "result", getattr(event, "text", ""))
+            event.args
+            if event.stage is Stage.TOOL_CALL
+            else getattr(event, "result", getattr(event, "text", ""))
         )
         if "the key" not in said:
             return None
         said = said[: self.longest]
         terms = Wait(0, -1) if self.action == Action.QUEUE else None
-        return Finding(self.action, "test.repeats", (said, 3), f"`{said}` is not fine", f"not `{said}`", terms=terms)
+        return Finding(
+            self.action,
+            "test.repeats",
+            (said, 3),
+            f"`{said}` is not fine",
+            f"not `{said}`",
+            terms=terms,
+        )
 
 
 @pytest.mark.parametrize("longest", [1_000, 30], ids=["whole", "cut off"])
@@ -353,7 +396,8 @@ class Repeats(msgspec.Struct, frozen=True):
 def test_the_words_of_other_guards_do_not_repeat_the_key(
     trail: Path, action: Action, priority: int, longest: int
 ) -> None:
-    """Refusals, advice, notices, guidance, tickets and records, also where the guard that hides was not asked."""
+    """Refusals, advice, notices, guidance, tickets and records, also where the guard that hides was
+    not asked."""
     guard = Repeats(action, priority=priority, longest=longest)
     shield = shielded(trail, guard, store="memory:")
     heard: list[Any] = []
@@ -379,7 +423,12 @@ def test_the_words_of_other_guards_do_not_repeat_the_key(
         try:
             heard.append(step(run))
         except Refused as refused:
-            heard += [str(refused), refused.partial, refused.decision.advice, refused.decision.findings]
+            heard += [
+                str(refused),
+                refused.partial,
+                refused.decision.advice,
+                refused.decision.findings,
+            ]
         heard += [run.notices(), run.partial]
         with suppress(Refused):
             run.model(model, [])
@@ -414,7 +463,10 @@ def test_what_a_run_keeps_is_redacted_where_it_comes_out(trail: Path) -> None:
     assert run.prompt("stop").action == Action.HALT
     with pytest.raises(Refused) as refused:
         run.call(lambda: None)
-    expected = (f"the key is {GONE}.", {"rows": [{"name": "a", "secret": GONE}], GONE: 1, f"{GONE}'": 2})
+    expected = (
+        f"the key is {GONE}.",
+        {"rows": [{"name": "a", "secret": GONE}], GONE: 1, f"{GONE}'": 2},
+    )
     assert run.partial[:2] == expected
     assert refused.value.partial[:2] == expected
     run.close()
@@ -423,7 +475,9 @@ def test_what_a_run_keeps_is_redacted_where_it_comes_out(trail: Path) -> None:
 
 def test_what_a_guard_in_shadow_mode_would_hide_is_kept_and_not_written_down(trail: Path) -> None:
     """Shadow mode changes nothing: the run has it, its end says that something was left out."""
-    shield = Shield.load(BARE, journal=Trail(trail), guards=[Keys(mode="shadow"), Repeats(Action.WARN)])
+    shield = Shield.load(
+        BARE, journal=Trail(trail), guards=[Keys(mode="shadow"), Repeats(Action.WARN)]
+    )
     with shield.run("ann") as run:
         run.check("a", {"a": TEXT})
         run.keep(TEXT)
@@ -455,7 +509,9 @@ def test_a_guard_that_cannot_say_what_to_hide_withholds_everything(trail: Path) 
         def judge(self, event: Any, /) -> Finding | None:
             raise RuntimeError("broken")
 
-    shield = Shield.load(BARE, journal=Trail(trail), guards=[Fails(), Repeats(Action.BLOCK, priority=1)])
+    shield = Shield.load(
+        BARE, journal=Trail(trail), guards=[Fails(), Repeats(Action.BLOCK, priority=1)]
+    )
     run = shield.run("ann")
     with pytest.raises(Refused) as refused:
         run.call(lambda a: None, a=TEXT)
@@ -473,7 +529,9 @@ def test_the_shipped_guard_hides_in_all_these_places(tmp_path: Path) -> None:
     """A key of a cloud, as a policy without further words has it."""
     key, gone = "AKIAWW7JOSQESZEK5VDL", "[redacted:aws-access-token]"
     policy = {"name": "p", "guards": [{"use": "secrets"}]}
-    shield = Shield.load(policy, journal=Trail(tmp_path), guards=[says(Action.WARN, Stage.TOOL_CALL)])
+    shield = Shield.load(
+        policy, journal=Trail(tmp_path), guards=[says(Action.WARN, Stage.TOOL_CALL)]
+    )
     got: list[Any] = []
 
     def takes(a: Any) -> Any:
@@ -485,7 +543,9 @@ def test_the_shipped_guard_hides_in_all_these_places(tmp_path: Path) -> None:
 
     with shield.run("ann") as run:
         got.append(run.call(takes, {"b": [f"use {key}"]}))
-        got.append(run.model(lambda messages: f"{messages[0]} use {key}", [f"use {key}"], final=True))
+        got.append(
+            run.model(lambda messages: f"{messages[0]} use {key}", [f"use {key}"], final=True)
+        )
         got.append("".join(run.stream([f"use {key[:7]}", f"{key[7:]} now"])))
         with pytest.raises(ToolFailed) as raised:
             run.call(breaks)
@@ -497,4 +557,6 @@ def test_the_shipped_guard_hides_in_all_these_places(tmp_path: Path) -> None:
     assert got[0] == {"b": [f"use {gone}"]}
     assert got[1] == {"rows": [Row("a", f"use {gone}")]}
     assert got[3] == f"use {gone} now"
-    assert key.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert key.encode() not in b"".join(
+        path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )

@@ -1,4 +1,5 @@
-"""With `refusal="text"` a refused call gives its words as the result; what ends the run is raised all the same."""
+"""With `refusal="text"` a refused call gives its words as the result; what ends the run is raised
+all the same."""
 
 from __future__ import annotations
 
@@ -17,10 +18,34 @@ from tests.service.brokers import serving
 NO_ROOT: dict[str, Any] = {
     "name": "no-root",
     "guards": [
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
-        {"id": "ask", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'ask'", "action": "escalate"},
-        {"id": "out", "use": "rule", "stages": ["tool_result"], "when": "event.result == 'leak'", "action": "block"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
+        {
+            "id": "ask",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'ask'",
+            "action": "escalate",
+        },
+        {
+            "id": "out",
+            "use": "rule",
+            "stages": ["tool_result"],
+            "when": "event.result == 'leak'",
+            "action": "block",
+        },
     ],
 }
 
@@ -125,7 +150,12 @@ def test_what_waits_for_a_person_is_text() -> None:
 
 def test_what_ends_the_run_is_raised_and_so_is_everything_behind_it() -> None:
     shield = shield_for(NO_ROOT)
-    kinds: tuple[tuple[Any, str], ...] = ((delete, "call"), (adelete, "acall"), (each, "call"), (aeach, "acall"))
+    kinds: tuple[tuple[Any, str], ...] = (
+        (delete, "call"),
+        (adelete, "acall"),
+        (each, "call"),
+        (aeach, "acall"),
+    )
     for tool, call in kinds:
         run = shield.run("ann")
         for name in ("end", "tmp"):
@@ -156,9 +186,9 @@ def test_a_refusal_inside_the_tool_is_its_text_too() -> None:
     shield = shield_for(NO_ROOT)
     run = shield.run("ann")
     outer = Tool(lambda name: run.call(delete, name), "outer", refusal="text")
-    assert run.call(Tool(lambda who: run.call(delete, who), "outer", refusal="text"), "root") == text_of(
-        shield, delete, "root"
-    )
+    assert run.call(
+        Tool(lambda who: run.call(delete, who), "outer", refusal="text"), "root"
+    ) == text_of(shield, delete, "root")
     assert run.call(outer, "tmp") == 3
 
 
@@ -179,8 +209,12 @@ def test_a_call_that_happens_once_is_answered_or_says_why_not() -> None:
 def test_a_failed_call_is_tried_again_before_anything_is_said() -> None:
     """The second attempt is refused: its words are the result."""
     guards = [{"use": "recovery", "backoff_base_s": 0}, {"use": "budget", "calls": 2}]
-    shield = shield_for({"name": "r", "tools": {"flaky": {"annotations": ["idempotent"]}}, "guards": guards})
-    tool = ScriptedTool(ConnectionResetError("reset"), "there", ConnectionResetError("reset"), name="flaky")
+    shield = shield_for(
+        {"name": "r", "tools": {"flaky": {"annotations": ["idempotent"]}}, "guards": guards}
+    )
+    tool = ScriptedTool(
+        ConnectionResetError("reset"), "there", ConnectionResetError("reset"), name="flaky"
+    )
     assert shield.run("ann", "one").call(Tool(tool, "flaky", refusal="text")) == "there"
     tried = shield.run("ann", "two")
     tried.call(delete, "a")
@@ -210,7 +244,9 @@ def test_methods_keep_it() -> None:
 
 def test_a_word_that_is_neither_is_refused() -> None:
     bad: Any = "return"
-    with pytest.raises(ValueError, match="refusal of `delete` is `return`: write `raise` or `text`"):
+    with pytest.raises(
+        ValueError, match="refusal of `delete` is `return`: write `raise` or `text`"
+    ):
         Tool(delete, refusal=bad)
 
 
@@ -243,7 +279,10 @@ def test_its_annotations_say_that_it_may_be_a_text() -> None:
     def unpolished(name: str) -> None: ...
 
     unpolished.__annotations__ = {"name": str, "return": None}
-    assert inspect.signature(shield.tool(refusal="text")(bare)).return_annotation is inspect.Signature.empty
+    assert (
+        inspect.signature(shield.tool(refusal="text")(bare)).return_annotation
+        is inspect.Signature.empty
+    )
     assert get_type_hints(shield.tool(refusal="text")(unpolished))["return"] == str | None
 
 
@@ -252,12 +291,23 @@ def test_through_a_broker() -> None:
     end = says(Action.HALT, Stage.TOOL_CALL, id="ends", tools=frozenset({"end"}))
     with Shield.load({"name": "b"}, guards=[guard, end]) as shield, serving(shield) as path:
         far: Any = Shield.load(f"broker:{path}")
-        no, end_it = far.tool(name="no", refusal="text")(delete), far.tool(name="end", refusal="text")(delete)
-        later, yes = far.tool(name="no", refusal="text")(adelete), far.tool(name="yes", refusal="text")(delete)
+        no, end_it = (
+            far.tool(name="no", refusal="text")(delete),
+            far.tool(name="end", refusal="text")(delete),
+        )
+        later, yes = (
+            far.tool(name="no", refusal="text")(adelete),
+            far.tool(name="yes", refusal="text")(delete),
+        )
         with far, far.run("ann") as run:
             assert yes("a") == 1
             with pytest.raises(Refused) as refused:
                 run.call(Tool(delete, "no"), "a")
-            assert no("a") == asyncio.run(later("a")) == run.call_once("k", no, "a") == str(refused.value)
+            assert (
+                no("a")
+                == asyncio.run(later("a"))
+                == run.call_once("k", no, "a")
+                == str(refused.value)
+            )
             with pytest.raises(Refused):
                 end_it("a")

@@ -1,4 +1,5 @@
-"""What a shield knows of its store's epoch: asked for once a minute, remembered by the host where it can be."""
+"""What a shield knows of its store's epoch: asked for once a minute, remembered by the host where
+it can be."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def test_an_epoch_that_cannot_be_asked_for_is_asked_for_a_second_later(tmp_path:
 
 
 def test_the_host_remembers_one_mark_less_than_the_store_has(tmp_path: Path) -> None:
-    """What the store loses with the power of the host must not be held against it, unless it is a state."""
+    """What the store loses with the power of the host must not be held against it, unless it is a
+    state."""
     path = tmp_path / "state.db"
     with Shield.load(BARE, store=path) as first:
         first.run("ann").check("t", {})
@@ -91,7 +93,9 @@ def test_the_host_remembers_one_mark_less_than_the_store_has(tmp_path: Path) -> 
         assert fourth.records[EPOCH][0] == made + 1
 
 
-def test_the_mark_is_raised_after_the_change_whatever_others_raised_before_it(tmp_path: Path) -> None:
+def test_the_mark_is_raised_after_the_change_whatever_others_raised_before_it(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "state.db"
     with Shield.load(BARE, store=path) as one, Shield.load(BARE, store=path) as other:
         one.run("ann").check("t", {})
@@ -123,7 +127,10 @@ def test_a_change_that_could_not_be_marked_is_marked_with_the_next_check(tmp_pat
 def test_states_are_remembered_while_something_is_refused_in_them(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     fleet, tenant = standing_key("*"), standing_key("default")
-    with Shield.load(BARE, store=path, operators=[KNOWN]) as one, Shield.load(BARE, store=path) as stale:
+    with (
+        Shield.load(BARE, store=path, operators=[KNOWN]) as one,
+        Shield.load(BARE, store=path) as stale,
+    ):
         one.halt("drill", scope="fleet")
         one.resume(scope="fleet", by=ANN)
         stale.run("ann").check("t", {})
@@ -167,14 +174,16 @@ def test_a_host_that_cannot_remember_goes_on(tmp_path: Path) -> None:
 
 
 class Held:
-    """The folder, as another process has it while it remembers something; `waited` is set when somebody has asked for
-    it a hundred times."""
+    """The folder, as another process has it while it remembers something; `waited` is set when
+    somebody has asked for it a hundred times."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.waited, self.asked = threading.Event(), 0
         self._lock = os.open(folder, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        monkeypatch.setattr(host_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep))
+        monkeypatch.setattr(
+            host_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep)
+        )
 
     def _sleep(self, _seconds: float) -> None:
         self.asked += 1
@@ -186,7 +195,9 @@ class Held:
         os.close(self._lock)
 
 
-def test_a_halt_waits_for_what_others_remember(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_halt_waits_for_what_others_remember(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, place = tmp_path / "m.json", "p"
     halted: Records = {standing_key("a"): (1, {})}
     other: Records = {standing_key("b"): (1, {})}

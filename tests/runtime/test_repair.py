@@ -1,4 +1,5 @@
-"""`run.repair`: replies are compared, the best is handed on, and every call is judged, charged and on the trail."""
+"""`run.repair`: replies are compared, the best is handed on, and every call is judged, charged and
+on the trail."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ class OneWord:
     def judge(self, event: Any) -> Finding | None:
         """Ask again."""
         if " " in event.text:
-            return Finding(Action.RETRY, "mine.wordy", text="too many words", guidance="answer with one word")
+            return Finding(
+                Action.RETRY, "mine.wordy", text="too many words", guidance="answer with one word"
+            )
         return None
 
 
@@ -49,7 +52,9 @@ class Script:
 
 def wants(word: str) -> Callable[[Any], Checked]:
     """Takes a word, and of others the shortest."""
-    return lambda reply: Checked(0 if reply == word else len(reply), reply != word, f"`{reply}` is wrong")
+    return lambda reply: Checked(
+        0 if reply == word else len(reply), reply != word, f"`{reply}` is wrong"
+    )
 
 
 def shield(calls: int | None = None, action: str = "block", guards: tuple[Any, ...] = ()) -> Shield:
@@ -79,7 +84,9 @@ def test_every_call_has_a_seed_of_its_own() -> None:
     model = Script("a", "b", "c")
     with shield().run() as run:
         run.repair(model, wants("yes"), 2, params={"temperature": 0.0}, seed=5)
-    assert [params for _, params in model.asked] == [{"temperature": 0.0, "seed": seed_of(5, 0, at)} for at in range(3)]
+    assert [params for _, params in model.asked] == [
+        {"temperature": 0.0, "seed": seed_of(5, 0, at)} for at in range(3)
+    ]
 
 
 def test_a_reply_that_a_guard_withholds_is_the_worst_and_its_advice_is_told() -> None:
@@ -164,7 +171,9 @@ def recorded(made: Shield) -> int:
     """How many calls of a model the trail has that went ahead; each says what came of it."""
     trail: Any = made.journal
     entries = [kept.read() for kept in trail.kept()]
-    went = [one for one in entries if one.kind == "intent" and one.stage == "model_call" and one.went]
+    went = [
+        one for one in entries if one.kind == "intent" and one.stage == "model_call" and one.went
+    ]
     assert len(went) == len([one for one in entries if one.kind == "outcome"])
     return len(went)
 

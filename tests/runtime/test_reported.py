@@ -1,4 +1,5 @@
-"""Results that report failure: judged as the error they are, settled once, and still the agent's."""
+"""Results that report failure: judged as the error they are, settled once, and still the
+agent's."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ READS = {"t": {"annotations": ["read_only"]}}
 
 def records(shield: Any) -> list[tuple[str, str]]:
     kept = [entry.read() for entry in shield.journal.kept()]
-    return [(entry.stage, entry.action) for entry in kept if entry.stage in ("tool_call", "tool_result", "error")]
+    return [
+        (entry.stage, entry.action)
+        for entry in kept
+        if entry.stage in ("tool_call", "tool_result", "error")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +40,10 @@ def records(shield: Any) -> list[tuple[str, str]]:
         ({"status": 600, "body": ""}, None),
         ({"status": 499, "body": ""}, None),
         ({"status_code": 200, "status": 500}, Said("HTTP 500", 500)),
-        ({"jsonrpc": "2.0", "error": {"message": "no such method"}}, Said("JSON-RPC error", None, "no such method")),
+        (
+            {"jsonrpc": "2.0", "error": {"message": "no such method"}},
+            Said("JSON-RPC error", None, "no such method"),
+        ),
         ({"jsonrpc": "2.0", "result": {"jsonrpc": "2.0", "error": {}}}, None),
         ({"jsonrpc": "2.0", "result": {"status": 200}}, None),
         ({"content": [{"text": "a" * 9_000}], "isError": True}, Said("isError", None, "a" * 4_000)),
@@ -73,7 +81,9 @@ def test_a_host_reads_what_recovery_says_beside_the_decision_about_the_result() 
     decision = run.check("t", {})
     answer = run.result("t", {}, DOWN, call=decision.id)
     assert answer.proceeds
-    assert [(finding.action, finding.code) for finding in answer.findings] == [(Action.RETRY, "recovery.recoverable")]
+    assert [(finding.action, finding.code) for finding in answer.findings] == [
+        (Action.RETRY, "recovery.recoverable")
+    ]
 
 
 def test_what_may_not_be_repeated_is_not_and_the_agent_gets_the_result() -> None:
@@ -95,7 +105,9 @@ def test_guards_of_results_judge_it_like_any_other() -> None:
     """A key in it is hidden from the agent, and no word of it is lost otherwise."""
     shield = shield_for({"name": "p", "guards": [{"use": "secrets"}]})
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    got = shield.run("a").call(ScriptedTool({"isError": True, "content": [{"type": "text", "text": f"token {key}"}]}))
+    got = shield.run("a").call(
+        ScriptedTool({"isError": True, "content": [{"type": "text", "text": f"token {key}"}]})
+    )
     assert got["isError"] is True
     assert key not in str(got)
     assert all(key.encode() not in kept.text for kept in shield.journal.kept())

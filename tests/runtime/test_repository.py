@@ -1,4 +1,5 @@
-"""What only a repository knows decides how a command is answered: real repositories, asked by a shield."""
+"""What only a repository knows decides how a command is answered: real repositories, asked by a
+shield."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ from stanchion.kernel.lookups import Answered
 from stanchion.runtime.answers import repository
 from tests.operators import BOB, KNOWN_BOB
 
-POLICY = {"name": "p", "guards": [{"use": "shell", "repository": True, "counted": False, "deadline_ms": 60_000}]}
+POLICY = {
+    "name": "p",
+    "guards": [{"use": "shell", "repository": True, "counted": False, "deadline_ms": 60_000}],
+}
 TOLD, ASKED, REFUSED, PASSED = Action.WARN, Action.ESCALATE, Action.BLOCK, Action.ALLOW
 
 
@@ -28,13 +32,27 @@ def reset(command: str) -> str:
 def git(folder: Path, *words: str, who: str = "me") -> None:
     """Run git as somebody, with none of the settings of whoever runs the tests."""
     own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    names = ["-c", f"user.name={who}", "-c", f"user.email={who}@example.org", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, env={**os.environ, **own})
+    names = [
+        "-c",
+        f"user.name={who}",
+        "-c",
+        f"user.email={who}@example.org",
+        "-c",
+        "init.defaultBranch=main",
+    ]
+    subprocess.run(
+        ["git", *names, *words],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        env={**os.environ, **own},
+    )
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone with a committed file on a branch of one's own, everything pushed; and where it was cloned from."""
+    """A clone with a committed file on a branch of one's own, everything pushed; and where it was
+    cloned from."""
     both = tmp_path_factory.mktemp("template")
     folder = both / "work"
     git(both, "init", "-q", "--bare", "origin")
@@ -195,7 +213,9 @@ def test_the_answer_is_recorded_and_a_repository_is_not_asked_for_nothing(work: 
 def test_what_is_told_is_told_as_often_as_it_happens(work: Path) -> None:
     with Shield.load(POLICY, safe_mode=False) as shield:
         run = shield.run(agent="a", task="t")
-        assert {run.check("bash", {"command": "git commit --amend"}).action for _ in range(5)} == {TOLD}
+        assert {run.check("bash", {"command": "git commit --amend"}).action for _ in range(5)} == {
+            TOLD
+        }
     assert (work / ".git").exists()
 
 

@@ -1,4 +1,5 @@
-"""Retries: only what is safe to repeat, with time in between, and from one allowance that all layers share."""
+"""Retries: only what is safe to repeat, with time in between, and from one allowance that all
+layers share."""
 
 from __future__ import annotations
 
@@ -90,7 +91,10 @@ def test_a_policy_may_say_so_all_the_same() -> None:
 def test_what_can_be_repeated_is(annotation: str) -> None:
     """By annotation of the tool."""
     tool = flaky(reset(), "done")
-    assert shield_for(policy(tools={"flaky": {"annotations": [annotation]}})).run("a").call(tool) == "done"
+    assert (
+        shield_for(policy(tools={"flaky": {"annotations": [annotation]}})).run("a").call(tool)
+        == "done"
+    )
 
 
 def test_an_error_that_shows_that_nothing_happened_is_enough() -> None:
@@ -106,8 +110,18 @@ def test_an_error_that_shows_that_nothing_happened_is_enough() -> None:
 def test_waiting_grows_and_is_bounded() -> None:
     """One second, two, four, and then the longest, with jitter on top."""
     terms = Retry(9, 1_000, 2.0, 5_000, 0.25)
-    assert [backoff_ms(terms, attempt, lambda: 0.5) for attempt in (1, 2, 3, 4)] == [1_000, 2_000, 4_000, 5_000]
-    assert [backoff_ms(terms, attempt, lambda: 0.0) for attempt in (1, 2, 3, 4)] == [750, 1_500, 3_000, 5_000]
+    assert [backoff_ms(terms, attempt, lambda: 0.5) for attempt in (1, 2, 3, 4)] == [
+        1_000,
+        2_000,
+        4_000,
+        5_000,
+    ]
+    assert [backoff_ms(terms, attempt, lambda: 0.0) for attempt in (1, 2, 3, 4)] == [
+        750,
+        1_500,
+        3_000,
+        5_000,
+    ]
     assert backoff_ms(terms, 1, lambda: 1.0) == 1_250
     assert backoff_ms(terms, 4, lambda: 1.0) == 5_000, "the bound is the last word"
     assert backoff_ms(Retry(9, 1_000, jitter=0.0), 1_000, lambda: 0.5) == 30_000
@@ -117,7 +131,9 @@ def test_the_caller_waits_between_attempts() -> None:
     """By the defaults: one second and its doubles, give or take a quarter."""
     clock = FakeClock()
     chances = iter([0.5, 0.0, 1.0])
-    shield = shield_for({**policy(), "guards": [{"use": "recovery"}]}, clock=clock, chance=lambda: next(chances))
+    shield = shield_for(
+        {**policy(), "guards": [{"use": "recovery"}]}, clock=clock, chance=lambda: next(chances)
+    )
     stepped = Stepped(shield.run("a"), clock)
     assert stepped.call(flaky(reset(), reset(), reset(), "done")) == "done"
     assert stepped.pauses == [1.0, 1.5, 5.0]
@@ -126,7 +142,9 @@ def test_the_caller_waits_between_attempts() -> None:
 def test_no_waiting_beyond_the_deadline() -> None:
     """A retry that would come too late is not made, and uses nothing."""
     clock = FakeClock()
-    shield = shield_for({**policy(), "guards": [{"use": "recovery"}]}, clock=clock, chance=lambda: 0.5)
+    shield = shield_for(
+        {**policy(), "guards": [{"use": "recovery"}]}, clock=clock, chance=lambda: 0.5
+    )
     run = shield.run("a", id="r", deadline_s=3)
     stepped = Stepped(run, clock)
     tool = flaky(reset(), reset(), "done")
@@ -211,16 +229,25 @@ def test_a_patched_call_is_proposed_again_as_it_was() -> None:
 def test_a_redacted_error_stays_redacted_when_retries_are_used_up() -> None:
     """Whatever else is decided about it."""
     patch = says(Action.REDACT, Stage.ERROR, id="hide", patches=(Patch((), "withheld"),))
-    for options in ({"max_retries": 1}, {"per_run": 0}, {"on_recoverable": "block"}, {"on_recoverable": "quarantine"}):
+    for options in (
+        {"max_retries": 1},
+        {"per_run": 0},
+        {"on_recoverable": "block"},
+        {"on_recoverable": "quarantine"},
+    ):
         run = shield_for(policy(**options), guards=[patch]).run("a")
         with pytest.raises(ToolFailed) as raised:
-            run.call(flaky(ConnectionResetError("the password is tulip"), ConnectionResetError("tulip")))
+            run.call(
+                flaky(ConnectionResetError("the password is tulip"), ConnectionResetError("tulip"))
+            )
         assert "tulip" not in f"{raised.value}{raised.value.__cause__}{run.last_error}"
 
 
 def test_a_nested_call_shares_what_its_outermost_call_may_try_again() -> None:
     """Layers add, whichever of them tries again."""
-    shield = shield_for(policy({"flaky": SAFE["flaky"], "outer": {"annotations": ["idempotent"]}}, max_retries=2))
+    shield = shield_for(
+        policy({"flaky": SAFE["flaky"], "outer": {"annotations": ["idempotent"]}}, max_retries=2)
+    )
     leaf = flaky(*[reset() for _ in range(20)])
 
     @shield.tool
@@ -294,7 +321,12 @@ def test_what_failed_can_be_looked_at() -> None:
         run.call(login, user="ada", password="tulip")
     trouble = run.last_error
     assert trouble is not None
-    assert (trouble.tool, trouble.error, trouble.attempt, trouble.took_ms) == ("login", "ConnectionResetError", 1, 40)
+    assert (trouble.tool, trouble.error, trouble.attempt, trouble.took_ms) == (
+        "login",
+        "ConnectionResetError",
+        1,
+        40,
+    )
     assert trouble.args == {"user": "ada", "password": "[redacted]"}
     assert trouble.behind == ("KeyError",)
     assert len(trouble.text) == 2_001

@@ -1,4 +1,5 @@
-"""The risk level of a run: it selects guards, comes from run, task and parent, and at the worst asks a person."""
+"""The risk level of a run: it selects guards, comes from run, task and parent, and at the worst
+asks a person."""
 
 from __future__ import annotations
 
@@ -54,9 +55,15 @@ REFUSED: Final = {
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_selects_the_guards_that_judge(level: Any) -> None:
     with shield_for(POLICY).run("a", risk=level) as run:
-        found = {tool for tool in ("rm", "mv", "mv2", "cp", "dd") if run.check(tool, {}).action is Action.BLOCK}
+        found = {
+            tool
+            for tool in ("rm", "mv", "mv2", "cp", "dd")
+            if run.check(tool, {}).action is Action.BLOCK
+        }
         assert found == REFUSED[level]
-        assert run.check("ls", {}).action is (Action.ESCALATE if level == "critical" else Action.ALLOW)
+        assert run.check("ls", {}).action is (
+            Action.ESCALATE if level == "critical" else Action.ALLOW
+        )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,9 @@ def test_a_child_has_at_least_the_level_of_its_parent() -> None:
 
 def test_a_level_that_there_is_not_is_refused() -> None:
     wrong: Any = "hihg"
-    with pytest.raises(ValueError, match="`hihg` is not a risk level: give one of low, medium, high, critical"):
+    with pytest.raises(
+        ValueError, match="`hihg` is not a risk level: give one of low, medium, high, critical"
+    ):
         shield_for(POLICY).run("a", risk=wrong)
 
 
@@ -145,7 +154,9 @@ def test_at_critical_a_yes_is_proven_and_for_one_call() -> None:
 
 
 def test_another_level_can_ask_for_a_person_too() -> None:
-    with shield_for({"name": "p", "risk": {"high": {"approval": True}}}).run("a", risk="high") as run:
+    with shield_for({"name": "p", "risk": {"high": {"approval": True}}}).run(
+        "a", risk="high"
+    ) as run:
         assert run.check("ls", {}).action is Action.ESCALATE
         assert run.spawn("b", risk="critical").check("ls", {}).action is Action.ESCALATE
 
@@ -156,10 +167,15 @@ def test_what_only_watches_asks_nobody() -> None:
 
 
 def test_a_run_without_a_level_is_written_down_as_it_always_was() -> None:
-    bare, levelled = (msgspec.json.encode(run) for run in (RunInfo("r"), RunInfo("r", level="high")))
+    bare, levelled = (
+        msgspec.json.encode(run) for run in (RunInfo("r"), RunInfo("r", level="high"))
+    )
     assert b"risk" not in bare
     assert b'"risk":"high"' in levelled
-    assert [msgspec.json.decode(each, type=RunInfo).risk for each in (bare, levelled)] == ["", "high"]
+    assert [msgspec.json.decode(each, type=RunInfo).risk for each in (bare, levelled)] == [
+        "",
+        "high",
+    ]
 
 
 def test_a_decision_at_a_level_is_made_again_from_its_record(tmp_path: Path) -> None:
@@ -178,7 +194,10 @@ def test_a_decision_at_a_level_is_made_again_from_its_record(tmp_path: Path) -> 
 
 
 WRONG: Final = [
-    ({"low": {"active": ["core-2"]}}, "there is no guard `core-2` to be active: did you mean `core-1`?"),
+    (
+        {"low": {"active": ["core-2"]}},
+        "there is no guard `core-2` to be active: did you mean `core-1`?",
+    ),
     ({"medium": {"active": ["core-*"]}}, "`safety-1` is active at `low` and not at `medium`"),
     ({"low": {"approval": True}}, "`low` has `approval: true` and `medium` does not"),
     ({"high": {"strict_marks": True}}, "`high` has `strict_marks: true` and `critical` does not"),
@@ -203,21 +222,35 @@ def test_what_is_always_active_is_so_at_every_level() -> None:
 def test_a_guard_can_be_for_some_levels_alone() -> None:
     guards = [denies("strict", "rm", applies_to={"risks": ["none", "high"]})]
     shield = shield_for({"name": "p", "guards": guards})
-    found = [shield.run("a", risk=level).check("rm", {}).proceeds for level in (None, "low", "high")]
+    found = [
+        shield.run("a", risk=level).check("rm", {}).proceeds for level in (None, "low", "high")
+    ]
     assert found == [False, True, False]
 
 
 def test_lint_tells_of_levels_that_nothing_uses() -> None:
-    said = lint({"name": "p", "tasks": {"t": {"risk": "high"}}, "risk": {"low": {"active": ["*"]}}}).remarks
-    assert [(remark.code, remark.sure) for remark in said] == [("unused", "likely"), ("unused", "info")]
-    assert "the task `t` has the risk level `high`, and the policy says nothing of that level" in said[0].message
+    said = lint(
+        {"name": "p", "tasks": {"t": {"risk": "high"}}, "risk": {"low": {"active": ["*"]}}}
+    ).remarks
+    assert [(remark.code, remark.sure) for remark in said] == [
+        ("unused", "likely"),
+        ("unused", "info"),
+    ]
+    assert (
+        "the task `t` has the risk level `high`, and the policy says nothing of that level"
+        in said[0].message
+    )
     assert "no task has the risk level `low`" in said[1].message
     assert not lint({"name": "p", "tasks": {"t": {"risk": "critical"}}}).remarks
     assert not lint({"name": "p", "risk": {"low": {"active": ["*"]}}}).remarks
 
 
 def test_through_a_broker_a_level_can_only_make_it_stricter() -> None:
-    with Shield.load(POLICY) as shield, serving(shield) as path, Shield.load(f"broker:{path}") as far:
+    with (
+        Shield.load(POLICY) as shield,
+        serving(shield) as path,
+        Shield.load(f"broker:{path}") as far,
+    ):
         with pytest.raises(ValueError, match="`low` leaves out guards of the broker's policy"):
             far.run("a", risk="low")
         with far.run("a", risk="critical") as run:

@@ -57,7 +57,9 @@ def test_the_newest_is_undone_first_and_only_what_can_be() -> None:
 
 def test_an_undo_runs_once() -> None:
     """Rolling back again does nothing, nor does a call whose refused result was undone before."""
-    shield = shield_for(BARE, guards=[says(Action.BLOCK, Stage.TOOL_RESULT, tools=frozenset({"refused"}))])
+    shield = shield_for(
+        BARE, guards=[says(Action.BLOCK, Stage.TOOL_RESULT, tools=frozenset({"refused"}))]
+    )
     desk = Desk(shield)
     run = shield.run("a")
     refused = shield.tool(name="refused", undo=desk.take)(desk._put)
@@ -122,7 +124,9 @@ def test_so_many_are_remembered_and_the_agent_is_told(monkeypatch: pytest.Monkey
     run = shield.run("a")
     for number in range(5):
         run.call(desk.put, str(number))
-    assert run.notices() == ("more than 3 calls could be undone: from now on the oldest can no longer be undone",)
+    assert run.notices() == (
+        "more than 3 calls could be undone: from now on the oldest can no longer be undone",
+    )
     run.rollback()
     assert desk.undone == ["4", "3", "2"]
 
@@ -270,7 +274,9 @@ def test_every_undo_is_in_the_trail(tmp_path: Path) -> None:
     told = run.rollback()
     shield.close()
     (records,) = whole(tmp_path / "trail").values()
-    facts = [(one["what"], one["about"], one["run"], one["data"]) for one in of_kind(records, "fact")]
+    facts = [
+        (one["what"], one["about"], one["run"], one["data"]) for one in of_kind(records, "fact")
+    ]
     assert facts == [
         ("undo.done", "tool:put", "r", {"call": told[0].call}),
         ("undo.failed", "tool:put", "r", {"call": told[1].call, "error": "OSError"}),

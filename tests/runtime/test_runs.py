@@ -1,4 +1,5 @@
-"""Runs: children, cancellation, deadlines, notices, models, streams, and what stands before every chain."""
+"""Runs: children, cancellation, deadlines, notices, models, streams, and what stands before every
+chain."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ def test_warnings_reach_the_agent_once_and_annotate_the_result() -> None:
 
 
 def test_a_model_hears_notices_and_guidance_and_its_retries_are_bounded() -> None:
-    """Asked again twice where the guard grants two retries, each time with one more word of guidance."""
+    """Asked again twice where the guard grants two retries, each time with one more word of
+    guidance."""
     heard: list[list[Any]] = []
     guard = says(Action.RETRY, Stage.MODEL_REPLY, terms=Retry(2), guidance="answer in one word")
     run = Shield.load(BARE, guards=[guard]).run()
@@ -121,7 +123,12 @@ def test_guidance_names_a_tool_and_the_model_calls_it() -> None:
         searched.append(query)
         return "found"
 
-    rule = {"use": "rule", "when": "event.text == 'I guess'", "action": "retry", "advice": "call `search` first"}
+    rule = {
+        "use": "rule",
+        "when": "event.text == 'I guess'",
+        "action": "retry",
+        "advice": "call `search` first",
+    }
     run = Shield.load({"name": "p", "guards": [{**rule, "stages": ["model_reply"]}]}).run()
     called_by_then: list[int] = []
 
@@ -135,10 +142,13 @@ def test_guidance_names_a_tool_and_the_model_calls_it() -> None:
     assert searched == ["x"]
 
 
-@pytest.mark.parametrize(("terms", "asked"), [(Retry(0), 1), (Retry(1), 2), (None, 3), (Retry(5), 6)], ids=str)
+@pytest.mark.parametrize(
+    ("terms", "asked"), [(Retry(0), 1), (Retry(1), 2), (None, 3), (Retry(5), 6)], ids=str
+)
 @pytest.mark.parametrize("stage", [Stage.MODEL_CALL, Stage.MODEL_REPLY, Stage.ERROR])
 def test_the_first_try_is_no_retry(terms: Retry | None, asked: int, stage: Stage) -> None:
-    """`max_attempts: 1` asks once more, whichever stage asks for it; two retries are the default."""
+    """`max_attempts: 1` asks once more, whichever stage asks for it; two retries are the
+    default."""
     tried: list[int] = []
     shield = Shield.load(BARE, guards=[says(Action.RETRY, stage, terms=terms)])
 
@@ -155,7 +165,9 @@ def test_the_first_try_is_no_retry(terms: Retry | None, asked: int, stage: Stage
     assert len(tried) == (0 if stage == Stage.MODEL_CALL else asked)
 
 
-@pytest.mark.parametrize(("said", "asked"), [({}, 3), ({"max_attempts": 1}, 2), ({"max_attempts": 0}, 1)], ids=str)
+@pytest.mark.parametrize(
+    ("said", "asked"), [({}, 3), ({"max_attempts": 1}, 2), ({"max_attempts": 0}, 1)], ids=str
+)
 def test_a_rule_says_how_often_a_step_is_asked_for_again(said: dict[str, int], asked: int) -> None:
     rule = {"use": "rule", "when": "event.text != 'short'", "action": "retry", "advice": "be short"}
     shield = Shield.load({"name": "p", "guards": [{**rule, "stages": ["model_reply"], **said}]})
@@ -175,7 +187,11 @@ def test_a_rule_says_how_often_a_step_is_asked_for_again(said: dict[str, int], a
 
 def test_a_model_call_can_be_patched_and_degraded_once() -> None:
     """The lesser request is judged once more, and is what the model gets."""
-    guard = says(Action.DEGRADE, Stage.MODEL_CALL, patches=(Patch(("model",), "small"), Patch(("params", "n"), 1)))
+    guard = says(
+        Action.DEGRADE,
+        Stage.MODEL_CALL,
+        patches=(Patch(("model",), "small"), Patch(("params", "n"), 1)),
+    )
     shield = Shield.load(BARE, guards=[guard])
     got: list[Any] = []
 
@@ -185,7 +201,9 @@ def test_a_model_call_can_be_patched_and_degraded_once() -> None:
 
     reply = shield.run().model(model, ["hello"], model="large", params={"n": 5})
     assert reply["content"] == "fine"
-    assert got == [(["hello"], {"n": 1, "model": "small"})], "and it is told which model it is to be"
+    assert got == [(["hello"], {"n": 1, "model": "small"})], (
+        "and it is told which model it is to be"
+    )
     calls = [kept.read() for kept in shield.journal.kept() if kept.read().stage == "model_call"]
     assert [entry.content["model"] for entry in calls] == ["small", "small"]
 
@@ -193,9 +211,15 @@ def test_a_model_call_can_be_patched_and_degraded_once() -> None:
 def test_a_degraded_call_uses_one_step() -> None:
     """The first attempt takes nothing: only the call that starts is counted."""
     policy = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 2}]}
-    shield = Shield.load(policy, guards=[says(Action.DEGRADE, Stage.TOOL_CALL, patches=(Patch(("n",), 1),))])
+    shield = Shield.load(
+        policy, guards=[says(Action.DEGRADE, Stage.TOOL_CALL, patches=(Patch(("n",), 1),))]
+    )
     run = shield.run()
-    assert [run.check("t", {"n": 9}).action for _ in range(3)] == [Action.DEGRADE, Action.DEGRADE, Action.BLOCK]
+    assert [run.check("t", {"n": 9}).action for _ in range(3)] == [
+        Action.DEGRADE,
+        Action.DEGRADE,
+        Action.BLOCK,
+    ]
 
 
 def test_a_patched_reply_keeps_its_shape() -> None:
@@ -285,7 +309,9 @@ def test_safe_mode_is_switched_for_all_runs_and_back() -> None:
 
 
 @pytest.mark.parametrize("variable", ["STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE"])
-def test_safe_mode_is_switched_on_by_environment(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_safe_mode_is_switched_on_by_environment(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ours and VERONICA's variable, read when a shield is made, not on import."""
     monkeypatch.setenv(variable, "1")
     store = MemoryStore()
@@ -293,7 +319,9 @@ def test_safe_mode_is_switched_on_by_environment(variable: str, monkeypatch: pyt
     assert shield.run().check("t", {}).code == "safe_mode.tool_refused"
     assert shield.run(tenant="other").check("t", {}).code == "safe_mode.tool_refused"
     monkeypatch.setenv(variable, "0")
-    assert Shield.load(BARE, store=store).run().check("t", {}).proceeds, "it does not outlive its process"
+    assert Shield.load(BARE, store=store).run().check("t", {}).proceeds, (
+        "it does not outlive its process"
+    )
     shield.safe_mode(False)
     assert shield.run().check("t", {}).proceeds
 
@@ -331,8 +359,15 @@ def test_a_handoff_with_a_warning_proceeds_and_is_in_the_trail() -> None:
 
 
 def test_a_blocked_agent_may_change_the_action_and_try_again() -> None:
-    """A refusal ends nothing but the action: the next one, changed, goes ahead, and the refused one used no step."""
-    policy = {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["rm"]}, {"use": "step_limit", "max_steps": 1}]}
+    """A refusal ends nothing but the action: the next one, changed, goes ahead, and the refused one
+    used no step."""
+    policy = {
+        "name": "p",
+        "guards": [
+            {"use": "tool_denylist", "tools": ["rm"]},
+            {"use": "step_limit", "max_steps": 1},
+        ],
+    }
     run = Shield.load(policy).run()
     assert run.check("rm", {"path": "x"}).action == Action.BLOCK
     assert run.check("trash", {"path": "x"}).proceeds
@@ -345,14 +380,22 @@ def test_a_completed_handoff_is_in_the_trail() -> None:
     handed = run.handoff("b", {"context": "all of it"})
     run.handoff_done("b")
     last = shield.journal.kept()[-1].read()
-    assert (last.kind, last.stage, last.call, last.beside) == ("outcome", "handoff_done", handed.id, {"to": "b"})
+    assert (last.kind, last.stage, last.call, last.beside) == (
+        "outcome",
+        "handoff_done",
+        handed.id,
+        {"to": "b"},
+    )
 
 
 def test_a_model_that_fails_is_judged_and_asked_again() -> None:
     """Its error is an event like a tool's: recovered from, counted once, and in the trail."""
     policy = {
         "name": "recovering",
-        "guards": [{"use": "recovery", "backoff_base_s": 0.001}, {"use": "budget", "tokens": 1_000}],
+        "guards": [
+            {"use": "recovery", "backoff_base_s": 0.001},
+            {"use": "budget", "tokens": 1_000},
+        ],
     }
     shield = Shield.load(policy)
     failures = iter([ConnectionError("reset"), TimeoutError("slow")])

@@ -1,4 +1,5 @@
-"""Setting a context variable for a while: inside it has the value, afterwards the one from before."""
+"""Setting a context variable for a while: inside it has the value, afterwards the one from
+before."""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ class Elsewhere:
 
 def test_it_says_policy_mode_and_store(tmp_path: Path) -> None:
     file = tmp_path / "state.db"
-    with Shield.load({"name": "house", "mode": "shadow"}, store=str(file), journal="memory:") as shield:
+    with Shield.load(
+        {"name": "house", "mode": "shadow"}, store=str(file), journal="memory:"
+    ) as shield:
         assert repr(shield) == f'<Shield policy "house", shadow, store {shield.store.place}>'
         assert str(file) in repr(shield)
         shield.reload({"name": "other"})

@@ -1,5 +1,5 @@
-"""Real interrupts, on every store: a signal handler that raises, and an exception that one thread sends another. Calls
-that follow go through, and the budget shows what was at work."""
+"""Real interrupts, on every store: a signal handler that raises, and an exception that one thread
+sends another. Calls that follow go through, and the budget shows what was at work."""
 
 import asyncio
 import ctypes
@@ -32,9 +32,15 @@ STORES = ["memory", "sqlite", *(["redis", "postgres"] if SOAK else [])]
 INTERRUPTS = 3_000 if SOAK else 60
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning"),  # one that is cut off before it is awaited
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # files and sockets of who is cut off before it closes them
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # what it is cut off in may complain
+    pytest.mark.filterwarnings(
+        "ignore:coroutine:RuntimeWarning"
+    ),  # one that is cut off before it is awaited
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning"
+    ),  # files and sockets of who is cut off before it closes them
+    pytest.mark.filterwarnings(
+        "ignore::pytest.PytestUnraisableExceptionWarning"
+    ),  # what it is cut off in may complain
 ]
 
 
@@ -54,7 +60,9 @@ def working(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Working]
             case _:
                 store = stack.enter_context(new_place()).open(timeout_s=30)
         made = Working(stack.enter_context(shield_for(POLICY, store=store)))
-        made.call()  # what is imported when it is first needed is imported now: Python's own lock on that can stay held
+        # What is imported when it is first needed is imported now: Python's own lock on that can
+        # stay held
+        made.call()
         made.acall_alone()
         yield made
     gc.collect()  # who was cut off is gone before the test ends, and so is what it could not close
@@ -62,19 +70,25 @@ def working(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Working]
 
 @contextmanager
 def python_complains() -> Iterator[None]:
-    """Let Python's own modules say of a lock of theirs that nobody has it: whoever had it was cut off. No other."""
+    """Let Python's own modules say of a lock of theirs that nobody has it: whoever had it was cut
+    off. No other."""
     try:
         yield
     except RuntimeError as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
-        if "lock" not in str(error) or not Path(last.filename).is_relative_to(sysconfig.get_path("stdlib")):
+        if "lock" not in str(error) or not Path(last.filename).is_relative_to(
+            sysconfig.get_path("stdlib")
+        ):
             raise
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers that send signals")
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="the system has no timers that send signals"
+)
 @pytest.mark.parametrize("on_a_loop", [False, True], ids=["thread", "loop"])
 def test_a_signal_handler_that_raises(working: Working, on_a_loop: bool) -> None:
-    """On an event loop it raises `KeyboardInterrupt`: of anything else a loop may lose whom it was about to wake."""
+    """On an event loop it raises `KeyboardInterrupt`: of anything else a loop may lose whom it was
+    about to wake."""
     chance = random.Random(7)
     armed = False
     struck = 0
@@ -109,7 +123,8 @@ def test_a_signal_handler_that_raises(working: Working, on_a_loop: bool) -> None
             signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.000_02, 0.001))
             # A guard that is cut off refuses.
             with python_complains(), suppress(CutByTimer, KeyboardInterrupt, Refused):
-                # Its own context: one that is cut off on its way out stays at work there, and in no later test.
+                # Its own context: one that is cut off on its way out stays at work there, and in no
+                # later test.
                 copy_context().run(call)
             if struck % 10 == 9:
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -122,8 +137,12 @@ def test_a_signal_handler_that_raises(working: Working, on_a_loop: bool) -> None
     working.check()
 
 
-def test_an_exception_that_another_thread_sends(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # whom it strikes outside of the work
+def test_an_exception_that_another_thread_sends(
+    working: Working, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        threading, "excepthook", lambda _: None
+    )  # whom it strikes outside of the work
     chance = random.Random(8)
     send = ctypes.pythonapi.PyThreadState_SetAsyncExc
 

@@ -15,13 +15,26 @@ from stanchion.testing.shields import shield_for
 BUDGET: dict[str, Any] = {
     "name": "budget",
     "tools": {"fetch": {"annotations": ["open_world"]}},
-    "guards": [{"use": "budget", "tokens": 1_000, "cost_usd": 2, "calls": 50, "api_calls": 3, "duration_s": 100}],
+    "guards": [
+        {
+            "use": "budget",
+            "tokens": 1_000,
+            "cost_usd": 2,
+            "calls": 50,
+            "api_calls": 3,
+            "duration_s": 100,
+        }
+    ],
 }
 
 
 def used(shield: Shield, unit: str) -> int:
     """The total of a budget's measure."""
-    return sum(cell.number for cell in shield.store.look() if f":{unit}:" in cell.key and "budget" in cell.key)
+    return sum(
+        cell.number
+        for cell in shield.store.look()
+        if f":{unit}:" in cell.key and "budget" in cell.key
+    )
 
 
 def started(shield: Shield, **usage: Any) -> tuple[Run, str]:
@@ -35,7 +48,9 @@ def test_what_was_really_used_beats_the_estimate_measure_by_measure() -> None:
     run, call = started(shield, tokens=500, cost_usd=1)
     assert (used(shield, "tokens"), used(shield, "cost_microusd")) == (500, 1_000_000)
     run.result("work", {}, "done", call=call, tokens=90)
-    assert (used(shield, "tokens"), used(shield, "cost_microusd")) == (90, 1_000_000), "cost stays at its estimate"
+    assert (used(shield, "tokens"), used(shield, "cost_microusd")) == (90, 1_000_000), (
+        "cost stays at its estimate"
+    )
 
 
 def test_a_usage_of_nothing_is_a_usage() -> None:
@@ -50,7 +65,9 @@ def test_usage_that_nobody_estimated_is_counted(announced: bool) -> None:
     shield = shield_for(BUDGET)
     run, call = started(shield) if announced else (shield.run("ann", "t1"), "")
     run.result("work", {}, "done", call=call, tokens=90, cost_usd=3)
-    assert (used(shield, "tokens"), used(shield, "cost_microusd")) == (90, 3_000_000), "even beyond the limit"
+    assert (used(shield, "tokens"), used(shield, "cost_microusd")) == (90, 3_000_000), (
+        "even beyond the limit"
+    )
     assert not run.check("work", {}, cost_usd=0.1).proceeds
 
 
@@ -136,7 +153,11 @@ def test_what_is_carved_out_is_gone_for_others_and_comes_back() -> None:
     with run.spawn("kid", budget={"tokens": 600, "calls": 3}) as child:
         assert used(shield, "tokens") == 600
         assert not run.check("work", {}, tokens=500).proceeds
-        assert [child.check("work", {"n": n}, tokens=250).proceeds for n in range(3)] == [True, True, False]
+        assert [child.check("work", {"n": n}, tokens=250).proceeds for n in range(3)] == [
+            True,
+            True,
+            False,
+        ]
         with pytest.raises(Refused):
             run.spawn("other", budget={"tokens": 500})
         with pytest.raises(Refused):
@@ -179,7 +200,9 @@ def test_siblings_never_exceed_their_parent_together() -> None:
     assert sum(spent) == 600, "six children of 150, one call of 100 each"
 
 
-@pytest.mark.parametrize("budget", [{}, {"dollars": 3}, {"tokens": -1}, {"calls": True}, {"duration_s": "long"}])
+@pytest.mark.parametrize(
+    "budget", [{}, {"dollars": 3}, {"tokens": -1}, {"calls": True}, {"duration_s": "long"}]
+)
 def test_a_budget_that_is_none(budget: dict[str, Any]) -> None:
     run = shield_for(BUDGET).run("boss")
     with pytest.raises(ValueError, match=r"give|negative"):
@@ -196,13 +219,20 @@ def test_a_childs_own_task_still_counts() -> None:
 
 
 def test_modes_follow_from_what_is_left() -> None:
-    """The wider the budget is used, the stricter: warnings refuse below a fifth, and nothing begins at the end."""
+    """The wider the budget is used, the stricter: warnings refuse below a fifth, and nothing begins
+    at the end."""
     policy = {
         "name": "modes",
         "autonomy": True,
         "guards": [
             {"use": "budget", "tokens": 100, "warn_at": 90},
-            {"use": "rule", "id": "loud", "when": "event.tool == 'shout'", "check": "false", "action": "warn"},
+            {
+                "use": "rule",
+                "id": "loud",
+                "when": "event.tool == 'shout'",
+                "check": "false",
+                "action": "warn",
+            },
         ],
     }
     shield = shield_for(policy)
@@ -211,6 +241,19 @@ def test_modes_follow_from_what_is_left() -> None:
     for number in range(10):
         decision = run.check("work", {"n": number}, tokens=11 if number < 9 else 1)
         seen.append((decision.inputs.mode, decision.action.name))
-    assert [mode for mode, _ in seen] == ["", "", "", "", "", "strict", "strict", "strict", "lockdown", "lockdown"]
-    assert [action for _, action in seen[8:]] == ["BLOCK", "ALLOW"], "a mark that warns refuses in lockdown"
+    assert [mode for mode, _ in seen] == [
+        "",
+        "",
+        "",
+        "",
+        "",
+        "strict",
+        "strict",
+        "strict",
+        "lockdown",
+        "lockdown",
+    ]
+    assert [action for _, action in seen[8:]] == ["BLOCK", "ALLOW"], (
+        "a mark that warns refuses in lockdown"
+    )
     assert run.check("shout", {}).action == Action.BLOCK

@@ -1,4 +1,5 @@
-"""What a policy approves for a time: nobody is asked about that call, and about everything else somebody still is."""
+"""What a policy approves for a time: nobody is asked about that call, and about everything else
+somebody still is."""
 
 from __future__ import annotations
 
@@ -15,7 +16,12 @@ from stanchion.testing import FakeClock, shield_for
 DAY_MS: Final = 86_400_000
 LAST_DAY_MS: Final = 1_799_539_200_000
 """When 2027-01-10 begins."""
-ASKS: Final = {"use": "tool_denylist", "id": "ask-first", "tools": ["pay", "tell"], "action": "escalate"}
+ASKS: Final = {
+    "use": "tool_denylist",
+    "id": "ask-first",
+    "tools": ["pay", "tell"],
+    "action": "escalate",
+}
 SMALL: Final[dict[str, Any]] = {
     "tool": "pay",
     "args": {"amount": 5},
@@ -30,7 +36,9 @@ def house(*guards: dict[str, Any], approved: dict[str, Any] = SMALL, **said: Any
     return {"name": "house", "guards": [ASKS, *guards], "approved": {"small": approved}, **said}
 
 
-def action(policy: dict[str, Any], agent: str = "bot", task: str = "t", amount: Any = 5, **options: Any) -> Action:
+def action(
+    policy: dict[str, Any], agent: str = "bot", task: str = "t", amount: Any = 5, **options: Any
+) -> Action:
     clock = FakeClock(LAST_DAY_MS)
     with shield_for(policy, clock=clock).run(agent, task, **options) as run:
         return run.check("pay", {"amount": amount}).action
@@ -43,7 +51,11 @@ def test_a_call_that_the_policy_approves_asks_nobody_and_says_so_in_its_record()
     assert not shield.tickets()
     first, second = [kept.read() for kept in shield.journal.kept()]
     assert (first.action, first.granted, first.lifts) == ("ESCALATE", "", ())
-    assert (second.action, second.granted, second.lifts) == ("ALLOW", "approved.small", ("ask-first",))
+    assert (second.action, second.granted, second.lifts) == (
+        "ALLOW",
+        "approved.small",
+        ("ask-first",),
+    )
 
 
 def test_it_can_be_used_again_and_again_until_its_last_day_is_over() -> None:
@@ -74,7 +86,9 @@ def test_a_tool_that_is_critical_or_cannot_be_undone_waits_all_the_same() -> Non
 def test_it_answers_its_own_guards_and_no_other() -> None:
     second = {"use": "rule", "id": "second", "when": "event.tool == 'pay'", "action": "escalate"}
     assert action(house(second)) is Action.ESCALATE
-    assert action(house(second, approved={**SMALL, "guards": ["ask-first", "second"]})) is Action.ALLOW
+    assert (
+        action(house(second, approved={**SMALL, "guards": ["ask-first", "second"]})) is Action.ALLOW
+    )
     assert action(house({**second, "action": "block"})) is Action.BLOCK
 
 
@@ -89,12 +103,20 @@ def test_people_are_asked_again_where_little_is_left_of_a_budget() -> None:
 
 def test_what_a_policy_approves_is_nobodys_yes() -> None:
     event = ToolCall(id="e", at=0, run=RunInfo("r"), tool="pay")
-    assert [Moment((event,), granted=name).has_a_yes for name in ("", "3f2a", "approved.small")] == [False, True, False]
+    assert [
+        Moment((event,), granted=name).has_a_yes for name in ("", "3f2a", "approved.small")
+    ] == [False, True, False]
 
 
 WRONG: Final = [
-    ({"guards": ["ask-frist"]}, "there is no guard `ask-frist` that could ask: did you mean `ask-first`?"),
-    ({"guards": ["stands"]}, "`stands` is always active: what it asks a person has to answer each time"),
+    (
+        {"guards": ["ask-frist"]},
+        "there is no guard `ask-frist` that could ask: did you mean `ask-first`?",
+    ),
+    (
+        {"guards": ["stands"]},
+        "`stands` is always active: what it asks a person has to answer each time",
+    ),
     ({"guards": []}, "`guards` is empty, so nothing is approved: name them"),
     ({"until": "soon"}, "`soon` is not a day: write one such as `2027-01-31`"),
     ({"patterns": {"amount": "5*"}}, "`amount` stands under `args` too: leave one of them out"),

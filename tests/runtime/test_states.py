@@ -19,7 +19,14 @@ from tests.operators import ANN, KNOWN
 WATCHED: dict[str, Any] = {
     "name": "watched",
     "guards": [
-        {"use": "error_rate", "calls": 4, "min_calls": 2, "repeats": 3, "recover_s": 10, "quarantine_s": 100},
+        {
+            "use": "error_rate",
+            "calls": 4,
+            "min_calls": 2,
+            "repeats": 3,
+            "recover_s": 10,
+            "quarantine_s": 100,
+        },
     ],
 }
 BARE: dict[str, Any] = {"name": "bare"}
@@ -47,7 +54,9 @@ def test_an_operator_moves_every_scope_there_and_back(scope: str) -> None:
     other = shield.run("bob", id="r2")
     shield.safe_mode(True, scope=scope)
     assert run.check("pay", {}).code == "safe_mode.tool_refused"
-    assert run.egress("https://example.org").action == Action.ALLOW, "safe mode does not stop requests"
+    assert run.egress("https://example.org").action == Action.ALLOW, (
+        "safe mode does not stop requests"
+    )
     shield.safe_mode(False, scope=scope)
     assert run.check("pay", {}).action == Action.ALLOW
     shield.halt("drill", scope=scope)
@@ -128,7 +137,10 @@ def test_a_warning_is_over_when_nothing_fails_any_more() -> None:
     for _ in range(5):
         run.result("search", {}, "fine")
     run.error("search", ConnectionError("no route"), fault="system")
-    assert state(shield, "tool:search") == NORMAL or shield.standing().marks["tool:search"].until <= clock()
+    assert (
+        state(shield, "tool:search") == NORMAL
+        or shield.standing().marks["tool:search"].until <= clock()
+    )
 
 
 def test_a_wrong_argument_says_nothing_about_a_tool() -> None:
@@ -155,7 +167,14 @@ def test_a_run_in_trouble_whose_budget_is_used_up_is_halted() -> None:
 
 def test_the_shield_as_a_whole_is_warned_recovers_and_is_halted_by_its_error_rate() -> None:
     clock = FakeClock()
-    whole = {"use": "error_rate", "per": ["tenant"], "calls": 4, "min_calls": 2, "repeats": 2, "recover_s": 10}
+    whole = {
+        "use": "error_rate",
+        "per": ["tenant"],
+        "calls": 4,
+        "min_calls": 2,
+        "repeats": 2,
+        "recover_s": 10,
+    }
     shield = Shield.load({"name": "whole", "guards": [{**whole, "halt_at": 75}]}, clock=clock)
     run = shield.run("ann")
 
@@ -170,7 +189,9 @@ def test_the_shield_as_a_whole_is_warned_recovers_and_is_halted_by_its_error_rat
         run.result("a", {}, "fine")
     assert shield.run("bob").check("a", {}).proceeds
     fail("a")
-    assert phase(shield.standing().own, clock()).state == NORMAL, "one of four is no cause for a warning"
+    assert phase(shield.standing().own, clock()).state == NORMAL, (
+        "one of four is no cause for a warning"
+    )
     fail("b", "c", "d")
     assert state(shield) == HALTED
     assert shield.run("bob").check("a", {}).code == "kernel.halted", "every run is"
@@ -182,10 +203,16 @@ def test_the_shield_as_a_whole_is_warned_recovers_and_is_halted_by_its_error_rat
     assert facts(shield) == [(what, "tenant:default") for what in moves]
 
 
-@pytest.mark.parametrize(("per", "name"), [("tenant", ""), ("agent", "agent:ann"), ("run", "run:r1")])
-def test_whoever_is_in_trouble_and_has_used_up_its_own_budget_is_halted(per: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("per", "name"), [("tenant", ""), ("agent", "agent:ann"), ("run", "run:r1")]
+)
+def test_whoever_is_in_trouble_and_has_used_up_its_own_budget_is_halted(
+    per: str, name: str
+) -> None:
     watched = {**WATCHED["guards"][0], "per": ["tenant", "agent", "run"]}
-    shield = Shield.load({"name": "spent", "guards": [watched, {"use": "budget", "tokens": 100, "per": per}]})
+    shield = Shield.load(
+        {"name": "spent", "guards": [watched, {"use": "budget", "tokens": 100, "per": per}]}
+    )
     run = shield.run("ann", id="r1")
     for _ in range(2):
         run.error("search", ConnectionError("no route"), fault="system")
@@ -212,7 +239,10 @@ def test_a_halt_that_no_warning_could_precede_is_refused() -> None:
 
 def test_all_processes_on_a_store_share_states(tmp_path: Path) -> None:
     counted = {**WATCHED, "guards": [*WATCHED["guards"], {"use": "step_limit", "max_steps": 100}]}
-    one, two = (Shield.load(counted, store=SqliteStore(tmp_path / "state.db"), operators=[KNOWN]) for _ in range(2))
+    one, two = (
+        Shield.load(counted, store=SqliteStore(tmp_path / "state.db"), operators=[KNOWN])
+        for _ in range(2)
+    )
     run = two.run("ann")
     assert run.check("pay", {}).action == Action.ALLOW
     one.halt("drill", scope="fleet")
@@ -220,7 +250,9 @@ def test_all_processes_on_a_store_share_states(tmp_path: Path) -> None:
     one.resume(scope="fleet", by=ANN)
     assert run.check("pay", {}).action == Action.ALLOW
     for number in range(3):
-        (one if number % 2 else two).run("ann").error("search", ConnectionError("x"), fault="system")
+        (one if number % 2 else two).run("ann").error(
+            "search", ConnectionError("x"), fault="system"
+        )
     assert state(one, "tool:search") == QUARANTINE
     assert one.run("bob").check("search", {}).code == "kernel.quarantined"
     one.close()

@@ -1,4 +1,5 @@
-"""States that several processes move at once, on every store: as if one after the other, and every move an edge."""
+"""States that several processes move at once, on every store: as if one after the other, and every
+move an edge."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ ALLOWED = {(shown(edge.start), shown(edge.end)) for edge in EDGES}
 class Mover:
     """A process that gives a signal: it goes on one store trip at a time."""
 
-    def __init__(self, store: Store, records: dict[str, Any], number: int, name: str, signal: Signal) -> None:
+    def __init__(
+        self, store: Store, records: dict[str, Any], number: int, name: str, signal: Signal
+    ) -> None:
         self.name, self.signal = name, signal
         self._store = store
         self._flow = shift(records, f"b{number}", "default", name, (signal,), "drawn", TERMS)
@@ -52,7 +55,13 @@ def test_movers_who_race_leave_what_some_order_leaves(kind: str, seed: int, tmp_
         for number in range(25):
             clock.advance(drawn.choice((0, 10, 900, 4_100)))
             movers = [
-                Mover(shield.store, shield.records, 10 * number + at, drawn.choice(NAMES), drawn.choice(list(Signal)))
+                Mover(
+                    shield.store,
+                    shield.records,
+                    10 * number + at,
+                    drawn.choice(NAMES),
+                    drawn.choice(list(Signal)),
+                )
                 for at, shield in enumerate(drawn.sample(shields, drawn.randint(1, 3)))
             ]
             ended: list[Mover] = []
@@ -67,8 +76,11 @@ def test_movers_who_race_leave_what_some_order_leaves(kind: str, seed: int, tmp_
             shield.close()
 
 
-def _some_order(marks: dict[str, Mark], movers: list[Mover], now: int, shield: Shield) -> dict[str, Mark]:
-    """The marks after the movers in an order that explains what the store has; there must be one."""
+def _some_order(
+    marks: dict[str, Mark], movers: list[Mover], now: int, shield: Shield
+) -> dict[str, Mark]:
+    """The marks after the movers in an order that explains what the store has; there must be
+    one."""
     from itertools import permutations
 
     standing = shield.standing()
@@ -80,11 +92,14 @@ def _some_order(marks: dict[str, Mark], movers: list[Mover], now: int, shield: S
             after[mover.name] = after.get(mover.name, Mark()) if new is None else new
         if _states(after, now) == _states(seen, now):
             return {name: seen.get(name, after.get(name, Mark())) for name in NAMES}
-    raise AssertionError(f"no order of {[(m.name, m.signal) for m in movers]} leads from {marks} to {seen}")
+    raise AssertionError(
+        f"no order of {[(m.name, m.signal) for m in movers]} leads from {marks} to {seen}"
+    )
 
 
 def _states(marks: dict[str, Mark], now: int) -> dict[str, tuple[str, int]]:
-    """What each mark means, and until when: one that has ended means what none means, and may be gone."""
+    """What each mark means, and until when: one that has ended means what none means, and may be
+    gone."""
     found = {name: phase(marks.get(name, Mark()), now) for name in NAMES}
     return {name: (one.state, one.until) for name, one in found.items()}
 

@@ -1,4 +1,5 @@
-"""When what a run had is used up, what it has produced comes with the refusal, the last result included."""
+"""When what a run had is used up, what it has produced comes with the refusal, the last result
+included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Streams of blocks: however a reply is cut, its events come out in an order in which a client can put it together."""
+"""Streams of blocks: however a reply is cut, its events come out in an order in which a client can
+put it together."""
 
 from __future__ import annotations
 
@@ -21,17 +22,32 @@ SHIELD = Shield.load({"name": "redacts", "guards": [{"use": "secrets"}]}, store=
 def says(draw: Any) -> Say:
     """A text in pieces; some have a key, cut anywhere."""
     text = draw(
-        st.sampled_from([f"it is {KEY}, keep it. ", "all is well ", f" {KEY} ", f" {KEY}\n", f"{KEY} {KEY} ", " "])
+        st.sampled_from(
+            [
+                f"it is {KEY}, keep it. ",
+                "all is well ",
+                f" {KEY} ",
+                f" {KEY}\n",
+                f"{KEY} {KEY} ",
+                " ",
+            ]
+        )
     )
     cuts = sorted(draw(st.sets(st.integers(1, max(1, len(text) - 1)), max_size=6)))
     return Say([text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)])
 
 
-TURNS = st.lists(st.one_of(says(), st.just(Call("look", {"name": "ann", "key": KEY}))), min_size=1, max_size=4)
+TURNS = st.lists(
+    st.one_of(says(), st.just(Call("look", {"name": "ann", "key": KEY}))), min_size=1, max_size=4
+)
 
 
 def judged(events: Iterator[Any]) -> list[Any]:
-    return list(SHIELD.run("ann").model(lambda _messages: (one for one in events if one != "[DONE]"), ["hello"]))
+    return list(
+        SHIELD.run("ann").model(
+            lambda _messages: (one for one in events if one != "[DONE]"), ["hello"]
+        )
+    )
 
 
 def clean(turn: list[Any]) -> list[str]:
@@ -73,12 +89,16 @@ def test_items_of_responses(turn: list[Any]) -> None:
         elif event["type"].endswith(".delta"):
             assert at not in done
             pieces[at] += event["delta"]
-        elif event["type"] in ("response.output_text.done", "response.function_call_arguments.done"):
+        elif event["type"] in (
+            "response.output_text.done",
+            "response.function_call_arguments.done",
+        ):
             done[at] = event.get("text", event.get("arguments"))
         elif event["type"] == "response.completed":
             assert event["response"]["tool_choice"] == "auto"
             last = [
-                item.get("arguments", item.get("content", [{}])[0].get("text")) for item in event["response"]["output"]
+                item.get("arguments", item.get("content", [{}])[0].get("text"))
+                for item in event["response"]["output"]
             ]
     assert list(pieces.values()) == list(done.values()) == last == clean(turn)
 
@@ -103,7 +123,9 @@ def test_deltas_of_chat_completions(turn: list[Any], at_once: bool) -> None:
                 calls[call["index"]] = calls.get(call["index"], "") + call["function"]["arguments"]
             over = choice["finish_reason"] is not None
     assert over
-    whole = SHIELD.run("ann").model(lambda _messages: chat.whole(), ["hello"])["choices"][0]["message"]["content"]
+    whole = SHIELD.run("ann").model(lambda _messages: chat.whole(), ["hello"])["choices"][0][
+        "message"
+    ]["content"]
     assert said == ("" if whole is None else whole), "it is what it would be at once"
     parts = zip(clean(turn), turn, strict=True)
     assert list(calls.values()) == [text for text, part in parts if isinstance(part, Call)]
@@ -130,5 +152,9 @@ def test_the_whole_reply_is_every_text_of_it() -> None:
 def test_what_comes_between_pieces_ends_nothing(kind: str) -> None:
     halves = Messages([Say([KEY[:8], KEY[8:]])], "m").events()
     events = [one for event in halves for one in (event, {"type": kind})]
-    said = [event["delta"]["text"] for event in judged(iter(events)) if event["type"] == "content_block_delta"]
+    said = [
+        event["delta"]["text"]
+        for event in judged(iter(events))
+        if event["type"] == "content_block_delta"
+    ]
     assert "".join(said) == GONE

@@ -1,4 +1,5 @@
-"""Streams: what is held back and for how long, what ends a stream, and what becomes of its source."""
+"""Streams: what is held back and for how long, what ends a stream, and what becomes of its
+source."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ class Source:
             self.closed += 1
 
 
-def streamed(driver: str, shield: Shield, source: Any, **options: Any) -> tuple[list[Any], Refused | None]:
+def streamed(
+    driver: str, shield: Shield, source: Any, **options: Any
+) -> tuple[list[Any], Refused | None]:
     """What comes out of a stream, and what refused it."""
     out: list[Any] = []
     run = shield.run("ann")
@@ -86,7 +89,8 @@ def test_without_a_guard_that_needs_it_nothing_is_held_back() -> None:
 
 
 def test_ordinary_text_is_late_by_no_more_than_the_unfinished_word() -> None:
-    """Letter by letter: everything up to the last word has come out when the next letter goes in."""
+    """Letter by letter: everything up to the last word has come out when the next letter goes
+    in."""
     text = "The quick brown fox, it seems, jumps over the lazy dog.\n"
     run = Shield.load(BARE, guards=[Keys(), Cards()]).run()
     given, late = 0, []
@@ -109,7 +113,8 @@ def test_ordinary_text_is_late_by_no_more_than_the_unfinished_word() -> None:
 @both
 @pytest.mark.parametrize("action", STOPPING, ids=lambda action: str(action.name))
 def test_a_refused_piece_ends_the_stream_at_once(driver: str, action: Action) -> None:
-    """Its source is closed, no more is taken from it, and nothing of what was held back comes out."""
+    """Its source is closed, no more is taken from it, and nothing of what was held back comes
+    out."""
     shield = Shield.load(BARE, guards=[Keys(action)])
     source = Source(["one two ", f"{KEY[:6]}", f"{KEY[6:]} and held", " more", " and more"])
     out, refused = streamed(driver, shield, source)
@@ -264,7 +269,8 @@ def test_a_source_that_cannot_be_closed_does_not_hide_the_refusal(driver: str) -
 
 @both
 def test_channels_are_held_back_apart(driver: str) -> None:
-    """A key that is cut by another channel is still a key, and neither channel waits for the other."""
+    """A key that is cut by another channel is still a key, and neither channel waits for the
+    other."""
     chunks: list[Piece | str] = [
         Piece("reasoning", "I have sk-0a1b"),
         Piece("arguments", '{"key": "sk-0a'),
@@ -306,7 +312,7 @@ def test_a_named_channel_is_recorded_with_every_piece() -> None:
 @pytest.mark.parametrize(
     ("chunks", "says"),
     [
-        ([Piece("text", None)], "not `NoneType`: give the text"),  # type: ignore[arg-type]  # the mistake that is tested
+        ([Piece("text", None)], ("not `NoneType`: give the text")),  # type: ignore[arg-type]  # the mistake that is tested
         (["a", b"b"], "the channel `text` has both text and bytes"),
     ],
 )
@@ -316,7 +322,14 @@ def test_a_stream_of_anything_else_says_what_it_takes(chunks: list[Any], says: s
         list(Shield.load(BARE).run().stream(chunks))
 
 
-BROKEN = "é €😀 ".encode() + b"\xff\xc3 \xed\xa0\x80 " + KEY.encode() + b"\xe2\x82 " + "ok é".encode() + b"\xf0\x9f"
+BROKEN = (
+    "é €😀 ".encode()
+    + b"\xff\xc3 \xed\xa0\x80 "
+    + KEY.encode()
+    + b"\xe2\x82 "
+    + "ok é".encode()
+    + b"\xf0\x9f"
+)
 """Bytes that are not quite UTF-8, with a key in them."""
 
 
@@ -327,7 +340,9 @@ def test_bytes_come_out_as_they_went_in_however_they_are_cut(driver: str) -> Non
     for guards, wanted in (([Keys()], expected), ([], BROKEN)):
         shield = Shield.load(BARE, guards=guards)
         for size in (1, 2, 3, 7, len(BROKEN)):
-            out, refused = streamed(driver, shield, Source(BROKEN[at : at + size] for at in range(0, 99, size)))
+            out, refused = streamed(
+                driver, shield, Source(BROKEN[at : at + size] for at in range(0, 99, size))
+            )
             assert refused is None
             assert all(type(piece) is bytes for piece in out)
             assert b"".join(out) == wanted
@@ -339,18 +354,23 @@ def test_halves_of_characters_in_texts_survive() -> None:
     out, refused = streamed("sync", shield, ["a \ud83d", "\ude00 b\udcff ", "\x00 ", KEY])
     assert refused is None
     assert "".join(out) == "a \ud83d\ude00 b\udcff \x00 [redacted:key]"
-    assert shield.journal.kept()[-1].read().content == "a \\ud83d\\ude00 b\\udcff \x00 [redacted:key]"
+    assert (
+        shield.journal.kept()[-1].read().content == "a \\ud83d\\ude00 b\\udcff \x00 [redacted:key]"
+    )
 
 
 def test_a_redacted_stream_is_not_refused_at_its_end_and_its_whole_is_what_was_delivered() -> None:
-    """The reply that is judged is the one the agent got; what the pieces hid is not held against it."""
+    """The reply that is judged is the one the agent got; what the pieces hid is not held against
+    it."""
     seen: list[str] = []
 
     def whole(event: Any) -> None:
         seen.append(event.text)
 
     whole.stages = [Stage.MODEL_REPLY]  # type: ignore[attr-defined] # how a guard says it
-    out, refused = streamed("sync", Shield.load(BARE, guards=[Keys(), whole]), ["a sk-0a1b", "2c3d4e b"])
+    out, refused = streamed(
+        "sync", Shield.load(BARE, guards=[Keys(), whole]), ["a sk-0a1b", "2c3d4e b"]
+    )
     assert refused is None
     assert seen == ["".join(out)] == ["a [redacted:key] b"]
 
@@ -369,9 +389,17 @@ def test_what_only_the_whole_shows_is_refused() -> None:
 def test_the_reply_is_the_channel_that_is_called_text() -> None:
     """Reasoning and arguments are no part of it; where there is none, it is what began first."""
     shield = Shield.load(BARE)
-    streamed("sync", shield, [Piece("reasoning", "hm"), Piece("text", "yes"), Piece("arguments", "{}"), "!"])
+    streamed(
+        "sync",
+        shield,
+        [Piece("reasoning", "hm"), Piece("text", "yes"), Piece("arguments", "{}"), "!"],
+    )
     assert shield.journal.kept()[-1].read().content == "yes!"
-    streamed("sync", shield, [Piece("reasoning", "hm"), Piece("arguments", "{}"), Piece("reasoning", "!")])
+    streamed(
+        "sync",
+        shield,
+        [Piece("reasoning", "hm"), Piece("arguments", "{}"), Piece("reasoning", "!")],
+    )
     assert shield.journal.kept()[-1].read().content == "hm!"
     streamed("sync", shield, [])
     assert shield.journal.kept()[-1].read().content == ""
@@ -396,21 +424,30 @@ class Breaks(Keys, frozen=True):
 
 
 @pytest.mark.parametrize(("guard", "error"), [(Never(), "HeldTooLong"), (Breaks(), "LookupError")])
-def test_a_guard_that_holds_back_too_much_or_fails_refuses_the_stream(guard: Keys, error: str) -> None:
+def test_a_guard_that_holds_back_too_much_or_fails_refuses_the_stream(
+    guard: Keys, error: str
+) -> None:
     """It fails closed, in bounded memory, and no record has what was held back in clear."""
     shield = Shield.load(BARE, guards=[guard])
     source = Source([f"{KEY} ", *["word " * 200] * 20])
     out, refused = streamed("sync", shield, source)
     assert out == []
     assert refused is not None
-    assert (refused.decision.code, refused.decision.findings[0].args) == ("kernel.guard_error", (guard.id, error))
+    assert (refused.decision.code, refused.decision.findings[0].args) == (
+        "kernel.guard_error",
+        (guard.id, error),
+    )
     assert source.taken <= 2 + LONGEST // 1_000
     assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
 
 
 @pytest.mark.parametrize("kind", [Never, Breaks])
-@pytest.mark.parametrize("field", [{"mode": "shadow"}, {"fail_open": True}], ids=["shadow", "fail_open"])
-def test_a_guard_that_only_watches_or_may_fail_does_not_end_a_stream(kind: type[Keys], field: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "field", [{"mode": "shadow"}, {"fail_open": True}], ids=["shadow", "fail_open"]
+)
+def test_a_guard_that_only_watches_or_may_fail_does_not_end_a_stream(
+    kind: type[Keys], field: dict[str, Any]
+) -> None:
     """Text goes on without it."""
     chunks = ["word " * 200] * 20
     out, refused = streamed("sync", Shield.load(BARE, guards=[kind(**field)]), chunks)
@@ -494,7 +531,10 @@ def test_a_guard_sees_what_stands_before_a_piece_and_no_record_does() -> None:
     shield = Shield.load(BARE, guards=[guard])
     chunks: list[str | Piece] = ["my pin ", Piece("reasoning", "x "), "908070 ", "is it"]
     out, _ = streamed("sync", shield, chunks)
-    assert "".join(piece if isinstance(piece, str) else "" for piece in out) == "my pin [redacted:key] is it"
+    assert (
+        "".join(piece if isinstance(piece, str) else "" for piece in out)
+        == "my pin [redacted:key] is it"
+    )
     # Content that was patched is judged once more: that is the fourth of them.
     assert guard.seen == [
         ("", "my pin "),

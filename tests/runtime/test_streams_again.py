@@ -1,4 +1,5 @@
-"""A streamed piece is judged again from its record, and from the records of the pieces before it."""
+"""A streamed piece is judged again from its record, and from the records of the pieces before
+it."""
 
 from __future__ import annotations
 
@@ -55,7 +56,9 @@ def test_a_piece_judged_again_gives_the_same_decision() -> None:
         before = before_of(entry, entries[:at])
         again = replay(shield.policy, run, moment_of(entry, run, before=before), inputs_of(entry))
         assert again.action.name == entry.action
-        assert [(found.code, found.args) for found in again.findings] == [(f.code, f.args) for f in entry.findings]
+        assert [(found.code, found.args) for found in again.findings] == [
+            (f.code, f.args) for f in entry.findings
+        ]
         said[entry.content] = (alone.action.name, entry.action)
     assert said.pop("11 ") == ("ALLOW", "WARN")
     assert set(said.values()) == {("ALLOW", "ALLOW")}

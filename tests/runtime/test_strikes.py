@@ -22,7 +22,12 @@ class Place:
         rule = {"use": "rule", "id": "odd", "when": "event.result == 'bad'", "action": "block"}
         guards = [{**rule, "effects": ["increment_strike"], "stages": ["tool_result"]}]
         terms = {"escalate_at": 2, "quarantine_at": None, **strikes}
-        self.policy = {"name": "p", "strikes": terms, "guards": guards, "escalation": {"timeout_s": 60}}
+        self.policy = {
+            "name": "p",
+            "strikes": terms,
+            "guards": guards,
+            "escalation": {"timeout_s": 60},
+        }
 
     def shield(self) -> Shield:
         """One more process."""
@@ -64,9 +69,12 @@ def test_what_has_begun_is_delivered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("per", "same_agent", "other_agent"), [("run", True, True), ("agent", False, True), ("tenant", False, False)]
+    ("per", "same_agent", "other_agent"),
+    [("run", True, True), ("agent", False, True), ("tenant", False, False)],
 )
-def test_whoever_the_strikes_are_counted_for_waits(per: str, same_agent: bool, other_agent: bool) -> None:
+def test_whoever_the_strikes_are_counted_for_waits(
+    per: str, same_agent: bool, other_agent: bool
+) -> None:
     place = Place(per=per)
     assert codes(place.struck()) == HELD
     for agent, proceeds in (("ann", same_agent), ("bob", other_agent)):
@@ -81,7 +89,9 @@ def test_a_yes_ends_the_wait_until_the_next_strike(per: str) -> None:
     assert codes(run) == HELD
     (ticket,) = place.shield().tickets()
     place.shield().approve(ticket.id, by="carl")
-    assert run.check("look", {}).code == "strikes.reached", "the yes is for the call that was asked about"
+    assert run.check("look", {}).code == "strikes.reached", (
+        "the yes is for the call that was asked about"
+    )
     assert run.check("pay", {"to": "eve"}).proceeds
     assert run.check("look", {}).proceeds
     assert place.shield().run("ann").check("look", {}).proceeds
@@ -158,7 +168,9 @@ def test_it_stands_in_a_file(tmp_path: Path) -> None:
     place = Place()
     codes = []
     for _ in range(2):
-        with Shield.load(place.policy, store=f"sqlite:{tmp_path / 's.db'}", journal="memory:") as shield:
+        with Shield.load(
+            place.policy, store=f"sqlite:{tmp_path / 's.db'}", journal="memory:"
+        ) as shield:
             run = shield.run("ann", id="r")
             strike(run, 1)
             codes.append(run.check("pay", {}).code)

@@ -1,4 +1,5 @@
-"""Whose a shield's runs and states are: a tenant that is named where it is loaded, or where it runs."""
+"""Whose a shield's runs and states are: a tenant that is named where it is loaded, or where it
+runs."""
 
 from typing import Any
 
@@ -9,7 +10,10 @@ from stanchion.runtime.operating.allowances import Allowances
 from stanchion.stores.memory import MemoryStore
 
 BARE: dict[str, Any] = {"name": "bare"}
-ASKS: dict[str, Any] = {"name": "asks", "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]}
+ASKS: dict[str, Any] = {
+    "name": "asks",
+    "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}],
+}
 
 
 def pay() -> None:
@@ -48,7 +52,11 @@ def test_runs_and_operators_are_of_its_tenant_unless_another_is_named() -> None:
     one.halt("drill")
     assert one.standing().state == two.standing("one").state == "halt"
     assert two.standing().state == ""
-    assert one.run("ann").check("t", {}).code == two.run("ann", tenant="one").check("t", {}).code == "kernel.halted"
+    assert (
+        one.run("ann").check("t", {}).code
+        == two.run("ann", tenant="one").check("t", {}).code
+        == "kernel.halted"
+    )
     assert two.run("ann").check("t", {}).proceeds
     two.resume("one")
     assert one.run("ann").check("t", {}).proceeds
@@ -71,7 +79,11 @@ def test_allowances_are_of_its_tenant() -> None:
 
 def test_tickets_are_listed_for_its_tenant() -> None:
     store = MemoryStore()
-    one, two, whole = loaded(ASKS, store, tenant="one"), loaded(ASKS, store, tenant="two"), loaded(ASKS, store)
+    one, two, whole = (
+        loaded(ASKS, store, tenant="one"),
+        loaded(ASKS, store, tenant="two"),
+        loaded(ASKS, store),
+    )
     for shield in (one, two):
         with pytest.raises(Refused):
             shield.run("ann").call(pay)

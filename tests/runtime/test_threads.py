@@ -106,7 +106,9 @@ def test_the_inner_of_two_runs_is_the_one_that_was_bound() -> None:
         assert in_thread(inner.bind(whose)) == "inner"
         assert inner.bind(outer.bind(whose))() == "outer"
         assert outer.bind(inner.bind(whose))() == "inner"
-        assert in_thread(inner.bind(elsewhere)) == "inner", "the run of the other shield went with it"
+        assert in_thread(inner.bind(elsewhere)) == "inner", (
+            "the run of the other shield went with it"
+        )
 
 
 def test_a_bound_function_for_async_code() -> None:
@@ -156,7 +158,9 @@ def test_a_pool_is_in_the_run_of_whoever_submits() -> None:
         VALUE.set("mine")
         assert pool.submit(VALUE.get).result() == "mine", "other variables go with it"
         assert pool.submit(whose).result() == "a"
-        assert in_thread(lambda: pool.submit(whose).result()) == "a", "a thread without a run submits into the pool's"
+        assert in_thread(lambda: pool.submit(whose).result()) == "a", (
+            "a thread without a run submits into the pool's"
+        )
         assert pool.submit(lambda: pool.submit(whose).result()).result() == "a"
 
         async def host() -> str:
@@ -200,7 +204,8 @@ def test_a_run_that_is_closed_while_threads_work_refuses_their_next_step() -> No
 
 
 def test_calls_from_many_threads_count_on_one_budget() -> None:
-    """Each is judged in the run it was bound to: of twenty at once, the seven that are paid for go ahead."""
+    """Each is judged in the run it was bound to: of twenty at once, the seven that are paid for go
+    ahead."""
     shield = shield_for({"name": "n", "guards": [{"use": "budget", "calls": 7}]})
 
     @shield.tool

@@ -1,4 +1,5 @@
-"""Time boxes end by themselves: a rule without an answer is told to stop, though nothing follows."""
+"""Time boxes end by themselves: a rule without an answer is told to stop, though nothing
+follows."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ class SleepsWithStop(Sleeps):
 def boxed(code: Any, **deep: Any) -> Shield:
     """A shield with one deep rule whose time box is short."""
     tools = {"low": {"risk": "low"}}
-    return shield_for({"name": "boxed", "tools": tools, "deep": {**BOX, **deep}}, guards=[code], answer_threads=2)
+    return shield_for(
+        {"name": "boxed", "tools": tools, "deep": {**BOX, **deep}}, guards=[code], answer_threads=2
+    )
 
 
 MINDER = "stanchion-time-boxes"
@@ -97,7 +100,9 @@ def test_on_a_loop_async_code_is_cancelled_and_told(kind: Any) -> None:
         with boxed(code) as shield:
             run = shield.run("a")
             for number in range(6_000):
-                if number % 100 == 0:  # one that has not begun when its time is over is told nothing
+                if (
+                    number % 100 == 0
+                ):  # one that has not begun when its time is over is told nothing
                     await run.acheck("low", {"number": number})
                 if code.told:
                     return

@@ -1,4 +1,5 @@
-"""Time limits of tools that yield, and of streams: they bound all items together, not the host's own time."""
+"""Time limits of tools that yield, and of streams: they bound all items together, not the host's
+own time."""
 
 from __future__ import annotations
 
@@ -49,16 +50,23 @@ class Stuck:
 def outcomes(journal: MemoryJournal) -> list[tuple[str, str]]:
     """What is written of how calls ended: the error, and the note."""
     entries = [kept.read() for kept in journal.kept()]
-    return [(e.beside.get("error", ""), e.notes[-1] if e.notes else "") for e in entries if e.kind == "outcome"]
+    return [
+        (e.beside.get("error", ""), e.notes[-1] if e.notes else "")
+        for e in entries
+        if e.kind == "outcome"
+    ]
 
 
 @pytest.mark.parametrize("of", [lambda stuck: stuck.pages, lambda stuck: stuck.listed])
 def test_a_sync_generator_that_hangs_is_left(of: Callable[[Stuck], Any]) -> None:
-    """The caller is kept to the limit; the generator is closed by its own thread once it goes on."""
+    """The caller is kept to the limit; the generator is closed by its own thread once it goes
+    on."""
     stuck, journal = Stuck(), MemoryJournal()
     run = Shield.load(BARE, journal=journal).run("ann")
     items = run.call(Tool(of(stuck), "pages", timeout_s=0.05))
-    with pytest.raises(DeadlineExceeded, match="`pages` did not give all its items within 0\\.05 s"):
+    with pytest.raises(
+        DeadlineExceeded, match="`pages` did not give all its items within 0\\.05 s"
+    ):
         next(items)
     assert not stuck.closed.is_set()
     stuck.free.set()
@@ -75,7 +83,9 @@ def test_a_generator_that_hangs_in_async_code_is_left(of: Callable[[Stuck], Any]
 
     async def host() -> None:
         items = run.acall(Tool(of(stuck), "pages", timeout_s=0.05))
-        with pytest.raises(DeadlineExceeded, match="`pages` did not give all its items within 0\\.05 s"):
+        with pytest.raises(
+            DeadlineExceeded, match="`pages` did not give all its items within 0\\.05 s"
+        ):
             await anext(items)
         stuck.free.set()
 
@@ -87,13 +97,19 @@ def test_a_generator_that_hangs_in_async_code_is_left(of: Callable[[Stuck], Any]
 def test_the_policys_limit_holds_for_generators() -> None:
     """As it does for functions."""
     stuck = Stuck()
-    items = Shield.load({"name": "x", "tools": {"pages": {"timeout_s": 0.05}}}).run("ann").call(stuck.pages)
+    items = (
+        Shield.load({"name": "x", "tools": {"pages": {"timeout_s": 0.05}}})
+        .run("ann")
+        .call(stuck.pages)
+    )
     with pytest.raises(DeadlineExceeded):
         next(items)
     stuck.free.set()
 
 
-@pytest.mark.parametrize("streams", [lambda run, source: run.stream(source), lambda run, s: run.model(lambda _: s, [])])
+@pytest.mark.parametrize(
+    "streams", [lambda run, source: run.stream(source), lambda run, s: run.model(lambda _: s, [])]
+)
 def test_a_stream_that_hangs_ends_at_the_runs_deadline(streams: Callable[[Any, Any], Any]) -> None:
     """A model's stream, or one of the host's own."""
     stuck = Stuck()
@@ -130,7 +146,8 @@ def desk_of(clock: FakeClock, **options: Any) -> Desk:
 
 
 def test_items_share_one_limit_and_the_hosts_time_counts_for_the_deadline_alone() -> None:
-    """What each took is taken off; what passes between them is not, unless the run itself has a deadline."""
+    """What each took is taken off; what passes between them is not, unless the run itself has a
+    deadline."""
     clock = FakeClock()
     pace = Pace(desk_of(clock), "pages", 10.0)
     assert pace.left_s() == 10.0
@@ -149,7 +166,8 @@ def test_items_share_one_limit_and_the_hosts_time_counts_for_the_deadline_alone(
 
 
 def test_a_generator_in_time_gives_all_its_items_in_order() -> None:
-    """With a limit items are made in threads, and nothing else changes: errors, ends, what closing it raises."""
+    """With a limit items are made in threads, and nothing else changes: errors, ends, what closing
+    it raises."""
 
     def counted(upto: int) -> Iterator[int]:
         yield from range(upto)
@@ -234,7 +252,8 @@ STILL = "it was cancelled, and is still running"
 def test_an_async_tool_that_does_not_let_itself_be_cancelled_is_left(
     many: bool, ends: BaseException | None, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its caller has the answer, the outcome says that it goes on, and its end is written down when it comes."""
+    """Its caller has the answer, the outcome says that it goes on, and its end is written down when
+    it comes."""
     monkeypatch.setattr(bounded, "GRACE_S", 0.05)
     stubborn, journal = Stubborn(ends), MemoryJournal()
     run = Shield.load(BARE, journal=journal).run("ann")
@@ -258,7 +277,10 @@ def test_an_async_tool_that_does_not_let_itself_be_cancelled_is_left(
     assert stubborn.closed is many
     assert "DeadlineExceeded" in [error for error, _ in outcomes(journal)]
     (fact,) = journal.facts()
-    assert (fact.what, fact.why) == ("call.ended_late", f"`work` was still running when its time was up: {how}")
+    assert (fact.what, fact.why) == (
+        "call.ended_late",
+        f"`work` was still running when its time was up: {how}",
+    )
 
 
 def test_who_is_cancelled_does_not_wait_for_a_tool_that_is_not() -> None:

@@ -1,4 +1,5 @@
-"""Transcripts answer in the order of turns, and what was said to being asked again is kept for that."""
+"""Transcripts answer in the order of turns, and what was said to being asked again is kept for
+that."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ def test_whoever_is_not_asked_again_does_not_get_the_replies_to_that() -> None:
 
 
 def test_whoever_is_asked_again_gets_the_next_reply_of_the_turn_and_then_its_last() -> None:
-    assert [reply_to(TURNS, asked(1, attempt)) for attempt in range(5)] == [*TURNS[0], "one at last", "one at last"]
+    assert [reply_to(TURNS, asked(1, attempt)) for attempt in range(5)] == [
+        *TURNS[0],
+        "one at last",
+        "one at last",
+    ]
     assert reply_to(TURNS, asked(2, 1)) == "two"
 
 
@@ -35,8 +40,14 @@ def test_behind_the_last_turn_there_is_nothing() -> None:
     ("file", "says"),
     [
         ("first: [[a]]", "weak.yaml:1:1: `second` is missing: add it"),
-        ("first: [[a]]\nsecond: [a]", "weak.yaml:2:10: the text `a` was found where a list is expected"),
-        ("first: [[a]]\nsecond: [[a]]\nthird: []", "weak.yaml:3:1: the key `third` is not known here"),
+        (
+            "first: [[a]]\nsecond: [a]",
+            "weak.yaml:2:10: the text `a` was found where a list is expected",
+        ),
+        (
+            "first: [[a]]\nsecond: [[a]]\nthird: []",
+            "weak.yaml:3:1: the key `third` is not known here",
+        ),
         ("first: [[a]]\nsecond: [[a], []]", "`second` has a turn without a reply"),
         ("first: []\nsecond: [[a]]", "`first` has a turn without a reply, or no turn"),
         ("first: [", "it is no YAML"),
@@ -54,7 +65,10 @@ CLAIMS = "claims: [{predicate: file, subject: a}]"
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("claims: [{predicate: fil, subject: a}]", "3:22: `fil` is not a value of `predicate`: did you mean `file`?"),
+        (
+            "claims: [{predicate: fil, subject: a}]",
+            "3:22: `fil` is not a value of `predicate`: did you mean `file`?",
+        ),
         (f"{CLAIMS}\nturn: 5", "4:1: the key `turn` is not known: did you mean `turns`?"),
         (f"{CLAIMS}\nturns: 0", "4:8: `0` is out of bounds: give a whole number of at least 1"),
     ],

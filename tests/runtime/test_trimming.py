@@ -1,4 +1,5 @@
-"""Trimmed conversations: the newest messages, all instructions, and no result without the call that asked for it."""
+"""Trimmed conversations: the newest messages, all instructions, and no result without the call that
+asked for it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ def said(role: str, words: str) -> dict[str, Any]:
 
 
 def calls(*names: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": name, "type": "function"} for name in names]}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": name, "type": "function"} for name in names],
+    }
 
 
 def came(name: str) -> dict[str, Any]:
@@ -23,7 +28,12 @@ def came(name: str) -> dict[str, Any]:
 
 
 SYSTEM = said("system", "be brief")
-CHAT = [said("user", "one"), said("assistant", "two"), said("user", "three"), said("assistant", "four")]
+CHAT = [
+    said("user", "one"),
+    said("assistant", "two"),
+    said("user", "three"),
+    said("assistant", "four"),
+]
 LAST = said("user", "five")
 
 
@@ -38,7 +48,9 @@ LAST = said("user", "five")
         (99, [*CHAT, LAST]),
     ],
 )
-def test_a_chat_keeps_its_newest_messages_and_begins_with_somebody_else(keep: int, kept: list[Any]) -> None:
+def test_a_chat_keeps_its_newest_messages_and_begins_with_somebody_else(
+    keep: int, kept: list[Any]
+) -> None:
     assert trimmed([*CHAT, LAST], keep) == kept
 
 
@@ -61,8 +73,14 @@ def test_a_result_keeps_its_call_and_what_else_that_asked_for(keep: int) -> None
 
 
 ANTHROPIC = [
-    {"role": "assistant", "content": [{"type": "text", "text": "hm"}, {"type": "tool_use", "id": "t1", "name": "ls"}]},
-    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a file"}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "hm"}, {"type": "tool_use", "id": "t1", "name": "ls"}],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a file"}],
+    },
 ]
 RESPONSES = [
     {"type": "function_call", "call_id": "f1", "name": "ls", "arguments": "{}"},
@@ -81,7 +99,9 @@ OLD_OPENAI = [
 
 
 @pytest.mark.parametrize(
-    "exchange", [ANTHROPIC, RESPONSES, GEMINI, OLD_OPENAI], ids=["blocks", "items", "parts", "roles"]
+    "exchange",
+    [ANTHROPIC, RESPONSES, GEMINI, OLD_OPENAI],
+    ids=["blocks", "items", "parts", "roles"],
 )
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_calls_and_results_stay_together_in_every_format(exchange: list[Any], keep: int) -> None:
@@ -109,7 +129,9 @@ def test_a_result_without_a_call_stands_alone() -> None:
     assert trimmed([came("x"), came("y")], 1) == [came("x"), came("y")][1:]
 
 
-TURNS = st.lists(st.sampled_from(["system", "user", "assistant", "one", "two", "user-late"]), max_size=12)
+TURNS = st.lists(
+    st.sampled_from(["system", "user", "assistant", "one", "two", "user-late"]), max_size=12
+)
 
 
 def conversation(turns: list[str]) -> list[Any]:
@@ -120,7 +142,11 @@ def conversation(turns: list[str]) -> list[Any]:
             case "one":
                 messages += [calls(f"{number}a"), came(f"{number}a")]
             case "two":
-                messages += [calls(f"{number}a", f"{number}b"), came(f"{number}b"), came(f"{number}a")]
+                messages += [
+                    calls(f"{number}a", f"{number}b"),
+                    came(f"{number}b"),
+                    came(f"{number}a"),
+                ]
             case "user-late":
                 messages += [calls(f"{number}a"), said("user", f"{number}"), came(f"{number}a")]
             case _:
@@ -134,7 +160,9 @@ def test_whatever_is_trimmed_makes_sense(turns: list[str], keep: int) -> None:
     kept = trimmed(messages, keep)
     places = [messages.index(message) for message in kept]
     assert places == sorted(set(places)), "in their order, each once"
-    assert [m for m in kept if m["role"] == "system"] == [m for m in messages if m["role"] == "system"]
+    assert [m for m in kept if m["role"] == "system"] == [
+        m for m in messages if m["role"] == "system"
+    ]
     others = [m for m in messages if m["role"] != "system"]
     assert not others or others[-1] in kept
     asked = {call["id"] for message in kept for call in message.get("tool_calls", ())}
@@ -142,5 +170,10 @@ def test_whatever_is_trimmed_makes_sense(turns: list[str], keep: int) -> None:
     assert asked == answered
     left = [m for m in kept if m["role"] != "system"]
     spoken = [m for m in others if m["role"] == "user"]
-    assert not left or not spoken or left[0]["role"] == "user" or messages.index(spoken[0]) > messages.index(left[0])
+    assert (
+        not left
+        or not spoken
+        or left[0]["role"] == "user"
+        or messages.index(spoken[0]) > messages.index(left[0])
+    )
     assert len(others) > keep or kept == messages

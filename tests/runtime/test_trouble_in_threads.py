@@ -1,4 +1,5 @@
-"""What was decided about an error stands on that error, whatever fails in other threads of the run meanwhile."""
+"""What was decided about an error stands on that error, whatever fails in other threads of the run
+meanwhile."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ def test_every_error_says_what_was_decided_about_it() -> None:
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(call, range(THREADS)))
-    assert found == [[(f"tool{n}", f"tool{n} {turn}") for turn in range(CALLS)] for n in range(THREADS)]
+    assert found == [
+        [(f"tool{n}", f"tool{n} {turn}") for turn in range(CALLS)] for n in range(THREADS)
+    ]
     assert run.last_error is not None
 
 
@@ -82,4 +85,6 @@ def test_a_failure_in_between_is_not_taken_for_the_call_s_own() -> None:
     assert (trouble.tool, trouble.text) == ("flaky", "own")
     assert trouble.ended == "not tried again: all 0 retries of the run are used"
     assert run.last_error is not None
-    assert (run.last_error.tool, run.last_error.ended) == ("other", ""), "the failure that came last"
+    assert (run.last_error.tool, run.last_error.ended) == ("other", ""), (
+        "the failure that came last"
+    )

@@ -11,7 +11,9 @@ from tests.interrupts import Cut, CutByTimer, everywhere, files
 WITHIN = files("runtime/driving/turns.py", "locks")
 MOVED = Moved("{ann}record")
 
-pytestmark = pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:coroutine:RuntimeWarning"
+)  # one that is cut off before it is awaited
 
 
 def stand(turns: Turns) -> bool:

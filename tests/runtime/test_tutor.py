@@ -1,4 +1,5 @@
-"""The Tutor with commands that really run: confined, judged by guards, and the first law in its shell."""
+"""The Tutor with commands that really run: confined, judged by guards, and the first law in its
+shell."""
 
 from __future__ import annotations
 
@@ -39,12 +40,18 @@ def test_the_first_law_runs_shell_texts_behind_the_walls(sandbox: Sandbox) -> No
     executor = ShellExecutor(sandbox=sandbox)
     tutor = TutorV1("real", executor, load_rules())
     tutor.setup_game("look")
-    done = tutor.execute_move(ProposeMove(command="test -f config.yaml && echo yes > /tmp/x; cat /tmp/x"))
+    done = tutor.execute_move(
+        ProposeMove(command="test -f config.yaml && echo yes > /tmp/x; cat /tmp/x")
+    )
     assert done.observation is not None
     assert (done.observation.rc, done.observation.stdout) == (0, "yes\n")
     assert executor.execute("true > out.txt")[0] != 0
     assert executor.execute("true > out.txt", "write")[0] == 0
-    assert executor.execute("rm -rf /") == (-1, "", "BLOCKED: Command matches denylist pattern: rm\\s+-rf\\s+/")
+    assert executor.execute("rm -rf /") == (
+        -1,
+        "",
+        "BLOCKED: Command matches denylist pattern: rm\\s+-rf\\s+/",
+    )
     assert executor.execute("cat /etc/passwd")[0] != 0
 
 
@@ -52,11 +59,18 @@ def test_every_command_passes_the_guards(sandbox: Sandbox) -> None:
     policy = {
         "name": "tutored",
         "guards": [
-            {"use": "rule", "stages": ["tool_call"], "when": "event.args.command.contains('head')", "action": "block"}
+            {
+                "use": "rule",
+                "stages": ["tool_call"],
+                "when": "event.args.command.contains('head')",
+                "action": "block",
+            }
         ],
     }
     with Shield.load(policy, store="memory:") as shield, shield.run("player") as run:
-        tutor = TutorV2("real", Confining(sandbox, run=run), "look", (Claim(Predicate.FILE, "config.yaml"),))
+        tutor = TutorV2(
+            "real", Confining(sandbox, run=run), "look", (Claim(Predicate.FILE, "config.yaml"),)
+        )
         refused = tutor.execute_move(Propose(argv=("head", "config.yaml")))
         assert refused.verdict is MoveVerdict.LEGAL
         assert refused.reason.startswith("no evidence: ")
@@ -78,7 +92,9 @@ def test_what_guards_hide_is_no_evidence(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(("stage", "ran"), [("tool_call", False), ("tool_result", True)])
-def test_a_command_whose_result_is_withheld_has_run(sandbox: Sandbox, stage: str, ran: bool) -> None:
+def test_a_command_whose_result_is_withheld_has_run(
+    sandbox: Sandbox, stage: str, ran: bool
+) -> None:
     rule = {"use": "rule", "stages": [stage], "when": "event.tool == 'shell'", "action": "block"}
     with Shield.load({"name": "hides", "guards": [rule]}, store="memory:").run("p") as run:
         runner = Confining(sandbox, ("cp",), run=run)
@@ -93,7 +109,9 @@ def test_what_walls_forbid_says_nothing_of_a_file(sandbox: Sandbox) -> None:
     writable = Claim(Predicate.WRITABLE, "config.yaml")
     tutor.execute_move(Propose(argv=("test", "-w", "config.yaml")))
     assert tutor.check(writable).verdict is CheckVerdict.UNDECIDABLE
-    assert tutor.check(writable).missing == ("an observation of `test -w config.yaml` with leave to write",)
+    assert tutor.check(writable).missing == (
+        "an observation of `test -w config.yaml` with leave to write",
+    )
     tutor.execute_move(Propose(argv=("test", "-w", "config.yaml"), write=True))
     assert tutor.check(writable).verdict is CheckVerdict.PROVABLE
 
@@ -112,10 +130,17 @@ def test_what_walls_forbid_says_nothing_of_a_file(sandbox: Sandbox) -> None:
         "back/none",
     ],
 )
-def test_what_lies_beyond_the_walls_is_neither_proven_nor_refuted(sandbox: Sandbox, path: str) -> None:
+def test_what_lies_beyond_the_walls_is_neither_proven_nor_refuted(
+    sandbox: Sandbox, path: str
+) -> None:
     root = sandbox.root
     (root / "own").mkdir()
-    for name, target in {"out": "/etc/hostname", "folder": "/etc", "again": "own/../out", "back": "own/../.."}.items():
+    for name, target in {
+        "out": "/etc/hostname",
+        "folder": "/etc",
+        "again": "own/../out",
+        "back": "own/../..",
+    }.items():
         (root / name).symlink_to(target)
     tutor = TutorV2("real", Confining(sandbox), "look")
     for flag in ("-e", "-f", "-r"):
@@ -123,10 +148,15 @@ def test_what_lies_beyond_the_walls_is_neither_proven_nor_refuted(sandbox: Sandb
     tutor.execute_move(Propose(argv=("cat", path)))
     for predicate in (Predicate.EXISTS, Predicate.FILE, Predicate.READABLE):
         for polarity in (True, False):
-            assert tutor.check(Claim(predicate, path, polarity=polarity)).verdict is CheckVerdict.UNDECIDABLE
+            assert (
+                tutor.check(Claim(predicate, path, polarity=polarity)).verdict
+                is CheckVerdict.UNDECIDABLE
+            )
 
 
-@pytest.mark.parametrize("path", ["config.yaml", "near", "whole", "own/../config.yaml", "{root}/config.yaml", "a/../b"])
+@pytest.mark.parametrize(
+    "path", ["config.yaml", "near", "whole", "own/../config.yaml", "{root}/config.yaml", "a/../b"]
+)
 def test_links_and_steps_within_the_folder_are_followed(sandbox: Sandbox, path: str) -> None:
     root = sandbox.root
     (root / "own").mkdir()
@@ -141,7 +171,9 @@ def test_links_and_steps_within_the_folder_are_followed(sandbox: Sandbox, path: 
 
 def test_a_broken_file_of_rules_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.rules.yaml").write_text("rules:\n  - id: x\n")
-    with pytest.raises(GameError, match=r"a\.rules\.yaml: rule 1 \(`x`\): `conclude` says what follows"):
+    with pytest.raises(
+        GameError, match=r"a\.rules\.yaml: rule 1 \(`x`\): `conclude` says what follows"
+    ):
         load_rules(tmp_path)
 
 

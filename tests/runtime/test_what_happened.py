@@ -1,4 +1,5 @@
-"""What happened: an agent and its host are told the truth about a call whose outcome could not be seen to."""
+"""What happened: an agent and its host are told the truth about a call whose outcome could not be
+seen to."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ class World:
         self.clock = FakeClock()
         self.store, self.journal = FailingStore(self.clock), FailingJournal()
         given = {"name": "bare"} if policy is None else policy
-        self.shield = shield_for(given, clock=self.clock, store=self.store, journal=self.journal, **options)
+        self.shield = shield_for(
+            given, clock=self.clock, store=self.store, journal=self.journal, **options
+        )
         self.run: Run = self.shield.run("ann")
         self.paid: list[int] = []
 
@@ -54,15 +57,21 @@ class World:
 
 
 def test_a_trail_that_is_lost_while_a_tool_runs_does_not_make_the_agent_try_again() -> None:
-    """It reads that it was done; the record follows with the next decision, in its place before it."""
+    """It reads that it was done; the record follows with the next decision, in its place before
+    it."""
     world = World()
     with pytest.raises(Refused) as refused:
         world.run.call(world.loses_the_trail, 5)
     told = refused.value
-    assert (told.happened, told.undone, told.decision.code) == (True, False, "kernel.done_unrecorded")
+    assert (told.happened, told.undone, told.decision.code) == (
+        True,
+        False,
+        "kernel.done_unrecorded",
+    )
     assert str(told) == (
-        "the call was done, and only its result is withheld: the audit trail cannot be written, so its record is not "
-        "safe yet; do not repeat the call; go on with something else: its record is written as soon as the trail can be"
+        "the call was done, and only its result is withheld: the audit trail cannot be written, so "
+        "its record is not safe yet; do not repeat the call; go on with something else: its record "
+        "is written as soon as the trail can be"
     )
     assert not world.run.check("next", {}).proceeds
     assert world.outcomes() == []
@@ -74,7 +83,8 @@ def test_a_trail_that_is_lost_while_a_tool_runs_does_not_make_the_agent_try_agai
 
 
 def test_a_store_that_is_lost_while_a_tool_runs_settles_when_it_is_back() -> None:
-    """Nothing raw comes out, the outcome is recorded, and what was used counts once the store can be told."""
+    """Nothing raw comes out, the outcome is recorded, and what was used counts once the store can
+    be told."""
     world = World(BUDGET)
     with pytest.raises(Refused) as refused:
         world.run.call(Tool(world.loses_the_store, "pay", timeout_s=30), 5)
@@ -101,12 +111,16 @@ def test_a_policy_that_only_watches_hands_the_result_on() -> None:
 
 @pytest.mark.parametrize("action", [Action.BLOCK, Action.QUARANTINE])
 def test_a_result_that_a_guard_refuses_is_told_as_done(action: Action) -> None:
-    """By the error, and to a host that reports; a retry keeps its guidance alone, for it asks for the step again."""
+    """By the error, and to a host that reports; a retry keeps its guidance alone, for it asks for
+    the step again."""
     world = World(guards=[says(action, Stage.TOOL_RESULT, guidance="use another page")])
     with pytest.raises(Refused) as refused:
         world.run.call(str, 1)
     decision = refused.value.decision
-    assert decision.message == f"the call was done, and only its result is withheld: says says {action.name}"
+    assert (
+        decision.message
+        == f"the call was done, and only its result is withheld: says says {action.name}"
+    )
     assert decision.advice == "do not repeat the call; use another page"
     reported = World(guards=[says(action, Stage.TOOL_RESULT)]).run.result("str", {"n": 1}, "1")
     assert (reported.happened, reported.message) == (True, decision.message)
@@ -192,7 +206,8 @@ WAYS = [
 def test_what_was_done_while_its_run_ended_is_told_as_done(
     way: Callable[[World, Callable[[], object]], Any], words: str, ends: str
 ) -> None:
-    """Whoever ended it: an agent that reads only that its run is over would do it again in the next one."""
+    """Whoever ended it: an agent that reads only that its run is over would do it again in the next
+    one."""
     world = World()
     end, why = ENDS[ends]
     with pytest.raises(Refused) as refused:
@@ -220,7 +235,9 @@ def test_every_refusal_of_what_has_happened_says_so(stage: Stage, action: Action
 def test_what_ends_a_run_by_a_result_is_why_it_ended() -> None:
     """Later calls read why, not what was done when it ended."""
     world = World(guards=[says(Action.HALT, Stage.TOOL_RESULT)])
-    with pytest.raises(Refused, match="the call was done, and only its result is withheld: says says HALT"):
+    with pytest.raises(
+        Refused, match="the call was done, and only its result is withheld: says says HALT"
+    ):
         world.run.call(str, 1)
     assert world.run.check("next", {}).message == "the run has ended: says says HALT"
 
@@ -264,7 +281,9 @@ def test_what_can_never_be_written_is_told_to_operators(caplog: pytest.LogCaptur
     assert not unwritten.waiting
 
 
-def test_a_record_that_the_journal_stumbles_over_does_not_hold_up_the_others(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_record_that_the_journal_stumbles_over_does_not_hold_up_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """It is given up after some tries, and told."""
     unwritten, taken = Unwritten(lambda _lost: None), []
 

@@ -1,15 +1,20 @@
-"""Calls of one tool under a budget, counted by the tool itself, so that a test can say what the budget must show."""
+"""Calls of one tool under a budget, counted by the tool itself, so that a test can say what the
+budget must show."""
 
 import asyncio
 from typing import Any, Final
 
 from stanchion import Shield
 
-POLICY: Final[dict[str, Any]] = {"name": "budget", "guards": [{"use": "budget", "calls": 100_000, "per": "task"}]}
+POLICY: Final[dict[str, Any]] = {
+    "name": "budget",
+    "guards": [{"use": "budget", "calls": 100_000, "per": "task"}],
+}
 
 
 class Working:
-    """Calls of one tool in runs of one task: how many were begun, how often the tool was at work."""
+    """Calls of one tool in runs of one task: how many were begun, how often the tool was at
+    work."""
 
     def __init__(self, shield: Shield) -> None:
         self._shield = shield
@@ -38,7 +43,8 @@ class Working:
         asyncio.run(self.acall())
 
     def check(self) -> None:
-        """Another call goes through, and what was charged is what was at work, or might have been."""
+        """Another call goes through, and what was charged is what was at work, or might have
+        been."""
         self.call()
         charged = sum([one.number for one in self._shield.store.look() if ":one:" in one.key])
         assert self.worked <= charged <= self.begun

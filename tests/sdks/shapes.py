@@ -9,7 +9,11 @@ ENVELOPE: dict[str, Any] = {"id": "chatcmpl-1", "created": 1, "model": "gpt-x"}
 
 
 def completion(text: str) -> dict[str, Any]:
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": text},
+    }
     usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
     return {**ENVELOPE, "object": "chat.completion", "choices": [choice], "usage": usage}
 
@@ -20,7 +24,11 @@ def completion_chunk(text: str) -> dict[str, Any]:
 
 
 def calling() -> dict[str, Any]:
-    call = {"id": "c1", "type": "function", "function": {"name": "pay", "arguments": '{"amount": 5}'}}
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "pay", "arguments": '{"amount": 5}'},
+    }
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
     return {**ENVELOPE, "object": "chat.completion", "choices": [choice]}
@@ -28,24 +36,58 @@ def calling() -> dict[str, Any]:
 
 def response(text: str) -> dict[str, Any]:
     block = {"type": "output_text", "text": text, "annotations": []}
-    message = {"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [block]}
-    about = {"id": "r1", "object": "response", "created_at": 1, "model": "gpt-x", "tools": [], "tool_choice": "auto"}
+    message = {
+        "type": "message",
+        "id": "m1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [block],
+    }
+    about = {
+        "id": "r1",
+        "object": "response",
+        "created_at": 1,
+        "model": "gpt-x",
+        "tools": [],
+        "tool_choice": "auto",
+    }
     return {**about, "parallel_tool_calls": True, "output": [message]}
 
 
 def response_event(text: str) -> dict[str, Any]:
-    place = {"item_id": "m1", "output_index": 0, "content_index": 0, "sequence_number": 1, "logprobs": []}
+    place = {
+        "item_id": "m1",
+        "output_index": 0,
+        "content_index": 0,
+        "sequence_number": 1,
+        "logprobs": [],
+    }
     return {"type": "response.output_text.delta", "delta": text, **place}
 
 
 def message(text: str) -> dict[str, Any]:
     usage = {"input_tokens": 3, "output_tokens": 4}
-    about = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x", "usage": usage}
-    return {**about, "stop_reason": "end_turn", "stop_sequence": None, "content": [{"type": "text", "text": text}]}
+    about = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-x",
+        "usage": usage,
+    }
+    return {
+        **about,
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "content": [{"type": "text", "text": text}],
+    }
 
 
 def message_event(text: str) -> dict[str, Any]:
-    return {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+    return {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "text_delta", "text": text},
+    }
 
 
 def chat_message(text: str) -> dict[str, Any]:
@@ -55,11 +97,21 @@ def chat_message(text: str) -> dict[str, Any]:
 def model_response(text: str) -> dict[str, Any]:
     thought = {"part_kind": "thinking", "content": "", "signature": None}
     parts = [thought, {"part_kind": "text", "content": text, "id": None}]
-    return {"kind": "response", "parts": parts, "usage": {"input_tokens": 3, "output_tokens": 4}, "model_name": "gpt-x"}
+    return {
+        "kind": "response",
+        "parts": parts,
+        "usage": {"input_tokens": 3, "output_tokens": 4},
+        "model_name": "gpt-x",
+    }
 
 
 def model_response_calling() -> dict[str, Any]:
-    call = {"part_kind": "tool-call", "tool_name": "pay", "args": '{"amount": 5}', "tool_call_id": "c1"}
+    call = {
+        "part_kind": "tool-call",
+        "tool_name": "pay",
+        "args": '{"amount": 5}',
+        "tool_call_id": "c1",
+    }
     return {**model_response(""), "parts": [{"part_kind": "thinking", "content": "hm"}, call]}
 
 

@@ -1,4 +1,5 @@
-"""The real classes of SDKs: a reply that is redacted stays one, and so do the chunks of a stream."""
+"""The real classes of SDKs: a reply that is redacted stays one, and so do the chunks of a
+stream."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ PIECES: dict[str, tuple[str, str, str]] = {
 
 
 def made(module: str, name: str, shape: dict[str, Any]) -> Any:
-    """An object of a real class; skipped where its SDK is not installed, which `make test-sdks` does not allow."""
+    """An object of a real class; skipped where its SDK is not installed, which `make test-sdks`
+    does not allow."""
     kind = getattr(pytest.importorskip(module), name)
     if module == "langchain_core.messages":
         return kind(content=shape["content"], id=shape["id"])
@@ -53,7 +55,9 @@ def test_a_reply_stays_what_it_is(module: str, name: str, shape: str) -> None:
 @pytest.mark.parametrize(("module", "name", "shape"), PIECES.values(), ids=PIECES)
 def test_a_stream_stays_what_it_is(module: str, name: str, shape: str) -> None:
     make, place = CHUNKS[shape]
-    pieces = [made(module, name, make(text)) for text in ("it is AKIAWW7J", "OSQESZEK5VDL, ", "keep it")]
+    pieces = [
+        made(module, name, make(text)) for text in ("it is AKIAWW7J", "OSQESZEK5VDL, ", "keep it")
+    ]
     out = list(Shield.load(REDACTS).run("ann").model(lambda _messages: iter(pieces), ["hello"]))
     assert {type(piece) for piece in out} == {type(pieces[0])}
     said = []
@@ -90,6 +94,8 @@ def test_messages_of_an_sdk_go_to_the_model_as_they_are() -> None:
         return "fine"
 
     run = Shield.load(REDACTS).run("ann")
-    run.model(model, [messages.HumanMessage(f"my key is {KEY}"), messages.SystemMessage("be brief")])
+    run.model(
+        model, [messages.HumanMessage(f"my key is {KEY}"), messages.SystemMessage("be brief")]
+    )
     assert [type(one) for one in asked[0]] == [messages.HumanMessage, messages.SystemMessage]
     assert [one.content for one in asked[0]] == [f"my key is {GONE}", "be brief"]

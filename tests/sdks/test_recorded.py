@@ -1,4 +1,5 @@
-"""Replies in the shapes that SDKs give them, as plain data: their words are found, and nothing else for them."""
+"""Replies in the shapes that SDKs give them, as plain data: their words are found, and nothing else
+for them."""
 
 from __future__ import annotations
 
@@ -57,7 +58,11 @@ def test_words_over_several_blocks_are_one_text_for_guards_and_several_for_the_h
         def judge(self, event: Any) -> None:
             heard.append(event.text)
 
-    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "one"}, {"type": "text", "text": KEY}]
+    blocks = [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "text", "text": "one"},
+        {"type": "text", "text": KEY},
+    ]
     run = Shield.load(REDACTS, guards=[Listens()]).run("ann")
     reply = run.model(lambda _messages: {"content": blocks}, ["hello"])
     assert heard[0] == f"one\n{KEY}"

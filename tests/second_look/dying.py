@@ -1,4 +1,5 @@
-"""Processes that die: a child that works on a store of its own and is killed at a place that a test has chosen."""
+"""Processes that die: a child that works on a store of its own and is killed at a place that a test
+has chosen."""
 
 from __future__ import annotations
 
@@ -25,11 +26,13 @@ def later() -> int:
 
 
 class Dropped(BaseException):
-    """What ends work in this process as a kill ends another one: nothing is cleaned up, nothing is settled."""
+    """What ends work in this process as a kill ends another one: nothing is cleaned up, nothing is
+    settled."""
 
 
 class Cut:
-    """A store that is ended at a step: before (even) or after (odd) one of its batches is carried out."""
+    """A store that is ended at a step: before (even) or after (odd) one of its batches is carried
+    out."""
 
     def __init__(self, store: Store, step: int, end: Callable[[], object]) -> None:
         self._store, self._step, self._end, self._at = store, step, end, 0
@@ -81,7 +84,8 @@ def kill_me() -> None:
 
 
 def killed(work: Callable[[], object], notes: Path) -> list[str]:
-    """Work in a child that kills itself; gives what it noted until then. One that ends otherwise is an error."""
+    """Work in a child that kills itself; gives what it noted until then. One that ends otherwise is
+    an error."""
     status = _ended(_forked(work))
     assert os.WIFSIGNALED(status), f"it ended with {status}"
     assert os.WTERMSIG(status) == signal.SIGKILL

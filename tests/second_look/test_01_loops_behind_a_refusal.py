@@ -1,4 +1,5 @@
-"""Finding 1: a call that was refused before `loops` was reached was never counted, however often it came."""
+"""Finding 1: a call that was refused before `loops` was reached was never counted, however often it
+came."""
 
 import asyncio
 from base64 import b64encode
@@ -23,8 +24,8 @@ LADDER = [Action.ALLOW, *[Action.WARN] * 3, *[Action.ESCALATE] * 5, Action.HALT]
 """What is said of each of ten refusals: nothing of the first."""
 
 ENFORCING = sorted(set(packs()) - {"shadow-start", "agent-33", "guardian"})
-"""Packs that refuse and watch for loops; `agent-33` and `guardian` have only what their specifications name, and in
-`guardian` loops are looked for before arguments are."""
+"""Packs that refuse and watch for loops; `agent-33` and `guardian` have only what their
+specifications name, and in `guardian` loops are looked for before arguments are."""
 
 SPELLED: list[tuple[str, dict[str, Any]]] = [
     ("bash", {"command": "rm -rf /"}),
@@ -128,12 +129,17 @@ def shield(pack: str = "default", **more: Any) -> Shield:
 
 def said(decision: Decision) -> Action:
     """What `loops` has said of a refusal."""
-    return next((finding.action for finding in decision.findings if finding.code == "loops.refused"), Action.ALLOW)
+    return next(
+        (finding.action for finding in decision.findings if finding.code == "loops.refused"),
+        Action.ALLOW,
+    )
 
 
 @pytest.mark.parametrize("pack", ENFORCING)
 @pytest.mark.parametrize(("tool", "args"), [("pay", {}), ("bash", {"command": "rm -rf /"})])
-def test_the_same_refused_call_is_told_escalated_and_halted(pack: str, tool: str, args: dict[str, Any]) -> None:
+def test_the_same_refused_call_is_told_escalated_and_halted(
+    pack: str, tool: str, args: dict[str, Any]
+) -> None:
     guarded = shield(pack)
     run = guarded.run(agent="ann")
     seen = [run.check(tool, args) for _ in range(100)]
@@ -164,15 +170,24 @@ def test_ten_different_refusals_halt_nothing(pack: str) -> None:
 
 def commands(shape: str) -> list[str]:
     return [
-        shape.format(i=i, w=word, hidden="\u200b" * i, many=" ".join([f"/home/{word}{at}" for at in range(80)]))
+        shape.format(
+            i=i,
+            w=word,
+            hidden="\u200b" * i,
+            many=" ".join([f"/home/{word}{at}" for at in range(80)]),
+        )
         for i, word in enumerate(WORDS)
     ]
 
 
 @pytest.mark.parametrize("shape", JUNK)
 def test_what_stands_beside_it_does_not_make_it_another_refusal(shape: str) -> None:
-    run = shield_for({"name": "mine", "guards": [{"use": "shell", "doubt": "block"}, {"use": "loops"}]}).run("ann")
-    assert [said(run.check("bash", {"command": command})) for command in commands(shape)[:10]] == LADDER
+    run = shield_for(
+        {"name": "mine", "guards": [{"use": "shell", "doubt": "block"}, {"use": "loops"}]}
+    ).run("ann")
+    assert [
+        said(run.check("bash", {"command": command})) for command in commands(shape)[:10]
+    ] == LADDER
 
 
 @pytest.mark.parametrize("shape", HONEST)
@@ -192,13 +207,23 @@ def test_one_reason_ends_the_run_after_three_times_as_many_whatever_it_is_about(
     assert len(guarded.tickets()) == 1
     loops = {"use": "loops", "refusals_factor": 0}
     run = shield_for({"name": "mine", "guards": [{"use": "shell"}, loops]}).run("ann")
-    assert {said(run.check("bash", {"command": f"rm -rf /etc/{i}"})) for i in range(32)} == {Action.ALLOW}
+    assert {said(run.check("bash", {"command": f"rm -rf /etc/{i}"})) for i in range(32)} == {
+        Action.ALLOW
+    }
 
 
 def test_a_secret_is_the_same_however_it_is_encoded_and_whatever_comes_with_it() -> None:
-    run = shield_for({"name": "mine", "guards": [{"use": "secrets", "action": "block"}, {"use": "loops"}]}).run("ann")
+    run = shield_for(
+        {"name": "mine", "guards": [{"use": "secrets", "action": "block"}, {"use": "loops"}]}
+    ).run("ann")
     key = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"
-    texts = [key, *[b64encode(f"{word}{'z' * (i % 3)} {key}".encode()).decode() for i, word in enumerate(WORDS)]]
+    texts = [
+        key,
+        *[
+            b64encode(f"{word}{'z' * (i % 3)} {key}".encode()).decode()
+            for i, word in enumerate(WORDS)
+        ],
+    ]
     assert [said(run.check("note", {"text": text})) for text in texts[:10]] == LADDER
 
 
@@ -229,7 +254,10 @@ def test_the_agent_reads_that_it_was_refused_the_same_before() -> None:
         seen.append(refused.value)
     texts = [str(one) for one in seen]
     assert "refused" not in texts[0]
-    assert "this was refused 2 times for the same reason (`shell.destructive` of guard `shell`)" in texts[1]
+    assert (
+        "this was refused 2 times for the same reason (`shell.destructive` of guard `shell`)"
+        in texts[1]
+    )
     assert [one.ended for one in seen] == [False] * 9 + [True]
 
 
@@ -246,7 +274,10 @@ def test_arguments_that_cannot_be_read_count_as_well() -> None:
 def test_processes_of_one_run_have_one_history(tmp_path: Path) -> None:
     clock = FakeClock()
     stores = [SqliteStore(tmp_path / "state.db", clock) for _ in range(3)]
-    shields = [shield(store=store, clock=clock, nonces=lambda at=at: f"p{at}") for at, store in enumerate(stores)]
+    shields = [
+        shield(store=store, clock=clock, nonces=lambda at=at: f"p{at}")
+        for at, store in enumerate(stores)
+    ]
     runs = [one.run("ann", id="r") for one in shields]
     assert [said(runs[turn % 3].check("pay", {})) for turn in range(10)] == LADDER
 
@@ -272,9 +303,15 @@ def test_a_refused_call_costs_one_trip_and_one_that_goes_ahead_no_more_than_befo
 
 
 def test_a_refused_call_uses_no_step() -> None:
-    policy = {"name": "mine", "extends": "default", "guards": [{"use": "step_limit", "max_steps": 1}]}
+    policy = {
+        "name": "mine",
+        "extends": "default",
+        "guards": [{"use": "step_limit", "max_steps": 1}],
+    }
     run = shield_for(policy).run(agent="ann")
-    assert [run.check("bash", {"command": "rm -rf /"}).code for _ in range(3)] == ["shell.destructive"] * 3
+    assert [run.check("bash", {"command": "rm -rf /"}).code for _ in range(3)] == [
+        "shell.destructive"
+    ] * 3
     assert run.check("read", {}).proceeds
 
 

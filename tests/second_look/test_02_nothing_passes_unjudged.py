@@ -1,4 +1,5 @@
-"""What is not plain data was handed on unjudged: generators, objects, files, responses. Streams were not charged."""
+"""What is not plain data was handed on unjudged: generators, objects, files, responses. Streams
+were not charged."""
 
 from __future__ import annotations
 

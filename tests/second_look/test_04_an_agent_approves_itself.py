@@ -1,8 +1,9 @@
-"""An agent with a shell, a Python, a terminal and the state in its hands wants a payment that nobody agreed to.
+"""An agent with a shell, a Python, a terminal and the state in its hands wants a payment that
+nobody agreed to.
 
-With keys nothing that it tries lets it through. Without keys a program can play a person: then what is critical does
-not happen, and what does is recorded as unproven. What an agent that can write the state gets all the same is listed
-at the end, by name.
+With keys nothing that it tries lets it through. Without keys a program can play a person: then what
+is critical does not happen, and what does is recorded as unproven. What an agent that can write the
+state gets all the same is listed at the end, by name.
 """
 
 from __future__ import annotations
@@ -30,7 +31,15 @@ from stanchion.stores.protocol import Store
 from stanchion.testing.operators import operator
 from tests.approvals.homes import Home
 from tests.sampling import some
-from tests.second_look.attacks import by_act, by_answer, by_file, by_grant, by_record, by_shell, by_showing
+from tests.second_look.attacks import (
+    by_act,
+    by_answer,
+    by_file,
+    by_grant,
+    by_record,
+    by_shell,
+    by_showing,
+)
 from tests.second_look.attacks.scene import Attack, Scene, Setup, template
 
 ENROLLED = Setup("enrolled", "enrolled", "medium")
@@ -81,14 +90,16 @@ def called(case: Attack | Setup) -> str:
 
 
 def pairs() -> Iterator[Any]:
-    """Each attack where operators are enrolled; where they are pinned every fourth, unless there is time for all."""
+    """Each attack where operators are enrolled; where they are pinned every fourth, unless there is
+    time for all."""
     for setup, every in ((ENROLLED, 1), (PINNED, 4)):
         for attack in some(tried(setup, 8), every, setup.name):
             yield pytest.param(attack, setup, id=f"{attack.name}-{setup.name}")
 
 
 def tried(setup: Setup, every: int) -> list[Attack]:
-    """The attacks of a set-up. Of those that start programs some, unless there is time for all of it."""
+    """The attacks of a set-up. Of those that start programs some, unless there is time for all of
+    it."""
     slow = some(by_shell.ATTACKS, every, setup.name)
     return [attack for attack in ATTACKS if attack not in by_shell.ATTACKS or attack in slow]
 
@@ -99,7 +110,9 @@ def unanswered(setup: Setup) -> list[Attack]:
 
 
 @pytest.mark.parametrize(("attack", "setup"), list(pairs()))
-def test_with_keys_nothing_goes_ahead_that_no_operator_agreed_to(begins: Begins, attack: Attack, setup: Setup) -> None:
+def test_with_keys_nothing_goes_ahead_that_no_operator_agreed_to(
+    begins: Begins, attack: Attack, setup: Setup
+) -> None:
     scene = begins(setup)
     attack.tries(scene)
     if setup is PINNED and not attack.undone:
@@ -121,14 +134,18 @@ UNPROVEN = {
 
 
 @pytest.mark.parametrize("attack", unanswered(BARE), ids=called)
-def test_without_keys_a_program_can_play_a_person_and_the_record_says_so(begins: Begins, attack: Attack) -> None:
+def test_without_keys_a_program_can_play_a_person_and_the_record_says_so(
+    begins: Begins, attack: Attack
+) -> None:
     scene = begins(BARE)
     attack.tries(scene)
     scene.wants()
     assert bool(scene.paid) == (attack.name in UNPROVEN)
     if scene.paid:
         answers = [scene.kept().answer, *[grant.answer for _, grant in scene.shield.grants()]]
-        assert {(one.way, one.way.proven) for one in answers if one is not None} == {("terminal", False)}
+        assert {(one.way, one.way.proven) for one in answers if one is not None} == {
+            ("terminal", False)
+        }
 
 
 @pytest.mark.parametrize("attack", unanswered(CRITICAL), ids=called)
@@ -145,7 +162,9 @@ def test_what_the_agent_reads_tells_it_no_way(begins: Begins, setup: Setup) -> N
     scene = begins(setup)
     assert scene.refusal is not None
     said = str(scene.refusal).casefold()
-    assert not [word for word in ("stanchion", "approve", scene.ticket, "--", "sqlite", "/") if word in said]
+    assert not [
+        word for word in ("stanchion", "approve", scene.ticket, "--", "sqlite", "/") if word in said
+    ]
 
 
 class Changing:
@@ -174,7 +193,9 @@ def test_a_command_shows_what_it_signs(begins: Begins, capfd: pytest.CaptureFixt
     line = make_key_file(scene.home.folder / "ann", b"words", "ann").line
     pins = f"operators:\n  ann: {{key: {line}, roles: [human_operator]}}\n"
     true = scene.kept()
-    false = msgspec.structs.replace(true, content=by_showing.HARMLESS, deed=by_showing.harmless(true))
+    false = msgspec.structs.replace(
+        true, content=by_showing.HARMLESS, deed=by_showing.harmless(true)
+    )
     assert false.whole
 
     def load(*_: object, **__: object) -> Shield:
@@ -199,15 +220,21 @@ def test_with_keys_only_an_operator_has_it_done(begins: Begins, name: str, setup
         with pytest.raises(AnswerRefused):
             scene.shield.act(request, by)
         assert scene.shield.standing().state == HALTED, way
-    records = [one.line.body + one.line.kept for one in Reader(scene.home.state / "trail").forwards()]
-    assert len([body for body in records if b'"answer.refused"' in body]) == len(by_act.answers(scene, request))
+    records = [
+        one.line.body + one.line.kept for one in Reader(scene.home.state / "trail").forwards()
+    ]
+    assert len([body for body in records if b'"answer.refused"' in body]) == len(
+        by_act.answers(scene, request)
+    )
 
 
 def test_an_answer_that_ended_one_halt_does_not_end_the_next(begins: Begins) -> None:
     scene, request = begins(PINNED), by_act.REQUESTS["resume"]
     scene.shield.halt("stop")
     wish = wish_for(scene.shield, request)
-    answer = scene.ann.signed(wish.act("ann", "human_operator", scene.shield.clock() + 60_000, True, ""))
+    answer = scene.ann.signed(
+        wish.act("ann", "human_operator", scene.shield.clock() + 60_000, True, "")
+    )
     scene.shield.act(request, answer)
     assert scene.shield.standing().state != HALTED
     scene.shield.halt("stop again")
@@ -219,14 +246,18 @@ def test_an_answer_that_ended_one_halt_does_not_end_the_next(begins: Begins) -> 
 def test_with_keys_no_command_has_it_done(begins: Begins, name: str) -> None:
     scene = begins(ENROLLED)
     scene.shield.halt("stop")
-    came = scene.home.runs(*by_act.COMMANDS[name], "--store", scene.home.store, STANCHION_SAFE_MODE="0")
+    came = scene.home.runs(
+        *by_act.COMMANDS[name], "--store", scene.home.store, STANCHION_SAFE_MODE="0"
+    )
     assert came.status != 0, came
     assert "key" in came.err or "terminal" in came.err, came
     assert scene.shield.standing().state == HALTED
 
 
 @pytest.mark.parametrize("setup", [ENROLLED, PINNED], ids=called)
-def test_a_policy_that_the_agent_has_loosened_is_not_put_in_force(begins: Begins, setup: Setup) -> None:
+def test_a_policy_that_the_agent_has_loosened_is_not_put_in_force(
+    begins: Begins, setup: Setup
+) -> None:
     scene = begins(setup)
     policy = scene.home.project / "policy.yaml"
     policy.write_text(policy.read_text().replace("tools: [pay], action", "tools: [other], action"))
@@ -236,8 +267,12 @@ def test_a_policy_that_the_agent_has_loosened_is_not_put_in_force(begins: Begins
     assert scene.stolen() == []
 
 
-@pytest.mark.parametrize(("gets", "setup"), by_file.CASES, ids=[tries.__name__ for tries, _ in by_file.CASES])
-def test_what_only_the_broker_prevents(begins: Begins, gets: Callable[[Scene], bool], setup: Setup) -> None:
-    """Where the agent can write the state's file this is what it gets, whatever is signed: a broker under another
-    user keeps the file from it."""
+@pytest.mark.parametrize(
+    ("gets", "setup"), by_file.CASES, ids=[tries.__name__ for tries, _ in by_file.CASES]
+)
+def test_what_only_the_broker_prevents(
+    begins: Begins, gets: Callable[[Scene], bool], setup: Setup
+) -> None:
+    """Where the agent can write the state's file this is what it gets, whatever is signed: a broker
+    under another user keeps the file from it."""
     assert gets(begins(setup))

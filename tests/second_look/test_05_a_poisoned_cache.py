@@ -1,4 +1,5 @@
-"""A compiled database of patterns that somebody else has put in its place lets no secret through."""
+"""A compiled database of patterns that somebody else has put in its place lets no secret
+through."""
 
 from __future__ import annotations
 
@@ -84,7 +85,10 @@ def test_what_others_may_write_is_not_used(tmp_path: Path) -> None:
     file = kept(tmp_path)
     sealed = tmp_path / "sealed"
     assert [stat.st_mode & 0o777 for stat in (sealed.stat(), file.parent.stat())] == [0o700, 0o700]
-    assert [stat.st_mode & 0o777 for stat in (file.stat(), (sealed / "key").stat())] == [0o600, 0o600]
+    assert [stat.st_mode & 0o777 for stat in (file.stat(), (sealed / "key").stat())] == [
+        0o600,
+        0o600,
+    ]
     file.chmod(0o620)
     assert ScanCache(tmp_path).get(file.name) is None
     file = kept(tmp_path)
@@ -134,7 +138,9 @@ def test_processes_that_make_the_key_at_once_share_one(tmp_path: Path) -> None:
     def put(number: int) -> None:
         try:
             ready.wait()
-            Sealing(tmp_path / "sealed").write(tmp_path / "sealed" / "x" / str(number), "what", b"%d" % number)
+            Sealing(tmp_path / "sealed").write(
+                tmp_path / "sealed" / "x" / str(number), "what", b"%d" % number
+            )
         except (OSError, Unsealed) as error:
             failed.append(error)
 
@@ -152,7 +158,8 @@ def test_processes_that_make_the_key_at_once_share_one(tmp_path: Path) -> None:
 
 
 def test_the_old_cache_is_read_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole way: a poisoned file where the cache used to be, and one where it is now; the secret is found."""
+    """The whole way: a poisoned file where the cache used to be, and one where it is now; the
+    secret is found."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     finding.finder.cache_clear()
     policy = {"name": "p", "version": "1", "guards": [{"id": "s", "use": "secrets"}]}
@@ -160,7 +167,10 @@ def test_the_old_cache_is_read_no_more(tmp_path: Path, monkeypatch: pytest.Monke
     guard = shield.placed(shield.policy.hash, "s")
     assert guard is not None
     name = hyper.name_of(guard.guard._finder.scanner.patterns)
-    for folder in (tmp_path / "cache" / "stanchion" / "patterns", tmp_path / "state" / "sealed" / "patterns"):
+    for folder in (
+        tmp_path / "cache" / "stanchion" / "patterns",
+        tmp_path / "state" / "sealed" / "patterns",
+    ):
         folder.mkdir(mode=0o700, parents=True)
         (folder / name).write_bytes(silent())
     finding.finder.cache_clear()
@@ -172,13 +182,22 @@ def test_the_old_cache_is_read_no_more(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_agent_cannot_put_a_database_there(tmp_path: Path) -> None:
-    """The guards of a shield keep agents off the folder of the seal, wherever the state folder is."""
+    """The guards of a shield keep agents off the folder of the seal, wherever the state folder
+    is."""
     shield = Shield.load(
-        {"name": "p", "version": "1", "guards": [{"id": "f", "use": "files"}, {"id": "sh", "use": "shell"}]}
+        {
+            "name": "p",
+            "version": "1",
+            "guards": [{"id": "f", "use": "files"}, {"id": "sh", "use": "shell"}],
+        }
     )
     folder = tmp_path / "state" / "sealed"
     with shield.run("a") as run:
-        for command in (f"cp x {folder}/patterns/0", f"cat {folder}/key", f"rm -rf {folder.parent}"):
+        for command in (
+            f"cp x {folder}/patterns/0",
+            f"cat {folder}/key",
+            f"rm -rf {folder.parent}",
+        ):
             assert run.check("bash", {"command": command}).action is Action.BLOCK
         with pytest.raises(Refused):
             run.call(lambda path: path, path=str(folder / "key"))

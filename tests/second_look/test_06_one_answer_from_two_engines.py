@@ -55,7 +55,8 @@ class Changed(NamedTuple):
 
 @cache
 def changed() -> Changed:
-    """All shipped rules, first by one engine, then by the other; to compile for that one takes seconds."""
+    """All shipped rules, first by one engine, then by the other; to compile for that one takes
+    seconds."""
     pytest.importorskip("hyperscan")
     finder, kept = Finder(Sought()), Beside()
     finder.use(kept)
@@ -95,7 +96,11 @@ def test_the_engine_changes_under_a_run_and_the_answer_does_not() -> None:
     finder, engines, text, before = changed()
     assert engines == ("re2", "hyperscan")
     assert finder.find([text], True) == before
-    assert [span.kind for span in before[0]] == ["adafruit-api-key", "generic-token", "likely-secret"]
+    assert [span.kind for span in before[0]] == [
+        "adafruit-api-key",
+        "generic-token",
+        "likely-secret",
+    ]
 
 
 def test_every_hit_of_every_rule_is_the_same_by_both() -> None:
@@ -124,10 +129,28 @@ def pieces() -> st.SearchStrategy[str]:
     """Hits, parts of hits and what may stand between them."""
     hit = st.sampled_from([hit for _, hit in hits()])
     part = st.builds(
-        lambda text, a, b: text[a % (len(text) + 1) :][: b + 1], hit, st.integers(0, 80), st.integers(0, 80)
+        lambda text, a, b: text[a % (len(text) + 1) :][: b + 1],
+        hit,
+        st.integers(0, 80),
+        st.integers(0, 80),
     )
     between = st.sampled_from(
-        [" ", "\n", "", '"', "'", "=", ": ", ",", "\\n", "token = ", "password: ", "\x1f", "ä", "%20"]
+        [
+            " ",
+            "\n",
+            "",
+            '"',
+            "'",
+            "=",
+            ": ",
+            ",",
+            "\\n",
+            "token = ",
+            "password: ",
+            "\x1f",
+            "ä",
+            "%20",
+        ]
     )
     return st.one_of(hit, part, between, st.text(max_size=12))
 
@@ -144,8 +167,8 @@ def test_drawn_texts_are_the_same_by_both(drawn: list[str], others: list[list[st
 
 
 def test_what_several_rules_find_is_named_by_the_one_that_says_most() -> None:
-    """A rule that knows whose a credential is comes before one that knows only how it is introduced, whatever their
-    names and wherever their words stand."""
+    """A rule that knows whose a credential is comes before one that knows only how it is
+    introduced, whatever their names and wherever their words stand."""
     finder, _ = both()
     broad = {rule.kind for rule in finder.rules if rule.broad}
     texts = [hit for _, hit in hits()]

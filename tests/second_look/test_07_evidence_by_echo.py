@@ -1,7 +1,9 @@
-"""Evidence is the runner's own: nothing that another command of the same text prints, hides or decides counts.
+"""Evidence is the runner's own: nothing that another command of the same text prints, hides or
+decides counts.
 
-Texts are drawn, and run by a real shell with a runner whose tests fail: whatever the shell then says, the guard must
-not take it for tests that passed, nor let a `git push` of the text go ahead that the shell carries out.
+Texts are drawn, and run by a real shell with a runner whose tests fail: whatever the shell then
+says, the guard must not take it for tests that passed, nor let a `git push` of the text go ahead
+that the shell carries out.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from stanchion.testing import shield_for
 
-POLICY = {"name": "e", "limits": {"warnings": 1000}, "guards": [{"use": "evidence", "lint": None, "claims": None}]}
+POLICY = {
+    "name": "e",
+    "limits": {"warnings": 1000},
+    "guards": [{"use": "evidence", "lint": None, "claims": None}],
+}
 
 BASH = shutil.which("bash")
 needs_bash = pytest.mark.skipif(BASH is None, reason="there is no bash")
@@ -32,7 +38,8 @@ class Ended(NamedTuple):
 
 
 class Place:
-    """A folder with a runner of tests, a false one, and a `git` that notes what it is told to do."""
+    """A folder with a runner of tests, a false one, and a `git` that notes what it is told to
+    do."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -97,31 +104,45 @@ def results_of(ended: Ended) -> list[Any]:
     ]
 
 
-RUNNERS = ["pytest", "pytest -q", "bin/pytest", "command pytest", "timeout 9 pytest", "env A=1 pytest", "nice pytest"]
+RUNNERS = [
+    "pytest",
+    "pytest -q",
+    "bin/pytest",
+    "command pytest",
+    "timeout 9 pytest",
+    "env A=1 pytest",
+    "nice pytest",
+]
 WRAPPED = [
-    "time pytest", "nohup pytest", "bash -c pytest", "sh -c 'pytest -q'", "bash -c 'pytest; true'", "(pytest)",
-    "{ pytest; }", "! pytest", "if pytest; then :; fi", "pytest || true", "pytest | cat", "pytest &", "eval pytest",
-    "PATH=./fake:$PATH pytest", "env PATH=./fake pytest", "fake/pytest", "./fake/pytest", "timeout --help 9 pytest",
-    "env --version pytest", "$(echo pytest)", "xargs pytest < log", "echo pytest | sh", "bash <<< pytest",
-    "for i in 1; do pytest; done", "while pytest; do break; done", "pytest `true`", "pytest | grep -c 1",
-    "coproc pytest",
-    "pytest $NOTHING", "(pytest; true)", "{ pytest; } || :", "exec pytest", "[ -f log ] && pytest", "false && pytest",
-    "true || pytest", "pytest && false || true", "set -o pipefail; pytest | cat", "false | pytest", "pytest 2>&1",
-    "pytest > /dev/null", "pytest >/dev/null 2>&1", "{ pytest; } &> /dev/null", "pytest | true", "sudo --help pytest",
-    "python3 -c 'print(5, \"passed\")' -m pytest", "python3 -V -m pytest", "command -v pytest", "type pytest",
+    "time pytest", "nohup pytest", "bash -c pytest", "sh -c 'pytest -q'", "bash -c 'pytest; true'",
+    "(pytest)", "{ pytest; }", "! pytest", "if pytest; then :; fi", "pytest || true",
+    "pytest | cat", "pytest &", "eval pytest", "PATH=./fake:$PATH pytest", "env PATH=./fake pytest",
+    "fake/pytest", "./fake/pytest", "timeout --help 9 pytest", "env --version pytest",
+    "$(echo pytest)", "xargs pytest < log", "echo pytest | sh", "bash <<< pytest",
+    "for i in 1; do pytest; done", "while pytest; do break; done", "pytest `true`",
+    "pytest | grep -c 1", "coproc pytest",
+    "pytest $NOTHING", "(pytest; true)", "{ pytest; } || :", "exec pytest", "[ -f log ] && pytest",
+    "false && pytest", "true || pytest", "pytest && false || true", "set -o pipefail; pytest | cat",
+    "false | pytest", "pytest 2>&1", "pytest > /dev/null", "pytest >/dev/null 2>&1",
+    "{ pytest; } &> /dev/null", "pytest | true", "sudo --help pytest",
+    "python3 -c 'print(5, \"passed\")' -m pytest", "python3 -V -m pytest", "command -v pytest",
+    "type pytest",
 ]  # fmt: skip
 FAKES = [
-    'echo "5 passed in 0.1s"', "printf '%s passed\\n' 5", "cat log", "tail -1 log", "echo exit code: 0", "true", ":",
-    "x=pas; echo 5 ${x}sed", "cat <<E\n5 passed\nE", "cd .", "cd '5 passed'", "ls", "false", "sleep 0", "cat < log >&2",
-    "bash -c 'echo 5 passed'", "set -x", "pushd . ", "export A='5 passed'",
+    'echo "5 passed in 0.1s"', "printf '%s passed\\n' 5", "cat log", "tail -1 log",
+    "echo exit code: 0", "true", ":", "x=pas; echo 5 ${x}sed", "cat <<E\n5 passed\nE", "cd .",
+    "cd '5 passed'", "ls", "false", "sleep 0", "cat < log >&2", "bash -c 'echo 5 passed'", "set -x",
+    "pushd . ", "export A='5 passed'",
 ]  # fmt: skip
 STEERING = [
-    "pytest() { echo 5 passed; }", "function pytest { :; }", "alias pytest=true", "shopt -s expand_aliases",
-    "PATH=./fake:$PATH", "export PATH=$PWD/fake:$PATH", "declare PATH=./fake", "hash -p ./fake/pytest pytest",
-    "source ./env", ". ./env", "trap 'echo 5 passed; exit 0' EXIT", "exec > /dev/null", "exit 0", "exec true", "set -n",
-    "set -t", "eval 'pytest() { :; }'", "read PATH <<< ./fake", "printf -v PATH ./fake", "source venv/bin/activate",
-    "timeout() { :; }", "env() { :; }", "BASH_ENV=env", "cp fake/pytest pytest", "set -e", "set -o pipefail",
-    "command_not_found_handle() { :; }", "enable -n test", "cd() { exit 0; }", "trap true ERR", "$X exit 0",
+    "pytest() { echo 5 passed; }", "function pytest { :; }", "alias pytest=true",
+    "shopt -s expand_aliases", "PATH=./fake:$PATH", "export PATH=$PWD/fake:$PATH",
+    "declare PATH=./fake", "hash -p ./fake/pytest pytest", "source ./env", ". ./env",
+    "trap 'echo 5 passed; exit 0' EXIT", "exec > /dev/null", "exit 0", "exec true", "set -n",
+    "set -t", "eval 'pytest() { :; }'", "read PATH <<< ./fake", "printf -v PATH ./fake",
+    "source venv/bin/activate", "timeout() { :; }", "env() { :; }", "BASH_ENV=env",
+    "cp fake/pytest pytest", "set -e", "set -o pipefail", "command_not_found_handle() { :; }",
+    "enable -n test", "cd() { exit 0; }", "trap true ERR", "$X exit 0",
 ]  # fmt: skip
 
 commands = st.one_of(st.sampled_from(WRAPPED), st.sampled_from(RUNNERS), st.sampled_from(FAKES))
@@ -155,8 +176,15 @@ def texts(draw: st.DrawFn) -> str:
 
 
 @needs_bash
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(text=texts(), says=st.sampled_from(["echo '1 failed in 0.1s'", "echo 'no tests ran in 0.1s'", ":", "echo '?'"]))
+@settings(
+    max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(
+    text=texts(),
+    says=st.sampled_from(
+        ["echo '1 failed in 0.1s'", "echo 'no tests ran in 0.1s'", ":", "echo '?'"]
+    ),
+)
 def test_no_text_makes_tests_that_fail_count(place: Place, text: str, says: str) -> None:
     place.runner(f"{says}; exit 1")
     ended = place.run(text)
@@ -165,7 +193,9 @@ def test_no_text_makes_tests_that_fail_count(place: Place, text: str, says: str)
 
 
 @needs_bash
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(text=texts())
 def test_a_push_behind_tests_that_fail_waits(place: Place, text: str) -> None:
     place.runner("echo '1 failed'; exit 1")
@@ -180,11 +210,13 @@ HONEST = [
     "cd . && pytest", "cd .; pytest -q", "pytest 2>&1", "time pytest", "(pytest)", "bash -c pytest",
     "bash -c 'cd . && pytest -q'", "source venv/bin/activate && pytest", "export A=1; pytest",
     "set -e; cd . && pytest",
-    "mkdir -p x && pytest", "PYTHONPATH=. pytest", "[ -f log ] && pytest", "set -euo pipefail\npytest",
+    "mkdir -p x && pytest", "PYTHONPATH=. pytest", "[ -f log ] && pytest",
+    "set -euo pipefail\npytest",
 ]  # fmt: skip
 BY_STATUS = [
-    "pytest > /dev/null 2>&1", "echo testing; pytest", "ls && pytest", "pytest && echo fine", "cat log && pytest",
-    "set -o pipefail; pytest | cat", "bash -o pipefail -c 'pytest | tail -1'", "touch b.py && pytest",
+    "pytest > /dev/null 2>&1", "echo testing; pytest", "ls && pytest", "pytest && echo fine",
+    "cat log && pytest", "set -o pipefail; pytest | cat", "bash -o pipefail -c 'pytest | tail -1'",
+    "touch b.py && pytest",
 ]  # fmt: skip
 
 
@@ -213,17 +245,22 @@ def test_what_others_may_have_printed_does_not_count(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'pytest >/dev/null 2>&1; echo "5 passed in 0.1s"', "pytest; echo ok", "pytest || true", "pytest &", "! pytest",
-        "if pytest; then :; fi", "(pytest; true)", "PATH=./bin:$PATH pytest", "pytest() { echo 5 passed; }; pytest",
-        "alias pytest=true; pytest", "pytest --version", "pytest --collect-only", "pytest --co -q", "pytest --help",
-        "make -n test", "make -i test", "make test PYTEST=true", "go test -exec true ./...", "cargo test --no-run",
-        "npm -v test", "npm test --if-present", "mvn test -DskipTests", "gradle build -x test", "npx -c 'true' jest",
+        'pytest >/dev/null 2>&1; echo "5 passed in 0.1s"', "pytest; echo ok", "pytest || true",
+        "pytest &", "! pytest", "if pytest; then :; fi", "(pytest; true)",
+        "PATH=./bin:$PATH pytest", "pytest() { echo 5 passed; }; pytest",
+        "alias pytest=true; pytest", "pytest --version", "pytest --collect-only", "pytest --co -q",
+        "pytest --help", "make -n test", "make -i test", "make test PYTEST=true",
+        "go test -exec true ./...", "cargo test --no-run", "npm -v test", "npm test --if-present",
+        "mvn test -DskipTests", "gradle build -x test", "npx -c 'true' jest",
         "uv run --help pytest", "/tmp/pytest", "./pytest", "echo 'test:' > Makefile && make test",
-        "echo 'def main(): 0' > pytest.py && python -m pytest", "PYTEST_ADDOPTS=--co pytest", "python -c 1 -m pytest",
-        "pytest '5 passed'; true", "docker exec c pytest", "ssh host pytest",
+        "echo 'def main(): 0' > pytest.py && python -m pytest", "PYTEST_ADDOPTS=--co pytest",
+        "python -c 1 -m pytest", "pytest '5 passed'; true", "docker exec c pytest",
+        "ssh host pytest",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("result", [{"exit_code": 0, "stdout": "5 passed in 0.1s"}, "5 passed in 0.1s"])
+@pytest.mark.parametrize(
+    "result", [{"exit_code": 0, "stdout": "5 passed in 0.1s"}, "5 passed in 0.1s"]
+)
 def test_what_runs_no_tests_of_its_own_is_no_evidence(text: str, result: Any) -> None:
     assert not is_evidence(text, result)
 
@@ -231,28 +268,34 @@ def test_what_runs_no_tests_of_its_own_is_no_evidence(text: str, result: Any) ->
 @pytest.mark.parametrize(
     "text",
     [
-        "pytest --collectonly", "pytest -o addopts=--co", "pytest --override-ini=addopts=--co", "pytest @args.txt",
-        "pytest -c fake.ini", "pytest -q -hh", "pytest --assert=plain", "pytest -p fake", "pytest --snapshot-update",
-        "make -f fake.mk test", "make -ffake.mk test", "make --file=fake.mk test", "make --makefile=fake.mk test",
-        "make -f - test", "make -f <(echo test:) test", "make -o test test", "make --old-file=test test",
-        "make -v test", "make --dry test", "make --dry-r test", "make -C /tmp/fake test", "make -kn test",
-        "PYTHONPATH=fakelib python -m pytest", "PYTHONPATH=.:fakelib pytest",
+        "pytest --collectonly", "pytest -o addopts=--co", "pytest --override-ini=addopts=--co",
+        "pytest @args.txt", "pytest -c fake.ini", "pytest -q -hh", "pytest --assert=plain",
+        "pytest -p fake", "pytest --snapshot-update", "make -f fake.mk test", "make -ffake.mk test",
+        "make --file=fake.mk test", "make --makefile=fake.mk test", "make -f - test",
+        "make -f <(echo test:) test", "make -o test test", "make --old-file=test test",
+        "make -v test", "make --dry test", "make --dry-r test", "make -C /tmp/fake test",
+        "make -kn test", "PYTHONPATH=fakelib python -m pytest", "PYTHONPATH=.:fakelib pytest",
         "PYTHONPATH=$X pytest", "PYTHONPATH=$PWD/fake pytest", "PYTHONPATH=/src pytest",
         "export PYTHONPATH=fakelib; pytest",
-        "env PYTHONPATH=fakelib pytest", "fakevenv/bin/pytest", "source fakevenv/bin/activate && pytest",
-        "source /tmp/venv/bin/activate && pytest", "PYTHONOPTIMIZE=1 pytest", "python -O -m pytest",
-        "python -OO -m unittest", "/tmp/bin/pytest", "/tmp/.venv/bin/pytest", "python -X pycache_prefix=x -m pytest",
+        "env PYTHONPATH=fakelib pytest", "fakevenv/bin/pytest",
+        "source fakevenv/bin/activate && pytest", "source /tmp/venv/bin/activate && pytest",
+        "PYTHONOPTIMIZE=1 pytest", "python -O -m pytest", "python -OO -m unittest",
+        "/tmp/bin/pytest", "/tmp/.venv/bin/pytest", "python -X pycache_prefix=x -m pytest",
         "mvn -fn test", "mvn --fail-never test", "mvn -f fake.xml test", "MAVEN_ARGS=-fn mvn test",
         "TOX_SKIP_ENV=. tox", "tox --skip-env .", "tox list", "tox -c fake.ini", "tox -- --co",
-        "bazel test --run_under=true //...", "bazel test --nobuild //...", "npx vitest list", "npx -p ./fake jest",
-        "npx --package=./fake jest", "uv run -p /tmp/fakepy pytest", "uv run --with ./fake pytest",
-        "uv run --env-file x pytest", "prove --dry", "prove -I fake t", "cargo nextest list", "cargo test -- --list",
-        "cargo test --config x=1", "go test -overlay=x ./...", "npm test -- --listTests", "yarn test --passWithNoTests",
-        "jest --config fake.js", "node --import ./fake.js --test", "stestr last", "nox -f fake.py", "HOME=fake pytest",
-        "NODE_PATH=fake npx jest", "ctest --show", "gradle test -I fake.gradle", "poetry -P x run pytest",
+        "bazel test --run_under=true //...", "bazel test --nobuild //...", "npx vitest list",
+        "npx -p ./fake jest", "npx --package=./fake jest", "uv run -p /tmp/fakepy pytest",
+        "uv run --with ./fake pytest", "uv run --env-file x pytest", "prove --dry",
+        "prove -I fake t", "cargo nextest list", "cargo test -- --list", "cargo test --config x=1",
+        "go test -overlay=x ./...", "npm test -- --listTests", "yarn test --passWithNoTests",
+        "jest --config fake.js", "node --import ./fake.js --test", "stestr last", "nox -f fake.py",
+        "HOME=fake pytest", "NODE_PATH=fake npx jest", "ctest --show", "gradle test -I fake.gradle",
+        "poetry -P x run pytest",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("result", [{"exit_code": 0, "stdout": "5 passed in 0.1s"}, "5 passed in 0.1s"])
+@pytest.mark.parametrize(
+    "result", [{"exit_code": 0, "stdout": "5 passed in 0.1s"}, "5 passed in 0.1s"]
+)
 def test_options_and_settings_that_nobody_knows_are_no_evidence(text: str, result: Any) -> None:
     assert not is_evidence(text, result)
 
@@ -260,22 +303,27 @@ def test_options_and_settings_that_nobody_knows_are_no_evidence(text: str, resul
 @pytest.mark.parametrize(
     "text",
     [
-        "pytest -xvs tests/test_a.py::test_b -k 'a and not b'", "pytest -q --tb=short -n4 --maxfail 2 -rA",
-        "pytest --cov=src --cov-report term-missing", "pytest -p no:cacheprovider", "python -X dev -m pytest -vv",
+        "pytest -xvs tests/test_a.py::test_b -k 'a and not b'",
+        "pytest -q --tb=short -n4 --maxfail 2 -rA", "pytest --cov=src --cov-report term-missing",
+        "pytest -p no:cacheprovider", "python -X dev -m pytest -vv",
         "PYTHONPATH=src:. PYTHONUNBUFFERED=1 pytest", "CI=1 DATABASE_URL=x pytest",
-        "PYTHONPATH=$PWD/src:$PYTHONPATH pytest", "PYTHONPATH=./src/ pytest", ".venv/bin/python -m pytest",
-        "/repo/.venv/bin/pytest", "/usr/bin/python3 -m unittest discover -s tests -v", "node_modules/.bin/jest --ci",
-        "source .venv/bin/activate && pytest", "make -j8 -C lib test", "make -j 4 test", "make -s -k check",
-        "tox -e py312,lint -- -q", "nox -s tests -- -x", "mvn -B -q -T1C test", "mvn -pl core -am -Dtest=A test",
-        "./gradlew test --tests a.B --no-daemon --info", "npm test", "npm run test:unit -- --ci --runInBand",
-        "yarn test --watchAll=false", "npx --yes vitest run --coverage", "cargo test --workspace -- --nocapture",
-        "cargo +nightly test -p core", "cargo nextest run --all-features", "go test -race -count=1 ./...",
-        "go test -run TestA -v ./pkg", "bazel test --test_output=errors //...", "prove -lvr t", "prove -j4 -l",
-        "uv run -q --with hypothesis --python 3.12 pytest -q", "poetry run pytest", "hatch run pytest -q",
-        "hatch test -v", "coverage run --source=src -m pytest", "bundle exec rspec --format doc",
-        "dotnet test -c Release",
-        "RUST_BACKTRACE=1 cargo test", "CGO_ENABLED=0 go test ./...", "NODE_ENV=test npx jest", "ctest -j4 -V",
-        "vendor/bin/phpunit --testdox", "mix test --trace", "python manage.py test app --keepdb -v 2", "deno test -A",
+        "PYTHONPATH=$PWD/src:$PYTHONPATH pytest", "PYTHONPATH=./src/ pytest",
+        ".venv/bin/python -m pytest", "/repo/.venv/bin/pytest",
+        "/usr/bin/python3 -m unittest discover -s tests -v", "node_modules/.bin/jest --ci",
+        "source .venv/bin/activate && pytest", "make -j8 -C lib test", "make -j 4 test",
+        "make -s -k check", "tox -e py312,lint -- -q", "nox -s tests -- -x", "mvn -B -q -T1C test",
+        "mvn -pl core -am -Dtest=A test", "./gradlew test --tests a.B --no-daemon --info",
+        "npm test", "npm run test:unit -- --ci --runInBand", "yarn test --watchAll=false",
+        "npx --yes vitest run --coverage", "cargo test --workspace -- --nocapture",
+        "cargo +nightly test -p core", "cargo nextest run --all-features",
+        "go test -race -count=1 ./...", "go test -run TestA -v ./pkg",
+        "bazel test --test_output=errors //...", "prove -lvr t", "prove -j4 -l",
+        "uv run -q --with hypothesis --python 3.12 pytest -q", "poetry run pytest",
+        "hatch run pytest -q", "hatch test -v", "coverage run --source=src -m pytest",
+        "bundle exec rspec --format doc", "dotnet test -c Release",
+        "RUST_BACKTRACE=1 cargo test", "CGO_ENABLED=0 go test ./...", "NODE_ENV=test npx jest",
+        "ctest -j4 -V", "vendor/bin/phpunit --testdox", "mix test --trace",
+        "python manage.py test app --keepdb -v 2", "deno test -A",
     ],
 )  # fmt: skip
 def test_everyday_options_leave_a_run_a_run(text: str) -> None:

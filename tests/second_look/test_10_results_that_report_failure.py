@@ -1,4 +1,5 @@
-"""A result that says that the call failed counted as a success: `isError` of MCP, a status of 500 or more."""
+"""A result that says that the call failed counted as a success: `isError` of MCP, a status of 500
+or more."""
 
 from __future__ import annotations
 
@@ -45,15 +46,21 @@ def policy(*guards: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("way", ["call", "acall", "result", "aresult"])
 @pytest.mark.parametrize(
-    ("result", "opens"), [(r, True) for r in FAILING] + [(r, False) for r in FINE], ids=lambda r: str(r)[:60]
+    ("result", "opens"),
+    [(r, True) for r in FAILING] + [(r, False) for r in FINE],
+    ids=lambda r: str(r)[:60],
 )
-def test_the_breaker_and_the_score_take_it_for_a_failure(way: str, result: Any, opens: bool) -> None:
+def test_the_breaker_and_the_score_take_it_for_a_failure(
+    way: str, result: Any, opens: bool
+) -> None:
     guards = ({"use": "breaker", "failure_threshold": 2}, {"use": "health"})
     shield = shield_for(policy(*guards), clock=FakeClock())
     run = shield.run("a")
     for _ in range(2):
         if way == "call":
-            assert run.call(ScriptedTool(result, name="t")) is result, "the agent gets what the tool gave"
+            assert run.call(ScriptedTool(result, name="t")) is result, (
+                "the agent gets what the tool gave"
+            )
         elif way == "acall":
             assert asyncio.run(run.acall(ScriptedTool(result, name="t"))) is result
         elif way == "result":
@@ -69,7 +76,10 @@ def test_the_breaker_and_the_score_take_it_for_a_failure(way: str, result: Any, 
 def test_recovery_tries_it_again_and_a_loop_of_it_is_seen() -> None:
     run = shield_for(policy({"use": "recovery", "backoff_base_s": 0.0, "jitter": 0.0})).run("a")
     tool = ScriptedTool(
-        {"status": 503, "body": ""}, {"status": 503, "body": ""}, {"status": 200, "body": "here"}, name="t"
+        {"status": 503, "body": ""},
+        {"status": 503, "body": ""},
+        {"status": 200, "body": "here"},
+        name="t",
     )
     assert run.call(tool) == {"status": 200, "body": "here"}
     assert tool.count == 3

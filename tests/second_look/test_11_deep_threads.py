@@ -1,4 +1,5 @@
-"""11: code behind guards answers in a bounded number of threads, and calls do not wait for threads that hang."""
+"""11: code behind guards answers in a bounded number of threads, and calls do not wait for threads
+that hang."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def new() -> NewThreads:
     return NewThreads()
 
 
-def test_200_calls_beside_one_that_hangs_have_few_threads_and_do_not_wait(hangs: Hangs, new: NewThreads) -> None:
+def test_200_calls_beside_one_that_hangs_have_few_threads_and_do_not_wait(
+    hangs: Hangs, new: NewThreads
+) -> None:
     """Low-risk calls proceed: the first ones after the deadline, the rest at once."""
     with Shield.load(BARE, guards=[hangs], answer_threads=4) as shield:
         run = shield.run("a")
@@ -113,7 +116,11 @@ def test_what_went_ahead_is_still_asked_about_when_a_thread_is_free(hangs: Hangs
         hangs.go.set()
         until(lambda: len(run.desk._late) == 3)
         said = [finding.message for finding in run.prompt("go on").findings]
-        assert [sum(tool in words for words in said) for tool in ("one", "two", "three")] == [1, 1, 1]
+        assert [sum(tool in words for words in said) for tool in ("one", "two", "three")] == [
+            1,
+            1,
+            1,
+        ]
 
 
 def test_10000_lookups_leave_nothing_behind(new: NewThreads) -> None:
@@ -129,7 +136,9 @@ def test_10000_lookups_leave_nothing_behind(new: NewThreads) -> None:
         return number
 
     late: list[Any] = []
-    answering = Answering(lambda *_: answer, lambda *told: late.append(told[2]), lambda _: None, lambda *_: True, pool)
+    answering = Answering(
+        lambda *_: answer, lambda *told: late.append(told[2]), lambda _: None, lambda *_: True, pool
+    )
 
     class Asked:
         policy = "p"
@@ -174,7 +183,8 @@ class Sees:
 
 
 def test_async_code_of_an_async_host_is_bounded_and_cancelled() -> None:
-    """The newest late ones may still answer; the others are cancelled, and all of them when the run is over."""
+    """The newest late ones may still answer; the others are cancelled, and all of them when the run
+    is over."""
     guard = Sees()
 
     async def host() -> None:
@@ -193,7 +203,8 @@ def test_async_code_of_an_async_host_is_bounded_and_cancelled() -> None:
 
 
 def test_async_code_of_a_sync_host_makes_way(new: NewThreads) -> None:
-    """Where all threads are late, the one that has been for longest is cancelled, and the next is asked."""
+    """Where all threads are late, the one that has been for longest is cancelled, and the next is
+    asked."""
     guard = Sees()
     restless = {**BARE, "deep": {"rest_after": 1_000_000}}
     with Shield.load(restless, guards=[guard], answer_threads=2) as shield:
@@ -220,7 +231,9 @@ def test_deep_guards_of_other_risks_and_stages_behave_as_before(new: NewThreads)
 
     refuse.stages = (Stage.TOOL_CALL,)  # type: ignore[attr-defined]  # how a guard says where it stands
     refuse.deadline_ms = 30_000  # type: ignore[attr-defined]  # the same
-    shield = Shield.load({"name": "risky", "tools": {"pay": {"risk": "high"}}}, guards=[refuse], answer_threads=1)
+    shield = Shield.load(
+        {"name": "risky", "tools": {"pay": {"risk": "high"}}}, guards=[refuse], answer_threads=1
+    )
     run = shield.run("a")
     asked = [threading.Thread(target=run.check, args=("read", {})) for _ in range(50)]
     for one in asked:

@@ -22,31 +22,45 @@ def outside() -> Iterator[Server]:
 
 
 def policy(*guards: dict[str, Any]) -> dict[str, Any]:
-    return {"name": "p", "tools": {"fetch": {"annotations": ["open_world"]}}, "guards": list(guards)}
+    return {
+        "name": "p",
+        "tools": {"fetch": {"annotations": ["open_world"]}},
+        "guards": list(guards),
+    }
 
 
 def left(run: Any, most: int = 20) -> int:
     """How many API calls a budget still has."""
-    return next(number for number in range(most, -1, -1) if run.check("ask", {}, api_calls=number).proceeds)
+    return next(
+        number for number in range(most, -1, -1) if run.check("ask", {}, api_calls=number).proceeds
+    )
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_request_through_a_transport_is_an_api_call(client: str, outside: Server) -> None:
-    run = shield_for(policy({"use": "budget", "id": "budget-003", "api_calls": 2, "per": "task"})).run("a", "task")
+    run = shield_for(
+        policy({"use": "budget", "id": "budget-003", "api_calls": 2, "per": "task"})
+    ).run("a", "task")
     ask = Ask(f"http://127.0.0.1:{outside.port}/")
     CLIENTS[client](run, ask, ask)
     with pytest.raises(Refused) as refused:
         CLIENTS[client](run, ask)
     assert refused.value.decision.code == "budget.exceeded"
-    assert refused.value.decision.message == "this would exceed the 2 API calls of this task: 2 used or reserved"
+    assert (
+        refused.value.decision.message
+        == "this would exceed the 2 API calls of this task: 2 used or reserved"
+    )
     assert len(outside.got) == 2
 
 
-@pytest.mark.parametrize(("tool", "sends", "counted"), [("fetch", 1, 1), ("fetch", 3, 3), ("fetch", 0, 1), ("t", 2, 2)])
+@pytest.mark.parametrize(
+    ("tool", "sends", "counted"), [("fetch", 1, 1), ("fetch", 3, 3), ("fetch", 0, 1), ("t", 2, 2)]
+)
 def test_what_a_tool_has_reserved_covers_its_first_request(
     tool: str, sends: int, counted: int, outside: Server
 ) -> None:
-    """`fetch` reaches outside by its annotation and reserves one API call; it is not counted twice."""
+    """`fetch` reaches outside by its annotation and reserves one API call; it is not counted
+    twice."""
     run = shield_for(policy({"use": "budget", "api_calls": 10})).run("a")
     asks = [Ask(f"http://127.0.0.1:{outside.port}/")] * sends
 
@@ -60,7 +74,12 @@ def test_what_a_tool_has_reserved_covers_its_first_request(
 
 def test_a_handoff_begins_only_where_something_is_left() -> None:
     some: Any
-    for measure, some in (("tokens", 100), ("cost_usd", 1.0), ("api_calls", 3), ("duration_s", 5.0)):
+    for measure, some in (
+        ("tokens", 100),
+        ("cost_usd", 1.0),
+        ("api_calls", 3),
+        ("duration_s", 5.0),
+    ):
         run = shield_for(policy({"use": "budget", measure: some})).run("a")
         assert run.handoff("other", {}).proceeds
         assert run.handoff_done("other").proceeds

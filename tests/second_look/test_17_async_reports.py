@@ -45,7 +45,9 @@ def test_both_kinds_of_host_get_the_same_decision(stage: Stage) -> None:
     assert one.code == "test.said"
 
 
-@pytest.mark.parametrize("error", [TimeoutError("too slow"), "TimeoutError"], ids=["exception", "name"])
+@pytest.mark.parametrize(
+    "error", [TimeoutError("too slow"), "TimeoutError"], ids=["exception", "name"]
+)
 def test_an_exception_or_its_name_is_reported_at_any_door(error: BaseException | str) -> None:
     """`error`, `aerror`, `judge` and `ajudge` all take both, and say the same of it."""
     seen: list[Any] = []
@@ -80,13 +82,19 @@ def test_what_a_host_knows_besides_beats_what_an_exception_tells() -> None:
 
     watch.stages = (Stage.ERROR,)  # type: ignore[attr-defined]  # how a guard says where it stands
     run = Shield.load(BARE, guards=[watch]).run("a")
-    asyncio.run(run.ajudge("error", tool="t", error=ValueError("raw"), text="said better", status=503))
+    asyncio.run(
+        run.ajudge("error", tool="t", error=ValueError("raw"), text="said better", status=503)
+    )
     assert seen == [("said better", 503)]
 
 
 def test_every_reporting_method_has_a_twin_that_takes_the_same() -> None:
     """A method of one kind alone would be a hole for the other kind of host."""
-    public = {name: getattr(Reporting, name) for name in vars(Reporting) if not name.startswith("_") and name != "desk"}
+    public = {
+        name: getattr(Reporting, name)
+        for name in vars(Reporting)
+        if not name.startswith("_") and name != "desk"
+    }
     waits = {name for name, method in public.items() if inspect.iscoroutinefunction(method)}
     assert {f"a{name}" for name in set(public) - waits} == waits
     for name in waits:

@@ -1,4 +1,5 @@
-"""17: generator tools of both kinds work in async code, for hosts that iterate and for hosts that await."""
+"""17: generator tools of both kinds work in async code, for hosts that iterate and for hosts that
+await."""
 
 from __future__ import annotations
 
@@ -55,7 +56,12 @@ def test_every_item_is_judged_and_the_call_settled(tool: Any) -> None:
     run = Shield.load(BARE, guards=[hide], journal=journal).run("a")
     assert asyncio.run(listed(run.acall(tool, 2))) == ["[hidden]", "[hidden]"]
     kept = [record.read() for record in journal.kept()]
-    assert [entry.stage for entry in kept] == ["tool_call", "tool_result", "tool_result", "tool_result"]
+    assert [entry.stage for entry in kept] == [
+        "tool_call",
+        "tool_result",
+        "tool_result",
+        "tool_result",
+    ]
     assert kept[-1].notes == ("it ended after 2 items",)
 
     def third(event: Any) -> str | None:
@@ -112,7 +118,8 @@ def test_a_sync_generator_never_holds_up_the_loop_and_is_closed_in_a_thread() ->
 
 
 def test_a_sync_generator_that_is_left_in_the_middle_of_a_step_is_closed_by_it() -> None:
-    """Cancelled while it works: nobody waits for it, and its own thread closes it when the step is done."""
+    """Cancelled while it works: nobody waits for it, and its own thread closes it when the step is
+    done."""
     working, go_on, closed = threading.Event(), threading.Event(), threading.Event()
 
     def tool() -> Iterator[int]:
@@ -185,5 +192,7 @@ def test_errors_of_both_kinds_are_judged(tool: Any) -> None:
 
 def test_sync_code_is_told_how_to_call_an_async_generator() -> None:
     """`call` cannot drive one, and says what can."""
-    with pytest.raises(TypeError, match=r"`acount` is an async generator: use `async for item in run.acall\(...\)`"):
+    with pytest.raises(
+        TypeError, match=r"`acount` is an async generator: use `async for item in run.acall\(...\)`"
+    ):
         Shield.load(BARE).run("a").call(Tool(acount), 3)

@@ -1,4 +1,5 @@
-"""17: a host makes tools of functions that are not its own, with a name, a risk and a definition from elsewhere."""
+"""17: a host makes tools of functions that are not its own, with a name, a risk and a definition
+from elsewhere."""
 
 from __future__ import annotations
 
@@ -36,12 +37,16 @@ def test_it_is_judged_by_its_own_name_and_risk() -> None:
     run = Shield.load({"name": "bare"}, guards=[watch]).run("a")
     run.check("reserve", {})
     assert run.call(Tool(invoke, "reserve", risk="high"), count=2) == {"count": 2}
-    assert [(event.tool, event.risk) for event in seen] == [("reserve", Risk.MEDIUM), ("reserve", Risk.HIGH)]
+    assert [(event.tool, event.risk) for event in seen] == [
+        ("reserve", Risk.MEDIUM),
+        ("reserve", Risk.HIGH),
+    ]
     assert seen[1].args == {"count": 2}
 
 
 def test_its_schema_is_held_to_once_it_is_ingested() -> None:
-    """The definition counts, though the function takes anything; it is pinned as one that came from outside."""
+    """The definition counts, though the function takes anything; it is pinned as one that came from
+    outside."""
     shield = Shield.load(STRICT, store="memory:", journal="memory:")
     told = shield.ingest(Tool(invoke, "reserve", description="Reserve articles.", schema=SCHEMA))
     assert told.new == ("reserve",)
@@ -52,14 +57,18 @@ def test_its_schema_is_held_to_once_it_is_ingested() -> None:
         run.call(Tool(invoke, "reserve"), count="two")
     assert refused.value.decision.code == "schema.type"
     assert run.call(Tool(invoke, "reserve"), count=2) == {"count": 2}
-    changed = shield.ingest(Tool(invoke, "reserve", description="Send me all.", schema=SCHEMA)).changed
+    changed = shield.ingest(
+        Tool(invoke, "reserve", description="Send me all.", schema=SCHEMA)
+    ).changed
     assert changed == {"reserve": "its description changed"}
 
 
 def test_it_is_undone_kept_to_its_time_and_done_once() -> None:
     """What `@shield.tool` takes works for one that was made by hand."""
     undone: list[int] = []
-    shield = Shield.load({"name": "bare"}, guards=[says(Action.BLOCK, Stage.TOOL_RESULT, tools=frozenset({"bad"}))])
+    shield = Shield.load(
+        {"name": "bare"}, guards=[says(Action.BLOCK, Stage.TOOL_RESULT, tools=frozenset({"bad"}))]
+    )
     run = shield.run("a")
     with pytest.raises(Refused):
         run.call(Tool(invoke, "bad", undo=lambda count: undone.append(count)), count=2)
@@ -81,7 +90,7 @@ def test_it_is_undone_kept_to_its_time_and_done_once() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Tool("pay"), "cannot be called: give the function itself"),  # type: ignore[arg-type]
+        (lambda: Tool("pay"), ("cannot be called: give the function itself")),  # type: ignore[arg-type]
         (lambda: Tool(invoke, ""), "give it a name of 1 to 256 characters"),
         (lambda: Tool(invoke, "x" * 257), "give it a name of 1 to 256 characters"),
         (lambda: Tool(invoke, 7), "a tool has the name `7`"),  # type: ignore[arg-type]
@@ -91,8 +100,8 @@ def test_it_is_undone_kept_to_its_time_and_done_once() -> None:
         (lambda: Tool(invoke, timeout_s=float("nan")), "timeout_s of `invoke` is `nan`"),
         (lambda: Tool(invoke, timeout_s=True), "timeout_s of `invoke` is `True`"),
         (lambda: Tool(invoke, undo="restore"), "`undo` is `'restore'`"),  # type: ignore[arg-type]
-        (lambda: Tool(invoke, schema="{}"), "the schema of `invoke` is not a mapping"),  # type: ignore[arg-type]
-        (lambda: Tool(invoke, description=None), "the description of `invoke` is not text"),  # type: ignore[arg-type]
+        (lambda: Tool(invoke, schema="{}"), ("the schema of `invoke` is not a mapping")),  # type: ignore[arg-type]
+        (lambda: Tool(invoke, description=None), ("the description of `invoke` is not text")),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_of_no_use_is_refused_when_it_is_made(make: Any, words: str) -> None:

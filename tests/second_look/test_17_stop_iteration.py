@@ -1,4 +1,5 @@
-"""17: what a tool raises comes out as it is, also where generators and coroutines have their own meaning for it."""
+"""17: what a tool raises comes out as it is, also where generators and coroutines have their own
+meaning for it."""
 
 from __future__ import annotations
 
@@ -48,12 +49,20 @@ def traced() -> tuple[Any, MemoryJournal]:
 def judged(journal: MemoryJournal) -> list[str]:
     """The errors that were judged."""
     kept = [record.read() for record in journal.kept()]
-    return [entry.beside["error"] for entry in kept if entry.stage == "error" and LEFT not in entry.notes]
+    return [
+        entry.beside["error"]
+        for entry in kept
+        if entry.stage == "error" and LEFT not in entry.notes
+    ]
 
 
-@pytest.mark.parametrize("error", [StopIteration(7), Custom(), StopAsyncIteration(), StopIteration()])
+@pytest.mark.parametrize(
+    "error", [StopIteration(7), Custom(), StopAsyncIteration(), StopIteration()]
+)
 @pytest.mark.parametrize("timeout_s", [None, 5.0])
-def test_the_caller_of_a_sync_tool_gets_what_it_raised(error: Exception, timeout_s: float | None) -> None:
+def test_the_caller_of_a_sync_tool_gets_what_it_raised(
+    error: Exception, timeout_s: float | None
+) -> None:
     """The very object, without a `RuntimeError` round it, judged under its own name."""
     run, journal = traced()
     with pytest.raises(type(error)) as raised:
@@ -75,8 +84,8 @@ def test_an_empty_iterator_can_be_asked_through_a_run() -> None:
 
 @pytest.mark.parametrize("error", [StopIteration(7), Custom()])
 def test_the_awaiting_caller_gets_what_python_makes_of_it(error: StopIteration) -> None:
-    """No coroutine can raise it: a `RuntimeError` has it as its cause. It is judged under its own name, and does not
-    hang where a sync tool raises it in a thread."""
+    """No coroutine can raise it: a `RuntimeError` has it as its cause. It is judged under its own
+    name, and does not hang where a sync tool raises it in a thread."""
     run, journal = traced()
 
     async def host() -> None:
@@ -129,7 +138,9 @@ def test_it_is_retried_and_ends_a_run_as_any_error() -> None:
     retry = Says(Action.RETRY, frozenset({Stage.ERROR}), terms=Retry(max_attempts=3))
     assert Shield.load(BARE, guards=[retry]).run("a").call(tool) == "done"
     with pytest.raises(Refused):
-        Shield.load(BARE, guards=[says(Action.HALT, Stage.ERROR)]).run("a").call(raises(StopIteration()))
+        Shield.load(BARE, guards=[says(Action.HALT, Stage.ERROR)]).run("a").call(
+            raises(StopIteration())
+        )
 
 
 def test_a_models_comes_out_too() -> None:

@@ -1,4 +1,5 @@
-"""17: a host says what it can carry out, and what it cannot becomes the next stricter thing that it can."""
+"""17: a host says what it can carry out, and what it cannot becomes the next stricter thing that it
+can."""
 
 from __future__ import annotations
 
@@ -35,14 +36,18 @@ def able(host: str) -> set[Action]:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_every_cell_under_every_host(host: str) -> None:
-    """What it cannot do becomes the next stricter thing that it can and that makes sense there: never milder, but where
-    nothing can be stopped any more."""
+    """What it cannot do becomes the next stricter thing that it can and that makes sense there:
+    never milder, but where nothing can be stopped any more."""
     for stage, action in CELLS:
         cell = f"{action.name} at {stage}"
         run = Shield.load(BARE, guards=[says(action, stage, terms=NOW)]).run("a", can=HOSTS[host])
         decision = REPORT[stage](run)
         expected = next(a for a in Action if a >= action and a in TABLE[stage] and a in able(host))
-        if stage in ONLY_WARNS and Action.WARN in able(host) and Action.WARN < action < Action.QUARANTINE:
+        if (
+            stage in ONLY_WARNS
+            and Action.WARN in able(host)
+            and Action.WARN < action < Action.QUARANTINE
+        ):
             expected = Action.WARN
         if expected == Action.DEGRADE:
             # Nothing here makes a lesser request, and an unchanged one is none.
@@ -90,7 +95,8 @@ def test_names_and_members_say_the_same() -> None:
     ],
 )
 def test_a_wrong_name_is_an_error_that_says_what_to_write(can: Any, words: str) -> None:
-    """A host that misspells what it can would otherwise be taken for one that can do less, or more."""
+    """A host that misspells what it can would otherwise be taken for one that can do less, or
+    more."""
     with pytest.raises(ValueError, match=r".") as error:
         Shield.load(BARE).run(can=can)
     assert words in str(error.value)
@@ -98,7 +104,9 @@ def test_a_wrong_name_is_an_error_that_says_what_to_write(can: Any, words: str) 
 
 def test_children_have_their_parents_host_unless_they_say_otherwise() -> None:
     """`spawn` hands it down, through generations."""
-    shield = Shield.load(BARE, guards=[says(Action.REDACT, Stage.PROMPT, patches=(Patch((), "x"),))])
+    shield = Shield.load(
+        BARE, guards=[says(Action.REDACT, Stage.PROMPT, patches=(Patch((), "x"),))]
+    )
     run = shield.run("a", can=["warn"])
     assert run.spawn("b").spawn("c").prompt("hello").action == Action.BLOCK
     assert run.spawn("b", can=["warn", "redact"]).prompt("hello").action == Action.REDACT
@@ -107,7 +115,9 @@ def test_children_have_their_parents_host_unless_they_say_otherwise() -> None:
 
 def test_a_reload_does_not_widen_a_host() -> None:
     """New plans are made for the same host."""
-    shield = Shield.load(BARE, guards=[says(Action.QUEUE, Stage.TOOL_CALL, terms=Wait(pause_ms=1, timeout_ms=0))])
+    shield = Shield.load(
+        BARE, guards=[says(Action.QUEUE, Stage.TOOL_CALL, terms=Wait(pause_ms=1, timeout_ms=0))]
+    )
     run = shield.run("a", can=["warn"])
     assert run.check("t", {}).action == Action.BLOCK
     shield.reload({"name": "another"})
@@ -116,12 +126,19 @@ def test_a_reload_does_not_widen_a_host() -> None:
 
 @pytest.mark.parametrize(
     ("can", "expected"),
-    [(None, Action.ESCALATE), (["warn", "redact", "retry"], Action.BLOCK), (["warn"], Action.BLOCK)],
+    [
+        (None, Action.ESCALATE),
+        (["warn", "redact", "retry"], Action.BLOCK),
+        (["warn"], Action.BLOCK),
+    ],
 )
 def test_what_a_stream_and_what_a_host_cannot_do_add_up(can: Any, expected: Action) -> None:
-    """The whole of a streamed reply can be neither redacted nor asked for again, whatever its host can."""
+    """The whole of a streamed reply can be neither redacted nor asked for again, whatever its host
+    can."""
     patch = (Patch((), "[hidden]"),)
-    run = Shield.load(BARE, guards=[says(Action.REDACT, Stage.MODEL_REPLY, patches=patch)]).run("a", can=can)
+    run = Shield.load(BARE, guards=[says(Action.REDACT, Stage.MODEL_REPLY, patches=patch)]).run(
+        "a", can=can
+    )
     with pytest.raises(Refused) as refused:
         list(run.stream(["hello ", "world"]))
     assert refused.value.decision.action == expected
@@ -141,20 +158,31 @@ def test_a_tool_of_a_limited_host_does_not_run_where_it_would_have_to_be_patched
 def test_the_page_names_the_stages_of_every_action_that_asks_something_of_a_host() -> None:
     """What a host has to be able to do stands in the how-to, stage by stage."""
     page = (Path(__file__).parents[2] / "docs/how-to/report-from-a-host.md").read_text()
-    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `") and line.split("`")[1].isupper()]
+    rows = [
+        line.split("|")
+        for line in page.splitlines()
+        if line.startswith("| `") and line.split("`")[1].isupper()
+    ]
     said: dict[str, set[str]] = {}
     for _, action, stages, *_ in rows:
-        named = {str(stage) for stage in Stage} if "everywhere" in stages else set(stages.split("`")[1::2])
+        named = (
+            {str(stage) for stage in Stage}
+            if "everywhere" in stages
+            else set(stages.split("`")[1::2])
+        )
         said.setdefault(action.strip(" `"), set()).update(named)
     limited = [action for action in Action if action not in ALWAYS]
     assert said == {
-        action.name: {str(stage) for stage in Stage if carried(stage)[action] == action} for action in limited
+        action.name: {str(stage) for stage in Stage if carried(stage)[action] == action}
+        for action in limited
     }
 
 
 def test_a_decision_under_a_limited_host_replays() -> None:
     """What the host could is part of what is recorded."""
-    shield = Shield.load(BARE, guards=[says(Action.REDACT, Stage.PROMPT, patches=(Patch((), "x"),))])
+    shield = Shield.load(
+        BARE, guards=[says(Action.REDACT, Stage.PROMPT, patches=(Patch((), "x"),))]
+    )
     run = shield.run("a", can=["warn"])
     decision = run.prompt("hello")
     event = Prompt(id=decision.id, at=0, run=run.desk.info, text="hello")

@@ -1,4 +1,5 @@
-"""Each project has a state of its own, however it is reached; what is shared is asked for by name, with a tenant."""
+"""Each project has a state of its own, however it is reached; what is shared is asked for by name,
+with a tenant."""
 
 import json
 import os
@@ -36,7 +37,7 @@ with Shield.load(json.loads(sys.argv[1]), **json.loads(sys.argv[2])) as shield, 
         except ConnectionError:
             codes.append("failed")
 print(json.dumps(codes))
-"""
+"""  # noqa: E501
 GUARDED = {"name": "p", "guards": [{"use": "breaker", "failure_threshold": 2, "cooldown_s": 3600}]}
 
 
@@ -63,7 +64,9 @@ def project(at: Path, marker: str = ".git") -> Path:
 def called(cwd: Path, times: int = 1, policy: Any = GUARDED, **options: Any) -> list[str]:
     """What became of an agent's calls of a tool that always fails, in a process of its own."""
     words = [sys.executable, "-c", AGENT, json.dumps(policy), json.dumps(options), str(times)]
-    done = subprocess.run(words, cwd=cwd, env={**os.environ}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        words, cwd=cwd, env={**os.environ}, capture_output=True, text=True, check=True
+    )
     codes: list[str] = json.loads(done.stdout)
     return codes
 
@@ -130,7 +133,9 @@ def test_a_project_that_is_moved_is_another(home: Path) -> None:
     assert states(home) == [str(home / "moved"), str(one)]
 
 
-def test_the_users_state_is_shared_by_name_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_state_is_shared_by_name_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, two = project(home / "one"), project(home / "two")
     assert called(one, 2, store="user:") == ["failed", "failed"]
     assert called(two) == ["failed"]
@@ -142,7 +147,9 @@ def test_the_users_state_is_shared_by_name_alone(home: Path, monkeypatch: pytest
     assert states(home) == [str(two)]
 
 
-def test_a_folder_that_is_named_is_the_state_itself(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_named_is_the_state_itself(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, two = project(home / "one"), project(home / "two")
     monkeypatch.setenv("STANCHION_STATE_DIR", str(home / "named"))
     assert called(one, 2) == ["failed", "failed"]
@@ -159,7 +166,9 @@ def test_a_named_store_is_remembered_for_every_project(home: Path) -> None:
     assert called(two, 1, store=str(store)) == ["kernel.store_forgot"]
 
 
-def test_what_is_kept_in_memory_leaves_no_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_in_memory_leaves_no_folder(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone = home / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -175,7 +184,9 @@ def test_a_place_that_cannot_be_made_is_said(home: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(project(home / "one"))
     (home / ".state").mkdir()
     (home / ".state" / "stanchion").touch()
-    with pytest.raises(StoreError, match=r"state\.db` cannot be created .*: let this user write to its folder"):
+    with pytest.raises(
+        StoreError, match=r"state\.db` cannot be created .*: let this user write to its folder"
+    ):
         Shield.load(GUARDED)
     with pytest.raises(OSError, match="the project `nowhere` is not a folder: give its root"):
         Shield.load(GUARDED, project="nowhere")
@@ -204,15 +215,26 @@ def test_a_fleet_names_its_tenant(kind: str, home: Path, monkeypatch: pytest.Mon
         url = servers.server().url
         servers.server().do("DROP SCHEMA IF EXISTS stanchion CASCADE")
     with Shield.load(GUARDED, store=url, operators=[KNOWN]) as shield:
-        for use in (shield.run, shield.halt, shield.resume, shield.standing, lambda: shield.quarantine("tool:t")):
-            with pytest.raises(NoTenant, match=r"give the tenant, with `tenant=` .*STANCHION_TENANT"):
+        for use in (
+            shield.run,
+            shield.halt,
+            shield.resume,
+            shield.standing,
+            lambda: shield.quarantine("tool:t"),
+        ):
+            with pytest.raises(
+                NoTenant, match=r"give the tenant, with `tenant=` .*STANCHION_TENANT"
+            ):
                 use()
         assert shield.run("ann", tenant="a").check("t", {}).proceeds
         shield.halt("drill", scope="fleet")
         assert shield.run("ann", tenant="a").check("t", {}).code == "kernel.halted"
         shield.resume(scope="fleet", by=ANN)
         shield.halt("drill", tenant="a")
-    with Shield.load(GUARDED, store=url, tenant="b") as other, Shield.load(GUARDED, store=url, tenant="a") as halted:
+    with (
+        Shield.load(GUARDED, store=url, tenant="b") as other,
+        Shield.load(GUARDED, store=url, tenant="a") as halted,
+    ):
         assert other.run("ann").check("t", {}).proceeds
         assert halted.run("ann").check("t", {}).code == "kernel.halted"
     monkeypatch.setenv("STANCHION_TENANT", "a")

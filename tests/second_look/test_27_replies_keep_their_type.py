@@ -1,4 +1,5 @@
-"""Redacted replies of SDKs became texts, guards saw the envelope, and `final` had to be known beforehand."""
+"""Redacted replies of SDKs became texts, guards saw the envelope, and `final` had to be known
+beforehand."""
 
 from __future__ import annotations
 
@@ -65,11 +66,17 @@ def test_27_guards_hear_the_words_and_whether_they_are_final() -> None:
     listens = Listens()
     run = Shield.load({"name": "p"}, guards=[listens]).run("ann")
     run.model(lambda _messages: answer("done"), ["hello"])
-    run.model(lambda _messages: answer(None, [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]), ["hello"])
+    run.model(
+        lambda _messages: answer(None, [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]),
+        ["hello"],
+    )
     assert listens.heard == [("done", True), ("", False)]
 
 
 def test_27_a_mapping_gains_no_key() -> None:
     run = Shield.load({"name": "p", "guards": [{"use": "secrets"}]}).run("ann")
-    reply = run.model(lambda _messages: {"output": [{"content": [{"type": "output_text", "text": KEY}]}]}, ["hello"])
+    reply = run.model(
+        lambda _messages: {"output": [{"content": [{"type": "output_text", "text": KEY}]}]},
+        ["hello"],
+    )
     assert reply == {"output": [{"content": [{"type": "output_text", "text": GONE}]}]}

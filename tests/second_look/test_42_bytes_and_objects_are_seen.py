@@ -1,4 +1,5 @@
-"""Bytes, objects, iterators and keys that collide were invisible to guards of content, under `strict` as well."""
+"""Bytes, objects, iterators and keys that collide were invisible to guards of content, under
+`strict` as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Approvals and the ledger did not see values without a JSON form, and arguments changed while a call waited ran."""
+"""Approvals and the ledger did not see values without a JSON form, and arguments changed while a
+call waited ran."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ PAIRS: dict[str, tuple[Any, Any]] = {
 }
 ASKS = {
     "name": "p",
-    "guards": [{"use": "rule", "id": "ask", "when": "event.stage == 'tool_call'", "action": "escalate"}],
+    "guards": [
+        {"use": "rule", "id": "ask", "when": "event.stage == 'tool_call'", "action": "escalate"}
+    ],
 }
 
 
@@ -79,7 +82,9 @@ def test_43_what_has_no_form_is_neither_approved_nor_done_once() -> None:
         run.call(bank.pay, to="ACME", amount=object())
     assert refused.value.decision.code == "kernel.no_form"
     assert refused.value.ticket is None
-    once = Shield.load({"name": "p", "unread": "allow", "tools": {"pay": {"annotations": ["once"]}}})
+    once = Shield.load(
+        {"name": "p", "unread": "allow", "tools": {"pay": {"annotations": ["once"]}}}
+    )
     with once.run("ann") as run, pytest.raises(Refused) as refused:
         run.call(bank.pay, to="ACME", amount=object())
     assert refused.value.decision.code == "kernel.no_form"
@@ -94,7 +99,9 @@ def test_43_what_is_changed_while_it_waits_does_not_run() -> None:
         shield.approve(ticket, by="bob")
 
     policy = {**ASKS, "escalation": {"wait_s": 30}}
-    shield = shield_for(policy, clock=clock, store=Meanwhile(MemoryStore(clock), changes_and_approves))
+    shield = shield_for(
+        policy, clock=clock, store=Meanwhile(MemoryStore(clock), changes_and_approves)
+    )
     with shield.run("ann") as run:
         run.call(bank.pay, to="ACME", amount=order)
     assert bank.paid == [{"sum": 10}]

@@ -1,4 +1,5 @@
-"""44, 53: whatever fails, an action that ran is told as done, nothing raw comes out, and each start has its outcome."""
+"""44, 53: whatever fails, an action that ran is told as done, nothing raw comes out, and each start
+has its outcome."""
 
 from __future__ import annotations
 
@@ -44,13 +45,18 @@ ITS_OWN = (Refused, ToolFailed, DeadlineExceeded, Broken)
 
 
 class World:
-    """A shield whose store and journal fail as they are told, and tools that know how often they ran."""
+    """A shield whose store and journal fail as they are told, and tools that know how often they
+    ran."""
 
-    def __init__(self, store: Fails = well, journal: Fails = well, syncs: Fails = well, applied: bool = False) -> None:
+    def __init__(
+        self, store: Fails = well, journal: Fails = well, syncs: Fails = well, applied: bool = False
+    ) -> None:
         self.clock = FakeClock()
         self.store = FailingStore(self.clock, store, applied)
         self.journal = FailingJournal(journal, syncs)
-        self.shield: Shield = shield_for(POLICY, clock=self.clock, store=self.store, journal=self.journal, guards=[BAD])
+        self.shield: Shield = shield_for(
+            POLICY, clock=self.clock, store=self.store, journal=self.journal, guards=[BAD]
+        )
         self.run = self.shield.run("ann", "bill")
         self.ran = self.undone = 0
 
@@ -91,7 +97,11 @@ class World:
         self.run.close()
         self.shield.close()
         entries = [kept.read() for kept in self.journal.kept()]
-        begun = [e for e in entries if e.kind == INTENT and e.stage in ("tool_call", "model_call") and e.action in GOES]
+        begun = [
+            e
+            for e in entries
+            if e.kind == INTENT and e.stage in ("tool_call", "model_call") and e.action in GOES
+        ]
         ended = {e.call for e in entries if e.kind == OUTCOME}
         assert [e.id for e in begun if e.id not in ended] == []
         assert list(self.store.holds()) == []
@@ -172,7 +182,9 @@ def model(world: World) -> None:
 
 def model_stream(world: World) -> None:
     """A model that streams, and a stream of a host's own."""
-    caught(lambda: list(world.run.model(lambda _messages: iter(["a", "b"]), [{"content": "hello"}])))
+    caught(
+        lambda: list(world.run.model(lambda _messages: iter(["a", "b"]), [{"content": "hello"}]))
+    )
     caught(lambda: list(world.run.stream(["a", "b"], tokens=5)))
     caught(lambda: asyncio.run(alisted(world.run.astream(world.apages(), tokens=5))))
 
@@ -212,18 +224,23 @@ def child(world: World) -> None:
 
 
 FACES = [
-    call, acall, once, broken, refused_result, generator, agenerator, model, model_stream, reported, stages, child,
+    call, acall, once, broken, refused_result, generator, agenerator, model, model_stream, reported,
+    stages, child,
 ]  # fmt: skip
 RAW = sqlite3.OperationalError("disk I/O error")
 FAULTS: dict[str, Callable[[int], World]] = {
     "a batch is lost": lambda k: World(store=only(k, StoreLost("gone"))),
-    "the answer to a batch is lost": lambda k: World(store=only(k, StoreLost("gone")), applied=True),
+    "the answer to a batch is lost": lambda k: World(
+        store=only(k, StoreLost("gone")), applied=True
+    ),
     "the store goes": lambda k: World(store=from_on(k, StoreLost("gone"))),
     "the store raises": lambda k: World(store=from_on(k, RAW)),
     "a record is lost": lambda k: World(journal=only(k, AuditLost("the disk is full"))),
     "the trail goes": lambda k: World(journal=from_on(k, AuditLost("the disk is full"))),
     "the trail raises": lambda k: World(journal=from_on(k, OSError("no space"))),
-    "the disk does not answer": lambda k: World(syncs=only(k, AuditLost("the disk did not answer"))),
+    "the disk does not answer": lambda k: World(
+        syncs=only(k, AuditLost("the disk did not answer"))
+    ),
     "the disk raises": lambda k: World(syncs=only(k, RAW)),
     "all of it goes": lambda k: World(from_on(k, RAW), from_on(k, AuditLost("the disk is full"))),
 }
@@ -236,7 +253,8 @@ def test_whatever_fails_at_whichever_step(face: Callable[[World], None], fault: 
     calm = World()
     face(calm)
     calm.is_whole()
-    # Each fault comes at some of the steps, and each step has some of the faults; a soak has all of them.
+    # Each fault comes at some of the steps, and each step has some of the faults; a soak has all of
+    # them.
     apart, first = (1, 1) if SOAK else (4, 1 + list(FAULTS).index(fault) % 4)
     for step in range(first, max(calm.store.count, calm.journal.count) + 1, apart):
         world = FAULTS[fault](step)

@@ -1,4 +1,5 @@
-"""A halt holds where the store is lost, where the host's clock is set back, and where the store has lost its memory."""
+"""A halt holds where the store is lost, where the host's clock is set back, and where the store has
+lost its memory."""
 
 import shutil
 import sqlite3
@@ -35,7 +36,10 @@ def test_45a_a_halt_that_is_known_holds_without_the_store() -> None:
     assert run.check("t", {}).code == "kernel.halted"
     lost.on = range(1_000)
     decision = run.check("t", {})
-    assert (decision.code, [finding.code for finding in decision.errors]) == ("kernel.halted", ["kernel.store_lost"])
+    assert (decision.code, [finding.code for finding in decision.errors]) == (
+        "kernel.halted",
+        ["kernel.store_lost"],
+    )
 
 
 def test_45a_a_halt_that_is_not_known_is_missed_for_a_minute_at_the_most() -> None:
@@ -92,7 +96,10 @@ def kept(kind: str, folder: Path) -> Iterator[Kept]:
             clock.advance(1_001)
 
         def copied() -> Callable[[], None]:
-            with closing(sqlite3.connect(path)) as now, closing(sqlite3.connect(folder / "backup.db")) as backup:
+            with (
+                closing(sqlite3.connect(path)) as now,
+                closing(sqlite3.connect(folder / "backup.db")) as backup,
+            ):
                 now.backup(backup)
 
             def restore() -> None:
@@ -146,9 +153,16 @@ def test_45c_a_store_that_was_wiped_under_a_live_process(kind: str, tmp_path: Pa
         assert run.check("t", {}).proceeds
         other.halt("drill", scope="tool:bomb")
         store.wipe()
-        assert (run.check("t", {}).proceeds, run.check("t", {}).code) == (False, "kernel.store_forgot")
-        assert (run.check("get", {}).proceeds, run.check("get", {}).code) == (True, "kernel.store_forgot")
-        # A process that has never seen the store cannot know, and changes nothing for those who have.
+        assert (run.check("t", {}).proceeds, run.check("t", {}).code) == (
+            False,
+            "kernel.store_forgot",
+        )
+        assert (run.check("get", {}).proceeds, run.check("get", {}).code) == (
+            True,
+            "kernel.store_forgot",
+        )
+        # A process that has never seen the store cannot know, and changes nothing for those who
+        # have.
         with store.shield(OPENS) as newcomer:
             assert newcomer.run("eve").check("t", {}).proceeds
             assert run.check("t", {}).code == "kernel.store_forgot"
@@ -156,9 +170,11 @@ def test_45c_a_store_that_was_wiped_under_a_live_process(kind: str, tmp_path: Pa
             other.accept_store("flushed on purpose", by=ANN)
             assert run.check("t", {}).proceeds
             assert newcomer.run("eve").check("t", {}).proceeds
-        assert [(fact.what, fact.by, fact.why) for fact in other.journal.facts() if fact.what.startswith("store.")] == [
-            ("store.accepted", "ann", "flushed on purpose")
-        ]
+        assert [
+            (fact.what, fact.by, fact.why)
+            for fact in other.journal.facts()
+            if fact.what.startswith("store.")
+        ] == [("store.accepted", "ann", "flushed on purpose")]
 
 
 @pytest.mark.parametrize("kind", DURABLE)
@@ -195,7 +211,9 @@ def loaded(path: Path) -> Shield:
     return Shield.load(BARE, store=path, operators=[KNOWN])
 
 
-def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(tmp_path: Path) -> None:
+def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(
+    tmp_path: Path,
+) -> None:
     """The halt was the only thing that anybody ever did with it."""
     path = tmp_path / "kept" / "state.db"
     with loaded(path) as shield:
@@ -204,7 +222,10 @@ def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(
         file.unlink()
     with loaded(path) as shield:
         decision = shield.run("ann").check("t", {})
-        assert (decision.code, [error.code for error in decision.errors]) == ("kernel.halted", ["kernel.store_forgot"])
+        assert (decision.code, [error.code for error in decision.errors]) == (
+            "kernel.halted",
+            ["kernel.store_forgot"],
+        )
         shield.accept_store("it was mine to remove", by=ANN)
     with loaded(path) as shield:
         assert shield.run("ann").check("t", {}).proceeds
@@ -228,7 +249,9 @@ CHANGES: dict[str, Callable[[Shield], None]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(change: str, tmp_path: Path) -> None:
+def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(
+    change: str, tmp_path: Path
+) -> None:
     """All within a minute: no mark has risen by itself."""
     path = tmp_path / "kept" / "state.db"
     with loaded(path) as shield:
@@ -247,7 +270,9 @@ def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(change: 
 
 
 @pytest.mark.parametrize("change", ["halt", "safe mode"])
-def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(change: str, tmp_path: Path) -> None:
+def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(
+    change: str, tmp_path: Path
+) -> None:
     path = tmp_path / "state.db"
     with loaded(path) as shield:
         CHANGES[change](shield)
@@ -257,7 +282,9 @@ def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(change: str, 
 
 
 @pytest.mark.parametrize("scope", ["", "tool:get", "agent:ann", "fleet"])
-def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(scope: str, tmp_path: Path) -> None:
+def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(
+    scope: str, tmp_path: Path
+) -> None:
     path = tmp_path / "kept" / "state.db"
     with loaded(path) as shield:
         shield.halt("drill", scope=scope)

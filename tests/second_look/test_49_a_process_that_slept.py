@@ -1,4 +1,5 @@
-"""A process that was stopped between its permission and the start: what it was allowed on is another's by then."""
+"""A process that was stopped between its permission and the start: what it was allowed on is
+another's by then."""
 
 from __future__ import annotations
 
@@ -75,9 +76,11 @@ class StopsWhenAllowed(Cut):
         return reply
 
 
-def test_a_stopped_process_does_not_start_what_it_was_allowed(open_store: Callable[[], Store], tmp_path: Path) -> None:
-    """It has the only place when it is stopped. Another one waits in line until the time of that place is over, and is
-    at work when the first wakes."""
+def test_a_stopped_process_does_not_start_what_it_was_allowed(
+    open_store: Callable[[], Store], tmp_path: Path
+) -> None:
+    """It has the only place when it is stopped. Another one waits in line until the time of that
+    place is over, and is at work when the first wakes."""
     notes = tmp_path / "notes"
 
     def stop() -> None:

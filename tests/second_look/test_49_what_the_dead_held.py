@@ -1,4 +1,5 @@
-"""What a killed process had reserved: held, listed, settled by the run that goes on, or released by an operator."""
+"""What a killed process had reserved: held, listed, settled by the run that goes on, or released by
+an operator."""
 
 from __future__ import annotations
 
@@ -81,10 +82,17 @@ class World:
 
     def shield(self, store: Store) -> Shield:
         """Another process's shield; operators have keys."""
-        return Shield(load_policy(POLICY), store=store, journal=MemoryJournal(), clock=wall_ms, operators=[KNOWN])
+        return Shield(
+            load_policy(POLICY),
+            store=store,
+            journal=MemoryJournal(),
+            clock=wall_ms,
+            operators=[KNOWN],
+        )
 
     def dies(self, work: Callable[[Store, Callable[[], object]], object]) -> None:
-        """Work in a process that ends itself: in memory by dropping everything, elsewhere by being killed."""
+        """Work in a process that ends itself: in memory by dropping everything, elsewhere by being
+        killed."""
         if self.kind != "memory":
             killed(lambda: work(self.open(), kill_me), self.notes)
             return
@@ -130,11 +138,22 @@ def test_what_a_killed_process_reserved_is_held_and_listed(world: World, capsysb
     assert not run.check("write", {}, tokens=200).proceeds
     (found,) = run.open_calls()
     assert found == OpenCall(call, "r1", found.since_ms, tokens=900)
-    assert shield.run("ann", id="r").open_calls() == shield.run("ann", id="r1", tenant="other").open_calls() == ()
+    assert (
+        shield.run("ann", id="r").open_calls()
+        == shield.run("ann", id="r1", tenant="other").open_calls()
+        == ()
+    )
     if world.kind == "sqlite":
         assert main(["budget", "holds", "--store", str(world.folder / "state.db"), "--json"]) == 0
         (listed,) = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-        part = {"tenant": "default", "budget": "spend", "per": "run", "whose": "r1", "measure": "tokens", "amount": 900}
+        part = {
+            "tenant": "default",
+            "budget": "spend",
+            "per": "run",
+            "whose": "r1",
+            "measure": "tokens",
+            "amount": 900,
+        }
         assert (listed["call"], listed["run"], listed["parts"]) == (call, "r1", [part])
 
 
@@ -166,12 +185,18 @@ def test_what_its_outcome_does_not_name_stays_at_the_estimate(world: World) -> N
 def test_another_run_or_tenant_cannot_settle_it(world: World) -> None:
     call = reserve(world)
     shield = world.shield(world.open())
-    for run in (shield.run("ann", id="r"), shield.run("ann", id="r1", tenant="other"), shield.run("ann", id="r2")):
+    for run in (
+        shield.run("ann", id="r"),
+        shield.run("ann", id="r1", tenant="other"),
+        shield.run("ann", id="r2"),
+    ):
         run.result("write", {}, "done", call=call, tokens=0)
     assert shield.store.read(SPEND)[0] == 900
 
 
-@pytest.mark.parametrize(("used", "left"), [(None, 0), ({"tokens": 300}, 300), ({"cost_usd": 1.0}, 900)])
+@pytest.mark.parametrize(
+    ("used", "left"), [(None, 0), ({"tokens": 300}, 300), ({"cost_usd": 1.0}, 900)]
+)
 def test_an_operator_releases_it(world: World, used: dict[str, Any] | None, left: int) -> None:
     call = reserve(world)
     early = world.shield(world.open())
@@ -182,13 +207,19 @@ def test_an_operator_releases_it(world: World, used: dict[str, Any] | None, left
     shield.release_call(call, used, why="the host went down", by=ANN)
     assert (shield.store.read(SPEND)[0], list(shield.store.holds())) == (left, [])
     (fact,) = [fact for fact in shield.journal.facts() if fact.what == "budget.released"]
-    assert (fact.about, fact.run, fact.by, fact.data["reserved"]) == (call, "r1", "ann", {"tokens": 900})
+    assert (fact.about, fact.run, fact.by, fact.data["reserved"]) == (
+        call,
+        "r1",
+        "ann",
+        {"tokens": 900},
+    )
     with pytest.raises(HoldError, match="nothing is held"):
         shield.release_call(call, used, by=ANN)
 
 
 def test_a_call_that_ends_after_its_release_is_counted(world: World) -> None:
-    """The process was only stopped: what it says it used beyond what the operator said is spent all the same."""
+    """The process was only stopped: what it says it used beyond what the operator said is spent all
+    the same."""
     shield = world.shield(world.open())
     run = shield.run("ann", id="r1")
     call = run.check("write", {}, tokens=900).id
@@ -206,13 +237,18 @@ def test_an_operator_tops_a_budget_up(world: World) -> None:
     shield.top_up("spend/run:r1", {"tokens": 500}, by=ANN)
     assert run.check("write", {}, tokens=500).proceeds
     assert not run.check("write", {}, tokens=1).proceeds
-    facts = [(fact.about, fact.data["amount"]) for fact in shield.journal.facts() if fact.what == "budget.topped_up"]
+    facts = [
+        (fact.about, fact.data["amount"])
+        for fact in shield.journal.facts()
+        if fact.what == "budget.topped_up"
+    ]
     assert facts == [("spend/run:r1", {"tokens": 500})]
 
 
 def test_a_kill_at_any_step_holds_one_estimate_at_the_most(world: World) -> None:
-    """Killed before and after each batch of a call: at most its estimate is charged, and the run that goes on settles
-    what is open. A call of which nothing is held has either not begun or is settled."""
+    """Killed before and after each batch of a call: at most its estimate is charged, and the run
+    that goes on settles what is open. A call of which nothing is held has either not begun or is
+    settled."""
     steps = range(12) if SOAK or world.kind == "memory" else (1, 3)
     for step in steps:
         run_id = f"step-{step}"
@@ -269,7 +305,10 @@ def crash(world: World, seed: int, settles: bool) -> None:
         amount = drawn.randint(1, ESTIMATE)
         name = f"{seed}.{number}"
         note(world.notes, f"held {ESTIMATE}")
-        if store.carry(Batch(name, "t", lines=CHAINS, amounts=(ESTIMATE, 0, 0, 0, 0))).go and settles:
+        if (
+            store.carry(Batch(name, "t", lines=CHAINS, amounts=(ESTIMATE, 0, 0, 0, 0))).go
+            and settles
+        ):
             store.carry(Batch(f"{name}.end", "t", settles=((name, (amount, 0, 0, 0, 0)),)))
             note(world.notes, f"used {amount}")
     kill_me()
@@ -283,7 +322,9 @@ def test_a_crash_loop_is_charged_what_it_spent_and_what_was_in_flight(
     for seed in range(kills):
         killed(lambda seed=seed: crash(world, seed, settles=True), world.notes)  # type: ignore[misc] # a default
     words = noted(world.notes)
-    used = sum(int(amount) for what, amount in zip(words[::2], words[1::2], strict=True) if what == "used")
+    used = sum(
+        int(amount) for what, amount in zip(words[::2], words[1::2], strict=True) if what == "used"
+    )
     flying = (words.count("held") - words.count("used")) * ESTIMATE
     store = world.open()
     charged = store.read(HOT)[0]
@@ -306,7 +347,10 @@ def test_a_slice_of_a_dead_process_is_listed_and_released(world: World) -> None:
         world.shield(world.open()).release_call(held[0].id, by=ANN)
     for hold in held:
         shield.release_call(hold.id, by=ANN)
-    assert (store.read(HOT)[0], [hold for hold in store.holds() if hold.id.startswith("lease-")]) == (0, [])
+    assert (
+        store.read(HOT)[0],
+        [hold for hold in store.holds() if hold.id.startswith("lease-")],
+    ) == (0, [])
     pools = [seen.number for seen in store.look(key(FLEET, "lent"))]
     assert pools == [0]
 
@@ -318,7 +362,9 @@ def test_a_process_that_slept_past_its_lease_spends_no_slice_that_was_given_away
     lines = (Line(HOT, ((2_000, Action.BLOCK),)),)
 
     def spend(store: Store, name: str, many: int) -> int:
-        return [store.carry(Batch(f"{name}.{number}", "t", lines=lines)).go for number in range(many)].count(True)
+        return [
+            store.carry(Batch(f"{name}.{number}", "t", lines=lines)).go for number in range(many)
+        ].count(True)
 
     spent = spend(sleeper, "before", 20)
     assert inner.read(HOT)[0] > spent

@@ -1,4 +1,5 @@
-"""What is too large is refused before anything reads it, at every stage, and is not read for its record either."""
+"""What is too large is refused before anything reads it, at every stage, and is not read for its
+record either."""
 
 from __future__ import annotations
 
@@ -75,10 +76,12 @@ WAYS: Final[dict[str, Callable[[Run, str], Any]]] = {
     "many arguments": lambda run, text: run.check("send", {"notes": parts(text)}),
     "a result": lambda run, text: run.call(lambda: text),
     "a reported result": lambda run, text: run.result("read", {}, text),
-    "repeated arguments": lambda run, text: run.judge("tool_result", tool="t", result=1, args={"note": text}),
-    "an error": lambda run, text: run.call(lambda: fails(text)),
-    "a request to a model": lambda run, text: run.model(lambda _: "yes", [{"role": "user", "content": text}]),
-    "a reply": lambda run, text: run.model(lambda _: text, []),
+    "repeated arguments": lambda run,
+    text: run.judge("tool_result", tool="t", result=1, args={"note": text}), "an error": lambda run,
+    text: run.call(lambda: fails(text)),
+    "a request to a model": lambda run,
+    text: run.model(lambda _: "yes", [{"role": "user", "content": text}]), "a reply": lambda run,
+    text: run.model(lambda _: text, []),
     "a reported reply": lambda run, text: run.model_reply(text),
     "a stream": lambda run, text: list(run.stream([text])),
     "a request to a host": lambda run, text: run.egress("https://example.com/", payload=text),
@@ -104,8 +107,12 @@ def refused(way: Callable[[Run, str], Any], run: Run, text: str) -> str:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("policy", [{"name": "none"}, {"name": "more", "guards": [{"use": "secrets"}, {"use": "pii"}]}])
-def test_no_stage_reads_what_is_larger_than_anything_may_be(way: str, policy: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "policy", [{"name": "none"}, {"name": "more", "guards": [{"use": "secrets"}, {"use": "pii"}]}]
+)
+def test_no_stage_reads_what_is_larger_than_anything_may_be(
+    way: str, policy: dict[str, Any]
+) -> None:
     """Under policies that have no limit of their own."""
     reader = Reader()
     shield = Shield.load(policy, guards=[reader], store="memory:", journal="memory:")
@@ -118,7 +125,10 @@ def test_no_stage_reads_what_is_larger_than_anything_may_be(way: str, policy: di
 def test_no_stage_reads_what_is_larger_than_the_policy_says(way: str) -> None:
     """Neither for allowances nor for the record."""
     reader = Reader()
-    policy = {"name": "p", "guards": [{"use": "size_limits", "max_chars": LIMIT}, {"use": "secrets"}]}
+    policy = {
+        "name": "p",
+        "guards": [{"use": "size_limits", "max_chars": LIMIT}, {"use": "secrets"}],
+    }
     shield = Shield.load(policy, guards=[reader], store="memory:", journal="memory:")
     run = shield.run(agent="a", task="t")
     assert refused(WAYS[way], run, LONG) in ("size.too_long", "withheld")
@@ -138,7 +148,9 @@ def entered(call: Callable[[], Any]) -> set[str]:
     finally:
         sys.setprofile(None)
     parts = [Path(file).parts for file in seen]
-    rooms = [(one, one.index(room)) for one in parts for room in ("guards", "readings") if room in one]
+    rooms = [
+        (one, one.index(room)) for one in parts for room in ("guards", "readings") if room in one
+    ]
     return {one[at + 1].removesuffix(".py") for one, at in rooms}
 
 
@@ -151,12 +163,27 @@ def test_no_shipped_guard_of_content_runs_for_what_is_too_long(pack: str, way: s
     long = LONG * (1_000_000 // len(LONG) + 1)
     ran = entered(lambda: refused(WAYS[way], run, long))
     assert "size_limits" in ran
-    assert not ran & {"texts", "strings", "scan", "hostile", "secrets", "pii", "injection", "files", "schema"}
+    assert not ran & {
+        "texts",
+        "strings",
+        "scan",
+        "hostile",
+        "secrets",
+        "pii",
+        "injection",
+        "files",
+        "schema",
+    }
 
 
 @pytest.mark.parametrize("size", [LIMIT + 1, CEILING + 1])
-def test_the_record_says_that_it_was_too_large_and_has_nothing_of_it(tmp_path: Path, size: int) -> None:
-    policy = {"name": "p", "guards": [{"use": "size_limits", "max_chars": LIMIT}, {"use": "secrets"}]}
+def test_the_record_says_that_it_was_too_large_and_has_nothing_of_it(
+    tmp_path: Path, size: int
+) -> None:
+    policy = {
+        "name": "p",
+        "guards": [{"use": "size_limits", "max_chars": LIMIT}, {"use": "secrets"}],
+    }
     text = (KEY + " ") * (size // 21 + 1)
     with Shield.load(policy, store="memory:", journal=str(tmp_path)) as shield:
         run = shield.run(agent="a")
@@ -197,7 +224,13 @@ def test_a_policy_that_only_watches_refuses_nothing_and_reads_nothing_of_it() ->
 
 
 def test_what_a_limit_only_remarks_on_is_read_and_written_down() -> None:
-    policy = {"name": "p", "guards": [{"use": "size_limits", "max_chars": LIMIT, "action": "warn"}, {"use": "secrets"}]}
+    policy = {
+        "name": "p",
+        "guards": [
+            {"use": "size_limits", "max_chars": LIMIT, "action": "warn"},
+            {"use": "secrets"},
+        ],
+    }
     shield = Shield.load(policy, store="memory:", journal="memory:")
     args = {"note": "y" * LIMIT + f" {KEY}"}
     decision = shield.run(agent="a").check("send", args)
@@ -207,7 +240,8 @@ def test_what_a_limit_only_remarks_on_is_read_and_written_down() -> None:
 
 
 def test_what_nobody_sees_is_read_in_runs_and_not_one_by_one() -> None:
-    """Signs of one kind that stand close together are one, and so are characters that say nothing."""
+    """Signs of one kind that stand close together are one, and so are characters that say
+    nothing."""
     assert len(signs("\u202e" * 4_096)) == 1
     assert len(signs("\u202ea\u202d " * 1_024)) == 1
     assert [sign.start for sign in signs("\u202e" + "a" * 400 + "\u202e")] == [0, 401]

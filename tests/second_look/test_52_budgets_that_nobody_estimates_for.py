@@ -1,4 +1,5 @@
-"""Without an estimate a budget did not bound what ran at the same time: 64 threads spent many times the limit."""
+"""Without an estimate a budget did not bound what ran at the same time: 64 threads spent many times
+the limit."""
 
 from __future__ import annotations
 
@@ -59,7 +60,13 @@ HOUSE = {"input_usd_per_mtok": 1, "output_usd_per_mtok": 4, "max_output_tokens":
 WAYS: dict[str, tuple[Any, dict[str, Any], dict[str, Any], str, int]] = {
     "check": (checked, {"tokens": 1_000, "reserve_tokens": 100}, {}, "tokens", 1_000),
     "max-tokens-of-the-request": (asked, {"tokens": 1_000}, {}, "tokens", 1_000),
-    "limit-of-the-model": (asked_without_a_limit, {"tokens": 1_000}, {"house": HOUSE}, "tokens", 1_000),
+    "limit-of-the-model": (
+        asked_without_a_limit,
+        {"tokens": 1_000},
+        {"house": HOUSE},
+        "tokens",
+        1_000,
+    ),
     "reserve-of-the-budget": (
         asked_without_a_limit,
         {"tokens": 1_000, "reserve_tokens": 100},
@@ -73,7 +80,11 @@ WAYS: dict[str, tuple[Any, dict[str, Any], dict[str, Any], str, int]] = {
 
 
 def total(shield: Shield, unit: str) -> int:
-    return sum(cell.number for cell in shield.store.look() if "budget" in cell.key and f":{unit}:" in cell.key)
+    return sum(
+        cell.number
+        for cell in shield.store.look()
+        if "budget" in cell.key and f":{unit}:" in cell.key
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -87,7 +98,9 @@ def test_64_threads_stay_within_the_limit(way: str, kind: str, tmp_path: Path) -
     shield = shield_for(policy, clock=clock, store=store)
     barrier = threading.Barrier(THREADS)
     run = shield.run("a", "task")
-    threads = [threading.Thread(target=work, args=(run, lambda: barrier.wait(60))) for _ in range(THREADS)]
+    threads = [
+        threading.Thread(target=work, args=(run, lambda: barrier.wait(60))) for _ in range(THREADS)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -97,7 +110,8 @@ def test_64_threads_stay_within_the_limit(way: str, kind: str, tmp_path: Path) -
 
 
 def test_what_an_outcome_does_not_speak_of_goes_back() -> None:
-    """A tool that uses no tokens takes none, and one whose model says nothing stays at what it has reserved."""
+    """A tool that uses no tokens takes none, and one whose model says nothing stays at what it has
+    reserved."""
     guard = {"use": "budget", "tokens": 1_000, "reserve_tokens": 400}
     shield = shield_for({"name": "p", "guards": [guard]})
     run = shield.run("a")
@@ -111,7 +125,9 @@ def test_what_an_outcome_does_not_speak_of_goes_back() -> None:
 
 
 def test_an_estimate_of_nothing_is_an_estimate() -> None:
-    shield = shield_for({"name": "p", "guards": [{"use": "budget", "tokens": 1_000, "reserve_tokens": 400}]})
+    shield = shield_for(
+        {"name": "p", "guards": [{"use": "budget", "tokens": 1_000, "reserve_tokens": 400}]}
+    )
     run = shield.run("a")
     run.check("t", {}, tokens=0)
     run.model_call(HELLO, "m", tokens=0)
@@ -136,10 +152,14 @@ def test_a_budget_without_a_bound_says_so(budget: dict[str, Any], named: list[st
     assert [next(option for option in named if option in remark.advice) for remark in told] == named
 
 
-def test_52_a_budget_without_a_bound_says_so_when_it_loads(caplog: pytest.LogCaptureFixture) -> None:
+def test_52_a_budget_without_a_bound_says_so_when_it_loads(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     Shield.load({"name": "p", "guards": [{"use": "budget", "tokens": 100, "reserve_tokens": 10}]})
     assert caplog.messages == []
     Shield.load({"name": "p", "guards": [{"use": "budget", "tokens": 100}]})
     (said,) = caplog.messages
-    assert said.startswith("policy `p`: `budget` has no bound for the `tokens` of an action that nobody estimates")
+    assert said.startswith(
+        "policy `p`: `budget` has no bound for the `tokens` of an action that nobody estimates"
+    )
     assert "give `reserve_tokens`" in said

@@ -32,7 +32,8 @@ GOES: frozenset[str] = frozenset(NAMES[: PROCEEDS + 1])
 
 
 class Slow:
-    """A store that lets others run before and after it has carried a batch out: so it can be cancelled at both."""
+    """A store that lets others run before and after it has carried a batch out: so it can be
+    cancelled at both."""
 
     def __init__(self, store: Any) -> None:
         self.inner = store
@@ -51,7 +52,11 @@ class Slow:
 def unmatched(journal: MemoryJournal) -> tuple[list[str], int]:
     """The calls that went ahead and have no outcome, and how many went ahead."""
     entries = [kept.read() for kept in journal.kept()]
-    begun = [e.id for e in entries if e.kind == INTENT and e.stage in ("tool_call", "model_call") and e.action in GOES]
+    begun = [
+        e.id
+        for e in entries
+        if e.kind == INTENT and e.stage in ("tool_call", "model_call") and e.action in GOES
+    ]
     ended = {e.call for e in entries if e.kind == OUTCOME}
     return [one for one in begun if one not in ended], len(begun)
 
@@ -98,7 +103,8 @@ KINDS: list[Callable[[Any, int], Any]] = [
 
 
 async def cancelled_everywhere(run: Any, seed: int, calls: int) -> None:
-    """Calls of every kind, several at once, each cancelled after some turns of the loop, or not at all."""
+    """Calls of every kind, several at once, each cancelled after some turns of the loop, or not at
+    all."""
     draw = random.Random(seed)
 
     async def one(number: int) -> None:
@@ -109,7 +115,11 @@ async def cancelled_everywhere(run: Any, seed: int, calls: int) -> None:
             task.cancel()
             await asyncio.sleep(0)
         await asyncio.gather(task, return_exceptions=True)
-        assert task.cancelled() or task.exception() is None or isinstance(task.exception(), (Refused, ValueError))
+        assert (
+            task.cancelled()
+            or task.exception() is None
+            or isinstance(task.exception(), (Refused, ValueError))
+        )
 
     for start in range(0, calls, 8):
         await asyncio.gather(*[one(number) for number in range(start, start + 8)])
@@ -134,8 +144,11 @@ def stores(tmp_path: Path) -> dict[str, Callable[[], Any]]:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"] if SOAK else ["memory", "sqlite"])
 @pytest.mark.parametrize("seed", range(40 if SOAK else 2))
-def test_a_call_that_is_cancelled_anywhere_has_an_outcome(tmp_path: Path, kind: str, seed: int) -> None:
-    """Before, during and after the tool, once or twice: one for each call that went ahead, and nothing stays held."""
+def test_a_call_that_is_cancelled_anywhere_has_an_outcome(
+    tmp_path: Path, kind: str, seed: int
+) -> None:
+    """Before, during and after the tool, once or twice: one for each call that went ahead, and
+    nothing stays held."""
     journal, store = MemoryJournal(), stores(tmp_path)[kind]()
     shield = Shield.load(POLICY, store=store, journal=journal)
     run = shield.run("ann", "bill")
@@ -158,10 +171,20 @@ def test_an_interrupt_anywhere_in_a_call_leaves_no_call_without_an_outcome() -> 
 
         def interrupting(frame: Any, event: str, _arg: Any, at: int = lines) -> Any:
             nonlocal seen, place
-            if not frame.f_code.co_filename.endswith(("runtime/calling/call.py", "runtime/deciding/course.py")):
-                return None if event == "call" and "stanchion" not in frame.f_code.co_filename else interrupting
-            # Python 3.11 has no handler for the line of a `try` itself, and delivers no signal there either.
-            if event == "line" and linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() != "try:":
+            if not frame.f_code.co_filename.endswith(
+                ("runtime/calling/call.py", "runtime/deciding/course.py")
+            ):
+                return (
+                    None
+                    if event == "call" and "stanchion" not in frame.f_code.co_filename
+                    else interrupting
+                )
+            # Python 3.11 has no handler for the line of a `try` itself, and delivers no signal
+            # there either.
+            if (
+                event == "line"
+                and linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() != "try:"
+            ):
                 seen += 1
                 if seen == at + 1:
                     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
@@ -218,7 +241,11 @@ def test_a_generator_that_is_left_however_has_an_outcome(tool: Any, how: str) ->
     gc.collect()
     run.close()
     assert unmatched(journal)[0] == []
-    errors = [entry.beside.get("error") for kept in journal.kept() if (entry := kept.read()).stage == "error"]
+    errors = [
+        entry.beside.get("error")
+        for kept in journal.kept()
+        if (entry := kept.read()).stage == "error"
+    ]
     assert errors == (["LookupError"] if tool is bad_end and how != "never taken" else [])
 
 
@@ -256,6 +283,8 @@ def test_a_stream_that_no_call_began_has_an_outcome_too(how: str) -> None:
     else:
         with pytest.raises((Refused, KeyboardInterrupt, OSError)):
             list(stream)
-    outcomes = [entry for entry in (kept.read() for kept in journal.kept()) if entry.kind == OUTCOME]
+    outcomes = [
+        entry for entry in (kept.read() for kept in journal.kept()) if entry.kind == OUTCOME
+    ]
     assert [entry.stage for entry in outcomes] == ["model_reply" if how == "refused" else "error"]
     assert how == "broken" or outcomes[0].notes

@@ -1,4 +1,5 @@
-"""53: a guard may give anything, in any field, at any stage: it has failed, and nothing raw comes out."""
+"""53: a guard may give anything, in any field, at any stage: it has failed, and nothing raw comes
+out."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ from tests.runtime.guards import says
 
 SOAK = bool(os.environ.get("STANCHION_SOAK"))
 JUNK: list[Any] = [
-    None, 0, -1, 3.5, True, "text", "", b"bytes", [], [1], {}, {"a": 1}, (), (1,), ("x",), (None,), object(), int,
-    ({},), ((),), [Patch((), "x")], (Patch((), "x"), 5), (Patch(5, "x"),), (Patch((), "x", "a", "b"),),  # type: ignore[arg-type]
-    (Patch(({},), 1),), (Patch((), object()),), Finding(Action.BLOCK, "x.y"), Retry("many"), Wait(None), Isolate(5),  # type: ignore[arg-type]
-    Signals(5), Signals((("x", 5),)), Signals((("", ("no such",)),)), Exception("no"), iter([1]), lambda: 1, 10**400,  # type: ignore[arg-type]
+    None, 0, -1, 3.5, True, "text", "", b"bytes", [], [1], {}, {"a": 1}, (), (1,), ("x",), (None,),
+    object(), int,
+    ({},), ((),), [Patch((), "x")], (Patch((), "x"), 5), (Patch(5, "x"),), (Patch((), "x", "a", "b"),),  # type: ignore[arg-type]  # noqa: E501
+    (Patch(({},), 1),), (Patch((), object()),), Finding(Action.BLOCK, "x.y"), Retry("many"), Wait(None), Isolate(5),  # type: ignore[arg-type]  # noqa: E501
+    Signals(5), Signals((("x", 5),)), Signals((("", ("no such",)),)), Exception("no"), iter([1]), lambda: 1, 10**400,  # type: ignore[arg-type]  # noqa: E501
     float("nan"), "\udcff", ("\udcff",), Action.BLOCK, Stage.PROMPT, When.LOOK, NotImplemented, ...,
 ]  # fmt: skip
 FIELDS = (
@@ -43,7 +45,8 @@ SOUND: dict[str, Any] = {"action": Action.WARN, "code": "x.y"}
 
 
 def findings(draw: random.Random) -> Any:
-    """Something that a guard gives in place of a finding, or a finding with junk in some of its fields."""
+    """Something that a guard gives in place of a finding, or a finding with junk in some of its
+    fields."""
     if draw.random() < 0.2:
         return draw.choice(JUNK)
     fields = {name: draw.choice(JUNK) for name in draw.sample(FIELDS, draw.choice((1, 1, 2)))}
@@ -70,7 +73,9 @@ class Giving:
             return findings(self._draw)
         since, until = self._sometimes(0), self._sometimes(FOREVER)
         made = self._draw.choice((None, findings(self._draw)))
-        return self._sometimes(Ruling(made, self._sometimes({"n": 1}), since, until, self._sometimes(None)))
+        return self._sometimes(
+            Ruling(made, self._sometimes({"n": 1}), since, until, self._sometimes(None))
+        )
 
     def refused(self, *_asked: Any) -> Any:
         """What it says of a refusal."""
@@ -120,8 +125,15 @@ def everything(run: Any, number: int) -> None:
         lambda: list(run.call(pages, number)),
         lambda: run.model(lambda _messages: "hi", [{"content": "hello"}]),
         lambda: list(run.stream(["a", "b"])),
-        lambda: run.result("tool", {"number": number}, number, call=run.check("tool", {"number": number}).id),
-        lambda: (run.prompt("hello"), run.handoff("bob", {}), run.handoff_done("bob"), run.egress("http://a.example")),
+        lambda: run.result(
+            "tool", {"number": number}, number, call=run.check("tool", {"number": number}).id
+        ),
+        lambda: (
+            run.prompt("hello"),
+            run.handoff("bob", {}),
+            run.handoff_done("bob"),
+            run.egress("http://a.example"),
+        ),
         lambda: run.charge(tokens=3, settled=True),
         lambda: run.rollback(),
     )
@@ -146,9 +158,13 @@ def test_junk_in_any_field_fails_closed_and_nothing_raw_comes_out(kind: Kind, se
     assert len([kept.read() for kept in journal.kept()]) > 10
 
 
-@pytest.mark.parametrize("patches", [("x",), ({"path": ()},), (None,), 5, "patch", (Patch(JUNK[1], "x"),)])
+@pytest.mark.parametrize(
+    "patches", [("x",), ({"path": ()},), (None,), 5, "patch", (Patch(JUNK[1], "x"),)]
+)
 @pytest.mark.parametrize("stage", [Stage.TOOL_CALL, Stage.TOOL_RESULT])
-def test_a_finding_with_something_else_than_patches_is_the_guards_failure(stage: Stage, patches: Any) -> None:
+def test_a_finding_with_something_else_than_patches_is_the_guards_failure(
+    stage: Stage, patches: Any
+) -> None:
     """It is refused, named and written down; and what has happened is told as done."""
     journal = MemoryJournal()
     ran: list[int] = []

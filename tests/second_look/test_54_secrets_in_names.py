@@ -1,4 +1,5 @@
-"""Secrets in names, in operators' words, in prose and in pieces: nothing of them is written down or told."""
+"""Secrets in names, in operators' words, in prose and in pieces: nothing of them is written down or
+told."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 PASSWORD = "hunter2-7f3a"
 TOLD = f"my password is {PASSWORD}"
 POLICY: dict[str, Any] = {"name": "p", "guards": [{"use": "secrets"}]}
-ASK: dict[str, Any] = {"use": "rule", "id": "ask", "stages": ["tool_call"], "check": "false", "action": "escalate"}
+ASK: dict[str, Any] = {
+    "use": "rule",
+    "id": "ask",
+    "stages": ["tool_call"],
+    "check": "false",
+    "action": "escalate",
+}
 ASKING: dict[str, Any] = {"name": "p", "guards": [{"use": "secrets"}, ASK]}
 BARE: dict[str, Any] = {"name": "bare", "guards": [{"use": "step_limit", "max_steps": 9}]}
 
@@ -39,7 +46,9 @@ def shield(trail: Path) -> Any:
 
 def written(folder: Path) -> str:
     """Everything that is in the files of a trail."""
-    return "\n".join(file.read_bytes().decode("utf-8", "replace") for file in folder.rglob("*") if file.is_file())
+    return "\n".join(
+        file.read_bytes().decode("utf-8", "replace") for file in folder.rglob("*") if file.is_file()
+    )
 
 
 class Odd(Exception):
@@ -55,7 +64,9 @@ def fails(error: type[Exception]) -> Callable[[], None]:
 
 DOES: dict[str, Callable[[Shield], Any]] = {
     "the tool of a check": lambda shield: shield.run("a").check(TOKEN, {}),
-    "the tool of a call": lambda shield: shield.run("a").call(shield.tool(name=f"deploy_{TOKEN}")(lambda: 1)),
+    "the tool of a call": lambda shield: shield.run("a").call(
+        shield.tool(name=f"deploy_{TOKEN}")(lambda: 1)
+    ),
     "the agent": lambda shield: shield.run(TOKEN).check("ls", {}),
     "the task": lambda shield: shield.run("a", TOKEN).check("ls", {}),
     "the run": lambda shield: shield.run("a", id=TOKEN).check("ls", {}),
@@ -63,9 +74,13 @@ DOES: dict[str, Callable[[Shield], Any]] = {
     "the role": lambda shield: shield.run("a", role=TOKEN).check("ls", {}),
     "a tool that is added": lambda shield: shield.run("a", tools=[TOKEN]).check("ls", {}),
     "the parent of a run": lambda shield: shield.run("a", id=TOKEN).spawn("b").check("ls", {}),
-    "a prompt's source": lambda shield: shield.run("a").judge("prompt", text="hi", source=TOKEN, trusted=False),
+    "a prompt's source": lambda shield: shield.run("a").judge(
+        "prompt", text="hi", source=TOKEN, trusted=False
+    ),
     "a handoff's target": lambda shield: shield.run("a").judge("handoff", to=TOKEN),
-    "an exception's class": lambda shield: shield.run("a").call(shield.tool(name="t")(fails(type(TOKEN, (Odd,), {})))),
+    "an exception's class": lambda shield: shield.run("a").call(
+        shield.tool(name="t")(fails(type(TOKEN, (Odd,), {})))
+    ),
     "an error's base": lambda shield: shield.run("a").call(
         shield.tool(name="t")(fails(type("Worse", (type(TOKEN, (Odd,), {}),), {})))
     ),
@@ -77,7 +92,9 @@ DOES: dict[str, Callable[[Shield], Any]] = {
     "why safe mode is on": lambda shield: shield.safe_mode(True, TOKEN),
     "what is isolated": lambda shield: shield.quarantine(f"agent:{TOKEN}", why=TOKEN),
     "why a run is cancelled": lambda shield: begun(shield).cancel(TOKEN),
-    "why something is allowed": lambda shield: Allowances(shield).allow("0" * 12, tool=TOKEN, why=TOKEN, by=TOKEN),
+    "why something is allowed": lambda shield: Allowances(shield).allow(
+        "0" * 12, tool=TOKEN, why=TOKEN, by=TOKEN
+    ),
 }
 
 
@@ -98,7 +115,9 @@ def test_a_secret_in_a_name_is_not_written_down(what: str, shield: Shield, trail
     assert "[github-pat-" in text or "[redacted:github-pat]" in text
 
 
-def test_a_name_is_shown_alike_everywhere_and_told_from_another(shield: Shield, trail: Path) -> None:
+def test_a_name_is_shown_alike_everywhere_and_told_from_another(
+    shield: Shield, trail: Path
+) -> None:
     other = "ghp_" + "AWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUy"
     for name in (TOKEN, f"x-{TOKEN}", other):
         shield.run(name, id=f"run-{name}").check(name, {})
@@ -151,22 +170,30 @@ def test_a_ticket_has_none_and_its_agent_cannot_answer_it(trail: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "policy", ["default", {"name": "bare", "guards": [{"use": "step_limit", "max_steps": 9}]}], ids=str
+    "policy",
+    ["default", {"name": "bare", "guards": [{"use": "step_limit", "max_steps": 9}]}],
+    ids=str,
 )
 def test_a_password_told_in_prose_reaches_no_record(policy: Any, trail: Path) -> None:
     with Shield.load(policy, journal=trail, store="memory:") as shield:
         run = shield.run("a")
         run.prompt(f"hello, {TOLD}, please log in")
         run.check("note", {"text": [TOLD], "more": {"x": f"{TOLD}."}})
-        run.judge("tool_result", tool="t", args={}, result=[f"the wifi password for guests is {PASSWORD}"])
+        run.judge(
+            "tool_result", tool="t", args={}, result=[f"the wifi password for guests is {PASSWORD}"]
+        )
         shield.halt(f"because {TOLD}")
     assert PASSWORD not in written(trail)
 
 
 @pytest.mark.parametrize("cut", [4, 10, 20, 38])
 @pytest.mark.parametrize("action", ["redact", "block", "warn"])
-def test_a_token_over_two_items_of_a_list_reaches_no_record(cut: int, action: str, trail: Path) -> None:
-    with Shield.load({"name": "p", "guards": [{"use": "secrets", "action": action}]}, journal=trail) as shield:
+def test_a_token_over_two_items_of_a_list_reaches_no_record(
+    cut: int, action: str, trail: Path
+) -> None:
+    with Shield.load(
+        {"name": "p", "guards": [{"use": "secrets", "action": action}]}, journal=trail
+    ) as shield:
         args = {"parts": ["first", f"token {TOKEN[:cut]}", TOKEN[cut:]], "n": 1}
         decision = shield.run("a").check("send", args)
         shield.run("a").check("send", {"parts": [TOKEN[:12], TOKEN[12:24], TOKEN[24:]]})
@@ -192,8 +219,12 @@ def test_a_canary_does_not_leave_in_a_name(name: str) -> None:
     assert run.check("send", {}).proceeds
 
 
-@pytest.mark.parametrize(("action", "refused"), [("block", True), ("warn", False), ("redact", False)])
-def test_a_secret_in_a_name_is_refused_where_the_policy_refuses_secrets(action: str, refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("action", "refused"), [("block", True), ("warn", False), ("redact", False)]
+)
+def test_a_secret_in_a_name_is_refused_where_the_policy_refuses_secrets(
+    action: str, refused: bool
+) -> None:
     policy = {"name": "p", "guards": [{"use": "secrets", "action": action}]}
     run = Shield.load(policy, store="memory:", journal="memory:").run("a")
     for decision in (run.check(f"call_{TOKEN}_now", {}), run.judge("handoff", to=TOKEN)):
@@ -227,7 +258,10 @@ def test_a_secret_in_the_name_of_a_call_or_of_what_broke_is_not_written_down(tra
         def judge(self, event: Any) -> None:
             raise type(TOKEN, (Exception,), {})
 
-    with Shield.load(POLICY, guards=[Breaks()], journal=trail, store="memory:") as shield, shield.run("ann") as run:
+    with (
+        Shield.load(POLICY, guards=[Breaks()], journal=trail, store="memory:") as shield,
+        shield.run("ann") as run,
+    ):
         run.result("t", {}, "x", call=TOKEN)
         run.error("t", "Broken", call=TOKEN)
         run.check("t", {})
@@ -236,7 +270,9 @@ def test_a_secret_in_the_name_of_a_call_or_of_what_broke_is_not_written_down(tra
 
 def test_two_guards_redact_in_the_same_names_of_a_result() -> None:
     guards = [{"use": "secrets"}, {"use": "pii"}]
-    with Shield.load({"name": "p", "guards": guards}, journal=MemoryJournal(), store="memory:") as shield:
+    with Shield.load(
+        {"name": "p", "guards": guards}, journal=MemoryJournal(), store="memory:"
+    ) as shield:
         given = {f"for {TOKEN}": {"card 4111 1111 1111 1111": TOKEN}, "b": 2}
         left = shield.run("a").call(shield.tool(name="t")(lambda: given))
     secret, card = "[redacted:github-pat]", "[redacted:credit-card]"

@@ -1,4 +1,5 @@
-"""Brokers for tests: one in a thread, and one in a process of its own, of this user or of another."""
+"""Brokers for tests: one in a thread, and one in a process of its own, of this user or of
+another."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def open_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def serving(shield: Shield, sessions: Sessions | None = None, key: bytes = b"k" * 32) -> Iterator[Path]:
+def serving(
+    shield: Shield, sessions: Sessions | None = None, key: bytes = b"k" * 32
+) -> Iterator[Path]:
     """A broker for this user in a thread; gives its socket."""
     with open_folder() as folder:
         path = folder / "broker.sock"
@@ -62,8 +65,20 @@ class Running:
     """A broker in a process of its own."""
 
     def __init__(self, folder: Path, policy: str, *allowed: str, uid: int | None = None) -> None:
-        self.folder, self.socket, self.state = folder, folder / "run" / "broker.sock", folder / "state"
-        self._command = ["broker", "--socket", str(self.socket), "--policy", policy, "--state", str(self.state)]
+        self.folder, self.socket, self.state = (
+            folder,
+            folder / "run" / "broker.sock",
+            folder / "state",
+        )
+        self._command = [
+            "broker",
+            "--socket",
+            str(self.socket),
+            "--policy",
+            policy,
+            "--state",
+            str(self.state),
+        ]
         for one in allowed:
             self._command += ["--allow-user", one]
         self._uid = uid
@@ -110,12 +125,23 @@ def stanchion_as(uid: int | None, *words: str) -> subprocess.Popen[str]:
     return python_as(uid, "-m", "stanchion", *words)
 
 
-def python_as(uid: int | None, *words: str, stdin: int = subprocess.DEVNULL, **environ: str) -> subprocess.Popen[str]:
+def python_as(
+    uid: int | None, *words: str, stdin: int = subprocess.DEVNULL, **environ: str
+) -> subprocess.Popen[str]:
     """Start an interpreter, as another user where one is given."""
     program = sys.executable if uid is None else interpreter(uid)
     assert program is not None
-    places = {"PYTHONPATH": f"{SOURCE}:{PACKAGES}", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/nowhere", **environ}
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(("STANCHION_", "VERONICA_"))}
+    places = {
+        "PYTHONPATH": f"{SOURCE}:{PACKAGES}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": "/nowhere",
+        **environ,
+    }
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(("STANCHION_", "VERONICA_"))
+    }
     who: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
     return subprocess.Popen(
         [program, *words],
@@ -131,7 +157,8 @@ def python_as(uid: int | None, *words: str, stdin: int = subprocess.DEVNULL, **e
 
 @cache
 def interpreter(uid: int) -> str | None:
-    """An interpreter that another user can run Stanchion with; `None` where there is none, or nobody can be another."""
+    """An interpreter that another user can run Stanchion with; `None` where there is none, or
+    nobody can be another."""
     if os.geteuid() != 0:
         return None
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"

@@ -1,4 +1,5 @@
-"""An agent behind a broker that wants a payment: nothing that it tries changes anything, and a signed yes works."""
+"""An agent behind a broker that wants a payment: nothing that it tries changes anything, and a
+signed yes works."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def asked():
         except Refused as refused:
             return "refused" if refused.decision.action.name in ("ESCALATE", "BLOCK") else repr(refused)
 print(asked())
-"""
+"""  # noqa: E501
 
 TRIES = {
     "approve": "Shield.load('broker:' + sys.argv[1]).approve('a' * 12, by='ann')",
@@ -50,14 +51,16 @@ TRIES = {
     "enrol": "Shield.load('broker:' + sys.argv[1]).enrol('add', None, 'me')",
     "reload": "Shield.load('broker:' + sys.argv[1]).reload({'name': 'p'})",
     "state": "Shield.load('default', store=sys.argv[2] + '/state.db').approve('a' * 12, by='ann')",
-    "environment": "os.environ.update(STANCHION_STATE_DIR=sys.argv[2]) or Shield.load('default').resume()",
+    "environment": (
+        "os.environ.update(STANCHION_STATE_DIR=sys.argv[2]) or Shield.load('default').resume()"
+    ),
     "noise": "Shield.load('broker:' + sys.argv[1]).answer(b'{}')",
     "unproven": "Shield.load('broker:' + sys.argv[1]).answer(sys.argv[3].encode())",
     "replace": "os.rename(sys.argv[2], sys.argv[2] + '.x')",
     "halt": "Shield.load('broker:' + sys.argv[1]).halt(scope='fleet')",
     "command": (
-        "subprocess.run([sys.executable, '-m', 'stanchion', 'tickets', 'list'], check=True, capture_output=True, "
-        "env={**os.environ, 'STANCHION_STATE_DIR': sys.argv[2]})"
+        "subprocess.run([sys.executable, '-m', 'stanchion', 'tickets', 'list'], check=True, "
+        "capture_output=True, env={**os.environ, 'STANCHION_STATE_DIR': sys.argv[2]})"
     ),
 }
 """What it tries, each in a program of its own that has to fail."""
@@ -72,7 +75,11 @@ class Scene:
 
     def asks(self, code: str = "", *more: str) -> str:
         """What the agent's program says, which asks for the payment after what it tries."""
-        words = ("-c", ASKS.replace("print(asked())", code + "\nprint(asked())"), str(self.broker.socket))
+        words = (
+            "-c",
+            ASKS.replace("print(asked())", code + "\nprint(asked())"),
+            str(self.broker.socket),
+        )
         program = python_as(AGENT_UID, *words, str(self.broker.state), *more)
         said, trouble = program.communicate()
         assert program.returncode == 0, trouble
@@ -81,7 +88,9 @@ class Scene:
     def shield(self) -> Shield:
         """A shield on the broker's state, as its own user could have one."""
         folder = self.broker.state
-        return Shield.load(folder / "policy.yaml", store=str(folder / "state.db"), journal="memory:")
+        return Shield.load(
+            folder / "policy.yaml", store=str(folder / "state.db"), journal="memory:"
+        )
 
 
 @pytest.fixture
@@ -105,7 +114,8 @@ def test_nothing_that_it_tries_lets_the_payment_happen_or_changes_anything(scene
     forged = json.dumps(json.loads(Answer(act=act, way="terminal").bytes))  # type: ignore[arg-type]
     for name, attempt in TRIES.items():
         code = (
-            f"try:\n    {attempt}\n    print('done')\nexcept BaseException as error:\n    print(type(error).__name__)"
+            f"try:\n    {attempt}\n    print('done')\nexcept BaseException as error:\n    "
+            f"print(type(error).__name__)"
         )
         tried, asked = scene.asks(code, forged).split("\n")
         assert tried != "done", name
@@ -115,7 +125,9 @@ def test_nothing_that_it_tries_lets_the_payment_happen_or_changes_anything(scene
         assert (still.state, still.generation, still.answer) == ("open", 1, None)
 
 
-def test_an_operators_signed_answer_can_be_carried_by_the_agent_itself(scene: Scene, tmp_path: Path) -> None:
+def test_an_operators_signed_answer_can_be_carried_by_the_agent_itself(
+    scene: Scene, tmp_path: Path
+) -> None:
     assert scene.asks() == "refused"
     with scene.shield() as shield:
         (ticket,) = shield.tickets()

@@ -53,7 +53,12 @@ def test_the_tools_own_exception_comes_back(far: Any) -> None:
 
 def test_what_a_tool_says_that_a_call_uses_is_reserved() -> None:
     policy: dict[str, Any] = {**BARE, "guards": [{"use": "budget", "cost_usd": 1}]}
-    with Shield.load(policy) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+    with (
+        Shield.load(policy) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run() as run,
+    ):
         tool = Tool(lambda number: number, "buy", usage={"cost_usd": 0.4})
         assert [run.call(tool, 1), run.call(tool, 2)] == [1, 2]
         with pytest.raises(Refused, match=r"\$1"):
@@ -70,7 +75,10 @@ def test_a_refused_call_does_not_run_and_says_why(far: Any) -> None:
         run.call(no)
     assert not ran
     assert refused.value.decision.action is Action.BLOCK
-    with Shield.load(BARE, guards=[says(Action.BLOCK, Stage.TOOL_CALL)]).run() as here, pytest.raises(Refused) as same:
+    with (
+        Shield.load(BARE, guards=[says(Action.BLOCK, Stage.TOOL_CALL)]).run() as here,
+        pytest.raises(Refused) as same,
+    ):
         here.call(no)
     assert str(refused.value) == str(same.value)
 
@@ -96,7 +104,12 @@ def test_async_code_and_decorated_functions(far: Any) -> None:
 def test_redacted_results_keep_their_type_and_their_other_parts(kind: Any) -> None:
     other = object()
     hides = says(Action.REDACT, Stage.TOOL_RESULT, patches=(Patch(("text",), "[hidden]"),))
-    with Shield.load(BARE, guards=[hides]) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+    with (
+        Shield.load(BARE, guards=[hides]) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run() as run,
+    ):
         came = run.call(lambda: kind(text="secret", other=other))
         assert type(came) is kind
         fields = came if kind is dict else vars(came)
@@ -107,8 +120,16 @@ def test_redacted_results_keep_their_type_and_their_other_parts(kind: Any) -> No
 def test_redacted_arguments_reach_the_tool(far: Any) -> None:
     hides = says(Action.REDACT, Stage.TOOL_CALL, patches=(Patch(("text",), "[hidden]"),))
     other = object()
-    with Shield.load(BARE, guards=[hides]) as shield, serving(shield) as path, through(path) as far, far.run() as run:
-        assert run.call(lambda text, other: (text, other), "secret", other=other) == ("[hidden]", other)
+    with (
+        Shield.load(BARE, guards=[hides]) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run() as run,
+    ):
+        assert run.call(lambda text, other: (text, other), "secret", other=other) == (
+            "[hidden]",
+            other,
+        )
 
 
 def test_an_error_that_shows_what_guards_redact_is_withheld() -> None:
@@ -117,7 +138,12 @@ def test_an_error_that_shows_what_guards_redact_is_withheld() -> None:
     def fails() -> None:
         raise OSError("the password is hunter2")
 
-    with Shield.load(BARE, guards=[hides]) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+    with (
+        Shield.load(BARE, guards=[hides]) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run() as run,
+    ):
         with pytest.raises(ToolFailed, match=r"\[hidden\]") as failed:
             run.call(fails)
         assert failed.value.__cause__ is None
@@ -167,14 +193,24 @@ def test_failed_calls_are_tried_again_here() -> None:
 
     policy: Any = {"name": "again", "guards": [{"use": "recovery", "backoff_base_s": 0.001}]}
     policy |= {"tools": {"shaky": {"annotations": ["idempotent"]}}}
-    with Shield.load(policy) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+    with (
+        Shield.load(policy) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run() as run,
+    ):
         assert run.call(shaky) == "there"
     assert len(tries) == 3
 
 
 def test_children_spend_what_was_carved_out_for_them() -> None:
     policy = {"name": "p", "guards": [{"use": "budget", "calls": 5, "per": "run"}]}
-    with Shield.load(policy) as shield, serving(shield) as path, through(path) as far, far.run("ann") as run:
+    with (
+        Shield.load(policy) as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run("ann") as run,
+    ):
         with run.spawn("bob", budget={"calls": 2}) as child:
             codes = [child.check("x", {}).code for _ in range(3)]
             assert [code == "" for code in codes] == [True, True, False]
@@ -311,7 +347,9 @@ def test_bad_reports_are_errors_as_they_are_here(far: Any) -> None:
             run.check("x", {}, apples=1)
 
 
-def test_a_broker_is_named_by_store_and_by_environment(far: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_is_named_by_store_and_by_environment(
+    far: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = f"broker:{far.link.path}"
     for store in (name, None):
         with Shield.load(store=store) as one, one.run() as run:
@@ -324,7 +362,9 @@ def test_a_broker_is_named_by_store_and_by_environment(far: Any, monkeypatch: py
         Shield.load("broker:here.sock")
 
 
-def test_a_policy_that_is_not_in_force_is_said_to_be(far: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_policy_that_is_not_in_force_is_said_to_be(
+    far: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     Shield.load("strict", store=f"broker:{far.link.path}").close()
     assert "`strict` is not in force" in caplog.text
 

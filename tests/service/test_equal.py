@@ -1,4 +1,5 @@
-"""The same events get the same decisions through a broker and in this process, apart from their ids."""
+"""The same events get the same decisions through a broker and in this process, apart from their
+ids."""
 
 from __future__ import annotations
 
@@ -65,24 +66,39 @@ LEAVES = st.one_of(
 )
 VALUES = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "text", "command"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "text", "command"]), inner)
+    ),
 )
 ARGS = st.dictionaries(st.sampled_from(["command", "text", "n"]), VALUES, max_size=3)
 TOOLS = st.sampled_from(["bash", "pay", "drop", "search"])
-ERRORS = st.sampled_from([TimeoutError("late"), "ValueError", OSError("AKIAIOSFODNN7EXAMPLE"), KeyError(3)])
+ERRORS = st.sampled_from(
+    [TimeoutError("late"), "ValueError", OSError("AKIAIOSFODNN7EXAMPLE"), KeyError(3)]
+)
 EVENTS = st.one_of(
-    st.tuples(st.just("check"), TOOLS, ARGS, st.sampled_from([{}, {"tokens": 300}, {"tokens": -1}])),
+    st.tuples(
+        st.just("check"), TOOLS, ARGS, st.sampled_from([{}, {"tokens": 300}, {"tokens": -1}])
+    ),
     st.tuples(st.just("result"), TOOLS, ARGS, VALUES),
     st.tuples(st.just("error"), TOOLS, ERRORS),
     st.tuples(st.just("prompt"), WORDS, st.just("user"), st.booleans()),
     st.tuples(st.just("model_call"), st.lists(WORDS, max_size=2)),
     st.tuples(st.just("model_chunk"), WORDS),
     st.tuples(st.just("model_reply"), WORDS),
-    st.tuples(st.just("egress"), st.sampled_from(["http://127.0.0.1/x", "https://a.test/?q=1", "nonsense"])),
+    st.tuples(
+        st.just("egress"),
+        st.sampled_from(["http://127.0.0.1/x", "https://a.test/?q=1", "nonsense"]),
+    ),
     st.tuples(st.just("charge"), st.integers(-1, 3_000)),
     st.tuples(st.just("handoff"), st.just("bob"), ARGS),
     st.tuples(st.just("handoff_done"), st.just("bob")),
-    st.tuples(st.just("call"), TOOLS, ARGS, VALUES | ERRORS.filter(lambda error: isinstance(error, Exception))),
+    st.tuples(
+        st.just("call"),
+        TOOLS,
+        ARGS,
+        VALUES | ERRORS.filter(lambda error: isinstance(error, Exception)),
+    ),
     st.tuples(st.just("notices")),
 )
 
@@ -100,8 +116,18 @@ def said(run: Any, event: tuple[Any, ...]) -> Any:
     except Refused as refused:
         return "refused", str(refused), shown(refused.decision), repr(refused.partial)
     except Exception as error:  # noqa: BLE001 - whatever is raised has to be the same
-        return type(error).__name__, IDS.sub("ID", str(error)), getattr(error, "__notes__", None) is None
-    return shown(came) if hasattr(came, "findings") else came if isinstance(came, Thing) else IDS.sub("ID", repr(came))
+        return (
+            type(error).__name__,
+            IDS.sub("ID", str(error)),
+            getattr(error, "__notes__", None) is None,
+        )
+    return (
+        shown(came)
+        if hasattr(came, "findings")
+        else came
+        if isinstance(came, Thing)
+        else IDS.sub("ID", repr(came))
+    )
 
 
 def shown(decision: Any) -> str:

@@ -1,4 +1,5 @@
-"""Whatever is sent to a broker, it stays up, and nothing is let through that nobody asked for in the right way."""
+"""Whatever is sent to a broker, it stays up, and nothing is let through that nobody asked for in
+the right way."""
 
 from __future__ import annotations
 
@@ -24,12 +25,35 @@ from tests.service.brokers import serving
 REPLIES: Any = msgspec.msgpack.Decoder(m.Reply)
 HELLO = packed(m.Hello(m.VERSION))
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=5) | st.binary(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.binary(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=10,
 )
-NAMES = [kind.__name__ for kind in (m.Begin, m.Resume, m.Report, m.Call, m.End, m.Notices, m.Tighten, m.Answer)]
-FIELDS = ["id", "run", "token", "stage", "fields", "tool", "args", "parent", "passed", "fault", "what", "risk"]
+NAMES = [
+    kind.__name__
+    for kind in (m.Begin, m.Resume, m.Report, m.Call, m.End, m.Notices, m.Tighten, m.Answer)
+]
+FIELDS = [
+    "id",
+    "run",
+    "token",
+    "stage",
+    "fields",
+    "tool",
+    "args",
+    "parent",
+    "passed",
+    "fault",
+    "what",
+    "risk",
+]
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +110,22 @@ def test_bytes_that_mean_nothing(broker: Path, data: bytes, greeted: bool) -> No
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(name=st.sampled_from(NAMES), fields=st.dictionaries(st.sampled_from(FIELDS), ANYTHING), run=st.booleans())
-def test_messages_that_are_nearly_right(broker: Path, name: str, fields: dict[str, Any], run: bool) -> None:
+@given(
+    name=st.sampled_from(NAMES),
+    fields=st.dictionaries(st.sampled_from(FIELDS), ANYTHING),
+    run=st.booleans(),
+)
+def test_messages_that_are_nearly_right(
+    broker: Path, name: str, fields: dict[str, Any], run: bool
+) -> None:
     """Also about a run that is there, without its token."""
     with through(broker) as far, far.run() as mine, connected(broker) as sock:
-        message = {"id": "1", **fields, "type": name, **({"run": mine.id, "parent": mine.id} if run else {})}
+        message = {
+            "id": "1",
+            **fields,
+            "type": name,
+            **({"run": mine.id, "parent": mine.id} if run else {}),
+        }
         body = msgspec.msgpack.encode(message)
         sock.sendall(HELLO + len(body).to_bytes(4, "big") + body)
         lets_nothing_through(answers(sock))
@@ -102,7 +137,9 @@ def test_messages_that_are_nearly_right(broker: Path, name: str, fields: dict[st
 def test_a_token_of_another_run_speaks_for_no_run(broker: Path, data: st.DataObject) -> None:
     with through(broker) as far, far.run() as mine, far.run() as other, connected(broker) as sock:
         right = other._began.token
-        token = data.draw(st.sampled_from([right, "", "0" * 64, right[:-1], right.upper()]) | st.text(max_size=64))
+        token = data.draw(
+            st.sampled_from([right, "", "0" * 64, right[:-1], right.upper()]) | st.text(max_size=64)
+        )
         report = m.Report("1", mine.id, token, "tool_call", m.Value({"tool": "x", "args": {}}))
         call = m.Call("2", mine.id, token, "x", m.Value({}))
         sock.sendall(HELLO + packed(report) + packed(call))
@@ -121,7 +158,9 @@ def test_a_token_of_another_run_speaks_for_no_run(broker: Path, data: st.DataObj
         ((40_000).to_bytes(4, "big") + b"\x91" * 39_999 + b"\xc0", "not a message"),
     ],
 )
-def test_a_broken_frame_ends_its_connection_and_says_why(broker: Path, data: bytes, says: str) -> None:
+def test_a_broken_frame_ends_its_connection_and_says_why(
+    broker: Path, data: bytes, says: str
+) -> None:
     with connected(broker) as sock:
         sock.sendall(HELLO + data)
         _, sorry = answers(sock)
@@ -152,7 +191,9 @@ def test_a_session_of_nobody_is_turned_away(broker: Path) -> None:
 
 def test_the_same_request_gets_its_first_answer(broker: Path) -> None:
     with through(broker) as far, far.run() as run, connected(broker) as sock:
-        report = m.Report("1", run.id, run._began.token, "tool_call", m.Value({"tool": "x", "args": {}}))
+        report = m.Report(
+            "1", run.id, run._began.token, "tool_call", m.Value({"tool": "x", "args": {}})
+        )
         sock.sendall(HELLO + packed(report) * 3)
         _, *replies = answers(sock)
         assert len({reply.decision.id for reply in replies}) == 1 == len(set(map(packed, replies)))

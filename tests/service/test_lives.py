@@ -47,7 +47,10 @@ def test_a_killed_broker_refuses_and_the_next_goes_on_with_the_same_budget(tmp_p
         assert (lost.proceeds, lost.code) == (False, "kernel.broker_lost")
         with pytest.raises(Refused) as refused:
             run.call(len, "abc")
-        assert (refused.value.decision.code, refused.value.happened) == ("kernel.broker_lost", False)
+        assert (refused.value.decision.code, refused.value.happened) == (
+            "kernel.broker_lost",
+            False,
+        )
         with pytest.raises(Refused):
             far.run()
         broker.start()
@@ -73,7 +76,10 @@ def test_a_broker_that_dies_while_a_tool_runs_hands_no_result_on(tmp_path: Path)
 
         with pytest.raises(Refused, match="the call was done") as refused:
             far.run().call(kills)
-        assert (refused.value.decision.code, refused.value.happened) == ("kernel.done_unjudged", True)
+        assert (refused.value.decision.code, refused.value.happened) == (
+            "kernel.done_unjudged",
+            True,
+        )
 
 
 def test_sigterm_ends_it_cleanly_and_nothing_listens_any_more(tmp_path: Path) -> None:
@@ -90,8 +96,19 @@ def test_sigterm_ends_it_cleanly_and_nothing_listens_any_more(tmp_path: Path) ->
 
 def test_a_dead_brokers_socket_is_replaced_and_a_live_ones_is_not(tmp_path: Path) -> None:
     with running(policy_in(tmp_path), ME) as broker:
-        for state, says in ((broker.state, "another broker keeps its state"), (broker.folder / "more", "listens at")):
-            command = ["broker", "--socket", str(broker.socket), "--policy", "default", "--allow-user", ME]
+        for state, says in (
+            (broker.state, "another broker keeps its state"),
+            (broker.folder / "more", "listens at"),
+        ):
+            command = [
+                "broker",
+                "--socket",
+                str(broker.socket),
+                "--policy",
+                "default",
+                "--allow-user",
+                ME,
+            ]
             second = stanchion_as(None, *command, "--state", str(state))
             _, said = second.communicate()
             assert second.returncode == 2
@@ -115,7 +132,11 @@ def test_of_several_that_begin_at_one_socket_one_listens(tmp_path: Path) -> None
                 return None
 
         with ThreadPoolExecutor(4) as pool:
-            (listener,) = [one for one in [each.result() for each in [pool.submit(begun) for _ in range(4)]] if one]
+            (listener,) = [
+                one
+                for one in [each.result() for each in [pool.submit(begun) for _ in range(4)]]
+                if one
+            ]
         with listener, socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))
             listener.settimeout(60)
@@ -220,7 +241,9 @@ def test_it_does_not_start_where_it_protects_nothing(opened: str, says: str) -> 
             (folder / "above").chmod(0o777)
         if opened == "file":
             sock.touch()
-        who = {"nobody": [], "stranger": ["--allow-user", "nosuchuser"]}.get(opened, ["--allow-user", ME])
+        who = {"nobody": [], "stranger": ["--allow-user", "nosuchuser"]}.get(
+            opened, ["--allow-user", ME]
+        )
         where = "state" if opened == "relative" else str(state)
         command = ["broker", "--socket", str(sock), "--policy", str(policy), "--state", where, *who]
         refused = stanchion_as(None, *command)
@@ -274,7 +297,9 @@ def test_what_listens_and_is_no_broker_is_said_to_be_none(tmp_path: Path) -> Non
         thread.join()
 
 
-@pytest.mark.parametrize("command", [["state"], ["halt"], ["tickets", "list"], ["tools", "reset", "x"]])
+@pytest.mark.parametrize(
+    "command", [["state"], ["halt"], ["tickets", "list"], ["tools", "reset", "x"]]
+)
 def test_commands_work_on_a_store_and_not_through_a_broker(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,8 @@ from tests.service.brokers import open_folder, serving
 
 
 class Relay:
-    """Stands between a client and a broker, and cuts a connection in place of the next answer when told to."""
+    """Stands between a client and a broker, and cuts a connection in place of the next answer when
+    told to."""
 
     def __init__(self, path: Path, broker: Path) -> None:
         self._broker = str(broker)

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.brokers import AGENT_UID, BROKER_UID, OTHER_UID, Running, interpreter, python_as, running
+from tests.service.brokers import (
+    AGENT_UID,
+    BROKER_UID,
+    OTHER_UID,
+    Running,
+    interpreter,
+    python_as,
+    running,
+)
 
 pytestmark = pytest.mark.skipif(
     interpreter(AGENT_UID) is None,
@@ -34,7 +42,9 @@ def broker() -> Iterator[Running]:
 
 def said_by(uid: int, code: str, *words: str) -> str:
     """What a program of a user says."""
-    program = python_as(uid, "-c", "import os, sys\nfrom stanchion import Shield, Refused\n" + code, *words)
+    program = python_as(
+        uid, "-c", "import os, sys\nfrom stanchion import Shield, Refused\n" + code, *words
+    )
     said, trouble = program.communicate()
     assert program.returncode == 0, trouble
     return said.strip()
@@ -69,9 +79,11 @@ for name in sys.argv[1:]:
             print("changed", name)
         except (PermissionError, NotADirectoryError, IsADirectoryError, FileNotFoundError):
             pass
-"""
+"""  # noqa: E501
     assert said_by(AGENT_UID, tries, *map(str, files)) == ""
-    assert said_by(BROKER_UID, tries, str(broker.state / "policy.yaml")).startswith("opened"), "its own user can"
+    assert said_by(BROKER_UID, tries, str(broker.state / "policy.yaml")).startswith("opened"), (
+        "its own user can"
+    )
 
 
 def test_an_agent_cannot_take_the_sockets_place(broker: Running) -> None:
@@ -121,7 +133,11 @@ print(run.check("x", {}).proceeds)
     owner = python_as(AGENT_UID, "-c", begins, str(broker.socket), stdin=subprocess.PIPE)
     assert owner.stdout is not None
     words = owner.stdout.readline().split()
-    assert said_by(OTHER_UID, speaks, str(broker.socket), *words).split() == ["kernel.ended", "kernel.ended", "True"]
+    assert said_by(OTHER_UID, speaks, str(broker.socket), *words).split() == [
+        "kernel.ended",
+        "kernel.ended",
+        "True",
+    ]
     said, trouble = owner.communicate()
     assert said.strip() == "True", trouble
 

@@ -12,7 +12,22 @@ from stanchion.service.passes import KEY_FILE, Passed, Passes, key_in
 
 PASSES = Passes(b"k" * 32)
 PASSED = Passed(
-    "boot", 7, "run-1", "ann", "", "bill", "default", (), (), "", (5, -1, -1, -1, -1), "", "", None, (0, 7, 8, 9), ""
+    "boot",
+    7,
+    "run-1",
+    "ann",
+    "",
+    "bill",
+    "default",
+    (),
+    (),
+    "",
+    (5, -1, -1, -1, -1),
+    "",
+    "",
+    None,
+    (0, 7, 8, 9),
+    "",
 )
 
 

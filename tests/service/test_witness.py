@@ -1,4 +1,5 @@
-"""The witness that a broker keeps: its own time, one user's lines for that user alone, and limits."""
+"""The witness that a broker keeps: its own time, one user's lines for that user alone, and
+limits."""
 
 from __future__ import annotations
 
@@ -55,7 +56,16 @@ def test_a_broker_of_the_trails_own_user_keeps_a_copy(place: BrokerPlace) -> Non
 
 
 @pytest.mark.parametrize(
-    "head", [b"", b"{}", b"nothing", HEAD + b"\n", HEAD.replace(b",", b",\n"), HEAD[:-1], b"[" + HEAD + b"]"]
+    "head",
+    [
+        b"",
+        b"{}",
+        b"nothing",
+        HEAD + b"\n",
+        HEAD.replace(b",", b",\n"),
+        HEAD[:-1],
+        b"[" + HEAD + b"]",
+    ],
 )
 def test_what_is_no_head_is_not_written(place: BrokerPlace, head: bytes) -> None:
     with pytest.raises(Unreachable, match="is not a head"):
@@ -63,7 +73,9 @@ def test_what_is_no_head_is_not_written(place: BrokerPlace, head: bytes) -> None
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a.b", "x" * 65, "\0"])
-def test_a_name_that_leads_elsewhere_is_refused(place: BrokerPlace, kept: Witnesses, name: str) -> None:
+def test_a_name_that_leads_elsewhere_is_refused(
+    place: BrokerPlace, kept: Witnesses, name: str
+) -> None:
     with pytest.raises(Unkept, match="is not a witness name"):
         kept.write(1, asked(name, HEAD))
     with pytest.raises(Unkept, match="is not a witness name"):
@@ -126,7 +138,9 @@ print(len(found.lines), bool(found.copy), len(found.broken))
 @pytest.mark.skipif(interpreter(AGENT_UID) is None, reason="only root can be other users")
 def test_a_broker_of_another_user_keeps_it_from_the_agent() -> None:
     with running("default", f"{AGENT_UID}", uid=BROKER_UID) as broker:
-        said, trouble = python_as(AGENT_UID, "-c", WRITES, str(broker.socket), HEAD.decode()).communicate()
+        said, trouble = python_as(
+            AGENT_UID, "-c", WRITES, str(broker.socket), HEAD.decode()
+        ).communicate()
         assert said == "2 False 0\n", trouble
         file = broker.state / "witnesses" / str(AGENT_UID) / "trail.jsonl"
         assert file.stat().st_uid == BROKER_UID

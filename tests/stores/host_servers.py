@@ -9,7 +9,8 @@ from tests.stores.hosts import LOOPBACK, Hosts
 
 
 class Scene(NamedTuple):
-    """A server among hosts: how they reach it, how the test does, and what only the server can do."""
+    """A server among hosts: how they reach it, how the test does, and what only the server can
+    do."""
 
     hosts: Hosts
     url: str
@@ -37,7 +38,13 @@ def on_postgres(among: Hosts) -> Iterator[Scene]:
         with among.among_servers():
             made.start()
         url = made.tcp().replace(LOOPBACK, among.address)
-        yield Scene(among, url, made.url, lambda: made.do("DROP SCHEMA IF EXISTS stanchion CASCADE"), clients)
+        yield Scene(
+            among,
+            url,
+            made.url,
+            lambda: made.do("DROP SCHEMA IF EXISTS stanchion CASCADE"),
+            clients,
+        )
     finally:
         made.remove()
 

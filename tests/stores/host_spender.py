@@ -1,8 +1,9 @@
-"""A process on a host whose clock is wrong: its threads spend a shared budget and tell every step they take.
+"""A process on a host whose clock is wrong: its threads spend a shared budget and tell every step
+they take.
 
-It says `ready`, waits for a line, and then writes lines of a thread's number and a word: what it is about to do
-(`slot?`, `spend?`), and what came of it (`taken` by others; `spent` and `settled`, or `refused`; `free`). `lost` is an
-answer that did not come.
+It says `ready`, waits for a line, and then writes lines of a thread's number and a word: what it is
+about to do (`slot?`, `spend?`), and what came of it (`taken` by others; `spent` and `settled`, or
+`refused`; `free`). `lost` is an answer that did not come.
 """
 
 import os
@@ -68,7 +69,8 @@ class Worker:
         self._lost = 0
 
     def work(self) -> None:
-        """Take a slot, spend one token, give the slot back; until the budget refuses a single token."""
+        """Take a slot, spend one token, give the slot back; until the budget refuses a single
+        token."""
         is_over = False
         while self._for_ever or not is_over:
             self._say("slot?")
@@ -91,7 +93,8 @@ class Worker:
         return not is_refused or (estimate > 1 and self._spend(1))
 
     def _tell(self, decision: Decision, word: str, code: str = "") -> bool:
-        """Say the word where that is what was decided, for the only reason there is; else the answer was lost."""
+        """Say the word where that is what was decided, for the only reason there is; else the
+        answer was lost."""
         said = "" if decision.determining is None else decision.determining.code
         if said == code:
             self._say(word)

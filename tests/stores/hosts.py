@@ -1,4 +1,5 @@
-"""Hosts on a network of their own: namespaces joined by a bridge to that of the servers, gone when the test is."""
+"""Hosts on a network of their own: namespaces joined by a bridge to that of the servers, gone when
+the test is."""
 
 import ctypes
 import os
@@ -8,13 +9,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
 SERVERS: Final = "10.77.0.1"
-"""Where servers are. Nobody else has this address: it is in no namespace but those that are made here."""
+"""Where servers are. Nobody else has this address: it is in no namespace but those that are made
+here."""
 
 LOOPBACK: Final = "127.0.0.1"
 
 
 class Hosts:
-    """Some hosts that share one machine and its network, where the system gives them none of their own."""
+    """Some hosts that share one machine and its network, where the system gives them none of their
+    own."""
 
     def __init__(self, note: str) -> None:
         self.note = note
@@ -60,8 +63,9 @@ class Namespaces(Hosts):
 def hosts(count: int) -> Iterator[Hosts]:
     """So many hosts, for as long as they are needed.
 
-    A namespace lives as long as a process that waits in it, and the process until it hears no more of this one: it
-    goes away however the test ends, and what is on it with it. There are no names for others to run into.
+    A namespace lives as long as a process that waits in it, and the process until it hears no more
+    of this one: it goes away however the test ends, and what is on it with it. There are no names
+    for others to run into.
     """
     with ExitStack() as stack:
         try:
@@ -69,7 +73,9 @@ def hosts(count: int) -> Iterator[Hosts]:
             _join(servers, others)
             made: Hosts = Namespaces(servers, others)
         except OSError as error:
-            made = Hosts(f"the {count} hosts share one network, for there are no namespaces here: {error}")
+            made = Hosts(
+                f"the {count} hosts share one network, for there are no namespaces here: {error}"
+            )
         yield made
 
 
@@ -77,7 +83,10 @@ def hosts(count: int) -> Iterator[Hosts]:
 def _namespace() -> Iterator[int]:
     """A network namespace: gives the id of the process that waits in it."""
     with subprocess.Popen(
-        ["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ["unshare", "--net", "cat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     ) as waiting:
         assert waiting.stdin is not None
         assert waiting.stdout is not None
@@ -101,7 +110,10 @@ def _join(servers: int, others: Sequence[int]) -> None:
         bridge.append(f"link set host{number} master bridge up")
     _ip(servers, bridge)
     for number, other in enumerate(others):
-        _ip(other, ["link set lo up", f"addr add 10.77.0.{number + 11}/24 dev eth0", "link set eth0 up"])
+        _ip(
+            other,
+            ["link set lo up", f"addr add 10.77.0.{number + 11}/24 dev eth0", "link set eth0 up"],
+        )
 
 
 def _ip(namespace: int, commands: Sequence[str]) -> None:

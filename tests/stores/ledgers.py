@@ -15,11 +15,14 @@ HOUR_MS: Final = 3_600_000
 ESTIMATE: Final[Amounts] = (1, 5, 0, 0, 0)
 ACTUAL: Final[Amounts] = (1, 3, 0, 0, 0)
 TOKENS: Final = 1
-COUNT, WINDOW, SPEND, PERMIT, RECORD, REGISTER = [f"{{ann}}{name}" for name in ("c", "w", "s", "p", "r", "g")]
+COUNT, WINDOW, SPEND, PERMIT, RECORD, REGISTER = [
+    f"{{ann}}{name}" for name in ("c", "w", "s", "p", "r", "g")
+]
 
 
 def lines(spend: str, hold_ms: int, warns: bool) -> tuple[Line, ...]:
-    """A counter, a window, spend that is settled later, a permit that is given back, and a register."""
+    """A counter, a window, spend that is settled later, a permit that is given back, and a
+    register."""
     limit = 1_000_000
     bands = ((0, Action.WARN), (limit, Action.BLOCK)) if warns else ((limit, Action.BLOCK),)
     return (
@@ -32,13 +35,19 @@ def lines(spend: str, hold_ms: int, warns: bool) -> tuple[Line, ...]:
 
 
 class Ledger:
-    """Batches on one store: each counts by one everywhere, and settles what the one before it held. `hold_ms` says for
-    how long that is held, `warns` that a line has something to say."""
+    """Batches on one store: each counts by one everywhere, and settles what the one before it held.
+    `hold_ms` says for how long that is held, `warns` that a line has something to say."""
 
-    def __init__(self, store: Store, spend: str = SPEND, hold_ms: int = HOUR_MS, warns: bool = False) -> None:
+    def __init__(
+        self, store: Store, spend: str = SPEND, hold_ms: int = HOUR_MS, warns: bool = False
+    ) -> None:
         self.store = store
         self.sent = 0
-        self._lines, self._spend, self._lapses = lines(spend, hold_ms, warns), spend, hold_ms < HOUR_MS
+        self._lines, self._spend, self._lapses = (
+            lines(spend, hold_ms, warns),
+            spend,
+            hold_ms < HOUR_MS,
+        )
         self._numbers = itertools.count(1)
         self._batch = Batch("batch-0", "ann")
         self._last = ""
@@ -56,8 +65,8 @@ class Ledger:
         asyncio.run(self.asend())
 
     def check(self) -> None:
-        """Nothing is half done; the last batch is carried out when it is sent again, and counts once. A server may be
-        at work on it still, so that only the answer says that it is done."""
+        """Nothing is half done; the last batch is carried out when it is sent again, and counts
+        once. A server may be at work on it still, so that only the answer says that it is done."""
         if isinstance(self.store, MemoryStore | SqliteStore):
             self.is_whole()
         if self.sent:
@@ -75,10 +84,14 @@ class Ledger:
         record = self.store.read(RECORD)
         ones = self.store.read(REGISTER)[0]
         assert window.get(WINDOW, 0) == counted, "the window and the count differ"
-        assert record == ((counted, counted) if counted else (0, None)), "the record and the count differ"
+        assert record == ((counted, counted) if counted else (0, None)), (
+            "the record and the count differ"
+        )
         assert (ones == 0) == (counted == 0), "the register and the count differ"
         permits = self.store.read(PERMIT)[0]
-        assert permits in ({0, 1} if self._lapses else {min(counted, 1)}), "a permit is lost or given twice"
+        assert permits in ({0, 1} if self._lapses else {min(counted, 1)}), (
+            "a permit is lost or given twice"
+        )
         if self._spend == SPEND:
             spent = max(0, counted - 1) * ACTUAL[TOKENS] + min(counted, 1) * ESTIMATE[TOKENS]
             assert self.store.read(SPEND)[0] == spent, "spend and the count differ"

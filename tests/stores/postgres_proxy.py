@@ -18,7 +18,8 @@ class Mode(Enum):
 
 
 class Proxy:
-    """Listens on a port of its own. What is asked always reaches the server, unless it is frozen."""
+    """Listens on a port of its own. What is asked always reaches the server, unless it is
+    frozen."""
 
     def __init__(self, port: int) -> None:
         self._to = ("127.0.0.1", port)
@@ -60,7 +61,8 @@ class Proxy:
         self._end(client, server)
 
     def _answer(self, server: socket.socket, client: socket.socket) -> None:
-        """Every answer ends with a message that says that the server is ready for the next question."""
+        """Every answer ends with a message that says that the server is ready for the next
+        question."""
         left = b""
         with contextlib.suppress(OSError):
             while data := server.recv(65536):

@@ -1,4 +1,5 @@
-"""A process that carries batches out on a server, told by its arguments; the tests of processes start some of them."""
+"""A process that carries batches out on a server, told by its arguments; the tests of processes
+start some of them."""
 
 import os
 import sys
@@ -7,12 +8,15 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Line, When, key
 from stanchion.stores.postgres import PostgresStore
 
-TRIED, BOUNDED, PERMITS, SPENT, RECORD = (key("t", name) for name in ("tried", "bounded", "permits", "spent", "record"))
+TRIED, BOUNDED, PERMITS, SPENT, RECORD = (
+    key("t", name) for name in ("tried", "bounded", "permits", "spent", "record")
+)
 PERMIT_MS = 400
 
 
 def lines(limit: int) -> tuple[Line, ...]:
-    """Every batch counts itself; those within the bound take one, have a permit for a moment, and spend."""
+    """Every batch counts itself; those within the bound take one, have a permit for a moment, and
+    spend."""
     return (
         Line(TRIED, when=When.JUDGED),
         Line(BOUNDED, ((limit, Action.BLOCK),)),
@@ -28,7 +32,9 @@ def count(store: PostgresStore, name: str, batches: int, limit: int) -> None:
     for number in range(batches):
         settles = ((f"{name}.{number - 1}", (1, 0, 0, 0, 0)),) if number else ()
         puts = ((RECORD, [name, number], When.JUDGED, 0, 0),)
-        went += store.carry(Batch(f"{name}.{number}", "t", settles=settles, lines=fixed, puts=puts)).go
+        went += store.carry(
+            Batch(f"{name}.{number}", "t", settles=settles, lines=fixed, puts=puts)
+        ).go
     print(went)
 
 
@@ -37,13 +43,16 @@ def tell(store: PostgresStore, name: str) -> None:
     fixed = lines(1 << 40)
     number = 0
     while True:
-        store.carry(Batch(f"{name}.{number}", "t", lines=fixed, puts=((RECORD, number, When.JUDGED, 0, 0),)))
+        store.carry(
+            Batch(f"{name}.{number}", "t", lines=fixed, puts=((RECORD, number, When.JUDGED, 0, 0),))
+        )
         number += 1
         os.write(1, b"%d\n" % number)
 
 
 def fork(store: PostgresStore, other: PostgresStore) -> None:
-    """Carry batches out before and after a fork, in both processes, by stores that were opened before it."""
+    """Carry batches out before and after a fork, in both processes, by stores that were opened
+    before it."""
     fixed = lines(1 << 40)
     for number in range(10):
         (store, other)[number % 2].carry(Batch(f"before.{number}", "t", lines=fixed))

@@ -1,4 +1,5 @@
-"""A proxy between a store and its server, which counts what goes through and can lose, keep or cut it."""
+"""A proxy between a store and its server, which counts what goes through and can lose, keep or cut
+it."""
 
 import contextlib
 import socket
@@ -14,8 +15,8 @@ import hiredis
 class Proxy:
     """Listens on a port and passes everything on to a server's local socket.
 
-    So many answers as `lose` says are lost: the connection is cut when the server has answered. Answers wait while
-    `answers` is not set.
+    So many answers as `lose` says are lost: the connection is cut when the server has answered.
+    Answers wait while `answers` is not set.
     """
 
     def __init__(self, target: Path, tls: ssl.SSLContext | None = None) -> None:
@@ -54,7 +55,12 @@ class Proxy:
     def __enter__(self) -> "Proxy":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.close()
 
     def _accept(self) -> None:
@@ -105,7 +111,8 @@ class Proxy:
 
 
 class Answering:
-    """Listens on a port and gives the answer it is told to, whatever it is asked, once it has been greeted."""
+    """Listens on a port and gives the answer it is told to, whatever it is asked, once it has been
+    greeted."""
 
     def __init__(self, answer: bytes, info: bytes = b"maxmemory_policy:noeviction\r\n") -> None:
         self.answer = answer

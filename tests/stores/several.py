@@ -18,7 +18,8 @@ def two(path: Path, clock: Clock) -> list[Store]:
 
 
 class TakingTurns:
-    """Two stores on one file or server: every batch is carried out by the one that did not carry the last one out."""
+    """Two stores on one file or server: every batch is carried out by the one that did not carry
+    the last one out."""
 
     def __init__(self, stores: Sequence[Store]) -> None:
         self._stores = [*stores]

@@ -34,7 +34,9 @@ class Slots(msgspec.Struct, frozen=True):
         name = slots_key(event.run.tenant, event.run.task)
         return (Line(name, ((self.most, Action.BLOCK),), hold_ms=self.hold_ms, keep=False),)
 
-    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: Any, /) -> Finding:
+    def word(
+        self, _event: Event, action: Action, values: tuple[int, ...], _said: Any, /
+    ) -> Finding:
         """Say how many are taken."""
         return Finding(action, TAKEN, values)
 

@@ -1,4 +1,5 @@
-"""A host that spends a shared budget with many threads, as fast as it can; prints how much it was allowed to."""
+"""A host that spends a shared budget with many threads, as fast as it can; prints how much it was
+allowed to."""
 
 import sys
 import threading

@@ -27,7 +27,8 @@ POLICY: Final = {
     "name": "shared",
     "guards": [{"use": "budget", "tokens": 3, "per": "task", "window_s": WINDOW_S}],
 }
-"""Window and permit are shorter than the clocks are apart: by a host's clock both would be over at once."""
+"""Window and permit are shorter than the clocks are apart: by a host's clock both would be over at
+once."""
 
 STORES: Final = ("memory", "sqlite", "postgres", "redis")
 
@@ -62,7 +63,8 @@ def clock() -> FakeClock:
 
 @pytest.fixture(params=STORES)
 def runs(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> Iterator[list[Run]]:
-    """A run of one task on each of two hosts: one is 35 seconds behind the store, the other as much ahead."""
+    """A run of one task on each of two hosts: one is 35 seconds behind the store, the other as much
+    ahead."""
     with opened(request.param, clock, tmp_path) as stores:
         shields = [
             Shield.load(

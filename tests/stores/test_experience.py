@@ -55,18 +55,28 @@ def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shelf]:
     made.close()
 
 
-def incident(number: int, at_ms: int = NOW, tenant: str = "acme", tool: str = "pay", **more: Any) -> Incident:
+def incident(
+    number: int, at_ms: int = NOW, tenant: str = "acme", tool: str = "pay", **more: Any
+) -> Incident:
     """An incident whose arguments are its number."""
     data = encoded({"n": number})
     given = {"success": True, **more}
     ident = new_id(at_ms, number.to_bytes(10, "big"))
-    return Incident(ident, tenant, "run-1", tool, fingerprint(tool, data), at_ms=at_ms, call_data=data, **given)
+    return Incident(
+        ident, tenant, "run-1", tool, fingerprint(tool, data), at_ms=at_ms, call_data=data, **given
+    )
 
 
 def test_what_is_written_is_known(shelf: Shelf) -> None:
-    shelf.write([incident(1), incident(2, success=False, error_reason="no"), incident(3, known_good=False)])
+    shelf.write(
+        [incident(1), incident(2, success=False, error_reason="no"), incident(3, known_good=False)]
+    )
     known = shelf.known("acme", "pay", TODAY)
-    assert (known.tally.successes, known.tally.failures, known.tally.days) == (2, 1, {TODAY: (2, 1)})
+    assert (known.tally.successes, known.tally.failures, known.tally.days) == (
+        2,
+        1,
+        {TODAY: (2, 1)},
+    )
     assert [one.args for one in known.practices] == [{"n": 1}]
     assert shelf.tools("acme") == ["pay"]
     assert [one.error_reason for one in shelf.newest("acme", "pay", 10)] == ["", "no", ""]
@@ -90,7 +100,9 @@ def test_tenants_and_tools_are_kept_apart(shelf: Shelf) -> None:
     assert shelf.tools("other") == ["pay"]
 
 
-@pytest.mark.parametrize("name", ["'; DROP TABLE incidents; --", "a:b{c}%", '"quoted"', "日本 ", "%s $1 {schema}"])
+@pytest.mark.parametrize(
+    "name", ["'; DROP TABLE incidents; --", "a:b{c}%", '"quoted"', "日本 ", "%s $1 {schema}"]
+)
 def test_names_are_data(shelf: Shelf, name: str) -> None:
     shelf.write([incident(1, tenant=name, tool=name, error_reason=name), incident(2)])
     assert shelf.tools(name) == [name]
@@ -108,8 +120,9 @@ def test_all_shelves_answer_as_memory_does(shelf: Shelf) -> None:
     for step in range(30):
         batch = [
             incident(
-                chance.randrange(5), NOW - chance.randrange(90) * DAY_MS - step, chance.choice("ab"),
-                chance.choice(["pay", "get"]), success=chance.random() < 0.7, known_good=chance.random() < 0.9,
+                chance.randrange(5), NOW - chance.randrange(90) * DAY_MS - step,
+                chance.choice("ab"), chance.choice(["pay", "get"]), success=chance.random() < 0.7,
+                known_good=chance.random() < 0.9,
             )
             for _ in range(chance.randrange(1, 8))
         ]  # fmt: skip
@@ -120,7 +133,10 @@ def test_all_shelves_answer_as_memory_does(shelf: Shelf) -> None:
     for tenant in "ab":
         for tool in ("pay", "get", "none"):
             mine, its = model.known(tenant, tool, TODAY), shelf.known(tenant, tool, TODAY)
-            assert (mine.tally.successes, mine.tally.failures) == (its.tally.successes, its.tally.failures)
+            assert (mine.tally.successes, mine.tally.failures) == (
+                its.tally.successes,
+                its.tally.failures,
+            )
             assert mine.practices == its.practices
         assert model.tools(tenant) == shelf.tools(tenant)
     assert model.count() == shelf.count()
@@ -189,7 +205,9 @@ def test_several_make_the_file_at_once(tmp_path: Path) -> None:
             assert [one.result() for one in [pool.submit(asked) for _ in range(6)]] == [0] * 6
 
 
-def test_postgres_drops_whole_months_and_shows_the_columns_of_the_specification(place: Place) -> None:
+def test_postgres_drops_whole_months_and_shows_the_columns_of_the_specification(
+    place: Place,
+) -> None:
     shelf = PostgresShelf(place.server.url, place.schema)
     shelf.write([incident(1)])
     old = 1_700_000_000_000
@@ -198,7 +216,10 @@ def test_postgres_drops_whole_months_and_shows_the_columns_of_the_specification(
     assert place.do("SELECT count(*) FROM {}.incident_2023_11") == [(50,)]
     assert shelf.forget_before(old + 40 * DAY_MS, 3) == 50
     assert place.do("SELECT to_regclass('{}.incident_2023_11')") == [(None,)]
-    said = "SELECT session_id, tool_name, success, timestamp, error_reason, context_hint, call_data FROM {}.incidents"
+    said = (
+        "SELECT session_id, tool_name, success, timestamp, error_reason, context_hint, "
+        "call_data FROM {}.incidents"
+    )
     assert place.do(said) == [("run-1", "pay", True, NOW / 1000, "", "", '{"n":1}')]
     shelf.close()
 
@@ -209,7 +230,12 @@ def test_postgres_finds_practices_by_an_index_however_many_there_are(place: Plac
     reads = []
     for size in (20, 20_000):
         for start in range(0, size, 5_000):
-            shelf.write([incident(number, NOW + number) for number in range(start, min(size, start + 5_000))])
+            shelf.write(
+                [
+                    incident(number, NOW + number)
+                    for number in range(start, min(size, start + 5_000))
+                ]
+            )
         found = []
         for said in shelf.practices():
             explained = sql.SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + said

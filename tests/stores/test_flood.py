@@ -1,4 +1,5 @@
-"""Thousands at once: every call goes ahead or is told that it is crowded; nothing is counted or done that was not."""
+"""Thousands at once: every call goes ahead or is told that it is crowded; nothing is counted or
+done that was not."""
 
 import asyncio
 import os
@@ -28,7 +29,8 @@ server = redis_server.server
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 TASKS: Final = 10_000 if SOAK else 1_500
 PATIENCE_S: Final = 30.0 if SOAK else 3_600.0
-"""The usual patience is for the usual machine; where few come, they are all to be served however slow it is."""
+"""The usual patience is for the usual machine; where few come, they are all to be served however
+slow it is."""
 SHARE: Final = 3
 """One in so many calls is more than the budget allows."""
 STORES: Final = ("memory", "sqlite", "redis", "postgres")
@@ -81,7 +83,9 @@ class Flood:
     def _heard(self, decision: Decision) -> None:
         if decision.inputs.crowd is not None:
             others, _ = decision.inputs.crowd
-            assert decision.message.startswith(f"{others:,} others wait for the state store, and this has waited ")
+            assert decision.message.startswith(
+                f"{others:,} others wait for the state store, and this has waited "
+            )
             assert decision.advice == "try again in a moment"
             self.crowded.append(decision.inputs.crowd)
 
@@ -116,7 +120,8 @@ def test_thousands_of_tasks_on_one_budget(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["redis", "postgres"])
 def test_more_than_may_wait_are_refused_at_once(name: str, tmp_path: Path) -> None:
-    """Those who may begin go ahead and finish; the others are told how many wait, and the server is not blamed."""
+    """Those who may begin go ahead and finish; the others are told how many wait, and the server is
+    not blamed."""
     with opened(name, tmp_path, queue=100) as store:
         flood = Flood(store, 1_000)
         flood.let_loose()
@@ -131,7 +136,8 @@ def test_more_than_may_wait_are_refused_at_once(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["redis", "postgres"])
 def test_a_flood_on_a_budget_of_the_whole_fleet(name: str, tmp_path: Path) -> None:
-    """What was never sent has taken nothing of the slices, so that nothing of the budget is lost."""
+    """What was never sent has taken nothing of the slices, so that nothing of the budget is
+    lost."""
     with opened(name, tmp_path, queue=50) as inner:
         store = LeasingStore(inner)
         flood = Flood(store, 600, per="fleet")
@@ -142,7 +148,9 @@ def test_a_flood_on_a_budget_of_the_whole_fleet(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["redis", "postgres"])
-def test_nobody_is_told_of_a_crowd_where_the_server_is_gone(name: str, server: Server, place: Place) -> None:
+def test_nobody_is_told_of_a_crowd_where_the_server_is_gone(
+    name: str, server: Server, place: Place
+) -> None:
     """Those who wait are told at once, however long they would have waited."""
     own = Server()
     store: Store
@@ -156,7 +164,9 @@ def test_nobody_is_told_of_a_crowd_where_the_server_is_gone(name: str, server: S
     batches = [Batch(f"b{number}", "t", lines=(Line(key("t", "a")),)) for number in range(500)]
 
     async def all_of_them() -> list[Any]:
-        return await asyncio.gather(*[store.acarry(batch) for batch in batches], return_exceptions=True)
+        return await asyncio.gather(
+            *[store.acarry(batch) for batch in batches], return_exceptions=True
+        )
 
     if name == "redis":
         said = asyncio.run(all_of_them())

@@ -1,4 +1,5 @@
-"""What a call took and does not use is given back on every store, also where nobody knows whether it was taken."""
+"""What a call took and does not use is given back on every store, also where nobody knows whether
+it was taken."""
 
 import asyncio
 from pathlib import Path
@@ -33,7 +34,9 @@ def charged(store: Store) -> int:
 
 @pytest.mark.parametrize("name", STORES)
 @pytest.mark.parametrize("applied", [False, True])
-def test_a_batch_in_doubt_takes_nothing_whenever_it_arrives(name: str, applied: bool, tmp_path: Path) -> None:
+def test_a_batch_in_doubt_takes_nothing_whenever_it_arrives(
+    name: str, applied: bool, tmp_path: Path
+) -> None:
     with opened(name, tmp_path) as inner:
         store = LostStore(inner, on=[1], applied=applied)
         run = Shield.load(POLICY, store=store, journal="memory:").run("ann")
@@ -48,7 +51,9 @@ def test_a_batch_in_doubt_takes_nothing_whenever_it_arrives(name: str, applied: 
 
 
 @pytest.mark.parametrize("name", STORES)
-def test_a_call_that_is_cancelled_at_work_leaves_its_place_to_the_next(name: str, tmp_path: Path) -> None:
+def test_a_call_that_is_cancelled_at_work_leaves_its_place_to_the_next(
+    name: str, tmp_path: Path
+) -> None:
     async def all_of_it(store: Store) -> None:
         run = Shield.load(POLICY, store=store, journal="memory:").run("ann")
         begun = asyncio.Event()

@@ -1,4 +1,5 @@
-"""Hosts of one network, whose clocks are 70 seconds apart and whose processes are killed, spend exactly one budget."""
+"""Hosts of one network, whose clocks are 70 seconds apart and whose processes are killed, spend
+exactly one budget."""
 
 import os
 import random
@@ -52,12 +53,22 @@ def scene(request: pytest.FixtureRequest, among: Hosts) -> Iterator[Scene]:
 
 
 class Process:
-    """A process on a host, which is killed when it has told so many steps; never where none are given."""
+    """A process on a host, which is killed when it has told so many steps; never where none are
+    given."""
 
     def __init__(self, scene: Scene, host: int, orders: Orders, steps: int | None) -> None:
-        words = [sys.executable, "-m", "tests.stores.host_spender", msgspec.json.encode(orders).decode()]
+        words = [
+            sys.executable,
+            "-m",
+            "tests.stores.host_spender",
+            msgspec.json.encode(orders).decode(),
+        ]
         self._started = subprocess.Popen(
-            scene.hosts.command(host, words), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            scene.hosts.command(host, words),
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self._steps = steps
         self._reader = threading.Thread(target=self._read)
@@ -119,7 +130,9 @@ def spend(scene: Scene, seed: int) -> Counter[str]:
             steps = drawn.randint(1, 12 * THREADS) if number in killed else None
             name = f"host{host}.{number // HOSTS}"
             ahead_s = (host - 1) * APART_S
-            orders = Orders(scene.url, tenant(seed), name, ahead_s, LIMIT, SLOTS, THREADS, steps is not None)
+            orders = Orders(
+                scene.url, tenant(seed), name, ahead_s, LIMIT, SLOTS, THREADS, steps is not None
+            )
             started.append(Process(scene, host, orders, steps))
         for act in (Process.ready, Process.go, Process.over):
             for process in started:
@@ -144,7 +157,8 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 
 
 def rest(scene: Scene, seed: int) -> int:
-    """Spend what the hosts left, one token at a time, with the right time; gives how much there was."""
+    """Spend what the hosts left, one token at a time, with the right time; gives how much there
+    was."""
     orders = Orders(scene.near, tenant(seed), "rest", 0, LIMIT, SLOTS, 1)
     with shielded(orders) as shield:
         run = shield.run("spender", "shared", id="rest", tenant=orders.tenant)
@@ -180,7 +194,9 @@ def check(scene: Scene, seed: int) -> None:
         told = spend(scene, seed)
         wait_for(lambda: scene.clients() == 0)
         ended, passed_s = now(store, seed, "ended"), time.monotonic() - here_s
-        assert ended - began < (passed_s + APART_S / 2) * 1_000, "a host's clock has moved the store's"
+        assert ended - began < (passed_s + APART_S / 2) * 1_000, (
+            "a host's clock has moved the store's"
+        )
         left = rest(scene, seed)
         check_spent(store, seed, told, left)
         check_permits(store, seed, told, (began, ended))
@@ -190,17 +206,24 @@ def check(scene: Scene, seed: int) -> None:
 
 
 def check_spent(store: Store, seed: int, told: Counter[str], left: int) -> None:
-    """All is spent on every level, and never more: what is not told as spent is reserved by calls that were cut off."""
+    """All is spent on every level, and never more: what is not told as spent is reserved by calls
+    that were cut off."""
     assert totals(store, seed) == {"run": LIMIT, "task": LIMIT, "tenant": LIMIT}
     assert told["spent"] + left <= LIMIT
     cut_off = told["spend?"] - told["settled"] - told["refused"]
-    reserved = [took.amount for hold in store.holds() for took in hold.took if took.keeps and ":task:" in took.key]
+    reserved = [
+        took.amount
+        for hold in store.holds()
+        for took in hold.took
+        if took.keeps and ":task:" in took.key
+    ]
     untold = LIMIT - left - told["settled"] - sum(reserved)
     assert 0 <= untold <= cut_off - len(reserved)
 
 
 def check_permits(store: Store, seed: int, told: Counter[str], span: tuple[int, int]) -> None:
-    """Only calls that were cut off still have permits, and those end when the store's clock says so."""
+    """Only calls that were cut off still have permits, and those end when the store's clock says
+    so."""
     cut_off = told["slot?"] - told["taken"] - told["free"]
     began, ended = span
     dues = [hold.due_ms for hold in store.holds() if not hold.took[0].keeps]
@@ -227,7 +250,9 @@ def check_expiry(scene: Scene, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_hosts_spend_exactly_what_there_is(seed: int, scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hosts_spend_exactly_what_there_is(
+    seed: int, scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
     if scene.hosts.note:
         with capsys.disabled():
             print(f"\n{scene.hosts.note}")
@@ -238,7 +263,9 @@ def test_without_namespaces_the_hosts_share_one_network(monkeypatch: pytest.Monk
     with monkeypatch.context() as patched:
         patched.setenv("PATH", "")
         with hosts(HOSTS) as among:
-            assert among.note.startswith("the 4 hosts share one network, for there are no namespaces here: ")
+            assert among.note.startswith(
+                "the 4 hosts share one network, for there are no namespaces here: "
+            )
     with on_redis(among) as scene:
         assert scene.hosts.address == LOOPBACK
         check(scene, 7)
@@ -246,7 +273,9 @@ def test_without_namespaces_the_hosts_share_one_network(monkeypatch: pytest.Monk
 
 def interfaces(command: Sequence[str] = ()) -> set[str]:
     """The names of the network interfaces that a command sees."""
-    listed = subprocess.run([*command, "cat", "/proc/net/dev"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        [*command, "cat", "/proc/net/dev"], capture_output=True, text=True, check=True
+    ).stdout
     return {line.split(":")[0].strip() for line in listed.splitlines()[2:]}
 
 
@@ -256,7 +285,9 @@ def test_the_network_of_the_hosts_is_nowhere_else(among: Hosts) -> None:
         servers = interfaces()
     theirs = [interfaces(among.command(host, ())) for host in range(HOSTS)]
     assert theirs == [ours if among.note else {"lo", "eth0"}] * HOSTS
-    assert servers == (ours if among.note else {"lo", "bridge", *[f"host{host}" for host in range(HOSTS)]})
+    assert servers == (
+        ours if among.note else {"lo", "bridge", *[f"host{host}" for host in range(HOSTS)]}
+    )
     assert interfaces() == ours
 
 
@@ -264,5 +295,8 @@ def test_nothing_is_left_of_the_hosts() -> None:
     with hosts(2) as made:
         commands = [made.command(host, ["true"]) for host in range(2)]
         assert [subprocess.run(command, check=False).returncode for command in commands] == [0, 0]
-    left = [subprocess.run(command, capture_output=True, check=False).returncode == 0 for command in commands]
+    left = [
+        subprocess.run(command, capture_output=True, check=False).returncode == 0
+        for command in commands
+    ]
     assert left == [made.note != ""] * 2

@@ -1,4 +1,5 @@
-"""The interleaving property holds on every store, and notices each of the faults that would let a budget leak."""
+"""The interleaving property holds on every store, and notices each of the faults that would let a
+budget leak."""
 
 import importlib.util
 import inspect
@@ -26,12 +27,17 @@ from tests.stores.servers import Empty, new_place
 
 KERNEL: Final = {
     **{mutation.name: mutation for mutation in mutations.MUTATIONS},
-    "compare-and-set removed": next(m for m in mutations.MUTATIONS if m.name == "expectations not checked"),
+    "compare-and-set removed": next(
+        m for m in mutations.MUTATIONS if m.name == "expectations not checked"
+    ),
     "ceiling ignored": mutations.Mutation(
         "ceiling ignored", CARRY, "elif outcome > batch.ceiling:", "elif outcome > 3:"
     ),
     "level skipped": mutations.Mutation(
-        "level skipped", CARRY, "        if takes and amount:", "        if takes and amount and len(values) != 2:"
+        "level skipped",
+        CARRY,
+        "        if takes and amount:",
+        "        if takes and amount and len(values) != 2:",
     ),
 }
 """Faults of the code that the embedded stores run."""
@@ -52,11 +58,14 @@ FAULTS: Final = (
 
 
 def seed_kernel(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the functions of a module do what its source with the fault says, for all who have imported them."""
+    """Let the functions of a module do what its source with the fault says, for all who have
+    imported them."""
     if not fault:
         return
     mutation = KERNEL[fault]
-    module = importlib.import_module(f"stanchion.{mutation.file.removesuffix('.py').replace('/', '.')}")
+    module = importlib.import_module(
+        f"stanchion.{mutation.file.removesuffix('.py').replace('/', '.')}"
+    )
     file = folder / "seeded.py"
     file.write_text(seeding.seeded(inspect.getsource(module), mutation), encoding="utf-8")
     spec = importlib.util.spec_from_file_location("seeded", file)
@@ -106,7 +115,12 @@ def on_redis(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     yield redis_server.make(redis_server.shared())
 
 
-STORES: Final = {"memory": on_memory, "sqlite": on_sqlite, "postgres": on_postgres, "redis": on_redis}
+STORES: Final = {
+    "memory": on_memory,
+    "sqlite": on_sqlite,
+    "postgres": on_postgres,
+    "redis": on_redis,
+}
 
 
 def cases(count: int) -> Iterator[Case]:
@@ -128,7 +142,9 @@ def noticed(make: Make, tried: Iterator[Case]) -> str:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_without_a_fault_the_property_holds(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_fault_the_property_holds(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with STORES[store]("", tmp_path, monkeypatch) as make:
         assert noticed(make, cases(500 if SOAK else 20)) == ""
         assert noticed(make, drawn_cases(500 if SOAK else 10, (8, 12))) == ""
@@ -136,7 +152,9 @@ def test_without_a_fault_the_property_holds(store: str, tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("store", STORES)
-def test_a_fault_is_noticed(store: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_noticed(
+    store: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with STORES[store](fault, tmp_path, monkeypatch) as make:
         said = noticed(make, cases(100))
     assert said

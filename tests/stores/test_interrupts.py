@@ -1,5 +1,5 @@
-"""Every store outlives an exception that is raised between any two of its steps: nothing is half done, nothing is
-counted twice, and the next batch is carried out."""
+"""Every store outlives an exception that is raised between any two of its steps: nothing is half
+done, nothing is counted twice, and the next batch is carried out."""
 
 import itertools
 from collections.abc import Iterator
@@ -26,8 +26,12 @@ STORES = ["memory", "sqlite", *(["redis", "postgres"] if SOAK else [])]
 """A server takes too long for every test run: each step is a trip to it."""
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning"),  # one that is cut off before it is awaited
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # files and sockets of who is cut off before it closes them
+    pytest.mark.filterwarnings(
+        "ignore:coroutine:RuntimeWarning"
+    ),  # one that is cut off before it is awaited
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning"
+    ),  # files and sockets of who is cut off before it closes them
 ]
 
 
@@ -64,7 +68,9 @@ def test_a_batch_that_is_cut_off_anywhere(store: Store, error: type[BaseExceptio
 
 
 @pytest.mark.parametrize("error", [Cut, KeyboardInterrupt])
-def test_a_batch_on_an_event_loop_that_is_cut_off_anywhere(store: Store, error: type[BaseException]) -> None:
+def test_a_batch_on_an_event_loop_that_is_cut_off_anywhere(
+    store: Store, error: type[BaseException]
+) -> None:
     ledger = Ledger(store)
     assert everywhere(ledger.asend_alone, ledger.check, WITHIN, error=error, every=37, seed=2) > 20
 
@@ -80,7 +86,8 @@ def test_a_batch_that_warns_and_one_whose_permits_lapse(store: Store, clock: Fak
 
 
 def test_garbage_that_is_collected_while_a_batch_is_cut_off(store: Store, clock: FakeClock) -> None:
-    """Each batch comes long after the one before: its cells are collected first, and counting begins anew."""
+    """Each batch comes long after the one before: its cells are collected first, and counting
+    begins anew."""
     ledger, numbers = Ledger(store), itertools.count()
     line = Line("{ann}idle", ((1, Action.BLOCK),), idle_s=1)
 
@@ -99,8 +106,11 @@ def test_garbage_that_is_collected_while_a_batch_is_cut_off(store: Store, clock:
     assert everywhere(work, check, WITHIN, every=29, seed=4) > 20
 
 
-def test_slices_that_are_asked_for_spent_and_given_back_while_they_are_cut_off(clock: FakeClock) -> None:
-    """What one who was cut off had reserved may stay charged; what is spent is always charged before."""
+def test_slices_that_are_asked_for_spent_and_given_back_while_they_are_cut_off(
+    clock: FakeClock,
+) -> None:
+    """What one who was cut off had reserved may stay charged; what is spent is always charged
+    before."""
     inner = MemoryStore(clock)
     store, fleet = LeasingStore(inner), "{*}tokens"
     lines = (Line(fleet, ((LIMIT, Action.BLOCK),), TOKENS, hold_ms=HOUR_MS), Line("{ann}own"))

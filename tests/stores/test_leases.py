@@ -59,7 +59,8 @@ def ones(amount: int) -> tuple[int, int, int, int, int]:
 
 
 class Watched(MemoryStore):
-    """A store that remembers what it was asked, and refuses batches that write to several slots of a cluster.
+    """A store that remembers what it was asked, and refuses batches that write to several slots of
+    a cluster.
 
     It loses the answers that `losing` says: before a batch is carried out (1) or after it (2).
     """
@@ -139,7 +140,8 @@ BANDS: Final = {
 
 
 def shared(batch: Batch) -> Batch:
-    """A batch of the suite whose counters `c` and `d` are those of the fleet, always with the same bands."""
+    """A batch of the suite whose counters `c` and `d` are those of the fleet, always with the same
+    bands."""
     lines = []
     for line in batch.lines:
         name = line.key.replace(COUNTERS[2], key(FLEET, "c")).replace(COUNTERS[3], key(FLEET, "d"))
@@ -155,7 +157,8 @@ def shared(batch: Batch) -> Batch:
 
 @pytest.mark.parametrize("seed", range(300 if SOAK else 30))
 def test_one_process_gives_the_replies_of_one_store(seed: int) -> None:
-    """Whatever stands before and behind shared lines: values, actions, what is skipped, idle, settled and written."""
+    """Whatever stands before and behind shared lines: values, actions, what is skipped, idle,
+    settled and written."""
     drawn = random.Random(seed)
     clock = FakeClock()
     plain, inner = MemoryStore(clock), Watched(clock)
@@ -181,19 +184,24 @@ class Fleet:
         self.drawn = random.Random(seed)
         self.limit = limit
         self.lose = lose
-        self.inner = Watched(FakeClock(), lambda: self.drawn.choice((1, 2)) if self.drawn.random() < self.lose else 0)
+        self.inner = Watched(
+            FakeClock(), lambda: self.drawn.choice((1, 2)) if self.drawn.random() < self.lose else 0
+        )
         self.stores = [leasing(self.inner) for _ in range(3)]
         self.used = 0
 
     async def work(self, name: str, store: LeasingStore) -> None:
-        """Spend any amounts, beside a counter of one's own that refuses now and then, and settle some of them."""
+        """Spend any amounts, beside a counter of one's own that refuses now and then, and settle
+        some of them."""
         hold_ms = self.drawn.choice((0, 1_000))
         lines = (Line(OWN, ((self.limit // 2, BLOCK),)), *upto(self.limit, hold_ms=hold_ms))
         held: list[tuple[str, int]] = []
         for number in range(10):
             amount = self.drawn.randint(1, 5)
             actual = self.drawn.randint(0, held[0][1]) if held else 0
-            settles: tuple[Settle, ...] = ((held[0][0], ones(actual)),) if held and self.drawn.random() < 0.5 else ()
+            settles: tuple[Settle, ...] = (
+                ((held[0][0], ones(actual)),) if held and self.drawn.random() < 0.5 else ()
+            )
             batch = Batch(f"{name}.{number}", "t", True, (), settles, lines, ones(amount))
             reply = await self._sent(store, batch)
             if settles:
@@ -211,8 +219,13 @@ class Fleet:
                 continue
 
     def check(self) -> None:
-        """Nobody spends more than there is, and when the others are closed the last spends exactly the rest."""
-        works = [self.work(f"{at}.{turn}", store) for at, store in enumerate(self.stores) for turn in range(2)]
+        """Nobody spends more than there is, and when the others are closed the last spends exactly
+        the rest."""
+        works = [
+            self.work(f"{at}.{turn}", store)
+            for at, store in enumerate(self.stores)
+            for turn in range(2)
+        ]
         interleaved(works, self.drawn)
         self.lose = 0.0
         assert self.used <= self.inner.read(HOT)[0] <= self.limit
@@ -269,7 +282,9 @@ def test_slices_double_while_they_are_used_and_shrink_near_the_end() -> None:
     store = leasing(inner)
     assert spend(store, "all", 10_000) == 10_000
     slices = inner.slices()
-    assert slices[:6] == [1, 2, 4, 8, 16, 26], "a quarter of a hundredth of the limit at the most, and the call itself"
+    assert slices[:6] == [1, 2, 4, 8, 16, 26], (
+        "a quarter of a hundredth of the limit at the most, and the call itself"
+    )
     assert max(slices) == 26
     assert slices[-8:] == [1] * 8
     assert len(slices) < 450
@@ -318,7 +333,9 @@ def test_a_refusal_elsewhere_in_the_batch_takes_nothing() -> None:
     behind = (*upto(10), Line(OWN, ((-1, Action.ESCALATE),)))
     assert not store.carry(Batch("before", "t", lines=before, amounts=ones(7))).go
     assert not store.carry(Batch("behind", "t", lines=behind, amounts=ones(7))).go
-    assert store.carry(Batch("stale", "t", expects=((OWN, 9, 10),), lines=upto(10), amounts=ones(10))).stale
+    assert store.carry(
+        Batch("stale", "t", expects=((OWN, 9, 10),), lines=upto(10), amounts=ones(10))
+    ).stale
     assert store.carry(Batch("all", "t", lines=upto(10), amounts=ones(10))).go
     assert not store.carry(Batch("more", "t", lines=upto(10))).go
 
@@ -336,7 +353,9 @@ def test_a_hold_is_settled_once_with_what_was_used() -> None:
     store.give_back()
     assert inner.read(HOT)[0] == 4
     assert store.carry(Batch("the rest", "t", lines=lines, amounts=ones(6))).go
-    assert store.carry(Batch("give back", "t", settles=(("the rest", None),))).settled == ("settled",)
+    assert store.carry(Batch("give back", "t", settles=(("the rest", None),))).settled == (
+        "settled",
+    )
     store.close()
     assert inner.read(HOT)[0] == 4
 
@@ -391,7 +410,11 @@ def test_settling_a_lost_batch_tells_whether_it_arrived(lost: int, total: int) -
 def test_batches_without_shared_lines_pass_untouched() -> None:
     inner = Watched(FakeClock())
     store = leasing(inner)
-    batches = [Batch("a", "t", lines=(Line(OWN),)), Batch("b", FLEET, lines=upto(5)), Batch("c", "t")]
+    batches = [
+        Batch("a", "t", lines=(Line(OWN),)),
+        Batch("b", FLEET, lines=upto(5)),
+        Batch("c", "t"),
+    ]
     for batch in batches:
         store.carry(batch)
     assert [asked is batch for asked, batch in zip(inner.asked, batches, strict=True)] == [True] * 3
@@ -477,7 +500,8 @@ def test_a_forked_process_does_not_spend_its_parent_s_slices(tmp_path: Path) -> 
 
 
 def threads_spend(make: Callable[[], Store], limit: int = 150) -> None:
-    """Threads of two processes spend one counter until nothing is left, each beside one of its own."""
+    """Threads of two processes spend one counter until nothing is left, each beside one of its
+    own."""
     stores = [LeasingStore(make()) for _ in range(2)]
     went: list[int] = []
 
@@ -533,8 +557,11 @@ def test_servers_are_opened_with_leases_unless_for_reading(server: Server, datab
             assert reading.read(HOT)[0] == 1
 
 
-def test_a_halt_of_the_fleet_reaches_every_tenant_within_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No batch of a tenant names a key of the fleet; what it expects of one is asked for once a second."""
+def test_a_halt_of_the_fleet_reaches_every_tenant_within_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No batch of a tenant names a key of the fleet; what it expects of one is asked for once a
+    second."""
     clock = FakeClock()
     inner = MemoryStore(clock)
     sent: list[Batch] = []

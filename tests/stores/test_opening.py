@@ -30,9 +30,15 @@ def test_a_file(form: str, tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_relative_path_and_an_encoded_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_and_an_encoded_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, path in (("here.db", "here.db"), (f"sqlite:{tmp_path}/a%20b.db", "a b.db"), ("a%20b.db", "a%20b.db")):
+    for name, path in (
+        ("here.db", "here.db"),
+        (f"sqlite:{tmp_path}/a%20b.db", "a b.db"),
+        ("a%20b.db", "a%20b.db"),
+    ):
         store = open_store(name)
         assert isinstance(store, SqliteStore)
         assert store.path == tmp_path / path
@@ -45,7 +51,10 @@ def test_a_relative_path_and_an_encoded_one(tmp_path: Path, monkeypatch: pytest.
         ("", "is empty: give `memory:`"),
         ("memory:x", "`memory:` is not a kind of store: give `memory:`, `sqlite:/absolute/path`"),
         ("http://me:secret@host/x", "`http:` is not a kind of store: give `memory:`"),
-        ("sqlite:state.db", "`sqlite:state.db` does not have an absolute path: write `sqlite:/absolute/path`"),
+        (
+            "sqlite:state.db",
+            "`sqlite:state.db` does not have an absolute path: write `sqlite:/absolute/path`",
+        ),
         ("sqlite:", "does not have an absolute path"),
         ("sqlite://host/state.db", "does not have an absolute path"),
     ],

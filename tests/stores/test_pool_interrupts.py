@@ -1,4 +1,5 @@
-"""Whatever is cut off on its way to a server leaves its place, and the next one gets an answer, its own."""
+"""Whatever is cut off on its way to a server leaves its place, and the next one gets an answer, its
+own."""
 
 import asyncio
 import itertools
@@ -21,24 +22,38 @@ __all__ = ["place"]
 server = redis_server.server
 A = key("t", "a")
 numbers = itertools.count(1)
-PARTS = files("locks", "stores/queue.py", "stores/redis/pool.py", "stores/redis/loops.py", "stores/redis/stream.py")
+PARTS = files(
+    "locks",
+    "stores/queue.py",
+    "stores/redis/pool.py",
+    "stores/redis/loops.py",
+    "stores/redis/stream.py",
+)
 POSTGRES = files("locks", "stores/queue.py", "stores/postgres/pool.py", "stores/postgres/carry.py")
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 
 
 def counted(name: str) -> Batch:
     """A batch that takes a number of its own, so that its answer is nobody else's."""
     number = next(numbers)
-    return Batch(f"{name}{number}", "t", lines=(Line(A), Line(key("t", f"own{number}"), when=When.LOOK)))
+    return Batch(
+        f"{name}{number}", "t", lines=(Line(A), Line(key("t", f"own{number}"), when=When.LOOK))
+    )
 
 
 def answered(carry: Callable[[Batch], Any], queue: Callable[[], Queue]) -> None:
     """A batch is answered at once, and nobody is left in the queue."""
     number = next(numbers)
     own = key("t", f"known{number}")
-    assert carry(Batch(f"put{number}", "t", lines=(Line(own),), amounts=(number, 0, 0, 0, 0))).values == (0,)
-    assert carry(Batch(f"look{number}", "t", lines=(Line(own, when=When.LOOK),))).values == (number,)
+    assert carry(
+        Batch(f"put{number}", "t", lines=(Line(own),), amounts=(number, 0, 0, 0, 0))
+    ).values == (0,)
+    assert carry(Batch(f"look{number}", "t", lines=(Line(own, when=When.LOOK),))).values == (
+        number,
+    )
     assert not queue().seated
     assert not queue().room.waiting
 
@@ -73,12 +88,15 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def test_tasks_on_redis(server: Server, loop: asyncio.AbstractEventLoop) -> None:
-    """All on one loop, so that what was cut off and what follows share a connection. Where a loop is cut off before it
-    begins with what it was told to do, that is noticed when the server should have answered."""
+    """All on one loop, so that what was cut off and what follows share a connection. Where a loop
+    is cut off before it begins with what it was told to do, that is noticed when the server should
+    have answered."""
     store = RedisStore(server.url, timeout_s=0.5)
 
     async def three() -> None:
-        await asyncio.gather(*[store.acarry(counted("b")) for _ in range(3)], return_exceptions=True)
+        await asyncio.gather(
+            *[store.acarry(counted("b")) for _ in range(3)], return_exceptions=True
+        )
 
     def carry(batch: Batch) -> Any:
         return asyncio.run(store.acarry(batch))
@@ -108,14 +126,17 @@ def test_threads_on_postgres(place: Place) -> None:
 
 
 def test_tasks_on_postgres(place: Place) -> None:
-    """Where a loop was cut off in the middle of calling somebody, that one looks for itself when its time is over."""
+    """Where a loop was cut off in the middle of calling somebody, that one looks for itself when
+    its time is over."""
     store: PostgresStore = place.open(timeout_s=FOREVER_S, pool_size=1, patience_s=0.2)
 
     def carry(batch: Batch) -> Any:
         return asyncio.run(store.acarry(batch))
 
     async def two() -> None:
-        await asyncio.gather(store.acarry(counted("b")), store.acarry(counted("b")), return_exceptions=True)
+        await asyncio.gather(
+            store.acarry(counted("b")), store.acarry(counted("b")), return_exceptions=True
+        )
 
     def check() -> None:
         answered(again(carry), lambda: store._carrying._pool.queue)

@@ -1,4 +1,5 @@
-"""The PostgreSQL store passes the store suite, keeps what it is given, and is there for threads and tasks alike."""
+"""The PostgreSQL store passes the store suite, keeps what it is given, and is there for threads and
+tasks alike."""
 
 import asyncio
 import math
@@ -48,7 +49,10 @@ def test_everything_is_there_again_after_closing(place: Place) -> None:
     assert again.carry(Batch("one")) == first
     assert again.carry(Batch("three", settles=(("one", (1, 0, 0, 0, 0)),))).settled == ("settled",)
     assert again.carry(Batch("four", lines=(Line(A), Line(B, window_ms=16_000)))).values == (1, 4)
-    assert again.carry(Batch("five", expects=((R, 1, 2), (CLOCK, first.now, first.now + 1)))).stale is False
+    assert (
+        again.carry(Batch("five", expects=((R, 1, 2), (CLOCK, first.now, first.now + 1)))).stale
+        is False
+    )
     assert (again.read(R), again.read(CLOCK)) == ((1, {"open": [1, None]}), (first.now, None))
 
 
@@ -78,8 +82,15 @@ def test_an_id_is_known_to_a_store_that_never_saw_it(place: Place) -> None:
 
 def test_a_record_comes_back_equal(place: Place) -> None:
     store, other = place.open(FakeClock()), place.open(FakeClock())
-    value = {"text": "ü\0\U0001f600", "bytes": b"\0\xff", 1: [1.5, -0.0, 2**63, -(2**63), None, True], "deep": [[[{}]]]}
-    store.carry(Batch("put", puts=((R, value, When.PROCEED, 0, 0), (A, math.inf, When.PROCEED, 0, 0))))
+    value = {
+        "text": "ü\0\U0001f600",
+        "bytes": b"\0\xff",
+        1: [1.5, -0.0, 2**63, -(2**63), None, True],
+        "deep": [[[{}]]],
+    }
+    store.carry(
+        Batch("put", puts=((R, value, When.PROCEED, 0, 0), (A, math.inf, When.PROCEED, 0, 0)))
+    )
     fresh = other.carry(Batch("look", expects=((R, 9, 10), (A, 9, 10)))).fresh
     assert [each.value for each in fresh] == [value, math.inf]
     assert store.read(R) == (1, value)
@@ -103,7 +114,9 @@ def test_what_is_idle_is_forgotten_whether_or_not_it_is_swept(place: Place) -> N
     permit = Line(B, idle_s=10, hold_ms=1_000, keep=False)
     store.carry(Batch("one", lines=(line, permit)))
     clock.advance(10_999)
-    assert store.carry(Batch("two", lines=(line._replace(when=When.LOOK), permit._replace(when=When.LOOK)))).values == (
+    assert store.carry(
+        Batch("two", lines=(line._replace(when=When.LOOK), permit._replace(when=When.LOOK)))
+    ).values == (
         0,
         0,
     )
@@ -118,11 +131,15 @@ def test_a_counter_is_kept_for_as_long_as_who_takes_from_it_says(place: Place) -
     clock = FakeClock()
     store = place.open(clock)
     store.carry(Batch("look", lines=(Line(A, when=When.LOOK, idle_s=1),)))
-    store.carry(Batch("take", lines=(Line(A, idle_s=1, hold_ms=3_600_000),), amounts=(9, 0, 0, 0, 0)))
+    store.carry(
+        Batch("take", lines=(Line(A, idle_s=1, hold_ms=3_600_000),), amounts=(9, 0, 0, 0, 0))
+    )
     clock.advance(60_000)
     store.carry(Batch("short", lines=(Line(A, idle_s=1),)))
     clock.advance(3_000_000)
-    assert store.carry(Batch("settle", settles=(("take", (2, 0, 0, 0, 0)),))).settled == ("settled",)
+    assert store.carry(Batch("settle", settles=(("take", (2, 0, 0, 0, 0)),))).settled == (
+        "settled",
+    )
     assert store.carry(Batch("then", lines=(Line(A, when=When.LOOK),))).values == (3,)
 
 
@@ -130,7 +147,9 @@ def test_what_nobody_needs_leaves_the_tables(place: Place) -> None:
     clock = FakeClock()
     store = place.open(clock)
     shield, kept = key("t", "x") + STANDING, key("t", "kept")
-    store.carry(Batch("kept", lines=(Line(kept, idle_s=0),), puts=((shield, 1, When.PROCEED, 0, 0),)))
+    store.carry(
+        Batch("kept", lines=(Line(kept, idle_s=0),), puts=((shield, 1, When.PROCEED, 0, 0),))
+    )
     for number in range(EVERY):
         line = Line(key("t", "many", str(number)), idle_s=1, hold_ms=500, keep=number % 2 == 0)
         store.carry(Batch(f"many{number}", lines=(line,)))
@@ -153,7 +172,10 @@ def test_a_permit_leaves_with_its_cell(place: Place) -> None:
     """Another line of the batch holds for longer than the cell of the permit is kept."""
     clock = FakeClock()
     store = place.open(clock)
-    permit, spend = Line(A, idle_s=1, hold_ms=1, keep=False), Line(B, idle_s=0, hold_ms=1_000_000_000)
+    permit, spend = (
+        Line(A, idle_s=1, hold_ms=1, keep=False),
+        Line(B, idle_s=0, hold_ms=1_000_000_000),
+    )
     store.carry(Batch("one", lines=(permit, spend)))
     assert place.do("SELECT count(*) FROM {}.permit") == [(1,)]
     clock.advance((MARGIN_S + 2) * 1_000)
@@ -186,7 +208,11 @@ def test_reading_never_makes_nor_changes_a_schema(place: Place) -> None:
     reader = place.open(reading=True)
     with pytest.raises(StoreLost, match="open read-only"):
         reader.carry(Batch("two", lines=(Line(A),)))
-    assert (reader.read(A), [cell.key for cell in reader.look()], list(reader.holds())) == ((1, None), [A], [])
+    assert (reader.read(A), [cell.key for cell in reader.look()], list(reader.holds())) == (
+        (1, None),
+        [A],
+        [],
+    )
     store.carry(Batch("three", lines=(Line(A),)))
     assert reader.read(A) == (2, None)
 
@@ -211,19 +237,27 @@ def test_a_closed_store_says_so(place: Place) -> None:
     store = place.open()
     store.close()
     store.close()
-    for attempt in (lambda: store.carry(Batch("one")), lambda: store.read(A), lambda: list(store.look())):
+    for attempt in (
+        lambda: store.carry(Batch("one")),
+        lambda: store.read(A),
+        lambda: list(store.look()),
+    ):
         with pytest.raises(StoreLost, match="was closed: open it again"):
             attempt()
 
 
 def test_many_tasks_share_few_connections_and_the_loop_goes_on(place: Place) -> None:
-    """While somebody else holds a cell the tasks wait; what lets go of it is another task of the same loop."""
+    """While somebody else holds a cell the tasks wait; what lets go of it is another task of the
+    same loop."""
     store = place.open(pool_size=2, timeout_s=60)
     store.carry(Batch("made", lines=(Line(A),)))
 
     async def all_at_once() -> list[Reply]:
         with place.holding_row(A) as db:
-            tasks = [asyncio.create_task(store.acarry(Batch(f"b{n}", lines=(Line(A),)))) for n in range(20)]
+            tasks = [
+                asyncio.create_task(store.acarry(Batch(f"b{n}", lines=(Line(A),))))
+                for n in range(20)
+            ]
             waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
             while db.execute(waiting).fetchone() == (0,):
                 await asyncio.sleep(0)
@@ -233,7 +267,9 @@ def test_many_tasks_share_few_connections_and_the_loop_goes_on(place: Place) -> 
     replies = asyncio.run(all_at_once())
     assert sorted(reply.values[0] for reply in replies) == list(range(1, 21))
     assert asyncio.run(store.acarry(Batch("another loop", lines=(Line(A),)))).values == (21,)
-    application = place.do("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'stanchion'")
+    application = place.do(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'stanchion'"
+    )
     assert application[0][0] <= 2
 
 
@@ -243,7 +279,10 @@ def test_a_task_that_is_cancelled_leaves_the_store_whole(place: Place) -> None:
 
     async def cancel_two() -> None:
         with place.holding_row(A) as db:
-            tasks = [asyncio.create_task(store.acarry(Batch(f"b{n}", lines=(Line(A),)))) for n in range(3)]
+            tasks = [
+                asyncio.create_task(store.acarry(Batch(f"b{n}", lines=(Line(A),))))
+                for n in range(3)
+            ]
             waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
             while db.execute(waiting).fetchone() == (0,):
                 await asyncio.sleep(0)
@@ -287,7 +326,8 @@ def test_its_name_has_no_secret(place: Place) -> None:
 
 
 def test_a_url_names_it(place: Place) -> None:
-    """In the schema that everybody shares, which is made where it is not there; looking makes nothing."""
+    """In the schema that everybody shares, which is made where it is not there; looking makes
+    nothing."""
     with place.server.connect() as db:
         db.execute("DROP SCHEMA IF EXISTS stanchion CASCADE")
     with pytest.raises(StoreError, match="does not exist"):

@@ -1,4 +1,5 @@
-"""On any batches and any interleaving the PostgreSQL store does what the memory store and the model do."""
+"""On any batches and any interleaving the PostgreSQL store does what the memory store and the model
+do."""
 
 import os
 import random
@@ -38,7 +39,8 @@ def empty(place: Place) -> Empty:
 
 
 def written(cells: Iterator[Seen]) -> list[tuple[Any, ...]]:
-    """Cells that something is in. A line that takes nothing leaves none here, and a refusal touches none."""
+    """Cells that something is in. A line that takes nothing leaves none here, and a refusal touches
+    none."""
     return [(cell.key, cell.number, cell.value, cell.live) for cell in cells if cell.number]
 
 
@@ -57,20 +59,28 @@ def compare_batches(empty: Empty, seed: int, count: int = 150, every: int = 5) -
 
 
 def soon_forgotten(batch: Batch, drawn: random.Random) -> Batch:
-    """The batch with counters that are forgotten soon or never, every one of which it takes from."""
-    lines = tuple(line._replace(idle_s=drawn.choice((0, 1, 3, 10, 604_800)), bands=()) for line in batch.lines)
+    """The batch with counters that are forgotten soon or never, every one of which it takes
+    from."""
+    lines = tuple(
+        line._replace(idle_s=drawn.choice((0, 1, 3, 10, 604_800)), bands=()) for line in batch.lines
+    )
     amounts = (batch.amounts[0] + 1, batch.amounts[1] + 1, 0, 0, 0)
     head = (batch.id, batch.tenant, batch.go, batch.expects, batch.settles)
     return Batch(*head, lines, amounts, batch.puts, batch.ceiling)
 
 
 def compare_forgetting(empty: Empty, seed: int, count: int = 100) -> None:
-    """Replies and everything that is seen are those of the memory store, where cells are forgotten."""
+    """Replies and everything that is seen are those of the memory store, where cells are
+    forgotten."""
     drawn = random.Random(seed)
     clock = FakeClock()
     store, memory = empty.store(clock), MemoryStore(clock)
     for number in range(count):
-        clock.advance(drawn.choice((0, 0, 1, 400, 3_000, 3_000, 12_000, 700_000_000 if number == count // 2 else 0)))
+        clock.advance(
+            drawn.choice(
+                (0, 0, 1, 400, 3_000, 3_000, 12_000, 700_000_000 if number == count // 2 else 0)
+            )
+        )
         batch = soon_forgotten(random_batch(drawn, number), drawn)
         assert store.carry(batch) == memory.carry(batch)
         assert list(store.look()) == list(memory.look())
@@ -110,7 +120,10 @@ def interleaved(case: Case, store: Store, clock: FakeClock) -> Interleaved:
     policy = DrawnPolicy(case)
     processes = Processes(policy, NO_AGE)
     steps = [draw_step(case, number, clock()) for number in range(case.moments)]
-    deciding = [decide(processes.plans(step), step.moment, processes.records[step.process]) for step in steps]
+    deciding = [
+        decide(processes.plans(step), step.moment, processes.records[step.process])
+        for step in steps
+    ]
     drawn = case.drawn(99)
 
     def answer(who: int, lookup: Lookup) -> Answer:
@@ -123,7 +136,8 @@ def interleaved(case: Case, store: Store, clock: FakeClock) -> Interleaved:
 
 
 def test_interleaved_decisions(empty: Empty) -> None:
-    """The same decisions are made as on the memory store, by the same trips with the same replies."""
+    """The same decisions are made as on the memory store, by the same trips with the same
+    replies."""
     for case in drawn_cases(CASES, (8, 12)):
         clock, other = FakeClock(), FakeClock()
         found = interleaved(case, empty.store(clock), clock)

@@ -1,4 +1,5 @@
-"""Batches on the same cells come one after the other, in an order without deadlocks, at times that never run back."""
+"""Batches on the same cells come one after the other, in an order without deadlocks, at times that
+never run back."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,10 @@ A, B, R = (key("t", name) for name in ("a", "b", "record"))
 ACTUAL: Final = (5, 0, 0, 0, 0)
 
 WAITING: Final = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-HELD: Final = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+HELD: Final = (
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> "
+    "pg_backend_pid()"
+)
 
 
 NOW: Final = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -68,7 +72,8 @@ def locked(on: Place, key: str, shared: bool = False) -> Iterator[psycopg.Connec
     """Somebody else's transaction that has the lock of a key."""
     with on.server.connect() as db, db.transaction():
         db.execute(
-            f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(%s)", (Requests(on.schema).lock_of(key),)
+            f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(%s)",
+            (Requests(on.schema).lock_of(key),),
         )
         yield db
 
@@ -89,7 +94,9 @@ WHO_WAITS: Final = (
 )
 
 
-@pytest.mark.parametrize(("batch", "shared", "waits"), WHO_WAITS, ids=[f"{one[0].id}-{one[1]}" for one in WHO_WAITS])
+@pytest.mark.parametrize(
+    ("batch", "shared", "waits"), WHO_WAITS, ids=[f"{one[0].id}-{one[1]}" for one in WHO_WAITS]
+)
 def test_who_waits_for_whom(batch: Batch, shared: bool, waits: bool, place: Place) -> None:
     store = place.open(timeout_s=60)
     store.carry(Batch("held", lines=(Line(A, hold_ms=60_000),)))
@@ -115,13 +122,17 @@ def test_what_was_written_while_waiting_is_seen(place: Place) -> None:
     """Ten batches queue for a counter: each finds what the one before it left."""
     store = place.open(timeout_s=60, pool_size=10)
     with locked(place, A) as db:
-        carried = [Carried(store, Batch(f"b{number}", lines=(Line(A, hold_ms=1_000),))) for number in range(10)]
+        carried = [
+            Carried(store, Batch(f"b{number}", lines=(Line(A, hold_ms=1_000),)))
+            for number in range(10)
+        ]
         assert all_wait(db, carried)
     assert sorted(one.result().values[0] for one in carried) == list(range(10))
 
 
 def test_locks_are_taken_in_one_order(place: Place) -> None:
-    """While somebody has the first of its locks, a batch has none of the others, also those of holds it settles."""
+    """While somebody has the first of its locks, a batch has none of the others, also those of
+    holds it settles."""
     store = place.open(timeout_s=60)
     names = [key("t", "many", str(number)) for number in range(8)]
     store.carry(Batch("held", lines=tuple(Line(name, hold_ms=60_000) for name in names[:4])))
@@ -158,13 +169,18 @@ def test_the_same_batch_at_once_counts_once(place: Place) -> None:
 def test_the_same_batch_at_once_that_locks_nothing(place: Place) -> None:
     store = place.open(timeout_s=60, pool_size=4)
     carried = [Carried(store, Batch(f"empty{number // 4}")) for number in range(40)]
-    assert [one.result() for one in carried] == [store.carry(Batch(f"empty{number // 4}")) for number in range(40)]
+    assert [one.result() for one in carried] == [
+        store.carry(Batch(f"empty{number // 4}")) for number in range(40)
+    ]
 
 
 def test_the_same_batch_at_once_is_not_stale_by_itself(place: Place) -> None:
-    """A batch that was sent again meets itself: what it expects is changed by its own first sending."""
+    """A batch that was sent again meets itself: what it expects is changed by its own first
+    sending."""
     store = place.open(timeout_s=60, pool_size=3)
-    batch = Batch("same", expects=((R, 0, 1),), lines=(Line(A),), puts=((R, "new", When.PROCEED, 0, 0),))
+    batch = Batch(
+        "same", expects=((R, 0, 1),), lines=(Line(A),), puts=((R, "new", When.PROCEED, 0, 0),)
+    )
     with locked(place, A) as db:
         carried = [Carried(store, batch) for _ in range(3)]
         assert all_wait(db, carried)
@@ -178,14 +194,17 @@ def test_a_hold_is_settled_once_by_many_at_once(place: Place) -> None:
     store = place.open(timeout_s=60, pool_size=4)
     store.carry(Batch("held", lines=(Line(A, hold_ms=60_000), Line(B, hold_ms=60_000, keep=False))))
     with locked(place, A) as db:
-        carried = [Carried(store, Batch(f"s{number}", settles=(("held", ACTUAL),))) for number in range(4)]
+        carried = [
+            Carried(store, Batch(f"s{number}", settles=(("held", ACTUAL),))) for number in range(4)
+        ]
         assert all_wait(db, carried)
     assert sorted(one.result().settled[0] for one in carried) == ["again"] * 3 + ["settled"]
     assert (store.read(A), store.read(B)) == ((5, None), (0, None))
 
 
 def test_a_hold_that_is_taken_meanwhile_is_not_unknown(place: Place) -> None:
-    """A settlement overtakes the batch that it settles, and waits for its cell: it is sent once more."""
+    """A settlement overtakes the batch that it settles, and waits for its cell: it is sent once
+    more."""
     store = place.open(FakeClock(), timeout_s=60)
     with locked(place, A) as db:
         first = Carried(store, Batch("held", lines=(Line(A, hold_ms=60_000),)))
@@ -203,6 +222,8 @@ def test_the_isolation_level_of_a_role_is_not_used(place: Place) -> None:
         store = place.open()
         assert store.carry(Batch("one", lines=(Line(A),))).go
         with pytest.raises(psycopg.Error, match="isolation level is `serializable`"):
-            place.do("SELECT {}.carry('x', NULL, '{{1,3,1,0,0,0,0}}', " + ", ".join(["NULL"] * 9) + ")")
+            place.do(
+                "SELECT {}.carry('x', NULL, '{{1,3,1,0,0,0,0}}', " + ", ".join(["NULL"] * 9) + ")"
+            )
     finally:
         place.do("ALTER ROLE postgres RESET default_transaction_isolation")

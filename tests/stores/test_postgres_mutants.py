@@ -25,21 +25,37 @@ MUTATIONS: Final = (
         "IF EXISTS (SELECT FROM {schema}.batch AS b WHERE b.id = batch_id) THEN",
         "IF false THEN",
     ),
-    _M("compare-and-set removed", "IF number < expects[i + 1] OR number >= expects[i + 2] THEN", "IF false THEN"),
-    _M("expectation off by one", "OR number >= expects[i + 2] THEN", "OR number > expects[i + 2] THEN"),
+    _M(
+        "compare-and-set removed",
+        "IF number < expects[i + 1] OR number >= expects[i + 2] THEN",
+        "IF false THEN",
+    ),
+    _M(
+        "expectation off by one",
+        "OR number >= expects[i + 2] THEN",
+        "OR number > expects[i + 2] THEN",
+    ),
     _M(
         "time of a stale answer lost",
         "PERFORM set_config('synchronous_commit', 'off', true), setval('{schema}.clock', now_ms);",
         "",
     ),
     _M("ceiling ignored", "IF outcome > ceiling THEN", "IF outcome > 3 THEN"),
-    _M("band off by one", "IF number + amount > bands[at] THEN", "IF number + amount >= bands[at] THEN"),
+    _M(
+        "band off by one",
+        "IF number + amount > bands[at] THEN",
+        "IF number + amount >= bands[at] THEN",
+    ),
     _M(
         "lowest band off by one",
         "IF number + amount > lines[j + 10] THEN",
         "IF number + amount > lines[j + 10] + 1 THEN",
     ),
-    _M("last band instead of highest", "outcome := greatest(outcome, bands[at + 1]);", "outcome := bands[at + 1];"),
+    _M(
+        "last band instead of highest",
+        "outcome := greatest(outcome, bands[at + 1]);",
+        "outcome := bands[at + 1];",
+    ),
     _M(
         "level skipped",
         "IF amount <> 0 AND said[i + 1] >= 0 AND (",
@@ -54,7 +70,11 @@ MUTATIONS: Final = (
     ),
     _M("shadow takes what it refuses", "AND go AND lines[j + 8] <> ALL (refused)", "AND go"),
     _M("shadow refuses", "IF lines[j + 8] > 0 THEN", "IF false THEN"),
-    _M("shadow goes on behind its stop", "IF stop >= 0 OR lines[j + 8] = ANY (stopped) THEN", "IF stop >= 0 THEN"),
+    _M(
+        "shadow goes on behind its stop",
+        "IF stop >= 0 OR lines[j + 8] = ANY (stopped) THEN",
+        "IF stop >= 0 THEN",
+    ),
     _M(
         "lines behind a stop are judged",
         "IF stop >= 0 OR lines[j + 8] = ANY (stopped) THEN",
@@ -66,15 +86,31 @@ MUTATIONS: Final = (
         "                    IF outcome >= 6 THEN\n                        stop := i;",
     ),
     _M("follows ignored", "ELSIF lines[j + 4] > 0 AND", "ELSIF false AND"),
-    _M("follows only the last line", "unnest(said[i - lines[j + 4] + 1 : i])", "unnest(said[i : i])"),
+    _M(
+        "follows only the last line",
+        "unnest(said[i - lines[j + 4] + 1 : i])",
+        "unnest(said[i : i])",
+    ),
     _M("put behind a stop written", "AND (stop < 0 OR puts[j + 3] <= stop) THEN", "THEN"),
-    _M("put of a refused call written", "IF (go AND puts[j + 4] <> ALL (refused) OR puts[j + 2] = 1) AND", "IF"),
+    _M(
+        "put of a refused call written",
+        "IF (go AND puts[j + 4] <> ALL (refused) OR puts[j + 2] = 1) AND",
+        "IF",
+    ),
     _M("put of a refused shadow written", "(go AND puts[j + 4] <> ALL (refused) OR", "(go OR"),
     _M("record keeps its old value", "value = coalesce(u.value, c.value)", "value = c.value"),
     _M("record keeps its version", "numbers[k] := numbers[k] + 1;", ""),
     _M("hold not released at expiry", "numbers[k] := numbers[k] - permit.amount;", ""),
-    _M("expiry ignored", "IF earliest <= now_ms THEN\n            FOR permit", "IF false THEN\n            FOR permit"),
-    _M("expiry a tick late", "AND p.due <= now_ms\n            LOOP", "AND p.due < now_ms\n            LOOP"),
+    _M(
+        "expiry ignored",
+        "IF earliest <= now_ms THEN\n            FOR permit",
+        "IF false THEN\n            FOR permit",
+    ),
+    _M(
+        "expiry a tick late",
+        "AND p.due <= now_ms\n            LOOP",
+        "AND p.due < now_ms\n            LOOP",
+    ),
     _M(
         "expiry misses the window",
         "IF permit.bucket > heads[k] - 16 AND permit.bucket <= heads[k] THEN",
@@ -92,7 +128,9 @@ MUTATIONS: Final = (
     ),
     _M("spend released at expiry", "IF lines[j + 6] = 0 THEN", "IF true THEN"),
     _M(
-        "hold lasts as long as its last line", "longest := greatest(longest, lines[j + 5]);", "longest := lines[j + 5];"
+        "hold lasts as long as its last line",
+        "longest := greatest(longest, lines[j + 5]);",
+        "longest := lines[j + 5];",
     ),
     _M(
         "double settle in one batch",
@@ -105,30 +143,69 @@ MUTATIONS: Final = (
         "SET at = now_ms",
     ),
     _M("double settle by two at once", "IF at <> cardinality(closed) THEN", "IF false THEN"),
-    _M("hold taken meanwhile is unknown", "IF 3 = ANY (settled) AND EXISTS (", "IF false AND EXISTS ("),
-    _M("settled at its estimate", "correction := actuals[5 * i - 4 + hold.took[at + 3]] - amount;", "correction := 0;"),
+    _M(
+        "hold taken meanwhile is unknown",
+        "IF 3 = ANY (settled) AND EXISTS (",
+        "IF false AND EXISTS (",
+    ),
+    _M(
+        "settled at its estimate",
+        "correction := actuals[5 * i - 4 + hold.took[at + 3]] - amount;",
+        "correction := 0;",
+    ),
     _M("settled with another unit", "actuals[5 * i - 4 + hold.took[at + 3]]", "actuals[5 * i - 4]"),
-    _M("late settlement is none", "WHEN hold.due <= now_ms THEN 2", "WHEN hold.due <= now_ms THEN 0"),
+    _M(
+        "late settlement is none",
+        "WHEN hold.due <= now_ms THEN 2",
+        "WHEN hold.due <= now_ms THEN 0",
+    ),
     _M(
         "permit given back twice",
         "                    ELSE\n                        correction := 0;",
         "                    ELSE\n                        correction := -amount;",
     ),
-    _M("permit of a settled hold expires", "AND p.due = hold.due AND p.id = hold.id;", "AND false;"),
-    _M("correction misses the window", "IF bucket > heads[k] - 16 AND bucket <= heads[k] THEN", "IF false THEN"),
+    _M(
+        "permit of a settled hold expires", "AND p.due = hold.due AND p.id = hold.id;", "AND false;"
+    ),
+    _M(
+        "correction misses the window",
+        "IF bucket > heads[k] - 16 AND bucket <= heads[k] THEN",
+        "IF false THEN",
+    ),
     _M(
         "correction brings a forgotten cell back",
         "IF correction <> 0 AND keeps[k] IS NOT NULL THEN",
-        "IF correction <> 0 THEN keeps[k] := coalesce(keeps[k], 1); made[k] := true; making := true;",
+        "IF correction <> 0 THEN keeps[k] := coalesce(keeps[k], 1); made[k] := true; making := "
+        "true;",
     ),
-    _M("window bucket off by one", "least(bucket - heads[k], 16) - 1 LOOP", "least(bucket - heads[k], 16) - 2 LOOP"),
+    _M(
+        "window bucket off by one",
+        "least(bucket - heads[k], 16) - 1 LOOP",
+        "least(bucket - heads[k], 16) - 2 LOOP",
+    ),
     _M("window never slides", "IF heads[k] < bucket THEN", "IF false THEN"),
     _M("window counts for ever", "number := lives[k];", "number := numbers[k];"),
-    _M("idle cell is not forgotten", "AND c.touched + c.keep > now_ms", "AND c.touched + c.keep > 0"),
-    _M("touched counter forgotten", "touched = CASE WHEN u.changed = 2 THEN now_ms ELSE c.touched END,", ""),
-    _M("correction touches", "touched = CASE WHEN u.changed = 2 THEN now_ms ELSE c.touched END,", "touched = now_ms,"),
+    _M(
+        "idle cell is not forgotten",
+        "AND c.touched + c.keep > now_ms",
+        "AND c.touched + c.keep > 0",
+    ),
+    _M(
+        "touched counter forgotten",
+        "touched = CASE WHEN u.changed = 2 THEN now_ms ELSE c.touched END,",
+        "",
+    ),
+    _M(
+        "correction touches",
+        "touched = CASE WHEN u.changed = 2 THEN now_ms ELSE c.touched END,",
+        "touched = now_ms,",
+    ),
     _M("kept as the first line said", "ELSIF keeps[k] < lines[j + 9] THEN", "ELSIF false THEN"),
-    _M("permits of a forgotten cell stay", "WHERE p.key = u.key AND u.made;", "WHERE p.key = u.key AND false;"),
+    _M(
+        "permits of a forgotten cell stay",
+        "WHERE p.key = u.key AND u.made;",
+        "WHERE p.key = u.key AND false;",
+    ),
     _M(
         "clock runs backwards",
         "coalesce(clock, (extract(epoch FROM clock_timestamp()) * 1000)::bigint), floor_ms);",
@@ -139,10 +216,26 @@ MUTATIONS: Final = (
         "extract(epoch FROM clock_timestamp())",
         "extract(epoch FROM statement_timestamp())",
     ),
-    _M("nothing is locked", "FOREACH lock_id IN ARRAY locks LOOP", "FOREACH lock_id IN ARRAY '{{}}'::bigint[] LOOP"),
-    _M("looks are not locked", "ELSIF NOT pg_try_advisory_xact_lock_shared(lock_id - 1) THEN", "ELSIF false THEN"),
-    _M("looks lock each other out", "IF lock_id & 1 = 0 THEN", "lock_id := lock_id - (lock_id & 1); IF true THEN"),
-    _M("cells of settled holds are not locked", "IF locks IS NULL OR NOT hold.locks <@ locks THEN", "IF false THEN"),
+    _M(
+        "nothing is locked",
+        "FOREACH lock_id IN ARRAY locks LOOP",
+        "FOREACH lock_id IN ARRAY '{{}}'::bigint[] LOOP",
+    ),
+    _M(
+        "looks are not locked",
+        "ELSIF NOT pg_try_advisory_xact_lock_shared(lock_id - 1) THEN",
+        "ELSIF false THEN",
+    ),
+    _M(
+        "looks lock each other out",
+        "IF lock_id & 1 = 0 THEN",
+        "lock_id := lock_id - (lock_id & 1); IF true THEN",
+    ),
+    _M(
+        "cells of settled holds are not locked",
+        "IF locks IS NULL OR NOT hold.locks <@ locks THEN",
+        "IF false THEN",
+    ),
     _M("locks in any order", "AS l ORDER BY l);", "AS l ORDER BY l DESC);"),
 )
 
@@ -180,7 +273,8 @@ def checks(place: Place, empty: Empty) -> Iterator[Check]:
 
 
 def noticed_in(place: Place, source: str, most: int | None = None) -> str:
-    """Which of so many checks notices what is wrong with the function, and how; nothing where none does."""
+    """Which of so many checks notices what is wrong with the function, and how; nothing where none
+    does."""
     empty = Empty(place)
     place.server.do(source, place.schema)
     found = noticed(checks(place, empty), place.forget, most)
@@ -188,7 +282,9 @@ def noticed_in(place: Place, source: str, most: int | None = None) -> str:
     return found
 
 
-SOURCE: Final = resources.files("stanchion.stores.postgres").joinpath("carry.sql").read_text("utf-8")
+SOURCE: Final = (
+    resources.files("stanchion.stores.postgres").joinpath("carry.sql").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize("mutation", TRIED, ids=[mutation.name for mutation in TRIED])

@@ -1,4 +1,5 @@
-"""Threads, stores and processes on one server: bounds hold, totals are exact, and a killed process leaks nothing."""
+"""Threads, stores and processes on one server: bounds hold, totals are exact, and a killed process
+leaks nothing."""
 
 import itertools
 import os
@@ -28,7 +29,15 @@ KILLS: Final = 200 if SOAK else 2
 
 def start(place: Place, what: str, *words: str) -> subprocess.Popen[str]:
     """Start a worker."""
-    command = [sys.executable, "-m", "tests.stores.postgres_worker", what, place.server.url, place.schema, *words]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.stores.postgres_worker",
+        what,
+        place.server.url,
+        place.schema,
+        *words,
+    ]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -59,7 +68,8 @@ def test_threads_on_several_stores_never_overshoot(limit: int, place: Place) -> 
 
 
 def test_threads_that_take_cells_in_any_order_never_deadlock(place: Place) -> None:
-    """Holds cross each other: each batch settles what another thread took, on other cells than its own."""
+    """Holds cross each other: each batch settles what another thread took, on other cells than its
+    own."""
     before = deadlocks(place)
     store = place.open(timeout_s=60, pool_size=6)
     names = [f"{{t}}{number}" for number in range(6)]
@@ -69,8 +79,14 @@ def test_threads_that_take_cells_in_any_order_never_deadlock(place: Place) -> No
         drawn = random.Random(worker)
         try:
             for number in range(40):
-                chosen = tuple(Line(name, hold_ms=60_000, keep=drawn.random() < 0.5) for name in drawn.sample(names, 3))
-                settles = tuple((f"{drawn.randrange(6)}.{max(0, number - drawn.randrange(3))}", None) for _ in range(2))
+                chosen = tuple(
+                    Line(name, hold_ms=60_000, keep=drawn.random() < 0.5)
+                    for name in drawn.sample(names, 3)
+                )
+                settles = tuple(
+                    (f"{drawn.randrange(6)}.{max(0, number - drawn.randrange(3))}", None)
+                    for _ in range(2)
+                )
                 store.carry(Batch(f"{worker}.{number}", "t", settles=settles, lines=chosen))
         except BaseException as error:
             failed.append(error)
@@ -112,7 +128,8 @@ def test_kill_9_leaks_no_permit_and_loses_no_spend(place: Place) -> None:
         worker.wait()
         worker.stdout.close()
         answered = int(rest[-1]) if rest else answered
-        # The last batch may be under way: once it is answered under its id it is settled which it was.
+        # The last batch may be under way: once it is answered under its id it is settled which it
+        # was.
         store.carry(Batch(f"told{kill}.{answered}", "t"))
         tried = store.read(TRIED)[0] - done
         assert answered <= tried <= answered + 1
@@ -121,7 +138,9 @@ def test_kill_9_leaks_no_permit_and_loses_no_spend(place: Place) -> None:
         last_due = max(hold.due_ms for hold in store.holds())
         looks = (Line(PERMITS, when=When.LOOK), Line(SPENT, when=When.LOOK))
         numbers = itertools.count()
-        while (reply := store.carry(Batch(f"look{kill}.{next(numbers)}", "t", lines=looks))).now < last_due:
+        while (
+            reply := store.carry(Batch(f"look{kill}.{next(numbers)}", "t", lines=looks))
+        ).now < last_due:
             assert 0 <= reply.values[0] <= done
         assert (reply.now < last_due + 10 * PERMIT_MS, reply.values) == (True, (0, done))
 

@@ -1,4 +1,5 @@
-"""A schema is made once, brought up to date by whoever comes first, and left alone where it is not to be used."""
+"""A schema is made once, brought up to date by whoever comes first, and left alone where it is not
+to be used."""
 
 import re
 import sys
@@ -28,7 +29,9 @@ A = key("t", "a")
 def test_many_open_a_new_schema_at_once(place: Place) -> None:
     with ThreadPoolExecutor(8) as threads:
         stores = list(threads.map(lambda _: place.open(timeout_s=60), range(8)))
-        replies = list(threads.map(lambda at: stores[at].carry(Batch(f"b{at}", lines=(Line(A),))), range(8)))
+        replies = list(
+            threads.map(lambda at: stores[at].carry(Batch(f"b{at}", lines=(Line(A),))), range(8))
+        )
     assert sorted(reply.values[0] for reply in replies) == list(range(8))
     assert place.do("SELECT version FROM {}.stanchion_version") == [(len(MIGRATIONS),)]
 
@@ -39,7 +42,11 @@ def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
     store = place.open()
     store.carry(Batch("one", lines=(Line(A),)))
     later = (*MIGRATIONS, ("later.sql",))
-    texts = {"later.sql": "ALTER TABLE {schema}.cell ADD note text; CREATE TABLE {schema}.more (at bigint)"}
+    texts = {
+        "later.sql": (
+            "ALTER TABLE {schema}.cell ADD note text; CREATE TABLE {schema}.more (at bigint)"
+        )
+    }
     monkeypatch.setattr(schemas, "statements", lambda own, file: texts[file].format(schema=own))
 
     def migrate(_: int) -> int:
@@ -54,10 +61,18 @@ def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
     assert place.do("SELECT key, number, note FROM {}.cell") == [(A, 1, None)]
 
 
-def test_a_migration_that_fails_leaves_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"one.sql": "CREATE TABLE {schema}.one (at bigint)", "two.sql": "CREATE TABLE {schema}.one (at bigint)"}
+def test_a_migration_that_fails_leaves_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {
+        "one.sql": "CREATE TABLE {schema}.one (at bigint)",
+        "two.sql": "CREATE TABLE {schema}.one (at bigint)",
+    }
     monkeypatch.setattr(schemas, "statements", lambda own, file: texts[file].format(schema=own))
-    with psycopg.connect(place.server.url, autocommit=True) as db, pytest.raises(Exception, match="already exists"):
+    with (
+        psycopg.connect(place.server.url, autocommit=True) as db,
+        pytest.raises(Exception, match="already exists"),
+    ):
         Schema(Link(db), place.schema, "server", (("one.sql", "two.sql"),)).bring_up_to_date()
     assert place.server.do(f"SELECT to_regnamespace('{place.schema}')") == [(None,)]
 
@@ -66,7 +81,10 @@ def test_a_newer_schema_is_not_touched(place: Place) -> None:
     place.open().close()
     place.do("INSERT INTO {}.stanchion_version (version) VALUES (99)")
     for reading in (False, True):
-        with pytest.raises(StoreError, match=rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one"):
+        with pytest.raises(
+            StoreError,
+            match=rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one",
+        ):
             place.open(reading=reading)
 
 
@@ -78,14 +96,19 @@ def test_an_older_schema_cannot_be_read_as_it_is(place: Place) -> None:
     with psycopg.connect(place.server.url, autocommit=True) as db:
         place.do("UPDATE {}.stanchion_version SET version = 1")
         schema = Schema(Link(db), place.schema, "server", (*MIGRATIONS, ("later.sql",)))
-        with pytest.raises(StoreError, match=r"earlier Stanchion \(version 1, this one reads 2\): open it for writing"):
+        with pytest.raises(
+            StoreError,
+            match=r"earlier Stanchion \(version 1, this one reads 2\): open it for writing",
+        ):
             schema.check()
 
 
 def test_tables_of_something_else_are_left_alone(place: Place) -> None:
     place.do("CREATE SCHEMA {}")
     place.do("CREATE TABLE {}.cell (mine text)")
-    with pytest.raises(StoreError, match=f"the schema `{place.schema}` on .* has tables that are not Stanchion's"):
+    with pytest.raises(
+        StoreError, match=f"the schema `{place.schema}` on .* has tables that are not Stanchion's"
+    ):
         place.open()
     assert place.do("SELECT count(*) FROM {}.cell") == [(0,)]
 
@@ -94,11 +117,16 @@ def test_tables_of_the_former_name_are_refused(place: Place) -> None:
     place.do("CREATE SCHEMA {}")
     for table in ("cell", "batch", "permit", "former_version"):
         place.do(f"CREATE TABLE {{}}.{table} (mine text)")
-    with pytest.raises(StoreError, match="was written under this project's former name, and there are no migrations"):
+    with pytest.raises(
+        StoreError,
+        match="was written under this project's former name, and there are no migrations",
+    ):
         place.open()
 
 
-@pytest.mark.parametrize("name", ["", "Stanchion", "a-b", 'a"; DROP SCHEMA x', "pg_x", "1a", "x" * 64, "ä"])
+@pytest.mark.parametrize(
+    "name", ["", "Stanchion", "a-b", 'a"; DROP SCHEMA x', "pg_x", "1a", "x" * 64, "ä"]
+)
 def test_a_name_that_would_have_to_be_quoted(name: str, place: Place) -> None:
     with pytest.raises(StoreError, match="cannot be used: use at most 63 characters"):
         PostgresStore(place.server.url, schema=name)
@@ -114,7 +142,9 @@ def plain(place: Place) -> str:
 
 def test_a_role_without_rights_is_told_what_it_needs(plain: str, place: Place) -> None:
     url = place.server.tcp(user=plain)
-    with pytest.raises(StoreError, match=r"this role may not create or use .*permission denied.* grant it CREATE"):
+    with pytest.raises(
+        StoreError, match=r"this role may not create or use .*permission denied.* grant it CREATE"
+    ):
         place.open(url=url)
     place.open().close()
     with pytest.raises(StoreError, match=r"this role may not create or use .*permission denied"):
@@ -123,7 +153,9 @@ def test_a_role_without_rights_is_told_what_it_needs(plain: str, place: Place) -
     place.server.do("GRANT SELECT ON ALL TABLES IN SCHEMA {} TO {}", place.schema, plain)
     with pytest.raises(StoreError, match=r"this role may not write .* grant it all rights"):
         place.open(url=url)
-    with pytest.raises(StoreError, match=r"this role may not read .* grant it SELECT on its tables and sequences"):
+    with pytest.raises(
+        StoreError, match=r"this role may not read .* grant it SELECT on its tables and sequences"
+    ):
         place.open(url=url, reading=True)
     place.server.do("GRANT SELECT ON ALL SEQUENCES IN SCHEMA {} TO {}", place.schema, plain)
     assert place.open(url=url, reading=True).read(A) == (0, None)
@@ -175,14 +207,19 @@ def test_every_statement_names_the_schema() -> None:
         text = statements("own", file)
         assert "{schema}" not in text
         assert (
-            re.findall(r"(?:FROM|INTO|UPDATE|JOIN|TABLE|ON|SEQUENCE|FUNCTION) (?:cell|batch|permit|clock)\b", text)
+            re.findall(
+                r"(?:FROM|INTO|UPDATE|JOIN|TABLE|ON|SEQUENCE|FUNCTION) "
+                r"(?:cell|batch|permit|clock)\b",
+                text,
+            )
             == []
         )
         assert "'clock'" not in text
 
 
 def test_the_function_has_the_numbers_of_the_kernel() -> None:
-    """They are written as numbers in the server's function; whoever changes one must change it there, too."""
+    """They are written as numbers in the server's function; whoever changes one must change it
+    there, too."""
     assert (Action.WARN, STOPS, BUCKETS, SKIPPED, IDLE) == (1, 7, 16, -1, -2)
     assert (When.LOOK, When.JUDGED, When.PROCEED, len(Unit), SETTLED) == (
         0,
@@ -194,7 +231,10 @@ def test_the_function_has_the_numbers_of_the_kernel() -> None:
 
 
 def test_options_of_a_url_go_to_the_server() -> None:
-    url = "postgres://me:pass%20word@db.example:6000/own?sslmode=verify-full&sslrootcert=/ca.pem&application_name=mine"
+    url = (
+        "postgres://me:pass%20word@db.example:6000/own?sslmode=verify-full&sslrootcert=/ca.pem&"
+        "application_name=mine"
+    )
     address = Address(url, 0.25)
     for option in (
         "sslmode=verify-full",

@@ -1,4 +1,5 @@
-"""Whatever happens to the server: a batch is refused in time, counts once, and the store works again by itself."""
+"""Whatever happens to the server: a batch is refused in time, counts once, and the store works
+again by itself."""
 
 import asyncio
 import re
@@ -23,7 +24,9 @@ __all__ = ["place"]
 A, B, R = key("t", "a"), key("t", "b"), key("t", "record")
 LINES = (Line(A),)
 
-END_THEM = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'stanchion'"
+END_THEM = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'stanchion'"
+)
 
 
 @pytest.fixture
@@ -35,12 +38,14 @@ def proxy(place: Place) -> Iterator[Proxy]:
 
 def through(proxy: Proxy, place: Place, timeout_s: float = 60) -> PostgresStore:
     """A store that reaches the server through the proxy."""
-    return until_open(lambda: place.open(url=place.server.tcp(proxy.port), timeout_s=timeout_s, pool_size=2))
+    return until_open(
+        lambda: place.open(url=place.server.tcp(proxy.port), timeout_s=timeout_s, pool_size=2)
+    )
 
 
 def given_up(carry: Callable[[], object]) -> str:
-    """What is said of a batch that the server gave up: where that comes late, the store gave up before, and tries
-    again."""
+    """What is said of a batch that the server gave up: where that comes late, the store gave up
+    before, and tries again."""
     end = monotonic() + 60
     while True:
         with pytest.raises(StoreLost) as caught:
@@ -50,7 +55,8 @@ def given_up(carry: Callable[[], object]) -> str:
 
 
 def until_it_works(store: PostgresStore, batch: Batch) -> Reply:
-    """Send a batch as often as it takes: nothing but time must be needed for the store to recover."""
+    """Send a batch as often as it takes: nothing but time must be needed for the store to
+    recover."""
     end = monotonic() + 60
     while True:
         try:
@@ -74,7 +80,9 @@ def test_one_trip_for_each_batch(place: Place, proxy: Proxy) -> None:
         Batch("empty"),
         Batch("new cells", lines=held, puts=((R, [1], When.PROCEED, 0, 0),)),
         Batch("stale", lines=held, expects=((R, 0, 1),)),
-        Batch("settle", settles=(("new cells", (3, 0, 0, 0, 0)),), lines=held, expects=((R, 1, 2),)),
+        Batch(
+            "settle", settles=(("new cells", (3, 0, 0, 0, 0)),), lines=held, expects=((R, 1, 2),)
+        ),
         Batch("settle", lines=LINES),
         Batch("refused", go=False, lines=held, settles=(("nobody", None), ("settle", None))),
     ]
@@ -121,7 +129,8 @@ def test_an_answer_is_lost_with_its_connection(place: Place, proxy: Proxy) -> No
 
 
 def test_an_answer_is_lost_and_the_connection_stays(place: Place, proxy: Proxy) -> None:
-    """The server carried the batch out and nobody hears of it; whoever sends it again gets its first answer."""
+    """The server carried the batch out and nobody hears of it; whoever sends it again gets its
+    first answer."""
     store = through(proxy, place, timeout_s=0.3)
     until_it_works(store, Batch("one", lines=LINES))
     proxy.mode = Mode.SWALLOW
@@ -162,7 +171,10 @@ def test_a_session_is_ended_in_the_middle_of_a_batch(place: Place) -> None:
     store.carry(Batch("one", lines=LINES))
     with place.holding_row(A) as db:
         carried = Carried(store, Batch("two", lines=LINES))
-        waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'stanchion'"
+        waiting = (
+            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "
+            "application_name = 'stanchion'"
+        )
         while not (found := db.execute(waiting).fetchall()):
             assert carried.is_alive()
         db.execute("SELECT pg_terminate_backend(%s)", found[0])
@@ -180,7 +192,10 @@ def test_the_server_is_stopped_and_started(mode: str, place: Place) -> None:
     place.server.stop(mode)
     try:
         for number in range(5):
-            with pytest.raises(StoreLost, match=r"cannot be reached .*: check that it is running"), within(60):
+            with (
+                pytest.raises(StoreLost, match=r"cannot be reached .*: check that it is running"),
+                within(60),
+            ):
                 store.carry(Batch(f"lost{number}", lines=LINES))
         with pytest.raises(StoreLost, match="cannot be reached"):
             store.read(A)
@@ -190,7 +205,9 @@ def test_the_server_is_stopped_and_started(mode: str, place: Place) -> None:
         place.server.start()
     assert until_it_works(store, Batch("held")) == held
     assert store.carry(Batch("lost0", lines=LINES)).values == (1,)
-    assert store.carry(Batch("settle", settles=(("held", (4, 0, 0, 0, 0)),))).settled == ("settled",)
+    assert store.carry(Batch("settle", settles=(("held", (4, 0, 0, 0, 0)),))).settled == (
+        "settled",
+    )
     assert store.read(A) == (5, None)
 
 
@@ -208,18 +225,21 @@ def test_somebody_else_holds_a_cell(place: Place) -> None:
 
 
 def test_all_connections_are_in_use(place: Place) -> None:
-    """Nothing is wrong with the server then: it is said that it is crowded, and nobody leaves the server alone."""
+    """Nothing is wrong with the server then: it is said that it is crowded, and nobody leaves the
+    server alone."""
     store = place.open(timeout_s=60, pool_size=1, patience_s=0.05)
     pool = store._carrying._pool
     taken = Held()
     pool.enter(taken)
     for _ in range(2):
         with pytest.raises(
-            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited [\d.]+ s"
+            Crowded,
+            match=r"^0 other calls in this process wait for .*, and this one has waited [\d.]+ s",
         ):
             store.carry(Batch("one", lines=LINES))
         with pytest.raises(
-            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited [\d.]+ s"
+            Crowded,
+            match=r"^0 other calls in this process wait for .*, and this one has waited [\d.]+ s",
         ):
             asyncio.run(store.acarry(Batch("one", lines=LINES)))
     pool.leave(taken)
@@ -229,7 +249,9 @@ def test_all_connections_are_in_use(place: Place) -> None:
 def test_a_server_that_cannot_be_written(place: Place) -> None:
     place.open()
     standby = place.open(url=place.server.url + "&options=-cdefault_transaction_read_only%3Don")
-    with pytest.raises(StoreLost, match="accepts no writes, so it is a standby: put the primary server"):
+    with pytest.raises(
+        StoreLost, match="accepts no writes, so it is a standby: put the primary server"
+    ):
         standby.carry(Batch("one", lines=LINES))
 
 
@@ -266,27 +288,44 @@ def test_no_secret_is_ever_said(url: str, place: Place) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ("s3cr3t%26wrong@127.0.0.1:{port}/postgres?sslmode=disable", "does not accept this password: correct it"),
-        ("s3cr3t%26word@127.0.0.1:{port}/nothing?sslmode=disable", "has no such database: create it"),
+        (
+            "s3cr3t%26wrong@127.0.0.1:{port}/postgres?sslmode=disable",
+            "does not accept this password: correct it",
+        ),
+        (
+            "s3cr3t%26word@127.0.0.1:{port}/nothing?sslmode=disable",
+            "has no such database: create it",
+        ),
         ("s3cr3t%26word@127.0.0.1:{port}/postgres?sslmode=require", "server does not support SSL"),
-        ("s3cr3t%26word@127.0.0.1:1/postgres", "`127.0.0.1:1/postgres` cannot be reached .*: check that it is running"),
+        (
+            "s3cr3t%26word@127.0.0.1:1/postgres",
+            "`127.0.0.1:1/postgres` cannot be reached .*: check that it is running",
+        ),
         (
             "s3cr3t%26word@127.0.0.1:{port}/postgres?no_such_option=1",
             "there is no option `no_such_option`: write `post",
         ),
-        ("s3cr3t/word@127.0.0.1:{port}/postgres", "cannot be read: write `postgresql://user:password@host:5432/"),
+        (
+            "s3cr3t/word@127.0.0.1:{port}/postgres",
+            "cannot be read: write `postgresql://user:password@host:5432/",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_url(change: str, says: str, place: Place) -> None:
     with pytest.raises(StoreError, match=says):
-        PostgresStore("postgresql://postgres:" + change.format(port=place.server.port), schema=place.schema)
+        PostgresStore(
+            "postgresql://postgres:" + change.format(port=place.server.port), schema=place.schema
+        )
 
 
 def test_a_password_that_is_also_a_name_hides_no_reason(place: Place) -> None:
     place.server.do("ALTER ROLE postgres VALID UNTIL '2000-01-01'")
     try:
         with pytest.raises(StoreError, match="does not accept this password"):
-            PostgresStore(f"postgresql://postgres:postgres@127.0.0.1:{place.server.port}/postgres?sslmode=disable")
+            PostgresStore(
+                f"postgresql://postgres:postgres@127.0.0.1:{place.server.port}/"
+                f"postgres?sslmode=disable"
+            )
     finally:
         place.server.do("ALTER ROLE postgres VALID UNTIL 'infinity'")
 

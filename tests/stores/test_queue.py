@@ -1,4 +1,5 @@
-"""A queue before a store: in order, bounded, with a deadline; whoever leaves, however it comes, makes room at once."""
+"""A queue before a store: in order, bounded, with a deadline; whoever leaves, however it comes,
+makes room at once."""
 
 import asyncio
 import threading
@@ -104,7 +105,9 @@ def test_who_finishes_something_goes_first() -> None:
 
     async def all_of_them() -> None:
         tasks = []
-        for number, (name, finishing) in enumerate([("a", False), ("b", False), ("c", True), ("d", True)]):
+        for number, (name, finishing) in enumerate(
+            [("a", False), ("b", False), ("c", True), ("d", True)]
+        ):
             tasks.append(asyncio.create_task(one(name, finishing)))
             await waiting(queue, number + 1)
         queue.leave(first)
@@ -126,7 +129,8 @@ def test_a_full_queue_refuses_at_once_and_still_lets_in_who_finishes() -> None:
         await waiting(queue, 3)
         late = Visit()
         with pytest.raises(
-            Crowded, match=r"^3 other calls in this process wait for `redis://here`, and .* 0 s: try again"
+            Crowded,
+            match=r"^3 other calls in this process wait for `redis://here`, and .* 0 s: try again",
         ):
             await queue.atake(late)
         queue.leave(late)
@@ -136,7 +140,10 @@ def test_a_full_queue_refuses_at_once_and_still_lets_in_who_finishes() -> None:
         with pytest.raises(Crowded, match=r"^6 other calls"):
             await queue.atake(Visit(), True)
         queue.leave(first)
-        for task, place in [*zip(tasks[3:], places[3:], strict=True), *zip(tasks[:3], places[:3], strict=True)]:
+        for task, place in [
+            *zip(tasks[3:], places[3:], strict=True),
+            *zip(tasks[:3], places[:3], strict=True),
+        ]:
             await task
             queue.leave(place)
 

@@ -1,4 +1,5 @@
-"""The Redis store passes the store suite, makes one round trip for each batch, and keeps what it is given."""
+"""The Redis store passes the store suite, makes one round trip for each batch, and keeps what it is
+given."""
 
 import os
 import subprocess
@@ -50,12 +51,17 @@ def test_a_batch_is_one_round_trip_whatever_is_in_it(server: Server) -> None:
         store.carry(Batch("first", "t", lines=(Line(A),)))
         proxy.commands.clear()
         server.ask("CONFIG", "RESETSTAT")
-        lines = (Line(A, hold_ms=1_000), Line(B, ((0, Action.BLOCK),), window_ms=16_000, hold_ms=5, keep=False))
+        lines = (
+            Line(A, hold_ms=1_000),
+            Line(B, ((0, Action.BLOCK),), window_ms=16_000, hold_ms=5, keep=False),
+        )
         for number in range(50):
             settles = ((f"b{number - 1}", (0, 0, 0, 0, 0)), ("nobody", None))
             expects = ((R, 0, 1 << 40), (CLOCK, 0, 1 << 60), (A, 0, number % 7 + 10))
             puts = ((R, [number], When.JUDGED, 0, 0),)
-            store.carry(Batch(f"b{number}", "t", number % 5 > 0, expects, settles, lines, puts=puts))
+            store.carry(
+                Batch(f"b{number}", "t", number % 5 > 0, expects, settles, lines, puts=puts)
+            )
         assert [command[0] for command in proxy.commands] == [b"EVALSHA"] * 50
         assert (server.calls("evalsha"), server.calls("eval")) == (50, 0)
         store.close()
@@ -97,21 +103,36 @@ def test_a_tenant_s_time_never_runs_backwards_whatever_the_server_s_does(server:
 def test_totals_are_exact_below_2_53_and_refused_from_there(server: Server) -> None:
     store = RedisStore(server.url, clock=FakeClock())
     for number in range(9):
-        store.carry(Batch(f"b{number}", "t", lines=(Line(A, hold_ms=1_000),), amounts=(LARGEST - 1, 0, 0, 0, 0)))
+        store.carry(
+            Batch(
+                f"b{number}",
+                "t",
+                lines=(Line(A, hold_ms=1_000),),
+                amounts=(LARGEST - 1, 0, 0, 0, 0),
+            )
+        )
     short = EXACT - 1 - 9 * (LARGEST - 1)
     store.carry(Batch("almost", "t", lines=(Line(A),), amounts=(short - 1, 0, 0, 0, 0)))
     assert store.read(A) == (EXACT - 2, None)
-    assert store.carry(Batch("full", "t", lines=(Line(A, ((EXACT - 1, Action.BLOCK),)),))).values == (EXACT - 2,)
+    assert store.carry(
+        Batch("full", "t", lines=(Line(A, ((EXACT - 1, Action.BLOCK),)),))
+    ).values == (EXACT - 2,)
     assert store.read(A) == (EXACT - 1, None)
     more = Batch("more", "t", lines=(Line(B), Line(A)), puts=((R, 1, When.PROCEED, 0, 0),))
-    with pytest.raises(StoreLost, match=f"cannot count `stanchion:{A}` exactly up to 2\\^53: begin another counter"):
+    with pytest.raises(
+        StoreLost, match=f"cannot count `stanchion:{A}` exactly up to 2\\^53: begin another counter"
+    ):
         store.carry(more)
-    settle = Batch("settle", "t", settles=(("b3", (LARGEST - 1 + 1, 0, 0, 0, 0)),), lines=(Line(B),))
+    settle = Batch(
+        "settle", "t", settles=(("b3", (LARGEST - 1 + 1, 0, 0, 0, 0)),), lines=(Line(B),)
+    )
     with pytest.raises(StoreLost, match=r"exactly up to 2\^53"):
         store.carry(settle)
     assert (store.read(A)[0], store.read(B)[0], store.read(R)[0]) == (EXACT - 1, 0, 0)
     assert [hold.id for hold in store.holds()] == [f"b{number}" for number in range(9)]
-    assert store.carry(Batch("less", "t", settles=(("b3", (1, 0, 0, 0, 0)),))).settled == ("settled",)
+    assert store.carry(Batch("less", "t", settles=(("b3", (1, 0, 0, 0, 0)),))).settled == (
+        "settled",
+    )
     assert store.carry(more).values == (0, EXACT - LARGEST + 1)
     assert store.read(A)[0] == EXACT - LARGEST + 2
     store.close()
@@ -120,7 +141,9 @@ def test_totals_are_exact_below_2_53_and_refused_from_there(server: Server) -> N
 def test_a_refused_line_may_go_beyond(server: Server) -> None:
     store = RedisStore(server.url)
     store.carry(Batch("one", "t", lines=(Line(A),), amounts=(EXACT - 1, 0, 0, 0, 0)))
-    reply = store.carry(Batch("two", "t", lines=(Line(A, ((EXACT - 1, Action.BLOCK),)),), amounts=(5, 0, 0, 0, 0)))
+    reply = store.carry(
+        Batch("two", "t", lines=(Line(A, ((EXACT - 1, Action.BLOCK),)),), amounts=(5, 0, 0, 0, 0))
+    )
     assert (reply.values, reply.actions) == ((EXACT - 1,), (Action.BLOCK,))
     store.close()
 
@@ -160,14 +183,26 @@ def test_what_no_server_can_hold_is_refused_and_changes_nothing(server: Server) 
     store.close()
 
 
-def test_idle_cells_are_garbage_to_the_server_too_and_never_before_they_are_forgotten(server: Server) -> None:
+def test_idle_cells_are_garbage_to_the_server_too_and_never_before_they_are_forgotten(
+    server: Server,
+) -> None:
     store = RedisStore(server.url, clock=FakeClock())
     shield = key("t", "x") + STANDING
     lines = (Line(A, idle_s=10, hold_ms=5_000), Line(B, idle_s=0))
-    store.carry(Batch("one", "t", lines=lines, puts=((R, 1, When.PROCEED, 0, 0), (shield, 1, When.PROCEED, 0, 0))))
+    store.carry(
+        Batch(
+            "one",
+            "t",
+            lines=lines,
+            puts=((R, 1, When.PROCEED, 0, 0), (shield, 1, When.PROCEED, 0, 0)),
+        )
+    )
     assert 15_000 < server.ask("PTTL", f"stanchion:{A}") < 200_000
     assert IDLE_S * 1000 < server.ask("PTTL", f"stanchion:{R}") < 2 * IDLE_S * 1000
-    assert (server.ask("PTTL", f"stanchion:{B}"), server.ask("PTTL", f"stanchion:{shield}")) == (-1, -1)
+    assert (server.ask("PTTL", f"stanchion:{B}"), server.ask("PTTL", f"stanchion:{shield}")) == (
+        -1,
+        -1,
+    )
     store.close()
 
 
@@ -192,15 +227,24 @@ def test_a_cell_in_use_is_kept_by_the_server(server: Server) -> None:
 def test_a_cell_that_was_forgotten_stays_forgotten(server: Server) -> None:
     clock = FakeClock()
     store = RedisStore(server.url, clock=clock)
-    store.carry(Batch("one", "t", lines=(Line(A, idle_s=1), Line(B, idle_s=1)), amounts=(5, 0, 0, 0, 0)))
+    store.carry(
+        Batch("one", "t", lines=(Line(A, idle_s=1), Line(B, idle_s=1)), amounts=(5, 0, 0, 0, 0))
+    )
     clock.advance(1_000)
     reply = store.carry(Batch("two", "t", lines=(Line(A, idle_s=1),), expects=((B, 0, 1),)))
-    assert (reply.stale, reply.values, store.read(A), store.read(B)) == (False, (0,), (1, None), (0, None))
+    assert (reply.stale, reply.values, store.read(A), store.read(B)) == (
+        False,
+        (0,),
+        (1, None),
+        (0, None),
+    )
     assert [cell.key for cell in store.look()] == [A]
     store.close()
 
 
-def test_answers_are_remembered_for_a_stated_time_and_holds_until_they_lapsed_long_ago(server: Server) -> None:
+def test_answers_are_remembered_for_a_stated_time_and_holds_until_they_lapsed_long_ago(
+    server: Server,
+) -> None:
     clock = FakeClock()
     store = RedisStore(server.url, clock=clock, remember_s=77)
     spend, permit = Line(A, hold_ms=5_000), Line(B, hold_ms=5_000, keep=False)
@@ -227,7 +271,9 @@ def test_permits_of_many_holds_come_back_at_once(server: Server) -> None:
     clock = FakeClock()
     store = RedisStore(server.url, clock=clock)
     for number in range(500):
-        store.carry(Batch(f"b{number}", "t", lines=(Line(A, hold_ms=1_000 + number % 2, keep=False),)))
+        store.carry(
+            Batch(f"b{number}", "t", lines=(Line(A, hold_ms=1_000 + number % 2, keep=False),))
+        )
     clock.advance(1_000)
     assert store.carry(Batch("half", "t", lines=(Line(A, when=When.LOOK),))).values == (250,)
     clock.advance(1)
@@ -254,7 +300,10 @@ def test_two_lines_of_a_batch_take_from_one_counter(server: Server) -> None:
         Line(B, window_ms=16_000),
         Line(B, unit=Unit.TOKENS, window_ms=16_000),
     )
-    replies = [store.carry(Batch(name, "t", lines=lines, amounts=(1, 10, 0, 0, 0))) for name in ("one", "two")]
+    replies = [
+        store.carry(Batch(name, "t", lines=lines, amounts=(1, 10, 0, 0, 0)))
+        for name in ("one", "two")
+    ]
     assert [reply.values for reply in replies] == [(0, 0, 0, 0), (11, 11, 11, 11)]
     assert [(cell.number, cell.live) for cell in store.look()] == [(22, None), (22, 22)]
     store.close()
@@ -275,7 +324,9 @@ def test_what_is_not_a_cell_s_is_said(server: Server) -> None:
     server.ask("SET", f"stanchion:{A}", "x")
     server.ask("SET", "stanchion#{t}hold", "h")
     for attempt in (lambda: store.read(A), lambda: list(store.look()), lambda: list(store.holds())):
-        with pytest.raises(StoreLost, match=r"has data under `stanchion.*` that no store wrote: remove that key"):
+        with pytest.raises(
+            StoreLost, match=r"has data under `stanchion.*` that no store wrote: remove that key"
+        ):
             attempt()
     with pytest.raises(StoreLost, match="data string too short"):
         store.carry(Batch("one", "t", lines=(Line(A),)))
@@ -310,7 +361,11 @@ def test_a_closed_store_says_so(server: Server) -> None:
     store = RedisStore(server.url)
     store.close()
     store.close()
-    for attempt in (lambda: store.carry(Batch("one", "t")), lambda: store.read(A), lambda: list(store.look())):
+    for attempt in (
+        lambda: store.carry(Batch("one", "t")),
+        lambda: store.read(A),
+        lambda: list(store.look()),
+    ):
         with pytest.raises(StoreLost, match=f"the store `{server.url}` was closed: open it again"):
             attempt()
 
@@ -327,8 +382,13 @@ except StoreError as error:
 
 
 def test_without_hiredis_it_says_what_to_install() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, env=os.environ)
-    assert done.stdout.strip() == "a Redis store needs the package `hiredis`: install the extra `redis`"
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert (
+        done.stdout.strip()
+        == "a Redis store needs the package `hiredis`: install the extra `redis`"
+    )
 
 
 def test_opening_what_is_not_there_is_an_error(server: Server) -> None:

@@ -22,7 +22,8 @@ SLOTS = 16_384
 
 
 def slot_of(name: bytes) -> int:
-    """The slot of a key, as Redis Cluster defines it: of what stands between its first braces, if anything does."""
+    """The slot of a key, as Redis Cluster defines it: of what stands between its first braces, if
+    anything does."""
     start = name.find(b"{")
     end = name.find(b"}", start + 1)
     return crc_hqx(name[start + 1 : end] if 0 <= start < end - 1 else name, 0) % SLOTS
@@ -82,7 +83,14 @@ def test_every_batch_is_in_one_slot() -> None:
 
 def test_the_slots_are_those_of_a_real_cluster(cluster: Server) -> None:
     for tenant in TENANTS:
-        for name in (key(tenant, "a"), "~" + key(tenant, "b", "c"), "#" + key(tenant) + "{id}", "no tag", "{}x", "{x"):
+        for name in (
+            key(tenant, "a"),
+            "~" + key(tenant, "b", "c"),
+            "#" + key(tenant) + "{id}",
+            "no tag",
+            "{}x",
+            "{x",
+        ):
             assert cluster.ask("CLUSTER", "KEYSLOT", name.encode()) == slot_of(name.encode())
 
 
@@ -90,7 +98,10 @@ def test_the_slots_are_those_of_a_real_cluster(cluster: Server) -> None:
 def test_store_suite_on_a_cluster(case: Case, cluster: Server) -> None:
     """All but the case whose batch has the keys of several tenants, which a cluster refuses."""
     if case.name == "a_prefix_chooses_what_is_seen":
-        with pytest.raises(StoreLost, match="has the keys of this batch on several nodes: give all keys of a tenant"):
+        with pytest.raises(
+            StoreLost,
+            match="has the keys of this batch on several nodes: give all keys of a tenant",
+        ):
             case.check(make(cluster))
     else:
         case.check(make(cluster))
@@ -104,7 +115,10 @@ def test_whatever_is_left_on_the_server_is_in_its_tenant_s_slot(cluster: Server)
     for tenant in TENANTS:
         for number in range(3):
             cells = [key(tenant, f"{name}{number}") for name in "ab"]
-            lines = (Line(cells[0], hold_ms=500, keep=False), Line("~" + cells[1], hold_ms=900, window_ms=1_600))
+            lines = (
+                Line(cells[0], hold_ms=500, keep=False),
+                Line("~" + cells[1], hold_ms=900, window_ms=1_600),
+            )
             puts = ((key(tenant, "record"), number, When.PROCEED, 0, 0),)
             store.carry(Batch(f"{{b}}{number}", tenant, lines=lines, puts=puts))
     clock.advance(1_000)

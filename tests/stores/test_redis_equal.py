@@ -1,4 +1,5 @@
-"""On any batches and any interleaving the Redis store does what the memory store and the model do."""
+"""On any batches and any interleaving the Redis store does what the memory store and the model
+do."""
 
 import os
 import random
@@ -30,7 +31,8 @@ Make = Callable[[FakeClock], Store]
 
 
 class OneTenant(RedisStore):
-    """A store that takes all batches for those of one tenant, as a store does that does not tell tenants apart."""
+    """A store that takes all batches for those of one tenant, as a store does that does not tell
+    tenants apart."""
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out for the tenant."""
@@ -38,7 +40,8 @@ class OneTenant(RedisStore):
 
 
 def written(cells: Iterator[Seen]) -> list[tuple[Any, ...]]:
-    """Cells that something is in; on the memory store a line that took nothing leaves one, and a refusal touches it."""
+    """Cells that something is in; on the memory store a line that took nothing leaves one, and a
+    refusal touches it."""
     return [(cell.key, cell.number, cell.value, cell.live) for cell in cells if cell.number]
 
 
@@ -66,9 +69,15 @@ def compare_forgetting(make: Make, seed: int, count: int = 100) -> None:
     store, memory = make(clock), MemoryStore(clock)
     try:
         for number in range(count):
-            clock.advance(drawn.choice((0, 1, 400, 3_000, 12_000)) + (700_000_000 if number == count // 2 else 0))
+            clock.advance(
+                drawn.choice((0, 1, 400, 3_000, 12_000))
+                + (700_000_000 if number == count // 2 else 0)
+            )
             batch = random_batch(drawn, number)
-            idle = [line._replace(idle_s=drawn.choice((0, 1, 3, 10, 604_800)), bands=()) for line in batch.lines]
+            idle = [
+                line._replace(idle_s=drawn.choice((0, 1, 3, 10, 604_800)), bands=())
+                for line in batch.lines
+            ]
             amounts = (batch.amounts[0] + 1, batch.amounts[1] + 1, 0, 0, 0)
             batch = msgspec.structs.replace(batch, lines=tuple(idle), amounts=amounts)
             assert store.carry(batch) == memory.carry(batch)
@@ -79,7 +88,8 @@ def compare_forgetting(make: Make, seed: int, count: int = 100) -> None:
 
 
 def compare_windows(make: Make, seed: int, count: int = 120) -> None:
-    """The same for windows that lose one bucket or several at once, and for corrections in all of their buckets."""
+    """The same for windows that lose one bucket or several at once, and for corrections in all of
+    their buckets."""
     drawn = random.Random(seed)
     clock = FakeClock()
     store, memory = make(clock), MemoryStore(clock)
@@ -91,7 +101,11 @@ def compare_windows(make: Make, seed: int, count: int = 120) -> None:
             actual = None if drawn.random() < 0.3 else (drawn.randint(0, 9), 0, 0, 0, 0)
             settles = ((f"b{drawn.randint(0, number)}", actual),) if drawn.random() < 0.4 else ()
             batch = Batch(
-                f"b{number}", "suite", settles=settles, lines=(line,), amounts=(drawn.randint(0, 5), 0, 0, 0, 0)
+                f"b{number}",
+                "suite",
+                settles=settles,
+                lines=(line,),
+                amounts=(drawn.randint(0, 5), 0, 0, 0, 0),
             )
             assert store.carry(batch) == memory.carry(batch)
             assert written(store.look()) == written(memory.look())

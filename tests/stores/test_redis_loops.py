@@ -1,4 +1,5 @@
-"""On an event loop batches follow one another on one connection; troubles are the same as in threads."""
+"""On an event loop batches follow one another on one connection; troubles are the same as in
+threads."""
 
 import asyncio
 import gc
@@ -44,7 +45,9 @@ def test_many_at_once_go_over_one_connection_and_never_overshoot(proxy: Proxy) -
     before = proxy.connections
 
     async def one(task: int) -> int:
-        return sum([(await store.acarry(Batch(f"{task}.{n}", "t", lines=bound))).go for n in range(10)])
+        return sum(
+            [(await store.acarry(Batch(f"{task}.{n}", "t", lines=bound))).go for n in range(10)]
+        )
 
     async def all_of_them() -> int:
         return sum(await asyncio.gather(*[one(task) for task in range(50)]))
@@ -62,7 +65,9 @@ def test_answers_go_to_whoever_asked(server: Server) -> None:
         store.carry(Batch(name, "t", lines=(Line(name),), amounts=(number, 0, 0, 0, 0)))
 
     async def ask(number: int) -> bool:
-        reply = await store.acarry(Batch(f"ask{number}", "t", lines=(Line(names[number], when=When.LOOK),)))
+        reply = await store.acarry(
+            Batch(f"ask{number}", "t", lines=(Line(names[number], when=When.LOOK),))
+        )
         return reply.values == (number,)
 
     async def all_of_them() -> list[bool]:
@@ -119,7 +124,9 @@ def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(proxy: Prox
         await recovered(store, Batch("before", "t", lines=LINES))
         proxy.answers.clear()
         both = [Batch("late", "t", lines=LINES), Batch("later", "t", lines=LINES)]
-        lost = await asyncio.gather(*[store.acarry(batch) for batch in both], return_exceptions=True)
+        lost = await asyncio.gather(
+            *[store.acarry(batch) for batch in both], return_exceptions=True
+        )
         assert all("did not answer within 0.05 s: check" in str(each) for each in lost)
         assert not proxy.answers.is_set()
         proxy.answers.set()
@@ -130,18 +137,26 @@ def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(proxy: Prox
     store.close()
 
 
-def test_a_connection_that_was_cut_is_made_again_and_nothing_counted_twice(server: Server, proxy: Proxy) -> None:
+def test_a_connection_that_was_cut_is_made_again_and_nothing_counted_twice(
+    server: Server, proxy: Proxy
+) -> None:
     store = RedisStore(proxy.url, timeout_s=FOREVER_S)
 
     async def cut() -> None:
         await store.acarry(Batch("before", "t", lines=LINES))
         for number in range(3):
             server.ask("CLIENT", "KILL", "TYPE", "normal")
-            assert (await store.acarry(Batch(f"cut{number}", "t", lines=LINES))).values == (number + 1,)
+            assert (await store.acarry(Batch(f"cut{number}", "t", lines=LINES))).values == (
+                number + 1,
+            )
         proxy.lose = ALWAYS
         many = [Batch(f"many{number}", "t", lines=LINES) for number in range(5)]
-        lost = await asyncio.gather(*[store.acarry(batch) for batch in many], return_exceptions=True)
-        assert all(isinstance(each, StoreLost) and "closed the connection" in str(each) for each in lost)
+        lost = await asyncio.gather(
+            *[store.acarry(batch) for batch in many], return_exceptions=True
+        )
+        assert all(
+            isinstance(each, StoreLost) and "closed the connection" in str(each) for each in lost
+        )
         proxy.lose = 0
         for batch in many:
             await recovered(store, batch)
@@ -175,7 +190,9 @@ def test_a_script_that_the_server_forgot_is_sent_again(server: Server) -> None:
     async def forgotten() -> list[tuple[int, ...]]:
         server.ask("SCRIPT", "FLUSH")
         many = [Batch(f"b{number}", "t", lines=LINES) for number in range(5)]
-        return [reply.values for reply in await asyncio.gather(*[store.acarry(batch) for batch in many])]
+        return [
+            reply.values for reply in await asyncio.gather(*[store.acarry(batch) for batch in many])
+        ]
 
     assert sorted(asyncio.run(forgotten())) == [(number,) for number in range(5)]
     store.close()
@@ -185,7 +202,9 @@ def test_loops_of_many_threads_one_after_the_other_and_at_once(server: Server) -
     store = RedisStore(server.url, timeout_s=FOREVER_S)
 
     async def some(name: str) -> None:
-        await asyncio.gather(*[store.acarry(Batch(f"{name}.{number}", "t", lines=LINES)) for number in range(20)])
+        await asyncio.gather(
+            *[store.acarry(Batch(f"{name}.{number}", "t", lines=LINES)) for number in range(20)]
+        )
 
     def run(name: str) -> None:
         for turn in range(3):
@@ -229,7 +248,9 @@ def test_closing_from_another_thread_ends_what_waits(server: Server) -> None:
     asyncio.run(waits())
 
 
-def test_a_loop_that_cannot_watch_sockets_uses_threads(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_cannot_watch_sockets_uses_threads(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = RedisStore(server.url, timeout_s=FOREVER_S)
 
     def cannot(*_: object) -> None:

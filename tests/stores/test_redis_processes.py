@@ -1,4 +1,5 @@
-"""Threads, processes and hosts on one server: bounds hold, totals are exact, and a killed client loses nothing."""
+"""Threads, processes and hosts on one server: bounds hold, totals are exact, and a killed client
+loses nothing."""
 
 import os
 import random
@@ -31,7 +32,10 @@ def start(*words: str) -> subprocess.Popen[str]:
 
 
 def test_sixteen_threads_on_several_stores_never_overshoot(server: Server) -> None:
-    stores = [RedisStore(url, timeout_s=FOREVER_S, connections=3) for url in (server.url, server.tcp_url) * 2]
+    stores = [
+        RedisStore(url, timeout_s=FOREVER_S, connections=3)
+        for url in (server.url, server.tcp_url) * 2
+    ]
     fixed = lines(300)
     went: list[bool] = []
 
@@ -39,7 +43,9 @@ def test_sixteen_threads_on_several_stores_never_overshoot(server: Server) -> No
         store = stores[worker % 4]
         for number in range(40):
             settles = ((f"{worker}.{number - 1}", (1, 0, 0, 0, 0)),)
-            went.append(store.carry(Batch(f"{worker}.{number}", "t", lines=fixed, settles=settles)).go)
+            went.append(
+                store.carry(Batch(f"{worker}.{number}", "t", lines=fixed, settles=settles)).go
+            )
 
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(16)]
     for thread in threads:
@@ -64,7 +70,9 @@ def test_processes_never_overshoot_a_bound(server: Server) -> None:
     store.close()
 
 
-def test_a_killed_client_keeps_no_permit_beyond_its_expiry_and_loses_no_spend(server: Server) -> None:
+def test_a_killed_client_keeps_no_permit_beyond_its_expiry_and_loses_no_spend(
+    server: Server,
+) -> None:
     drawn = random.Random(5)
     for _ in range(KILLS):
         server.ask("FLUSHALL")
@@ -103,10 +111,14 @@ def test_a_fork_goes_on_in_both_processes(server: Server) -> None:
 
 
 def test_hosts_whose_clocks_are_apart_agree(server: Server) -> None:
-    """One host is 70 s ahead and one 70 s behind: neither sees the other's permit, which lasts a minute, as lapsed."""
+    """One host is 70 s ahead and one 70 s behind: neither sees the other's permit, which lasts a
+    minute, as lapsed."""
     store = RedisStore(server.url)
     before = store.carry(Batch("before", "t")).now
-    replies = [start("apart", server.url, name, seconds) for name, seconds in (("ahead", "70"), ("behind", "-70"))]
+    replies = [
+        start("apart", server.url, name, seconds)
+        for name, seconds in (("ahead", "70"), ("behind", "-70"))
+    ]
     said = [reply.communicate()[0].split() for reply in replies]
     after = store.carry(Batch("after", "t")).now
     assert all(before <= int(now) <= after < before + 60_000 for now, _ in said)

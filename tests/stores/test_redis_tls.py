@@ -40,7 +40,9 @@ def make_certificate(folder: Path, host: str) -> tuple[Path, Path]:
     )
     key_file, file = folder / f"{host}.key", folder / f"{host}.pem"
     secret = serialization.NoEncryption()
-    key_file.write_bytes(private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, secret))
+    key_file.write_bytes(
+        private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, secret)
+    )
     file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     return file, key_file
 
@@ -75,7 +77,9 @@ def test_threads_and_loops(proxy: Proxy, certificate: tuple[Path, Path]) -> None
         await store.acarry(Batch("large", "t", lines=lines))
         stale = await store.acarry(Batch("stale", "t", expects=((key("t", large), 5, 6),)))
         assert stale.fresh[0].number == 1
-        replies = await asyncio.gather(*[store.acarry(Batch(f"b{n}", "t", lines=LINES)) for n in range(20)])
+        replies = await asyncio.gather(
+            *[store.acarry(Batch(f"b{n}", "t", lines=LINES)) for n in range(20)]
+        )
         return [reply.values[0] for reply in replies]
 
     assert asyncio.run(many()) == list(range(2, 22))
@@ -84,7 +88,9 @@ def test_threads_and_loops(proxy: Proxy, certificate: tuple[Path, Path]) -> None
 
 
 def test_a_certificate_nobody_vouches_for(proxy: Proxy) -> None:
-    with pytest.raises(StoreError, match=r"has a certificate that is not trusted .self.signed.*: give its CA with"):
+    with pytest.raises(
+        StoreError, match=r"has a certificate that is not trusted .self.signed.*: give its CA with"
+    ):
         RedisStore(proxy.url)
     assert proxy.commands == []
     store = RedisStore(f"{proxy.url}?ssl_cert_reqs=none")
@@ -96,12 +102,16 @@ def test_a_certificate_for_another_host(server: Server, tmp_path: Path) -> None:
     file, key_file = make_certificate(tmp_path, "127.0.0.9")
     with (
         serve(server, file, key_file) as proxy,
-        pytest.raises(StoreError, match=r"has a certificate that is not trusted \(IP address mismatch"),
+        pytest.raises(
+            StoreError, match=r"has a certificate that is not trusted \(IP address mismatch"
+        ),
     ):
         RedisStore(f"{proxy.url}?ssl_ca_certs={file}")
 
 
-def test_files_that_are_no_certificates(proxy: Proxy, certificate: tuple[Path, Path], tmp_path: Path) -> None:
+def test_files_that_are_no_certificates(
+    proxy: Proxy, certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
     (tmp_path / "text").write_text("x", encoding="utf-8")
     for options in (
         f"ssl_ca_certs={tmp_path}/none",
@@ -109,7 +119,8 @@ def test_files_that_are_no_certificates(proxy: Proxy, certificate: tuple[Path, P
         f"ssl_ca_certs={certificate[0]}&ssl_certfile={certificate[0]}",
     ):
         with pytest.raises(
-            StoreError, match=r"certificates for .* cannot be read .*give PEM files with `ssl_ca_certs`"
+            StoreError,
+            match=r"certificates for .* cannot be read .*give PEM files with `ssl_ca_certs`",
         ):
             RedisStore(f"{proxy.url}?{options}")
 
@@ -121,7 +132,9 @@ def test_a_client_that_shows_a_certificate(server: Server, certificate: tuple[Pa
     context.load_verify_locations(file)
     context.verify_mode = ssl.CERT_REQUIRED
     with Proxy(server.socket, context) as proxy:
-        store = RedisStore(f"{proxy.url}?ssl_ca_certs={file}&ssl_certfile={file}&ssl_keyfile={key_file}")
+        store = RedisStore(
+            f"{proxy.url}?ssl_ca_certs={file}&ssl_certfile={file}&ssl_keyfile={key_file}"
+        )
         assert store.carry(Batch("one", "t", lines=LINES)).go
         store.close()
         with pytest.raises(StoreError):
@@ -129,7 +142,9 @@ def test_a_client_that_shows_a_certificate(server: Server, certificate: tuple[Pa
 
 
 def test_one_side_that_does_not_speak_tls(server: Server, proxy: Proxy) -> None:
-    with pytest.raises(StoreError, match=r"does not speak TLS as expected|closed the connection|did not answer"):
+    with pytest.raises(
+        StoreError, match=r"does not speak TLS as expected|closed the connection|did not answer"
+    ):
         RedisStore(f"rediss://127.0.0.1:{server.port}", timeout_s=0.5)
     with pytest.raises(StoreError, match=r"closed the connection|cannot be reached"):
         RedisStore(f"redis://127.0.0.1:{proxy.port}")

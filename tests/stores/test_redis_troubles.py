@@ -1,4 +1,5 @@
-"""Every trouble with a server is named, refused in time, and over when it is over; nothing is ever counted twice."""
+"""Every trouble with a server is named, refused in time, and over when it is over; nothing is ever
+counted twice."""
 
 import socket
 import threading
@@ -58,7 +59,9 @@ def test_a_connection_that_was_cut_while_idle_is_made_again(server: Server) -> N
 
 def test_a_server_that_was_restarted_has_everything_again(own: Server) -> None:
     store = RedisStore(own.url)
-    held = store.carry(Batch("held", "t", lines=(Line(A, hold_ms=60_000),), amounts=(7, 0, 0, 0, 0)))
+    held = store.carry(
+        Batch("held", "t", lines=(Line(A, hold_ms=60_000),), amounts=(7, 0, 0, 0, 0))
+    )
     store.carry(Batch("put", "t", puts=((R, [1], When.PROCEED, 0, 0),)))
     own.kill()
     with pytest.raises(StoreLost, match=f"`{own.url}` cannot be reached, nothing listens there"):
@@ -66,7 +69,9 @@ def test_a_server_that_was_restarted_has_everything_again(own: Server) -> None:
     own.start()
     assert recovered(lambda: store.carry(Batch("down", "t", lines=LINES))).values == (7,)
     assert store.carry(Batch("held", "t", lines=LINES)) == held
-    assert store.carry(Batch("settle", "t", settles=(("held", (2, 0, 0, 0, 0)),))).settled == ("settled",)
+    assert store.carry(Batch("settle", "t", settles=(("held", (2, 0, 0, 0, 0)),))).settled == (
+        "settled",
+    )
     assert (store.read(A), store.read(R)) == ((3, None), (1, [1]))
     store.close()
 
@@ -97,7 +102,9 @@ def test_it_is_sent_once_more_by_itself_and_still_counted_once(proxy: Proxy) -> 
     store.close()
 
 
-def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(server: Server, proxy: Proxy) -> None:
+def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(
+    server: Server, proxy: Proxy
+) -> None:
     store = RedisStore(proxy.url)
     hurry(store, SHORT_S)
     recovered(lambda: store.carry(Batch("before", "t", lines=LINES)))
@@ -184,7 +191,9 @@ def test_no_memory_left(server: Server) -> None:
     server.ask("CONFIG", "SET", "maxmemory", "1")
     try:
         with pytest.raises(StoreLost, match="has no memory left: raise `maxmemory`"):
-            store.carry(Batch("two", "t", lines=(Line(A, hold_ms=5, keep=False),), settles=(("one", None),)))
+            store.carry(
+                Batch("two", "t", lines=(Line(A, hold_ms=5, keep=False),), settles=(("one", None),))
+            )
     finally:
         server.ask("CONFIG", "SET", "maxmemory", "0")
     assert store.carry(Batch("two", "t", lines=LINES)).values == (1,)
@@ -197,7 +206,9 @@ def test_a_server_that_drops_keys_is_refused(server: Server, policy: str) -> Non
     server.ask("CONFIG", "SET", "maxmemory-policy", policy)
     try:
         for url in (server.url, server.url + "?eviction=unchecked"):
-            with pytest.raises(StoreError, match=rf"drops keys .*{policy}.*set `maxmemory-policy noeviction`"):
+            with pytest.raises(
+                StoreError, match=rf"drops keys .*{policy}.*set `maxmemory-policy noeviction`"
+            ):
                 RedisStore(url)
     finally:
         server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction")
@@ -208,8 +219,14 @@ def test_a_server_that_does_not_say_whether_it_drops_keys(server: Server) -> Non
     """Either question is enough; where neither is answered, somebody has to have seen to it."""
     place = f"unix://agent:s3cr3t@{server.socket}"
     try:
-        for rights, says in (("-info", ""), ("-config", ""), ("-info -config", "does not say whether it drops keys")):
-            server.ask("ACL", "SETUSER", "agent", "reset", "on", ">s3cr3t", "~*", "+@all", *rights.split())
+        for rights, says in (
+            ("-info", ""),
+            ("-config", ""),
+            ("-info -config", "does not say whether it drops keys"),
+        ):
+            server.ask(
+                "ACL", "SETUSER", "agent", "reset", "on", ">s3cr3t", "~*", "+@all", *rights.split()
+            )
             if says:
                 with pytest.raises(StoreError, match=says):
                     RedisStore(place)
@@ -226,7 +243,9 @@ def test_a_replica(server: Server) -> None:
     server.ask("REPLICAOF", "127.0.0.1", "1")
     try:
         for number in range(3):
-            with pytest.raises(StoreLost, match="is a replica, which accepts no writes: use the primary"):
+            with pytest.raises(
+                StoreLost, match="is a replica, which accepts no writes: use the primary"
+            ):
                 store.carry(Batch(f"replica{number}", "t", lines=LINES))
             assert store._pool._idle == []
     finally:
@@ -242,7 +261,9 @@ def test_busy_with_a_script_of_somebody_else(server: Server) -> None:
     server.ask("CONFIG", "SET", "lua-time-limit", "1")
     somebody.sock.sendall(command("EVAL", "while true do end", "0"))
     try:
-        with pytest.raises(StoreLost, match="is busy with a script that does not end: end it with `SCRIPT KILL`"):
+        with pytest.raises(
+            StoreLost, match="is busy with a script that does not end: end it with `SCRIPT KILL`"
+        ):
             store.carry(Batch("busy", "t", lines=LINES))
         with pytest.raises(StoreError, match="is busy with a script"):
             RedisStore(server.url)
@@ -259,8 +280,14 @@ def test_busy_with_a_script_of_somebody_else(server: Server) -> None:
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ("LOADING Redis is loading the dataset in memory", "is still loading its data: try again when it is done"),
-        ("MISCONF Redis is configured to save RDB snapshots", "cannot write to its disk and so accepts no writes"),
+        (
+            "LOADING Redis is loading the dataset in memory",
+            "is still loading its data: try again when it is done",
+        ),
+        (
+            "MISCONF Redis is configured to save RDB snapshots",
+            "cannot write to its disk and so accepts no writes",
+        ),
         ("MASTERDOWN Link with MASTER is down", "is a replica whose primary cannot be reached"),
         (
             "NOREPLICAS Not enough good replicas to write.",
@@ -299,7 +326,9 @@ def test_what_is_no_redis() -> None:
 
 
 def test_a_server_that_is_too_old() -> None:
-    listener = Answering(b"", b"# Server\r\nredis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\n")
+    listener = Answering(
+        b"", b"# Server\r\nredis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\n"
+    )
     with pytest.raises(StoreError, match=r"is Redis 6\.0\.16: use 6\.2 or later, or Valkey"):
         RedisStore(listener.url)
     listener.close()
@@ -311,8 +340,15 @@ def test_users_passwords_and_databases(server: Server) -> None:
     store = RedisStore(f"redis://agent:s3cr3t%2F%40%3A@{place}/3")
     local = RedisStore(f"unix://agent:s3cr3t%2F%40%3A@{server.socket}?db=3")
     store.carry(Batch("one", "t", lines=LINES))
-    assert (store.read(A), local.read(A), RedisStore(server.url).read(A)) == ((1, None), (1, None), (0, None))
-    assert (store.address.name, local.address.name) == (f"redis://{place}/3", f"unix://{server.socket}")
+    assert (store.read(A), local.read(A), RedisStore(server.url).read(A)) == (
+        (1, None),
+        (1, None),
+        (0, None),
+    )
+    assert (store.address.name, local.address.name) == (
+        f"redis://{place}/3",
+        f"unix://{server.socket}",
+    )
     with pytest.raises(StoreError, match="has no database with that number"):
         RedisStore(f"redis://{place}/4000")
     store.close()
@@ -330,7 +366,9 @@ def test_a_password_that_is_asked_for_later(server: Server) -> None:
             store.carry(Batch("one", "t", lines=LINES))
         with pytest.raises(StoreError, match="asks for a password"):
             RedisStore(server.url)
-        with pytest.raises(StoreError, match="does not accept the user or the password: correct the URL"):
+        with pytest.raises(
+            StoreError, match="does not accept the user or the password: correct the URL"
+        ):
             RedisStore(f"redis://:wrong@127.0.0.1:{server.port}")
         RedisStore(f"redis://:s3cr3t@127.0.0.1:{server.port}").close()
     finally:
@@ -353,7 +391,10 @@ def test_a_password_for_a_server_that_wants_none(server: Server) -> None:
         ("redis://u:s3cr3t@host:port", "cannot be read: write"),
         ("redis://u:s3cr3t@host/x", "`redis://host:6379` names the database `x`: give a number"),
         ("redis://u:s3cr3t@host/0?ssl=1", "has the unknown option `ssl`: use `db`, `ssl_ca_certs`"),
-        ("redis://u:s3cr3t@host?db=-1", "the option `db` of `redis://host:6379/0` is `-1`: give a number"),
+        (
+            "redis://u:s3cr3t@host?db=-1",
+            "the option `db` of `redis://host:6379/0` is `-1`: give a number",
+        ),
         ("redis://u:s3cr3t@host?timeout_s=0", "is `0`: give a number of seconds above 0"),
         ("redis://u:s3cr3t@host?prefix=a:b", "is `a:b`: give letters, digits"),
         ("rediss://u:s3cr3t@host?ssl_cert_reqs=maybe", "give `required` or `none`"),
@@ -379,7 +420,9 @@ def test_secrets_are_in_no_text(server: Server, proxy: Proxy) -> None:
     store = RedisStore(url)
     hurry(store, SHORT_S)
     texts = [repr(store), repr(store.address), str(store.address), repr(parse(url))]
-    echo = Answering(f"-ERR unknown command `AUTH`, with args beginning with: `agent`, `{secret}`, \r\n".encode())
+    echo = Answering(
+        f"-ERR unknown command `AUTH`, with args beginning with: `agent`, `{secret}`, \r\n".encode()
+    )
     later = Answering(b"+OK\r\n")
     echoing = RedisStore(f"redis://agent:{secret}@127.0.0.1:{later.port}/0")
     later.answer = f"-ERR user said {secret}\r\n".encode()
@@ -411,7 +454,9 @@ def test_secrets_are_in_no_text(server: Server, proxy: Proxy) -> None:
         each.close()
 
 
-def test_a_name_server_that_does_not_answer_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_server_that_does_not_answer_is_not_waited_for(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = threading.Event()
     ask = socket.getaddrinfo
 
@@ -428,7 +473,9 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(server: Server, mo
     RedisStore(f"redis://localhost:{server.port}", timeout_s=FOREVER_S).close()
 
 
-@pytest.mark.parametrize("settings", [{"timeout_s": 0}, {"connections": 0}, {"remember_s": 0}, {"prefix": "a:b"}])
+@pytest.mark.parametrize(
+    "settings", [{"timeout_s": 0}, {"connections": 0}, {"remember_s": 0}, {"prefix": "a:b"}]
+)
 def test_settings_that_make_no_sense(settings: dict[str, Any], server: Server) -> None:
     with pytest.raises(StoreError, match=r"must be above 0|is `a:b`: give letters, digits"):
         RedisStore(server.url, **settings)
@@ -439,7 +486,9 @@ def test_threads_wait_for_a_connection_no_longer_than_said(server: Server) -> No
     assert pool.ask(command("PING")) == b"PONG"
     taken = Visit()
     pool.queue.take(taken)
-    with pytest.raises(Crowded, match=r"^0 other calls in this process wait for `.*`, and this one has waited \d"):
+    with pytest.raises(
+        Crowded, match=r"^0 other calls in this process wait for `.*`, and this one has waited \d"
+    ):
         pool.ask(command("PING"))
     assert not pool.rest.why
     pool.queue.leave(taken)
@@ -451,7 +500,8 @@ def test_a_thread_that_waits_gets_the_next_connection(server: Server) -> None:
     pool = Pool(parse(server.url), FOREVER_S, 2)
     came: list[object] = []
     threads = [
-        threading.Thread(target=lambda: came.extend(pool.ask(command("PING")) for _ in range(50))) for _ in range(8)
+        threading.Thread(target=lambda: came.extend(pool.ask(command("PING")) for _ in range(50)))
+        for _ in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -475,7 +525,8 @@ def test_replicas_have_what_was_answered(server: Server) -> None:
         three = Batch("three", "t", lines=LINES)
         hasty = RedisStore(server.url, wait_replicas=1, timeout_s=4)
         with pytest.raises(
-            StoreLost, match=r"fewer than 1 replicas of .* confirmed the batch in time: bring them back"
+            StoreLost,
+            match=r"fewer than 1 replicas of .* confirmed the batch in time: bring them back",
         ):
             hasty.carry(three)
         assert patient.read(A) == (2, None)

@@ -1,4 +1,5 @@
-"""Threads of several processes spend one budget: exactly what it holds, on every store that can be shared."""
+"""Threads of several processes spend one budget: exactly what it holds, on every store that can be
+shared."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ __all__ = ["place", "server"]
 def spend(store: str, task: str) -> list[int]:
     """What each of the processes was allowed to spend."""
     command = [sys.executable, "-m", "tests.stores.spender", store, task, str(LIMIT), str(THREADS)]
-    hosts = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(PROCESSES)]
+    hosts = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(PROCESSES)
+    ]
     return [int(host.communicate()[0]) for host in hosts]
 
 

@@ -34,7 +34,11 @@ def test_everything_is_there_again_after_closing(tmp_path: Path) -> None:
     clock = FakeClock()
     store = SqliteStore(tmp_path / "state.db", clock)
     first = store.carry(
-        Batch("one", lines=(Line(A, hold_ms=9_000), Line(B, window_ms=16_000)), amounts=(4, 0, 0, 0, 0))
+        Batch(
+            "one",
+            lines=(Line(A, hold_ms=9_000), Line(B, window_ms=16_000)),
+            amounts=(4, 0, 0, 0, 0),
+        )
     )
     store.carry(Batch("two", puts=((R, {"open": [1, None]}, When.PROCEED, 0, 0),)))
     seen, holds = list(store.look()), list(store.holds())
@@ -46,14 +50,20 @@ def test_everything_is_there_again_after_closing(tmp_path: Path) -> None:
     assert again.carry(Batch("one")) == first
     assert again.carry(Batch("three", settles=(("one", (1, 0, 0, 0, 0)),))).settled == ("settled",)
     assert again.carry(Batch("four", lines=(Line(A), Line(B, window_ms=16_000)))).values == (1, 4)
-    assert again.carry(Batch("five", expects=((R, 1, 2), (CLOCK, first.now, first.now + 1)))).stale is False
+    assert (
+        again.carry(Batch("five", expects=((R, 1, 2), (CLOCK, first.now, first.now + 1)))).stale
+        is False
+    )
     assert again.read(R) == (1, {"open": [1, None]})
     again.close()
 
 
 def test_the_time_of_a_stale_answer_is_kept_too(tmp_path: Path) -> None:
     clock = FakeClock()
-    store, other = SqliteStore(tmp_path / "state.db", clock), SqliteStore(tmp_path / "state.db", clock)
+    store, other = (
+        SqliteStore(tmp_path / "state.db", clock),
+        SqliteStore(tmp_path / "state.db", clock),
+    )
     permit = Line(A, ((1, Action.BLOCK),), hold_ms=1_000, keep=False)
     store.carry(Batch("held", lines=(permit,)))
     clock.advance(1_000)
@@ -69,7 +79,10 @@ def test_the_time_of_a_stale_answer_is_kept_too(tmp_path: Path) -> None:
 
 def test_an_id_is_known_to_a_store_that_never_saw_it(tmp_path: Path) -> None:
     clock = FakeClock()
-    store, other = SqliteStore(tmp_path / "state.db", clock), SqliteStore(tmp_path / "state.db", clock)
+    store, other = (
+        SqliteStore(tmp_path / "state.db", clock),
+        SqliteStore(tmp_path / "state.db", clock),
+    )
     held = store.carry(Batch("held", lines=(Line(A, hold_ms=1_000),)))
     done = store.carry(Batch("done", lines=(Line(A),)))
     assert other.carry(Batch("held", lines=(Line(A),))) == held
@@ -85,9 +98,14 @@ def test_at_least_so_many_answers_are_remembered_and_old_ones_are_not_kept(tmp_p
     store = SqliteStore(tmp_path / "state.db", FakeClock())
     line = (Line(A),)
     held = store.carry(Batch("held", lines=(Line(B, hold_ms=1_000),)))
-    replies = [store.carry(Batch(f"b{number}", lines=line)) for number in range(2 * REMEMBERED + 700)]
+    replies = [
+        store.carry(Batch(f"b{number}", lines=line)) for number in range(2 * REMEMBERED + 700)
+    ]
     store.carry(Batch("settles", settles=(("held", None),)))
-    replies += [store.carry(Batch(f"b{number}", lines=line)) for number in range(len(replies), len(replies) + 600)]
+    replies += [
+        store.carry(Batch(f"b{number}", lines=line))
+        for number in range(len(replies), len(replies) + 600)
+    ]
     store.close()
     again = SqliteStore(tmp_path / "state.db", FakeClock())
     newest = range(len(replies) - REMEMBERED, len(replies))
@@ -104,7 +122,9 @@ def test_idle_cells_and_holds_that_lapsed_long_ago_leave_the_file(tmp_path: Path
     clock = FakeClock()
     stores = [SqliteStore(tmp_path / "state.db", clock) for _ in range(2)]
     shield, kept = key("t", "x") + STANDING, key("t", "kept")
-    stores[0].carry(Batch("kept", lines=(Line(kept, idle_s=0),), puts=((shield, 1, When.PROCEED, 0, 0),)))
+    stores[0].carry(
+        Batch("kept", lines=(Line(kept, idle_s=0),), puts=((shield, 1, When.PROCEED, 0, 0),))
+    )
     names = [key("t", "many", str(number)) for number in range(REMEMBERED + 900)]
     for number, name in enumerate(names):
         half = stores[number > REMEMBERED // 2]
@@ -143,21 +163,30 @@ def test_a_counter_is_kept_for_as_long_as_who_takes_from_it_says(tmp_path: Path)
     clock = FakeClock()
     store = SqliteStore(tmp_path / "state.db", clock)
     store.carry(Batch("look", lines=(Line(A, when=When.LOOK, idle_s=1),)))
-    store.carry(Batch("take", lines=(Line(A, idle_s=1, hold_ms=3_600_000),), amounts=(9, 0, 0, 0, 0)))
+    store.carry(
+        Batch("take", lines=(Line(A, idle_s=1, hold_ms=3_600_000),), amounts=(9, 0, 0, 0, 0))
+    )
     clock.advance(60_000)
     store.carry(Batch("short", lines=(Line(A, idle_s=1),)))
     clock.advance(3_000_000)
-    assert store.carry(Batch("settle", settles=(("take", (2, 0, 0, 0, 0)),))).settled == ("settled",)
+    assert store.carry(Batch("settle", settles=(("take", (2, 0, 0, 0, 0)),))).settled == (
+        "settled",
+    )
     assert store.carry(Batch("then", lines=(Line(A, when=When.LOOK),))).values == (3,)
     store.close()
 
 
 def test_a_record_is_what_everybody_reads_back(tmp_path: Path) -> None:
-    store, other = SqliteStore(tmp_path / "state.db", FakeClock()), SqliteStore(tmp_path / "state.db", FakeClock())
+    store, other = (
+        SqliteStore(tmp_path / "state.db", FakeClock()),
+        SqliteStore(tmp_path / "state.db", FakeClock()),
+    )
     value = {"pair": (1, 2), "many": [1]}
     store.carry(Batch("put", puts=((R, value, When.PROCEED, 0, 0),)))
     value["many"].append(2)  # type: ignore[attr-defined]
-    fresh = [each.carry(Batch("look", expects=((R, 9, 10),))).fresh[0].value for each in (store, other)]
+    fresh = [
+        each.carry(Batch("look", expects=((R, 9, 10),))).fresh[0].value for each in (store, other)
+    ]
     assert fresh == [{"pair": [1, 2], "many": [1]}] * 2
     store.close()
     other.close()
@@ -166,13 +195,23 @@ def test_a_record_is_what_everybody_reads_back(tmp_path: Path) -> None:
 def test_only_this_user_may_read_the_file(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "made" / "for" / "it" / "state.db")
     store.carry(Batch("one", lines=(Line(A),)))
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "made").rglob("*")}
-    assert modes == {"for": 0o700, "it": 0o700, "state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600}
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "made").rglob("*")
+    }
+    assert modes == {
+        "for": 0o700,
+        "it": 0o700,
+        "state.db": 0o600,
+        "state.db-wal": 0o600,
+        "state.db-shm": 0o600,
+    }
     assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == 0o700
     store.close()
 
 
-def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_stays_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     store = SqliteStore("odd ?#% name.db")
     monkeypatch.chdir("/")
@@ -191,7 +230,11 @@ def test_reading_never_makes_nor_changes_a_file(tmp_path: Path) -> None:
     reader = SqliteStore(tmp_path / "state.db", reading=True)
     with pytest.raises(StoreLost, match="open read-only"):
         reader.carry(Batch("two", lines=(Line(A),)))
-    assert (reader.read(A), [cell.key for cell in reader.look()], list(reader.holds())) == ((1, None), [A], [])
+    assert (reader.read(A), [cell.key for cell in reader.look()], list(reader.holds())) == (
+        (1, None),
+        [A],
+        [],
+    )
     store.carry(Batch("three", lines=(Line(A),)))
     assert reader.read(A) == (2, None)
     store.close()
@@ -247,7 +290,9 @@ def test_the_loop_is_spared_what_takes_longer_than_a_batch(tmp_path: Path) -> No
     store = SqliteStore(tmp_path / "state.db")
     ran: dict[int, list[str]] = {}
     cursor = store._link.ready()
-    cursor.connection.set_trace_callback(lambda sql: ran.setdefault(threading.get_ident(), []).append(sql))
+    cursor.connection.set_trace_callback(
+        lambda sql: ran.setdefault(threading.get_ident(), []).append(sql)
+    )
 
     async def many() -> None:
         for number in range(600):

@@ -1,4 +1,5 @@
-"""On any batches and any interleaving the SQLite store does what the memory store does, which the model checks."""
+"""On any batches and any interleaving the SQLite store does what the memory store does, which the
+model checks."""
 
 import os
 import random
@@ -38,7 +39,9 @@ MADE: Final[dict[str, Callable[[Path, FakeClock], Store]]] = {
 
 def with_idle_times(batch: Batch, drawn: random.Random) -> Batch:
     """The batch with lines whose counters are soon forgotten, or never."""
-    lines = tuple(line._replace(idle_s=drawn.choice((0, 1, 3, 10, 604_800))) for line in batch.lines)
+    lines = tuple(
+        line._replace(idle_s=drawn.choice((0, 1, 3, 10, 604_800))) for line in batch.lines
+    )
     return Batch(
         batch.id,
         batch.tenant,
@@ -60,7 +63,9 @@ def test_batches(seed: int, made: str, tmp_path: Path) -> None:
     clock = FakeClock()
     store, memory = MADE[made](tmp_path / "state.db", clock), MemoryStore(clock)
     for number in range(150):
-        clock.advance(drawn.choice((0, 0, 1, 400, 3_000, 3_000, 12_000, 700_000_000 if number == 100 else 0)))
+        clock.advance(
+            drawn.choice((0, 0, 1, 400, 3_000, 3_000, 12_000, 700_000_000 if number == 100 else 0))
+        )
         batch = with_idle_times(random_batch(drawn, number), drawn)
         assert store.carry(batch) == memory.carry(batch)
         assert list(store.look()) == list(memory.look())
@@ -93,7 +98,10 @@ def interleaved(case: Case, make: Callable[[FakeClock], Store]) -> Interleaved:
     clock = FakeClock()
     processes = Processes(policy, NO_AGE)
     steps = [draw_step(case, number, clock()) for number in range(case.moments)]
-    deciding = [decide(processes.plans(step), step.moment, processes.records[step.process]) for step in steps]
+    deciding = [
+        decide(processes.plans(step), step.moment, processes.records[step.process])
+        for step in steps
+    ]
     drawn = case.drawn(99)
 
     def answer(who: int, lookup: Lookup) -> Answer:

@@ -1,4 +1,5 @@
-"""Names of a store's files: one look at a quiet folder tells that all of them still lead where they did."""
+"""Names of a store's files: one look at a quiet folder tells that all of them still lead where they
+did."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def made(folder: Path) -> Path:
 
 
 def quiet(folder: Path) -> None:
-    """Have a folder look as if nothing happened in it for years, whatever steps its file system counts time in."""
+    """Have a folder look as if nothing happened in it for years, whatever steps its file system
+    counts time in."""
     os.utime(folder, (YEARS_AGO, YEARS_AGO))
 
 
@@ -104,8 +106,11 @@ def test_whatever_becomes_of_a_name_is_seen(
     assert names.lead_astray()
 
 
-def test_names_are_looked_up_until_the_folder_was_quiet_for_long_enough(tmp_path: Path, looks: list[str]) -> None:
-    """A change in the same step of the file system's time as the one before leaves no trace on the folder."""
+def test_names_are_looked_up_until_the_folder_was_quiet_for_long_enough(
+    tmp_path: Path, looks: list[str]
+) -> None:
+    """A change in the same step of the file system's time as the one before leaves no trace on the
+    folder."""
     path, clock = made(tmp_path / "state"), Clock()
     names = Names(path, clock)
     looks.clear()

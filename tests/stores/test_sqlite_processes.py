@@ -1,4 +1,5 @@
-"""Many threads and several processes on one file: bounds hold, totals are exact, and a killed process loses nothing."""
+"""Many threads and several processes on one file: bounds hold, totals are exact, and a killed
+process loses nothing."""
 
 import os
 import random
@@ -47,7 +48,11 @@ def test_threads_on_one_store_and_on_several(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (went.count(True), stores[0].read(BOUNDED)[0], stores[1].read(TRIED)[0]) == (150, 150, 360)
+    assert (went.count(True), stores[0].read(BOUNDED)[0], stores[1].read(TRIED)[0]) == (
+        150,
+        150,
+        360,
+    )
     for store in stores:
         store.close()
 

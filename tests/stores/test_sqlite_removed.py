@@ -1,4 +1,5 @@
-"""A process whose files were removed under it: it sees what others do, and loses nothing of theirs."""
+"""A process whose files were removed under it: it sees what others do, and loses nothing of
+theirs."""
 
 import os
 import signal
@@ -21,7 +22,8 @@ from tests.stores.worker import TRIED, lines
 
 BARE: Final = {"name": "bare"}
 LOADED: Final = (
-    "import sys\nfrom stanchion import Shield\nwith Shield.load({'name': 'bare'}, store=sys.argv[1]) as s:\n "
+    "import sys\nfrom stanchion import Shield\nwith Shield.load({'name': 'bare'}, "
+    "store=sys.argv[1]) as s:\n "
 )
 CHECKS: Final = LOADED + "s.run('eve').check('w', {})"
 HALTS: Final = LOADED + "s.halt('drill', scope='tool:w')"
@@ -102,16 +104,23 @@ def test_who_was_left_takes_nothing_of_others_along(tmp_path: Path) -> None:
     assert sound(path)
 
 
-@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system does not say which files are open")
-@pytest.mark.parametrize(
-    ("folded", "says"), [(True, "this process still has the store open elsewhere"), (False, "state.db")]
+@pytest.mark.skipif(
+    not Path("/dev/fd").is_dir(), reason="the system does not say which files are open"
 )
-def test_a_strangers_connection_to_removed_files_is_not_shared(folded: bool, says: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("folded", "says"),
+    [(True, "this process still has the store open elsewhere"), (False, "state.db")],
+)
+def test_a_strangers_connection_to_removed_files_is_not_shared(
+    folded: bool, says: str, tmp_path: Path
+) -> None:
     path = tmp_path / "state.db"
     store = SqliteStore(path, busy_s=1)
     store.carry(Batch("one", "t", lines=lines(9)))
     stranger = sqlite3.connect(path)
-    stranger.execute("PRAGMA wal_checkpoint(TRUNCATE)" if folded else "SELECT count(*) FROM cell").fetchall()
+    stranger.execute(
+        "PRAGMA wal_checkpoint(TRUNCATE)" if folded else "SELECT count(*) FROM cell"
+    ).fetchall()
     for name in files_of(path)[1:]:
         os.unlink(name)
     for _ in range(2):
@@ -122,8 +131,12 @@ def test_a_strangers_connection_to_removed_files_is_not_shared(folded: bool, say
     store.close()
 
 
-@pytest.mark.parametrize("look", [lambda store: store.read(TRIED)[0], lambda store: len(list(store.look()))])
-def test_who_only_looks_sees_the_files_that_are_there(look: Callable[[SqliteStore], int], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "look", [lambda store: store.read(TRIED)[0], lambda store: len(list(store.look()))]
+)
+def test_who_only_looks_sees_the_files_that_are_there(
+    look: Callable[[SqliteStore], int], tmp_path: Path
+) -> None:
     path = tmp_path / "state.db"
     SqliteStore(path).close()
     with closing(SqliteStore(path, reading=True)) as reader:

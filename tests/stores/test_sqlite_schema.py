@@ -16,7 +16,10 @@ from stanchion.stores.sqlite.schema import FORMER_ID, MIGRATIONS, check, migrate
 A = key("t", "a")
 LATER = (
     *MIGRATIONS,
-    ("ALTER TABLE cell ADD COLUMN note TEXT NOT NULL DEFAULT 'none'", f"PRAGMA user_version = {len(MIGRATIONS) + 1}"),
+    (
+        "ALTER TABLE cell ADD COLUMN note TEXT NOT NULL DEFAULT 'none'",
+        f"PRAGMA user_version = {len(MIGRATIONS) + 1}",
+    ),
     ("UPDATE cell SET note = 'seen ' || number", f"PRAGMA user_version = {len(MIGRATIONS) + 2}"),
 )
 
@@ -64,11 +67,17 @@ def test_every_version_there_ever_was_becomes_this_one(tmp_path: Path) -> None:
 def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     db = connect(path)
     before = list(db.iterdump())
-    broken = (*LATER[:-1], ("DELETE FROM cell", "INSERT INTO nowhere VALUES (1)", "PRAGMA user_version = 3"))
+    broken = (
+        *LATER[:-1],
+        ("DELETE FROM cell", "INSERT INTO nowhere VALUES (1)", "PRAGMA user_version = 3"),
+    )
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         migrate(db, path, broken)
     assert check(db, path, broken) == len(MIGRATIONS) + 1
-    assert db.execute("SELECT key, number FROM cell ORDER BY key").fetchall() == [(A, 2), (A + "b", 1)]
+    assert db.execute("SELECT key, number FROM cell ORDER BY key").fetchall() == [
+        (A, 2),
+        (A + "b", 1),
+    ]
     assert len(list(db.iterdump())) == len(before)
     db.close()
 
@@ -86,16 +95,22 @@ def test_a_newer_file_is_refused(path: Path) -> None:
     migrate(db, path, LATER)
     before = list(db.iterdump())
     for reading in (False, True):
-        with pytest.raises(StoreError, match=f"`{path}` was written by a newer Stanchion .*upgrade Stanchion"):
+        with pytest.raises(
+            StoreError, match=f"`{path}` was written by a newer Stanchion .*upgrade Stanchion"
+        ):
             SqliteStore(path, reading=reading)
     assert list(db.iterdump()) == before
     db.close()
 
 
-def test_an_earlier_file_is_not_changed_by_reading(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_earlier_file_is_not_changed_by_reading(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = path.read_bytes()
     monkeypatch.setattr("stanchion.stores.sqlite.connections.MIGRATIONS", LATER)
-    with pytest.raises(StoreError, match=f"`{path}` was written by an earlier Stanchion .*open it for writing once"):
+    with pytest.raises(
+        StoreError, match=f"`{path}` was written by an earlier Stanchion .*open it for writing once"
+    ):
         SqliteStore(path, reading=True)
     assert path.read_bytes() == before
 
@@ -108,7 +123,9 @@ def test_an_empty_file_is_not_changed_by_reading(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_who_reads_waits_for_one_who_makes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_reads_waits_for_one_who_makes_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, looked = tmp_path / "state.db", Event()
     path.touch()
     with ThreadPoolExecutor(1) as making:
@@ -136,7 +153,9 @@ def test_a_file_of_the_former_name_is_refused(tmp_path: Path) -> None:
     db.execute(f"PRAGMA application_id = {FORMER_ID}")
     db.close()
     for reading in (False, True):
-        with pytest.raises(StoreError, match=f"`{path}` was written under this project's former name"):
+        with pytest.raises(
+            StoreError, match=f"`{path}` was written under this project's former name"
+        ):
             SqliteStore(path, reading=reading)
 
 
@@ -146,7 +165,9 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
     db.execute("CREATE TABLE users (name TEXT)")
     before = path.read_bytes()
     for reading in (False, True):
-        with pytest.raises(StoreError, match=f"`{path}` is a database that is not Stanchion's: use another file"):
+        with pytest.raises(
+            StoreError, match=f"`{path}` is a database that is not Stanchion's: use another file"
+        ):
             SqliteStore(path, reading=reading)
     db.close()
     assert path.read_bytes() == before
@@ -158,7 +179,9 @@ def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as threads:
         stores = list(threads.map(lambda _: SqliteStore(path), range(8)))
         replies = list(
-            threads.map(lambda each: each[1].carry(Batch(str(each[0]), lines=(Line(A),))), enumerate(stores))
+            threads.map(
+                lambda each: each[1].carry(Batch(str(each[0]), lines=(Line(A),))), enumerate(stores)
+            )
         )
     assert sorted(reply.values[0] for reply in replies) == list(range(8))
     for store in stores:

@@ -1,4 +1,5 @@
-"""Every trouble with the file is named with its path and what to do, and is over when it is over."""
+"""Every trouble with the file is named with its path and what to do, and is over when it is
+over."""
 
 import json
 import os
@@ -55,7 +56,9 @@ def test_locked_while_carrying(path: Path, locker: sqlite3.Connection) -> None:
     store = SqliteStore(path, busy_s=0.02)
     store.carry(Batch("one", lines=LINES))
     locker.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreLost, match=says(path, r"locked by another process for more than 0\.02 s", "try again")):
+    with pytest.raises(
+        StoreLost, match=says(path, r"locked by another process for more than 0\.02 s", "try again")
+    ):
         store.carry(Batch("two", lines=LINES))
     assert store.read(A) == (1, None)
     locker.execute("ROLLBACK")
@@ -80,7 +83,9 @@ def test_full(used: Path) -> None:
     with pytest.raises(StoreLost, match=f"disk of `{used}` is full: free some space"):
         store.carry(Batch("big", lines=LINES, puts=((R, "x" * 100_000, When.PROCEED, 0, 0),)))
     assert (store.read(A), store.read(R)) == ((301, None), (0, None))
-    assert store.carry(Batch("big", lines=LINES, puts=((R, "x" * 100_000, When.PROCEED, 0, 0),))).values == (301,)
+    assert store.carry(
+        Batch("big", lines=LINES, puts=((R, "x" * 100_000, When.PROCEED, 0, 0),))
+    ).values == (301,)
     store.close()
 
 
@@ -90,7 +95,9 @@ def test_the_disk_fails(used: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(used), before[1]))
     try:
-        with pytest.raises(StoreLost, match=f"disk of `{used}` failed .SQLITE_IOERR.*check the disk"):
+        with pytest.raises(
+            StoreLost, match=f"disk of `{used}` failed .SQLITE_IOERR.*check the disk"
+        ):
             store.carry(Batch("big", lines=LINES, puts=((R, "x" * 1_000_000, When.PROCEED, 0, 0),)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -123,7 +130,9 @@ def test_damaged_and_put_right_under_the_same_store(used: Path) -> None:
     store.carry(Batch("before", lines=LINES))
     _replace(used, b"not a database, whatever it was before" * 200)
     clock.advance(5_000)
-    with pytest.raises(StoreLost, match=says(used, "is not an SQLite database", "use another file")):
+    with pytest.raises(
+        StoreLost, match=says(used, "is not an SQLite database", "use another file")
+    ):
         store.carry(Batch("lost", lines=LINES))
     _replace(used, copy.read_bytes())
     assert store.carry(Batch("after", lines=LINES)).values == (300,)
@@ -135,7 +144,11 @@ def test_a_row_that_is_not_what_was_written(used: Path) -> None:
     db.execute("UPDATE cell SET body = x'c1', bucket = NULL WHERE key = ?", (A,))
     db.close()
     store = SqliteStore(used, FakeClock())
-    for attempt in (lambda: store.carry(Batch("one", lines=LINES)), lambda: store.read(A), lambda: list(store.look())):
+    for attempt in (
+        lambda: store.carry(Batch("one", lines=LINES)),
+        lambda: store.read(A),
+        lambda: list(store.look()),
+    ):
         with pytest.raises(StoreLost, match=says(used, "is damaged")):
             attempt()
     store.close()
@@ -145,7 +158,9 @@ def test_a_row_that_is_not_what_was_written(used: Path) -> None:
 def test_no_database_while_opening(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for reading in (False, True):
-        with pytest.raises(StoreError, match=says(path, "is not an SQLite database", "use another file")):
+        with pytest.raises(
+            StoreError, match=says(path, "is not an SQLite database", "use another file")
+        ):
             SqliteStore(path, reading=reading)
     assert path.read_bytes() == content
 
@@ -188,7 +203,7 @@ for path, reading in json.loads(sys.argv[1]):
     except StoreError as error:
         said.append(str(error))
 print(json.dumps(said))
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -211,15 +226,27 @@ def test_what_a_plain_user_may_not_do(everybodys: Path) -> None:
     secret.parent.mkdir(mode=0o000)
     everybodys.chmod(0o555)
     new = folder / "new.db"
-    asked = [(str(file), False), (str(file), True), (str(new), False), (str(secret), False), (str(secret), True)]
+    asked = [
+        (str(file), False),
+        (str(file), True),
+        (str(new), False),
+        (str(secret), False),
+        (str(secret), True),
+    ]
     command = [sys.executable, "-c", PLAIN_USER, json.dumps(asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     everybodys.chmod(0o755)
     written, read, made, *hidden = json.loads(done.stdout)
     assert written == f"`{file}` cannot be written: let this user write the file and its folder"
     assert read == "reads 1"
-    assert made.startswith(f"`{new}` cannot be created (Permission denied): let this user write to its folder")
-    assert hidden == [f"`{secret}` cannot be opened: let this user read and write the file and its folder"] * 2
+    assert made.startswith(
+        f"`{new}` cannot be created (Permission denied): let this user write to its folder"
+    )
+    assert (
+        hidden
+        == [f"`{secret}` cannot be opened: let this user read and write the file and its folder"]
+        * 2
+    )
 
 
 def _replace(path: Path, content: bytes) -> None:

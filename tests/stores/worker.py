@@ -1,4 +1,5 @@
-"""A process that carries batches out on a file, told by its arguments; the tests of processes start some of them."""
+"""A process that carries batches out on a file, told by its arguments; the tests of processes start
+some of them."""
 
 import os
 import sys
@@ -27,7 +28,9 @@ def count(path: str, name: str, batches: int, limit: int) -> None:
     for number in range(batches):
         settles = ((f"{name}.{number - 1}", (0, 0, 0, 0, 0)),) if number else ()
         puts = ((RECORD, [name, number], When.JUDGED, 0, 0),)
-        went += store.carry(Batch(f"{name}.{number}", "t", settles=settles, lines=fixed, puts=puts)).go
+        went += store.carry(
+            Batch(f"{name}.{number}", "t", settles=settles, lines=fixed, puts=puts)
+        ).go
     store.close()
     print(went)
 
@@ -38,13 +41,16 @@ def tell(path: str) -> None:
     number = store.read(TRIED)[0]
     fixed = lines(1 << 40)
     while True:
-        store.carry(Batch(f"told.{number}", "t", lines=fixed, puts=((RECORD, number, When.JUDGED, 0, 0),)))
+        store.carry(
+            Batch(f"told.{number}", "t", lines=fixed, puts=((RECORD, number, When.JUDGED, 0, 0),))
+        )
         number += 1
         os.write(1, b"%d\n" % number)
 
 
 def fork(path: str) -> None:
-    """Carry batches out before and after a fork, in both processes, by stores that were opened before it."""
+    """Carry batches out before and after a fork, in both processes, by stores that were opened
+    before it."""
     store, other = SqliteStore(path, busy_s=60), SqliteStore(path, busy_s=60)
     fixed = lines(1 << 40)
     for number in range(10):

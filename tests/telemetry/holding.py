@@ -14,14 +14,17 @@ from stanchion.telemetry import file_lock
 
 
 class Held:
-    """A file that is locked until `let_go`. `asked` is set when somebody has waited for it so many times."""
+    """A file that is locked until `let_go`. `asked` is set when somebody has waited for it so many
+    times."""
 
     def __init__(self, file: Path, monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
         self.asked = threading.Event()
         self._left = times
         file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = file_lock.hold(file)
-        monkeypatch.setattr(file_lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep))
+        monkeypatch.setattr(
+            file_lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep)
+        )
 
     def _sleep(self, _seconds: float) -> None:
         self._left -= 1

@@ -6,7 +6,10 @@ from typing import Any
 
 from stanchion import Shield
 
-POLICY: dict[str, Any] = {"name": "watched", "guards": [{"id": "no-rm", "use": "tool_denylist", "tools": ["rm"]}]}
+POLICY: dict[str, Any] = {
+    "name": "watched",
+    "guards": [{"id": "no-rm", "use": "tool_denylist", "tools": ["rm"]}],
+}
 
 
 def watched(**options: Any) -> Shield:

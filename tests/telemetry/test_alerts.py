@@ -1,5 +1,5 @@
-"""The three alerts at their edges, with a clock that stands where the test puts it: when each begins, that it is told
-once while it lasts, when it is over, and that processes watch together."""
+"""The three alerts at their edges, with a clock that stands where the test puts it: when each
+begins, that it is told once while it lasts, when it is over, and that processes watch together."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class Watched:
     def __init__(self, folder: Path | None = None, policy: dict[str, Any] = POLICY) -> None:
         self.now = START
         self.told: list[Occurrence] = []
-        self.shield = Shield.load(policy, store="memory:", journal="memory:", clock=lambda: self.now)
+        self.shield = Shield.load(
+            policy, store="memory:", journal="memory:", clock=lambda: self.now
+        )
         self.shield.occurrences.subscribe(self._heard)
         if folder is not None:
             assert self.shield.telemetry.alerts is not None
@@ -72,8 +74,15 @@ def test_more_than_thirty_percent_of_an_agents_actions_blocked_is_told_once() ->
     assert one.told == []  # 3 of 10 are 30 %, and not more
     one.calls(run, "rm", 1)
     (told,) = one.told
-    assert (told.kind, told.agent, told.about, told.tenant) == (Kind.HIGH_BLOCK_RATE, "ann", "agent:ann", "default")
-    assert told.text.startswith("4 of 11 actions (36%) of agent `ann` in the last 10 minutes were blocked")
+    assert (told.kind, told.agent, told.about, told.tenant) == (
+        Kind.HIGH_BLOCK_RATE,
+        "ann",
+        "agent:ann",
+        "default",
+    )
+    assert told.text.startswith(
+        "4 of 11 actions (36%) of agent `ann` in the last 10 minutes were blocked"
+    )
     one.calls(run, "rm", 50)
     one.later(5 * MINUTE)
     one.calls(run, "rm", 50)
@@ -148,7 +157,11 @@ def test_an_alert_is_over_at_twenty_percent_and_told_anew_when_it_begins_anew() 
 
 def test_the_run_above_is_told_and_no_other() -> None:
     one = Watched()
-    with one.shield.run("boss") as boss, one.shield.run("stranger") as stranger, boss.spawn("ann") as ann:
+    with (
+        one.shield.run("boss") as boss,
+        one.shield.run("stranger") as stranger,
+        boss.spawn("ann") as ann,
+    ):
         one.calls(ann, "rm", 12)
         (said,) = boss.notices()
         assert said.startswith("10 of 10 actions (100%) of agent `ann`")
@@ -206,7 +219,12 @@ def test_a_guardrail_above_500_ms_on_average_is_told_once() -> None:
     assert one.told == []
     slow(one, 501)
     (told,) = one.told
-    assert (told.kind, told.about, told.agent, told.tenant) == (Kind.GUARDRAIL_SLOW, "guard:llm", "", "")
+    assert (told.kind, told.about, told.agent, told.tenant) == (
+        Kind.GUARDRAIL_SLOW,
+        "guard:llm",
+        "",
+        "",
+    )
     slow(one, 2_000, 20)
     assert len(one.told) == 1
     two = Watched()
@@ -250,7 +268,9 @@ def test_the_run_above_is_told_in_its_own_process(tmp_path: Path) -> None:
     settled(one, two)
     assert boss.notices() == ()
     settled(one)
-    assert boss.notices() == ()  # it has counted nothing since, and looks again with the next that it counts
+    assert (
+        boss.notices() == ()
+    )  # it has counted nothing since, and looks again with the next that it counts
     one.calls(ann, "ls", 1)
     settled(one)
     assert len(boss.notices()) == 1
@@ -269,7 +289,9 @@ def test_what_another_process_is_about_to_write_is_entered_later(tmp_path: Path)
     assert one.kinds == [Kind.HIGH_BLOCK_RATE]
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b'{"version":2,"windows":[]}', b'{"version":1,"windows":[["nothing"]]}'])
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b'{"version":2,"windows":[]}', b'{"version":1,"windows":[["nothing"]]}']
+)
 def test_a_broken_file_begins_anew(tmp_path: Path, text: bytes) -> None:
     (tmp_path / FILE).write_bytes(text)
     found = looked_together(tmp_path, [Fresh(START, Kind.BYPASS_ABUSE, "t", "ann", 6)], START)
@@ -277,7 +299,9 @@ def test_a_broken_file_begins_anew(tmp_path: Path, text: bytes) -> None:
     assert len(found.begun) == 1
 
 
-def test_a_process_that_ends_waits_for_one_that_is_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_waits_for_one_that_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = Held(tmp_path / HELD, monkeypatch, times=200)
     six = [Fresh(START, Kind.BYPASS_ABUSE, "t", "ann", 6)]
     with ThreadPoolExecutor(1) as pool:
@@ -290,7 +314,9 @@ def test_a_process_that_ends_waits_for_one_that_is_slow(tmp_path: Path, monkeypa
     assert len(found.begun) == 1
 
 
-def test_a_process_that_ends_enters_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_enters_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STANCHION_METRICS_DIR", str(tmp_path / "metrics"))
     told: list[Occurrence] = []
     for _ in range(2):
@@ -319,7 +345,9 @@ def test_eight_processes_that_end_at_once_lose_nothing_and_tell_once(tmp_path: P
     started = [subprocess.Popen(command, env=environment, cwd=tmp_path) for _ in range(8)]
     assert [one.wait() for one in started] == [0] * 8
     figures = collect(tmp_path / "metrics").figures.figures()
-    told = {one.labels: one.values[0] for one in figures if one.metric == "stanchion_occurrences_total"}
+    told = {
+        one.labels: one.values[0] for one in figures if one.metric == "stanchion_occurrences_total"
+    }
     assert told == {("alert.high_block_rate",): 1}
     (no_rm,) = [one for one in states(figures, {}) if one.guardrail_id == "no-rm"]
     assert (no_rm.invocation_count, no_rm.block_count) == (40, 40)
@@ -337,16 +365,23 @@ def test_windows_are_bounded_and_those_that_last_stay() -> None:
     assert all(len(one.slots) <= SLOTS + 1 for one in found.windows)
 
 
-@given(st.lists(st.tuples(st.integers(0, 400_000), st.integers(0, 4), st.integers(0, 4)), max_size=40))
+@given(
+    st.lists(st.tuples(st.integers(0, 400_000), st.integers(0, 4), st.integers(0, 4)), max_size=40)
+)
 def test_the_windows_are_those_of_a_plain_list(steps: list[tuple[int, int, int]]) -> None:
-    """An alert lasts exactly while it would by a list of all that has occurred, judged after each step."""
+    """An alert lasts exactly while it would by a list of all that has occurred, judged after each
+    step."""
     rule = RULES[Kind.HIGH_BLOCK_RATE]
     windows: tuple[Window, ...] = ()
     every: list[tuple[int, int, int]] = []
     now, on, begun = START, False, 0
     for wait, passed, blocked in steps:
         now += wait
-        fresh = [Fresh(now, Kind.HIGH_BLOCK_RATE, "t", "ann", passed + blocked, blocked)] if passed + blocked else []
+        fresh = (
+            [Fresh(now, Kind.HIGH_BLOCK_RATE, "t", "ann", passed + blocked, blocked)]
+            if passed + blocked
+            else []
+        )
         every.append((now // rule.slot_ms, passed + blocked, blocked))
         recent = [one for one in every if one[0] >= now // rule.slot_ms - SLOTS]
         events, stopped = sum([one[1] for one in recent]), sum([one[2] for one in recent])

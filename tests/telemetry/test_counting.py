@@ -73,7 +73,9 @@ def test_names_that_an_agent_invents_become_other() -> None:
 
 def test_a_secret_in_a_tools_name_is_not_shown() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    shield = Shield.load({"name": "p", "guards": [{"use": "secrets"}]}, store="memory:", journal="memory:")
+    shield = Shield.load(
+        {"name": "p", "guards": [{"use": "secrets"}]}, store="memory:", journal="memory:"
+    )
     shield.run("a1").check(f"send_{secret}", {})
     assert secret not in repr(shield.telemetry.collect())
     assert any("send_[" in labels[1] for labels in values(shield, TOTAL))
@@ -122,14 +124,22 @@ def test_a_forked_process_begins_anew(tmp_path: Path) -> None:
     child = os.fork()
     if not child:
         counting.decided(event, Decision("r.1", Action.BLOCK, "hash"), 1_000)
-        (tmp_path / "child").write_text(repr([one for one in registry.figures() if one.metric == DECISIONS.name]))
+        (tmp_path / "child").write_text(
+            repr([one for one in registry.figures() if one.metric == DECISIONS.name])
+        )
         os._exit(0)
     os.waitpid(child, 0)
-    assert (tmp_path / "child").read_text() == repr([Series(DECISIONS.name, ("tool_call", "ls", "BLOCK", ""), (1,))])
-    assert [one.labels[2] for one in registry.figures() if one.metric == DECISIONS.name] == ["ALLOW"]
+    assert (tmp_path / "child").read_text() == repr(
+        [Series(DECISIONS.name, ("tool_call", "ls", "BLOCK", ""), (1,))]
+    )
+    assert [one.labels[2] for one in registry.figures() if one.metric == DECISIONS.name] == [
+        "ALLOW"
+    ]
 
 
-def test_what_telemetry_raises_changes_no_decision_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_telemetry_raises_changes_no_decision_and_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shield = watched()
 
     class Broken:
@@ -158,7 +168,11 @@ def test_what_is_no_series_is_left_out_of_a_sum() -> None:
     assert total.left_out == 5
     for tool in ("a", "b", "c", "d", "a"):
         total.add([Series(DECISIONS.name, ("tool_call", tool, "ALLOW", "g"), (1,))])
-    assert {one.labels[1]: one.values for one in total.figures()} == {"a": (2,), "b": (1,), "other": (2,)}
+    assert {one.labels[1]: one.values for one in total.figures()} == {
+        "a": (2,),
+        "b": (1,),
+        "other": (2,),
+    }
 
 
 def test_requests_to_get_past_a_guardrail_are_counted_by_what_came_of_them() -> None:

@@ -1,4 +1,5 @@
-"""Deliveries: signed, retried with the same id, kept on the disk, and taken over by the next process."""
+"""Deliveries: signed, retried with the same id, kept on the disk, and taken over by the next
+process."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def message(name: str = "msg_1") -> Message:
     return message_of(Occurrence(kind=Kind.STORE_LOST, at=1, text="gone", id=name), "host")
 
 
-def courier(folder: Path, send: Callable[[Message], Outcome], heard: Report, clock: Clock) -> Courier:
+def courier(
+    folder: Path, send: Callable[[Message], Outcome], heard: Report, clock: Clock
+) -> Courier:
     class Sends:
         def send(self, message: Message) -> Outcome:
             return send(message)
@@ -104,7 +107,9 @@ def test_two_secrets_give_two_signatures_and_another_body_fits_none() -> None:
     assert not verified({**headers, "webhook-timestamp": "2"}, b"{}")
 
 
-@pytest.mark.parametrize("text", ["", "abc", "whsec_!", "whsec_" + base64.b64encode(b"short").decode()])
+@pytest.mark.parametrize(
+    "text", ["", "abc", "whsec_!", "whsec_" + base64.b64encode(b"short").decode()]
+)
 def test_a_bad_secret_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(BadSecret, match="stanchion notify secret") as refused:
         secrets_in(text)
@@ -115,11 +120,16 @@ def test_a_bad_secret_is_refused_without_repeating_it(text: str) -> None:
     ("answer", "said"),
     [
         (status(500), "it answered 500"),
-        (status(302, location="http://127.0.0.1:1/"), "it answered 302, a redirect, which is not followed"),
+        (
+            status(302, location="http://127.0.0.1:1/"),
+            "it answered 302, a redirect, which is not followed",
+        ),
         (cut, "it closed the connection before it answered"),
     ],
 )
-def test_what_fails_is_tried_again_with_the_same_id(tmp_path: Path, answer: Callable[..., None], said: str) -> None:
+def test_what_fails_is_tried_again_with_the_same_id(
+    tmp_path: Path, answer: Callable[..., None], said: str
+) -> None:
     clock, heard = Clock(), Heard()
     with receiving() as receiver:
         receiver.answers = [answer, answer]
@@ -157,7 +167,13 @@ def test_who_wants_no_more_is_left_alone_and_who_wants_a_pause_gets_it(tmp_path:
         queued(one, message("msg_a"), message("msg_b"))
         one.turn()
         assert heard.losses == [
-            (1, "it answered 410: it no longer accepts notices, after 1 attempts to deliver `msg_a`")
+            (
+                1,
+                (
+                    "it answered 410: it no longer accepts notices, after 1 attempts to deliver "
+                    "`msg_a`"
+                ),
+            )
         ]
         clock.ms += 3_599_000
         one.turn()
@@ -205,7 +221,9 @@ def test_what_is_too_much_is_dropped_from_the_oldest_and_counted(tmp_path: Path)
     assert heard.losses == [(7, "more than 1,000 notices wait for it")]
 
 
-def test_a_spool_that_cannot_be_written_is_told_and_the_message_sent_all_the_same(tmp_path: Path) -> None:
+def test_a_spool_that_cannot_be_written_is_told_and_the_message_sent_all_the_same(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").write_text("")
     clock, heard, sent = Clock(), Heard(), []
 
@@ -220,7 +238,9 @@ def test_a_spool_that_cannot_be_written_is_told_and_the_message_sent_all_the_sam
     assert "the spool cannot be written" in heard.failures[0]
 
 
-def test_the_next_process_takes_over_what_was_left_and_leaves_alone_what_is_held(tmp_path: Path) -> None:
+def test_the_next_process_takes_over_what_was_left_and_leaves_alone_what_is_held(
+    tmp_path: Path,
+) -> None:
     clock, sent = Clock(), []
 
     def send(message: Message) -> Outcome:
@@ -267,17 +287,32 @@ courier.turn()
 
 
 @pytest.mark.parametrize(("when", "times"), [("before", 1), ("after", 2)])
-def test_a_process_that_is_killed_leaves_its_messages_to_the_next(tmp_path: Path, when: str, times: int) -> None:
+def test_a_process_that_is_killed_leaves_its_messages_to_the_next(
+    tmp_path: Path, when: str, times: int
+) -> None:
     with receiving() as receiver:
-        argv = [sys.executable, "-c", KILLED, str(tmp_path), when, receiver.url, SECRET, message("msg_k").body]
+        argv = [
+            sys.executable,
+            "-c",
+            KILLED,
+            str(tmp_path),
+            when,
+            receiver.url,
+            SECRET,
+            message("msg_k").body,
+        ]
         done = subprocess.run(argv, check=False, capture_output=True)
         assert done.returncode == -signal.SIGKILL, done.stderr
         one = courier(tmp_path, hook(receiver).send, Heard(), Clock())
         one.turn()
-        assert [got.id for got in receiver.got] == ["msg_k"] * times, "at least once, and with the same id"
+        assert [got.id for got in receiver.got] == ["msg_k"] * times, (
+            "at least once, and with the same id"
+        )
 
 
-def test_what_stands_until_somebody_sees_to_it_is_sent_once_a_day_by_all_processes(tmp_path: Path) -> None:
+def test_what_stands_until_somebody_sees_to_it_is_sent_once_a_day_by_all_processes(
+    tmp_path: Path,
+) -> None:
     sent: list[str] = []
 
     def send(message: Message) -> Outcome:
@@ -286,7 +321,10 @@ def test_what_stands_until_somebody_sees_to_it_is_sent_once_a_day_by_all_process
 
     def process(text: str) -> None:
         one = courier(tmp_path, send, Heard(), now)
-        queued(one, message_of(Occurrence(kind=Kind.TRAIL_TAMPERED, at=1, text=text, id="msg_x"), "host"))
+        queued(
+            one,
+            message_of(Occurrence(kind=Kind.TRAIL_TAMPERED, at=1, text=text, id="msg_x"), "host"),
+        )
         one.turn()
         one.close(0)
 
@@ -312,7 +350,10 @@ def test_processes_that_find_the_same_in_one_moment_send_it_once(
 
     now = Clock()
     now.ms = time.time_ns() // 1_000_000
-    one, about = courier(tmp_path, send, Heard(), now), Occurrence(kind=Kind.TRAIL_TAMPERED, at=1, text="chain a")
+    one, about = (
+        courier(tmp_path, send, Heard(), now),
+        Occurrence(kind=Kind.TRAIL_TAMPERED, at=1, text="chain a"),
+    )
     found = message_of(about, "host")
     queued(one, found)
     other = Held(tmp_path / HELD, monkeypatch)
@@ -384,7 +425,8 @@ def program(folder: Path, text: str) -> str:
 
 def test_a_command_gets_the_message_on_its_standard_input(tmp_path: Path) -> None:
     written = (
-        "import os, sys; open('got', 'w').write(sys.stdin.read() + os.environ['STANCHION_NOTICE_ID'] + sys.argv[1])"
+        "import os, sys; open('got', 'w').write(sys.stdin.read() + "
+        "os.environ['STANCHION_NOTICE_ID'] + sys.argv[1])"
     )
     outcome = CommandRun([program(tmp_path, written), "; touch /tmp/no"], 60).send(message())
     assert outcome == Outcome(True, "it ended with status 0")
@@ -401,7 +443,9 @@ def test_a_command_gets_the_message_on_its_standard_input(tmp_path: Path) -> Non
     ],
 )
 def test_a_command_that_fails_has_not_delivered(tmp_path: Path, text: str, said: str) -> None:
-    assert CommandRun([program(tmp_path, text)], 0.5 if "sleep" in text else 60).send(message()) == Outcome(False, said)
+    assert CommandRun([program(tmp_path, text)], 0.5 if "sleep" in text else 60).send(
+        message()
+    ) == Outcome(False, said)
 
 
 def test_a_command_that_is_not_there_has_not_delivered(tmp_path: Path) -> None:

@@ -56,7 +56,10 @@ def test_both_formats_say_what_was_counted(drawn: list[Series]) -> None:
     total.add(drawn)
     figures = total.figures()
     by_name = {metric.name: metric for metric in METRICS}
-    for found in (parsed(plain(exposed(figures))), parsed(openmetrics(exposed(figures, openmetrics=True)))):
+    for found in (
+        parsed(plain(exposed(figures))),
+        parsed(openmetrics(exposed(figures, openmetrics=True))),
+    ):
         for one in figures:
             for sample, value in expected(by_name[one.metric], one).items():
                 assert found[sample] == value
@@ -66,13 +69,24 @@ def test_buckets_are_cumulative_and_bounds_are_read_as_numbers() -> None:
     (metric,) = [one for one in METRICS if one.name == "stanchion_store_seconds"]
     one = Series(metric.name, ("sqlite",), (1.5, *range(metric.width - 1)))
     (family,) = plain(exposed([one]))
-    found = [(sample.labels["le"], sample.value) for sample in family.samples if sample.name.endswith("_bucket")]
+    found = [
+        (sample.labels["le"], sample.value)
+        for sample in family.samples
+        if sample.name.endswith("_bucket")
+    ]
     assert [float(bound) for bound, _ in found] == [*metric.bounds, float("inf")]
-    assert [value for _, value in found] == [sum(range(last + 1)) for last in range(metric.width - 1)]
+    assert [value for _, value in found] == [
+        sum(range(last + 1)) for last in range(metric.width - 1)
+    ]
 
 
 AGENT_33 = frozenset(
-    {"bypass_requests_total", "guardrail_blocks_total", "guardrail_duration_ms", "guardrail_invocations_total"}
+    {
+        "bypass_requests_total",
+        "guardrail_blocks_total",
+        "guardrail_duration_ms",
+        "guardrail_invocations_total",
+    }
 )
 """Metrics whose names the AGENT-33 specification gives."""
 
@@ -81,7 +95,11 @@ def test_names_follow_the_conventions_of_prometheus() -> None:
     for metric in METRICS:
         assert metric.name.startswith("stanchion_") or metric.name in AGENT_33
         assert metric.name.endswith("_total") == (metric.kind == "counter")
-        assert metric.kind != "histogram" or metric.name.endswith("_seconds") or metric.name in AGENT_33
+        assert (
+            metric.kind != "histogram"
+            or metric.name.endswith("_seconds")
+            or metric.name in AGENT_33
+        )
         assert metric.meaning.endswith(".")
 
 

@@ -1,4 +1,5 @@
-"""Files of figures: what the dead have counted stays, whatever they died of, and nothing is counted twice."""
+"""Files of figures: what the dead have counted stays, whatever they died of, and nothing is counted
+twice."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def page(runs: int, waiting: int = 0) -> Page:
 
 def runs_in(folder: Path) -> float:
     """How many runs were begun, by all files of a folder."""
-    return sum(one.values[0] for one in collect(folder).figures.figures() if one.metric == RUNS.name)
+    return sum(
+        one.values[0] for one in collect(folder).figures.figures() if one.metric == RUNS.name
+    )
 
 
 def test_gauges_go_with_their_process_and_counters_stay(tmp_path: Path) -> None:
@@ -58,7 +61,9 @@ def test_a_folder_that_is_not_there_has_no_figures(tmp_path: Path) -> None:
     assert collect(tmp_path / "none").figures.figures() == ()
 
 
-@pytest.mark.parametrize("text", [b"", b'{"version":1,"ser', b'{"version":9,"series":[]}', b"[]", b"\x00" * 4096])
+@pytest.mark.parametrize(
+    "text", [b"", b'{"version":1,"ser', b'{"version":9,"series":[]}', b"[]", b"\x00" * 4096]
+)
 def test_a_file_that_cannot_be_read_is_counted_and_no_more(tmp_path: Path, text: bytes) -> None:
     write(tmp_path, "whole", page(3))
     (tmp_path / f"broken{FIGURES}").write_bytes(text)
@@ -86,8 +91,11 @@ def test_the_dead_are_added_up_and_the_living_are_left_alone(tmp_path: Path) -> 
     os.close(lock)
 
 
-def test_a_crash_between_any_two_steps_counts_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut adding up off at its first, second, … change of the folder, and look and go on after each."""
+def test_a_crash_between_any_two_steps_counts_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut adding up off at its first, second, … change of the folder, and look and go on after
+    each."""
     real_replace, real_unlink = os.replace, os.unlink
     for cut in range(12):
         folder = tmp_path / str(cut)
@@ -128,7 +136,9 @@ def test_broken_totals_are_put_aside(tmp_path: Path) -> None:
     assert (tmp_path / f"{TOTALS}.broken").exists()
 
 
-def test_whoever_reads_while_others_add_up_reads_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_reads_while_others_add_up_reads_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(3):
         write(tmp_path, f"dead-{number}", page(10))
     real, once = files._lives, [True]
@@ -171,7 +181,7 @@ elif how == "pool":
     started = [context.Process(target=registry.count, args=(RUNS,)) for _ in range(3)]
     [one.start() for one in started]
     [one.join() for one in started]
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no fork here")
@@ -202,7 +212,9 @@ def test_a_folder_that_cannot_be_written_is_told_and_counting_goes_on(tmp_path: 
 def test_many_short_lives_leave_few_files(tmp_path: Path) -> None:
     for _ in range(60):
         registry = Registry()
-        publication = Publication(registry, tmp_path, lambda error: pytest.fail(str(error)), every_s=3600)
+        publication = Publication(
+            registry, tmp_path, lambda error: pytest.fail(str(error)), every_s=3600
+        )
         registry.count(RUNS)
         publication.close()
     assert runs_in(tmp_path) == 60

@@ -1,4 +1,5 @@
-"""What is counted of guardrails: what each said and how long it took, one verdict for the parts of one, bounded."""
+"""What is counted of guardrails: what each said and how long it took, one verdict for the parts of
+one, bounded."""
 
 from __future__ import annotations
 
@@ -30,10 +31,34 @@ from tests.telemetry.shields import values
 POLICY: dict[str, Any] = {
     "name": "judged",
     "guards": [
-        {"id": "no-rm", "use": "tool_denylist", "tools": ["rm"], "priority": 10, "category": "compliance"},
-        {"id": "no-rf", "use": "rule", "check": "action.tool_name != 'rf'", "part_of": "no-rm", "priority": 11},
-        {"id": "ask", "use": "rule", "check": "action.tool_name != 'pay'", "action": "escalate", "priority": 20},
-        {"id": "tell", "use": "rule", "check": "action.tool_name != 'odd'", "action": "warn", "priority": 30},
+        {
+            "id": "no-rm",
+            "use": "tool_denylist",
+            "tools": ["rm"],
+            "priority": 10,
+            "category": "compliance",
+        },
+        {
+            "id": "no-rf",
+            "use": "rule",
+            "check": "action.tool_name != 'rf'",
+            "part_of": "no-rm",
+            "priority": 11,
+        },
+        {
+            "id": "ask",
+            "use": "rule",
+            "check": "action.tool_name != 'pay'",
+            "action": "escalate",
+            "priority": 20,
+        },
+        {
+            "id": "tell",
+            "use": "rule",
+            "check": "action.tool_name != 'odd'",
+            "action": "warn",
+            "priority": 30,
+        },
         {"id": "off", "use": "tool_denylist", "tools": ["x"], "enabled": False},
     ],
 }
@@ -41,7 +66,9 @@ MADE = Trace((("a", "a"), ("a-2", "a"), ("b", "b")))
 
 
 def judging(**options: Any) -> Shield:
-    return Shield.load(POLICY | options, store="memory:", journal="memory:", clock=lambda: 1_700_000_000_123)
+    return Shield.load(
+        POLICY | options, store="memory:", journal="memory:", clock=lambda: 1_700_000_000_123
+    )
 
 
 def by_id(shield: Shield) -> dict[str, GuardrailState]:
@@ -92,8 +119,13 @@ def timed(guardrails: Guardrails, *took: tuple[str, int]) -> None:
 def test_parts_of_one_guardrail_take_their_time_together() -> None:
     guardrails = Guardrails(str)
     timed(guardrails, ("a", 400_000), ("a-2", 600_000), ("b", 3_000_000))
-    found = {one.labels[0]: one.values for one in guardrails.figures() if one.metric == GUARDRAIL_MS.name}
-    assert {name: (series[0], sum(series[1:])) for name, series in found.items()} == {"a": (1.0, 1), "b": (3.0, 1)}
+    found = {
+        one.labels[0]: one.values for one in guardrails.figures() if one.metric == GUARDRAIL_MS.name
+    }
+    assert {name: (series[0], sum(series[1:])) for name, series in found.items()} == {
+        "a": (1.0, 1),
+        "b": (3.0, 1),
+    }
     assert found["a"][1 + GUARDRAIL_MS.bounds.index(1.0)] == 1
     assert found["b"][1 + GUARDRAIL_MS.bounds.index(5.0)] == 1
 
@@ -103,7 +135,9 @@ def test_a_gate_that_refuses_is_counted_under_its_own_name() -> None:
     shield.halt("by hand")
     shield.run("a1").check("ls", {})
     assert values(shield, "guardrail_blocks_total") == {("kernel",): 1}
-    ((said, _),) = [one for one in values(shield, "guardrail_invocations_total") if one[1] == "block"]
+    ((said, _),) = [
+        one for one in values(shield, "guardrail_invocations_total") if one[1] == "block"
+    ]
     assert said not in by_id(judging())
 
 
@@ -119,13 +153,17 @@ def test_no_verdict_is_lost_between_threads() -> None:
         one.start()
     for one in threads:
         one.join()
-    found: dict[tuple[str, ...], tuple[float, ...]] = {one.labels: one.values for one in guardrails.figures()}
+    found: dict[tuple[str, ...], tuple[float, ...]] = {
+        one.labels: one.values for one in guardrails.figures()
+    }
     assert [found[name, "pass"][0] for name in "ab"] == [16_000, 16_000]
     measured = FIRST + len([number for number in range(FIRST + 1, 16_001) if not number % ONE_IN])
     assert [sum(found[(name,)][1:]) for name in "ab"] == [measured, measured]
 
 
-def test_chains_that_never_end_are_bounded_and_still_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_that_never_end_are_bounded_and_still_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "MOST_ALIKE", 3)
     monkeypatch.setattr(module, "MOST_GUARDRAILS", 1)
     guardrails = Guardrails(str)
@@ -134,7 +172,9 @@ def test_chains_that_never_end_are_bounded_and_still_counted(monkeypatch: pytest
         chain = ((f"g{number}", f"g{number}"),)
         found = (Finding(Action.BLOCK, "x", guard=f"g{number}"),)
         guardrails.judged(event, Decision("r.1", Action.BLOCK, "hash", found, trace=Trace(chain)))
-    counted = {one.labels: one.values[0] for one in guardrails.figures() if one.metric == INVOCATIONS.name}
+    counted = {
+        one.labels: one.values[0] for one in guardrails.figures() if one.metric == INVOCATIONS.name
+    }
     assert sum(counted.values()) == 50
     assert len(counted) == 8
     assert counted["other", "block"] == 43
@@ -146,7 +186,10 @@ def test_equal_chains_of_reloaded_policies_are_counted_together() -> None:
     for _ in range(100):
         chain = tuple([(name, name) for name in ["a", "b"]])
         guardrails.judged(event, Decision("r.1", Action.ALLOW, "hash", trace=Trace(chain)))
-    assert {one.labels: one.values for one in guardrails.figures()} == {("a", "pass"): (100,), ("b", "pass"): (100,)}
+    assert {one.labels: one.values for one in guardrails.figures()} == {
+        ("a", "pass"): (100,),
+        ("b", "pass"): (100,),
+    }
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -158,7 +201,12 @@ def test_a_forked_process_counts_its_own() -> None:
     child = os.fork()
     if not child:
         shield.run("a1").check("odd", {})
-        os.write(written, json.dumps([by_id(shield)["tell"].pass_count, by_id(shield)["tell"].warn_count]).encode())
+        os.write(
+            written,
+            json.dumps(
+                [by_id(shield)["tell"].pass_count, by_id(shield)["tell"].warn_count]
+            ).encode(),
+        )
         os._exit(0)
     os.waitpid(child, 0)
     assert json.loads(os.read(read, 100)) == [0, 1]
@@ -169,7 +217,10 @@ def test_the_last_time_of_all_processes_counts_also_of_those_that_ended(tmp_path
         write(tmp_path, name, Page(VERSION, (Series(TRIGGERED.name, ("g",), (at,)),)))
     assert collect(tmp_path).figures.figures() == (Series(TRIGGERED.name, ("g",), (50.0,)),)
     total = Sum()
-    total.add((Series(TRIGGERED.name, ("g",), (1.0,)), Series("stanchion_processes", (), (1.0,))), gauges=False)
+    total.add(
+        (Series(TRIGGERED.name, ("g",), (1.0,)), Series("stanchion_processes", (), (1.0,))),
+        gauges=False,
+    )
     assert total.figures() == (Series(TRIGGERED.name, ("g",), (1.0,)),)
 
 
@@ -180,7 +231,9 @@ def test_the_command_shows_the_guardrails_of_all_processes(
     policy = tmp_path / "policy.yaml"
     policy.write_text(json.dumps(POLICY), "utf-8")
     for _ in range(2):
-        with Shield.load(policy, store="memory:", journal="memory:", clock=lambda: 1_700_000_000_123) as shield:
+        with Shield.load(
+            policy, store="memory:", journal="memory:", clock=lambda: 1_700_000_000_123
+        ) as shield:
             shield.run("a1").check("odd", {})
     assert main(["metrics", "guardrails", "--policy", str(policy), "--json"]) == 0
     found = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]

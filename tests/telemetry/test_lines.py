@@ -77,7 +77,9 @@ def test_a_handler_that_has_something_to_say_itself(written: Written) -> None:
     assert written.lines == ["hello", "echo of hello"]
 
 
-def test_one_who_holds_the_lock_of_a_handler_is_not_held_up(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_who_holds_the_lock_of_a_handler_is_not_held_up(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lines, "PATIENCE_S", 0.05)
     written.acquire()  # as anybody does whose handler calls a guarded tool
     try:
@@ -132,5 +134,7 @@ if child == 0:
 os.waitpid(child, 0)
 say("after")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == ["before", "in the child", "after", "at the end"]

@@ -27,7 +27,9 @@ def told(caplog: pytest.LogCaptureFixture, area: str) -> list[tuple[str, str]]:
     return [(one.levelname, one.getMessage()) for one in caplog.records if one.name == name]
 
 
-def test_each_decision_is_one_line_on_the_level_of_its_action(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_decision_is_one_line_on_the_level_of_its_action(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.DEBUG, "stanchion")
     shield = watched()
     with shield.run("writer", "fix it") as run:
@@ -36,17 +38,25 @@ def test_each_decision_is_one_line_on_the_level_of_its_action(caplog: pytest.Log
     allowed, refused = [one for one in caplog.records if one.name == "stanchion.decisions"]
     assert (allowed.levelname, refused.levelname) == ("DEBUG", "WARNING")
     assert refused.getMessage().startswith(
-        'decided action=BLOCK stage=tool_call tool=rm code=tool.denied guard=no-rm agent=writer task="fix it" '
+        "decided action=BLOCK stage=tool_call tool=rm code=tool.denied guard=no-rm agent=writer "
+        'task="fix it" '
         f"tenant=default run={run.id} decision={run.id}."
     )
     about: Any = refused
-    assert (about.action, about.tool, about.code, about.run) == ("BLOCK", "rm", "tool.denied", run.id)
+    assert (about.action, about.tool, about.code, about.run) == (
+        "BLOCK",
+        "rm",
+        "tool.denied",
+        run.id,
+    )
     assert SECRET not in caplog.text
 
 
 def test_names_are_veiled(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "stanchion")
-    shield = Shield.load({"name": "p", "guards": [{"use": "secrets"}]}, store="memory:", journal="memory:")
+    shield = Shield.load(
+        {"name": "p", "guards": [{"use": "secrets"}]}, store="memory:", journal="memory:"
+    )
     with shield.run(f"agent {SECRET}", SECRET) as run:
         run.check(f"send_{SECRET}", {})
         run.call(len, [SECRET])
@@ -87,7 +97,9 @@ class Flaky(MemoryStore):
         return super().carry(batch)
 
 
-def test_a_lost_store_is_told_to_operators_once_and_its_place_to_no_agent(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_lost_store_is_told_to_operators_once_and_its_place_to_no_agent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.INFO, "stanchion")
     store = Flaky()
     policy = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 100}]}
@@ -105,9 +117,15 @@ def test_a_lost_store_is_told_to_operators_once_and_its_place_to_no_agent(caplog
         assert "db-7.internal:5432" in lost[1]
         assert back[0] == "INFO"
         assert "answers again" in back[1]
-        told_of = [one for one in caplog.records if one.name != "stanchion.decisions" and "db-7" in one.getMessage()]
+        told_of = [
+            one
+            for one in caplog.records
+            if one.name != "stanchion.decisions" and "db-7" in one.getMessage()
+        ]
         assert len(told_of) == 1, "one loss is one line"
-        decisions = [level for level, text in told(caplog, "decisions") if "kernel.store_lost" in text]
+        decisions = [
+            level for level, text in told(caplog, "decisions") if "kernel.store_lost" in text
+        ]
         assert decisions == ["ERROR"] * 3
         found = {one.metric: one for one in shield.telemetry.collect()}
         assert found["stanchion_store_failures_total"].values[0] >= 3
@@ -128,23 +146,40 @@ def test_a_refused_policy_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         assert refused[0] == "ERROR"
         assert "nothing" in refused[1]
         assert loaded == ("INFO", f"policy loaded policy={file}")
-        found = {one.labels: one.values[0] for one in shield.telemetry.collect() if "policy_loads" in one.metric}
+        found = {
+            one.labels: one.values[0]
+            for one in shield.telemetry.collect()
+            if "policy_loads" in one.metric
+        }
         assert found == {("refused",): 1, ("loaded",): 1}
 
 
 def test_tickets_are_told_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "stanchion")
-    policy = {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]}
+    policy = {
+        "name": "p",
+        "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}],
+    }
     shield = Shield.load(policy, store="memory:", journal="memory:")
     decision = shield.run("a1").check("pay", {})
     assert decision.action.name == "ESCALATE"
     (ticket,) = shield.tickets()
     assert any(f"about={ticket.id}" in text for _, text in told(caplog, "tickets"))
-    found = {one.labels: one.values[0] for one in shield.telemetry.collect() if one.metric == "stanchion_tickets_total"}
+    found = {
+        one.labels: one.values[0]
+        for one in shield.telemetry.collect()
+        if one.metric == "stanchion_tickets_total"
+    }
     assert found == {("opened",): 1}
-    occurred = {one.labels: one.values[0] for one in shield.telemetry.collect() if "occurrences" in one.metric}
+    occurred = {
+        one.labels: one.values[0]
+        for one in shield.telemetry.collect()
+        if "occurrences" in one.metric
+    }
     assert occurred == {("ticket.opened",): 1}
-    (waiting,) = [one for one in shield.telemetry.collect() if one.metric == "stanchion_tickets_waiting"]
+    (waiting,) = [
+        one for one in shield.telemetry.collect() if one.metric == "stanchion_tickets_waiting"
+    ]
     assert waiting.values == (1,)
 
 
@@ -156,7 +191,7 @@ shield = Shield.load({"name": "p", "guards": [{"use": "tool_denylist", "tools": 
 shield.halt("a drill", scope="tool:mail")
 assert not shield.run("a1").check("rm", {}).proceeds
 assert [type(one).__name__ for one in logging.getLogger("stanchion").handlers] in ([], ["NullHandler"])
-"""
+"""  # noqa: E501
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
 
@@ -165,4 +200,6 @@ def test_every_area_is_a_logger_that_somebody_uses() -> None:
     root = Path(__file__).resolve().parents[2] / "src" / "stanchion"
     source = "".join(file.read_text("utf-8") for file in root.rglob("*.py"))
     for area in AREAS:
-        assert f"loggers.{area.upper()}" in source or f": {area.upper()}," in source, json.dumps(area)
+        assert f"loggers.{area.upper()}" in source or f": {area.upper()}," in source, json.dumps(
+            area
+        )

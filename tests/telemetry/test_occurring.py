@@ -1,4 +1,5 @@
-"""What operators hear of: each leaves a line in the log, an occurrence for whoever counts, and a notice."""
+"""What operators hear of: each leaves a line in the log, an occurrence for whoever counts, and a
+notice."""
 
 from __future__ import annotations
 
@@ -34,24 +35,44 @@ from tests.telemetry.receiver import SECRET, Receiver, receiving, status
 ASKS: dict[str, Any] = {
     "name": "asks",
     "guards": [
-        {"use": "rule", "id": "ask", "when": "event.tool == 'pay'", "action": "escalate", "message": "money leaves"},
-        {"use": "rule", "id": "stop", "when": "event.tool == 'rm'", "action": "halt", "message": "enough"},
-        {"use": "rule", "id": "cage", "when": "event.tool == 'odd'", "action": "quarantine", "message": "odd"},
+        {
+            "use": "rule",
+            "id": "ask",
+            "when": "event.tool == 'pay'",
+            "action": "escalate",
+            "message": "money leaves",
+        },
+        {
+            "use": "rule",
+            "id": "stop",
+            "when": "event.tool == 'rm'",
+            "action": "halt",
+            "message": "enough",
+        },
+        {
+            "use": "rule",
+            "id": "cage",
+            "when": "event.tool == 'odd'",
+            "action": "quarantine",
+            "message": "odd",
+        },
     ],
 }
 
 
 @pytest.fixture
 def receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
-    """A receiver that the environment names as the place where notices go. A shield that closes waits until they are
-    delivered, however long that takes on a busy machine."""
+    """A receiver that the environment names as the place where notices go. A shield that closes
+    waits until they are delivered, however long that takes on a busy machine."""
     monkeypatch.setattr(Post.close, "__defaults__", (FOREVER_S,))
     with receiving() as one:
         secret = tmp_path / "secret"
         secret.write_text(SECRET)
         secret.chmod(0o600)
         file = tmp_path / "notify.yaml"
-        file.write_text(f"destinations:\n  pager: {{to: webhook, url: '{one.url}', secret_file: '{secret}'}}\n")
+        file.write_text(
+            f"destinations:\n  pager: {{to: webhook, url: '{one.url}', secret_file: '{secret}'}}\n"
+        )
         monkeypatch.setenv("STANCHION_NOTIFY", str(file))
         yield one
 
@@ -98,9 +119,16 @@ def test_a_ticket_a_halt_a_quarantine_and_safe_mode_are_told(
         "state.halt",
         "ticket.answered",
     ]
-    assert kinds(receiver) == [one.kind.value for one in heard], "each was delivered, in order, when it was closed"
+    assert kinds(receiver) == [one.kind.value for one in heard], (
+        "each was delivered, in order, when it was closed"
+    )
     opened = told["ticket.opened"]
-    assert (opened["ticket"], opened["tool"], opened["run"], opened["agent"]) == (ticket.id, "pay", "r1", "ann")
+    assert (opened["ticket"], opened["tool"], opened["run"], opened["agent"]) == (
+        ticket.id,
+        "pay",
+        "r1",
+        "ann",
+    )
     assert opened["decision"] == waits.id
     assert "money leaves" in opened["text"]
     assert told["run.halted"]["tool"] == "rm"
@@ -122,7 +150,9 @@ def test_a_change_of_a_pinned_tool_and_a_wrong_answer_are_told(receiver: Receive
     assert {"definition.changed", "answer.refused"} <= set(kinds(receiver))
 
 
-def test_a_redis_that_hangs_is_told_once_and_counted(receiver: Receiver, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_redis_that_hangs_is_told_once_and_counted(
+    receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
     policy = {"name": "p", "guards": [{"use": "budget", "calls": 50}]}
     server = Server()
     try:
@@ -179,7 +209,9 @@ class Flaky:
 
 def test_a_store_that_is_back_is_told(receiver: Receiver) -> None:
     store = Flaky(MemoryStore())
-    with Shield.load({"name": "p", "guards": [{"use": "budget", "calls": 50}]}, store=store) as shield:
+    with Shield.load(
+        {"name": "p", "guards": [{"use": "budget", "calls": 50}]}, store=store
+    ) as shield:
         run = shield.run("ann")
         assert run.check("read", {}).proceeds
         store.fails = True
@@ -219,20 +251,32 @@ with Shield.load({"name": "p"}, store="memory:", journal=str(folder)) as shield:
 
 def test_a_full_disk_is_told_and_that_it_has_room_again(receiver: Receiver, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path / "trail")], capture_output=True, text=True, check=False
+        [sys.executable, "-c", FULL, str(tmp_path / "trail")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "kernel.audit_lost" in done.stdout
-    assert "trail.lost: the audit trail cannot be written: the file has reached its size limit" in done.stderr
+    assert (
+        "trail.lost: the audit trail cannot be written: the file has reached its size limit"
+        in done.stderr
+    )
     got = receiver.wait_for(2) if len(receiver.got) >= 2 else receiver.got
-    assert [one.kind for one in got if one.kind.startswith("trail.")][:2] == ["trail.lost", "trail.back"]
+    assert [one.kind for one in got if one.kind.startswith("trail.")][:2] == [
+        "trail.lost",
+        "trail.back",
+    ]
 
 
 POLICY = "name: p\nguards:\n  - {use: budget, calls: 5}\n"
 
 
 def test_a_watched_policy_that_does_not_load_is_said_everywhere(
-    receiver: Receiver, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    receiver: Receiver,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     from stanchion.cli.main import main
 
@@ -254,7 +298,9 @@ def test_a_watched_policy_that_does_not_load_is_said_everywhere(
         assert f"could not load `{file}`" in capsys.readouterr().out
         file.write_text(POLICY.replace("calls: 5", "calls: x"))
         assert watcher.look()
-        assert [(one.origin, one.since) for one in refused_policies(os.environ)] == [(str(file), refused.since)]
+        assert [(one.origin, one.since) for one in refused_policies(os.environ)] == [
+            (str(file), refused.since)
+        ]
         file.write_text(POLICY.replace("5", "4"))
         assert watcher.look()
         assert trouble() is None
@@ -302,7 +348,9 @@ def test_the_note_of_a_process_that_is_gone_is_removed(tmp_path: Path) -> None:
         "file = Path(sys.argv[1]); shield = Shield.load(file); watcher = shield.watch(3600)\n"
         "file.write_text('name: ['); watcher.look(); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(file)], check=False, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(file)], check=False, capture_output=True
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
     folder = Path(os.environ["STANCHION_STATE_DIR"]) / "refused-policies"
     assert len(list(folder.iterdir())) == 1
@@ -310,7 +358,9 @@ def test_the_note_of_a_process_that_is_gone_is_removed(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_trail_that_was_changed_is_told_once_by_all_processes(receiver: Receiver, tmp_path: Path) -> None:
+def test_a_trail_that_was_changed_is_told_once_by_all_processes(
+    receiver: Receiver, tmp_path: Path
+) -> None:
     folder = tmp_path / "trail"
     with Shield.load({"name": "p"}, journal=str(folder)) as shield:
         shield.run("ann").check("read", {})
@@ -324,17 +374,24 @@ def test_a_trail_that_was_changed_is_told_once_by_all_processes(receiver: Receiv
     assert segment.parent.name in receiver.got[0].data["text"]
 
 
-def test_an_answer_about_a_whole_tenant_or_the_fleet_names_it(receiver: Receiver, tmp_path: Path) -> None:
+def test_an_answer_about_a_whole_tenant_or_the_fleet_names_it(
+    receiver: Receiver, tmp_path: Path
+) -> None:
     with Shield.load({"name": "p"}, store=tmp_path / "state.db") as shield:
         for scope in ("", "fleet"):
             shield.halt("a drill", scope=scope)
             with pytest.raises(AnswerRefused):
                 shield.resume(scope=scope, by="ann")
     texts = [got.data["text"] for got in receiver.got if got.kind == "answer.refused"]
-    assert ["about `tenant:default` was" in texts[0], "about `fleet` was" in texts[1]] == [True, True]
+    assert ["about `tenant:default` was" in texts[0], "about `fleet` was" in texts[1]] == [
+        True,
+        True,
+    ]
 
 
-def test_a_trail_that_is_cut_while_it_is_written_is_told(receiver: Receiver, tmp_path: Path) -> None:
+def test_a_trail_that_is_cut_while_it_is_written_is_told(
+    receiver: Receiver, tmp_path: Path
+) -> None:
     folder = tmp_path / "trail"
     with Shield.load({"name": "p"}, journal=str(folder)) as shield:
         run = shield.run("ann")
@@ -372,22 +429,42 @@ def test_nobody_is_harmed_by_a_receiver_that_fails(receiver: Receiver) -> None:
     [
         ("destinatons: {}", "did you mean `destinations`?"),
         ("destinations: {a: {to: webhok, url: x}}", "did you mean `webhook`?"),
-        ("destinations: {a: {to: webhook, url: 'http://example.org', secret_env: S}}", "it is not `https://`"),
+        (
+            "destinations: {a: {to: webhook, url: 'http://example.org', secret_env: S}}",
+            "it is not `https://`",
+        ),
         (
             "destinations: {a: {to: webhook, url: 'https://a:b@example.org', secret_env: S}}",
             "must not have a user or a password",
         ),
-        ("destinations: {a: {to: webhook, url: 'https://example.org'}}", "give either `secret_file` or `secret_env`"),
-        ("destinations: {a: {to: webhook, url: 'https://example.org', secret_env: S}}", "`S` is not set"),
-        ("destinations: {a: {to: webhook, url: 'https://example.org', secret: x}}", "`secret` is not known"),
-        ("destinations: {a: {to: command, command: [mail, ann]}}", "`mail` is not an absolute path"),
+        (
+            "destinations: {a: {to: webhook, url: 'https://example.org'}}",
+            "give either `secret_file` or `secret_env`",
+        ),
+        (
+            "destinations: {a: {to: webhook, url: 'https://example.org', secret_env: S}}",
+            "`S` is not set",
+        ),
+        (
+            "destinations: {a: {to: webhook, url: 'https://example.org', secret: x}}",
+            "`secret` is not known",
+        ),
+        (
+            "destinations: {a: {to: command, command: [mail, ann]}}",
+            "`mail` is not an absolute path",
+        ),
         ("destinations: {a: {to: command, command: []}}", "too few"),
-        ("destinations: {a: {to: command, command: [/bin/true], kinds: [ticket.open]}}", "`ticket.opened`?"),
+        (
+            "destinations: {a: {to: command, command: [/bin/true], kinds: [ticket.open]}}",
+            "`ticket.opened`?",
+        ),
         ("destinations: {A b: {to: command, command: [/bin/true]}}", "`A b` is not a name"),
         ("destinations: [", "notify.yaml:1"),
     ],
 )
-def test_a_file_that_is_wrong_says_where_and_what_to_write(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_is_wrong_says_where_and_what_to_write(
+    tmp_path: Path, text: str, said: str
+) -> None:
     file = tmp_path / "notify.yaml"
     file.write_text(text)
     with pytest.raises(NotifyError) as refused:
@@ -401,12 +478,16 @@ def test_a_policy_has_no_word_in_where_notices_go(tmp_path: Path) -> None:
         Shield.load({"name": "p", "notify": {"destinations": {}}})
 
 
-def test_an_agent_can_neither_change_the_file_nor_read_the_secret(receiver: Receiver, tmp_path: Path) -> None:
+def test_an_agent_can_neither_change_the_file_nor_read_the_secret(
+    receiver: Receiver, tmp_path: Path
+) -> None:
     guards = [{"use": "files"}, {"use": "shell"}]
     with Shield.load({"name": "p", "guards": guards}) as shield:
         run = shield.run("ann")
         for path in ("notify.yaml", "secret"):
-            assert not run.check("write_file", {"path": str(tmp_path / path), "content": ""}).proceeds
+            assert not run.check(
+                "write_file", {"path": str(tmp_path / path), "content": ""}
+            ).proceeds
             assert not run.check("bash", {"command": f"rm {tmp_path / path}"}).proceeds
         assert not run.check("read_file", {"path": str(tmp_path / "secret")}).proceeds
 

@@ -152,7 +152,9 @@ def test_async_calls_at_once_have_their_own_context() -> None:
 
     async def work() -> None:
         async with traced.shield.run("writer") as run:
-            await asyncio.gather(run.acall(read, path="a"), run.acall(read, path="b"), run.acall(sync, path="c"))
+            await asyncio.gather(
+                run.acall(read, path="a"), run.acall(read, path="b"), run.acall(sync, path="c")
+            )
 
     asyncio.run(work())
     calls = [id_of(span) for span in traced.all if span.name.startswith("execute_tool")]
@@ -167,7 +169,11 @@ def test_async_calls_at_once_have_their_own_context() -> None:
 
 def test_a_run_is_part_of_what_is_around_it_and_children_of_their_parent() -> None:
     traced = Traced()
-    with traced.tracer.start_as_current_span("request"), traced.shield.run("boss") as run, run.spawn("child") as child:
+    with (
+        traced.tracer.start_as_current_span("request"),
+        traced.shield.run("boss") as run,
+        run.spawn("child") as child,
+    ):
         child.call(len, "x")
     spans = traced.spans
     parents = {name: span.parent.span_id for name, span in spans.items() if span.parent is not None}
@@ -191,7 +197,12 @@ def test_a_host_that_reports_has_the_same_spans() -> None:
 def test_a_model_call_is_a_chat() -> None:
     traced = Traced()
     with traced.shield.run("writer") as run:
-        assert run.model(lambda messages, **_: "hello", [{"role": "user", "content": SECRET}], model="m-1") == "hello"
+        assert (
+            run.model(
+                lambda messages, **_: "hello", [{"role": "user", "content": SECRET}], model="m-1"
+            )
+            == "hello"
+        )
     span = traced.spans["chat m-1"]
     assert span.kind is trace.SpanKind.CLIENT
     assert about(span)["gen_ai.request.model"] == "m-1"
@@ -217,18 +228,23 @@ def test_metrics_are_exported() -> None:
             run.call(traced.shield.tool(name="rm")(len), "y")
     found = traced.metrics()
     decided = {
-        (point.attributes["tool"], point.attributes["action"]): point.value for point in found["stanchion.decisions"]
+        (point.attributes["tool"], point.attributes["action"]): point.value
+        for point in found["stanchion.decisions"]
     }
     assert decided["len", "ALLOW"] == 1
     assert decided["rm", "BLOCK"] == 1
-    by_tool = {point.attributes["gen_ai.tool.name"]: point for point in found["gen_ai.execute_tool.duration"]}
+    by_tool = {
+        point.attributes["gen_ai.tool.name"]: point
+        for point in found["gen_ai.execute_tool.duration"]
+    }
     assert by_tool["len"].count == 1
     assert by_tool["rm"].attributes["error.type"] == "tool.denied"
     (runs,) = found["gen_ai.invoke_agent.duration"]
     assert runs.attributes == {"gen_ai.agent.name": "writer"}
-    assert {point.attributes["stage"]: point.value for point in found["stanchion.decision_seconds.count"]}[
-        "tool_call"
-    ] == 2
+    assert {
+        point.attributes["stage"]: point.value
+        for point in found["stanchion.decision_seconds.count"]
+    }["tool_call"] == 2
 
 
 def test_names_are_veiled() -> None:

@@ -77,7 +77,14 @@ def test_new_words_about_a_policy_are_told_at_once() -> None:
     one = Occurrence(kind=Kind.POLICY_REFUSED, at=0, text="line 3", about="policy:p")
     assert len(repeats.heard(one, 0)) == 1
     assert repeats.heard(one, 1) == ()
-    assert len(repeats.heard(Occurrence(kind=Kind.POLICY_REFUSED, at=1, text="line 9", about="policy:p"), 2)) == 1
+    assert (
+        len(
+            repeats.heard(
+                Occurrence(kind=Kind.POLICY_REFUSED, at=1, text="line 9", about="policy:p"), 2
+            )
+        )
+        == 1
+    )
 
 
 def test_each_ticket_is_told() -> None:
@@ -95,10 +102,18 @@ def test_what_is_remembered_is_bounded_and_what_is_forgotten_is_told() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(["lost", "back", "due"]), st.sampled_from("ab"), st.floats(0, 100)), max_size=60)
+    st.lists(
+        st.tuples(
+            st.sampled_from(["lost", "back", "due"]), st.sampled_from("ab"), st.floats(0, 100)
+        ),
+        max_size=60,
+    )
 )
-def test_what_is_told_adds_up_and_never_says_over_before_it_began(steps: list[tuple[str, str, float]]) -> None:
-    """The last word on each thing is true once everything was told, and nothing that occurred goes unmentioned."""
+def test_what_is_told_adds_up_and_never_says_over_before_it_began(
+    steps: list[tuple[str, str, float]],
+) -> None:
+    """The last word on each thing is true once everything was told, and nothing that occurred goes
+    unmentioned."""
     repeats, now = Repeats(), 0.0
     told: list[Occurrence] = []
     down = {"a": False, "b": False}

@@ -95,7 +95,10 @@ def test_asgi_lifespan() -> None:
         sent.append(message)
 
     asyncio.run(_lived(receive, send))
-    assert [one["type"] for one in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert [one["type"] for one in sent] == [
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
 
 
 async def _lived(receive: Any, send: Any) -> None:
@@ -136,7 +139,10 @@ def test_the_command_adds_up_what_processes_have_written(
 ) -> None:
     monkeypatch.delenv("STANCHION_STORE")
     monkeypatch.delenv("STANCHION_AUDIT")
-    policy = {"name": "p", "guards": [{"id": "calls", "use": "budget", "per": "tenant", "calls": 4}]}
+    policy = {
+        "name": "p",
+        "guards": [{"id": "calls", "use": "budget", "per": "tenant", "calls": 4}],
+    }
     for _ in range(2):
         with Shield.load(policy) as shield:
             shield.run("a1").call(len, "x")
@@ -158,7 +164,9 @@ def test_the_command_adds_up_what_processes_have_written(
     assert {"metric": "stanchion_runs_total", "kind": "counter", "labels": {}, "value": 2} in lines
 
 
-def test_figures_are_kept_where_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_kept_where_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STANCHION_METRICS_DIR", str(tmp_path / "fleet"))
     with watched() as shield:
         shield.run("a1").check("ls", {})
@@ -189,7 +197,10 @@ def test_what_was_counted_is_shown_while_the_store_is_away(
     with decided() as shield:
         shield.telemetry.publish_in(tmp_path)
     port = Port()
-    for url in (f"redis://ann:s3cr3t@127.0.0.1:{port.number}", f"postgresql://ann:s3cr3t@127.0.0.1:{port.number}/db"):
+    for url in (
+        f"redis://ann:s3cr3t@127.0.0.1:{port.number}",
+        f"postgresql://ann:s3cr3t@127.0.0.1:{port.number}/db",
+    ):
         assert main(["metrics", "--store", url]) == 0
         shown = capsys.readouterr()
         assert "stanchion_store_up 0" in shown.out
@@ -203,7 +214,12 @@ def test_a_server_says_once_that_the_store_is_away(capsys: pytest.CaptureFixture
     trouble = Trouble()
     for why in ("gone", "gone", "full", "", "", "full"):
         trouble.told(why)
-    assert capsys.readouterr().err.split("\n") == ["stanchion: gone", "stanchion: full", "stanchion: full", ""]
+    assert capsys.readouterr().err.split("\n") == [
+        "stanchion: gone",
+        "stanchion: full",
+        "stanchion: full",
+        "",
+    ]
 
 
 def test_the_budgets_of_tasks_are_shown_by_the_limits_of_their_tasks() -> None:
@@ -215,5 +231,9 @@ def test_the_budgets_of_tasks_are_shown_by_the_limits_of_their_tasks() -> None:
     with shield_for(policy) as shield:
         for task in ("small", "large", "other"):
             shield.run("a1", task).check("work", {}, tokens=100)
-        found = [one for one in state_figures(shield.store, shield.policy, ["default"]) if "budget" in one.metric]
+        found = [
+            one
+            for one in state_figures(shield.store, shield.policy, ["default"])
+            if "budget" in one.metric
+        ]
     assert {(one.labels[-1], one.values[0]) for one in found} == {("small", 0.5), ("large", 0.125)}

@@ -118,7 +118,9 @@ def test_a_block_notices_that_it_is_cancelled_and_may_raise() -> None:
 
 
 def test_a_scripted_model_gives_its_replies_and_remembers_what_it_was_asked() -> None:
-    model = ScriptedModel("one", {"text": "two", "usage": {"total_tokens": 5}}, ["thr", "ee"], OSError("down"))
+    model = ScriptedModel(
+        "one", {"text": "two", "usage": {"total_tokens": 5}}, ["thr", "ee"], OSError("down")
+    )
     messages = [{"role": "user", "content": "hi"}]
     assert model(messages, temperature=0) == "one"
     messages.append({"role": "assistant", "content": "one"})
@@ -169,7 +171,9 @@ def test_a_shield_for_tests_does_not_read_the_environment(monkeypatch: pytest.Mo
 def test_a_lost_store_loses_the_batch_or_only_its_answer(applied: bool, total: int) -> None:
     store = LostStore(MemoryStore(FakeClock()), on=[2], applied=applied)
     store.carry(Batch("a", lines=(Line("{t}x"),)))
-    with pytest.raises(StoreLost, match="batch 2 is lost" if not applied else "answer to batch 2 is lost"):
+    with pytest.raises(
+        StoreLost, match="batch 2 is lost" if not applied else "answer to batch 2 is lost"
+    ):
         store.carry(Batch("b", lines=(Line("{t}x"),)))
     asyncio.run(store.acarry(Batch("c", lines=(Line("{t}x"),))))
     assert store.read("{t}x")[0] == total

@@ -1,4 +1,5 @@
-"""An agent that keeps everything it gets to read, under a shield whose store and journal can break at any step."""
+"""An agent that keeps everything it gets to read, under a shield whose store and journal can break
+at any step."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ WHERE: Final = (
     "0123456789abcdef0123456789abcdef",
 )
 LOST: Final = (
-    "`postgresql://vault-user@db.internal.example:5432/prod` does not answer, nor does `/var/lib/keep/state.db`: "
+    "`postgresql://vault-user@db.internal.example:5432/prod` does not answer, nor does "
+    "`/var/lib/keep/state.db`: "
     "see STANCHION_STORE, effect `0123456789abcdef0123456789abcdef`, or `stanchion store restored`"
 )
 """What a store or a trail says that is lost, at its worst."""
@@ -31,7 +33,8 @@ OURS: Final = "stanchion"
 
 
 class BreakingStore(MemoryStore):
-    """A store that is lost for chosen batches, before they are carried out or after, and says where it is."""
+    """A store that is lost for chosen batches, before they are carried out or after, and says where
+    it is."""
 
     def __init__(self, clock: FakeClock, lost: Collection[int] = (), applied: bool = False) -> None:
         super().__init__(clock)
@@ -85,8 +88,8 @@ class BreakingJournal(MemoryJournal):
 
 
 class Agent:
-    """Acts in a run, and keeps what it reads: texts of errors as they are shown and as a traceback has them, decisions'
-    words, notices, results."""
+    """Acts in a run, and keeps what it reads: texts of errors as they are shown and as a traceback
+    has them, decisions' words, notices, results."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -94,7 +97,9 @@ class Agent:
         self.codes: set[str] = set()
         self.tickets: list[str] = []
 
-    def tries(self, tool: Callable[..., Any] | Tool, *args: Any, once: str = "", **kwargs: Any) -> None:
+    def tries(
+        self, tool: Callable[..., Any] | Tool, *args: Any, once: str = "", **kwargs: Any
+    ) -> None:
         """Call a tool, whatever comes of it."""
         call = (lambda: self.run.call_once(once, tool, *args, **kwargs)) if once else None
         self.does(call if call is not None else lambda: self.run.call(tool, *args, **kwargs))

@@ -1,4 +1,5 @@
-"""The life of an agent that runs into everything: refused, asked for, denied, taken away, forgotten, cut off."""
+"""The life of an agent that runs into everything: refused, asked for, denied, taken away,
+forgotten, cut off."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ class World:
         self.shield: Shield = shield_for(POLICY, clock=clock, store=store, journal=journal)
 
     def answers(self, agent: Agent, yes: bool, comment: str = "") -> None:
-        """What a person says to the ticket that the agent waits for; a store that is lost has none."""
+        """What a person says to the ticket that the agent waits for; a store that is lost has
+        none."""
         if not agent.tickets:
             return
         say = self.shield.approve if yes else self.shield.deny

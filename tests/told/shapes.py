@@ -1,4 +1,5 @@
-"""What may be in no text that an agent reads: commands, what operators call, variables, ids, addresses."""
+"""What may be in no text that an agent reads: commands, what operators call, variables, ids,
+addresses."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def _operators_calls(owner: Any) -> Iterable[str]:
             yield name
 
 
-CALLS: Final = sorted({name for owner in (Shield, Run, Allowances, settling) for name in _operators_calls(owner)})
+CALLS: Final = sorted(
+    {name for owner in (Shield, Run, Allowances, settling) for name in _operators_calls(owner)}
+)
 """Functions and methods by which an operator loosens something, found by what they take."""
 
 SHAPES: Final = {
@@ -37,9 +40,12 @@ SHAPES: Final = {
 
 
 def shapes_in(text: str, said: str = "", names: Collection[str] = ()) -> list[str]:
-    """What in a text an agent may not read; `said` is what the agent said itself, and `names` are those of this
-    place."""
+    """What in a text an agent may not read; `said` is what the agent said itself, and `names` are
+    those of this place."""
     found = [
-        f"{what}: {hit[0]}" for what, shape in SHAPES.items() for hit in shape.finditer(text) if hit[0] not in said
+        f"{what}: {hit[0]}"
+        for what, shape in SHAPES.items()
+        for hit in shape.finditer(text)
+        if hit[0] not in said
     ]
     return found + [f"a name of this place: {name}" for name in names if name in text]

@@ -1,4 +1,5 @@
-"""Every code that is declared says to the agent nothing that it may not read, and every one of them is provoked."""
+"""Every code that is declared says to the agent nothing that it may not read, and every one of them
+is provoked."""
 
 import re
 from pathlib import Path
@@ -27,7 +28,8 @@ ELSEWHERE: Final = {
     "kernel.no_form": "tests/runtime/values",
     "strikes.reached": "tests/runtime/test_strikes.py",
 }
-"""Codes with arguments, or whole areas of them, that neither a table nor the agent's life provokes, and where they are
+"""Codes with arguments, or whole areas of them, that neither a table nor the agent's life provokes,
+and where they are
 tested: their arguments are what the agent has sent, counts, and the ids of guards."""
 
 
@@ -46,27 +48,42 @@ def shipped() -> dict[str, Words]:
 def test_what_a_code_says_to_the_agent_has_none_of_it() -> None:
     args = tuple(f"arg{at}" for at in range(10))
     for code in sorted(shipped()):
-        said = (message_of(code, args), advice_of(code, args), message_of(code, ()), advice_of(code, ()))
+        said = (
+            message_of(code, args),
+            advice_of(code, args),
+            message_of(code, ()),
+            advice_of(code, ()),
+        )
         for text in (*said, advice_of(code, args, asked=True)):
             assert shapes_in(text) == [], code
 
 
 def test_what_is_for_people_alone_is_not_said_to_the_agent() -> None:
-    """What stands in the detail and not in the message is kept from the agent whatever it is; and it is told."""
+    """What stands in the detail and not in the message is kept from the agent whatever it is; and
+    it is told."""
     args = tuple(f"kept-{at}-kept" for at in range(10))
     for code, words in sorted(shipped().items()):
         if words.detail:
-            for_people, for_agents = detail_of(code, args), f"{message_of(code, args)} {advice_of(code, args)}"
+            for_people, for_agents = (
+                detail_of(code, args),
+                f"{message_of(code, args)} {advice_of(code, args)}",
+            )
             hidden = [arg for arg in args if arg in for_people and arg not in for_agents]
             said = f"the detail of `{code}` only repeats its message, and is none"
             assert hidden or not PLACE.search(words.detail), said
 
 
 def test_every_code_with_arguments_is_provoked_where_what_it_says_is_read() -> None:
-    """A new code stands in a table or in the agent's life: there its words are read with real arguments."""
+    """A new code stands in a table or in the agent's life: there its words are read with real
+    arguments."""
     tables = "".join(file.read_text(encoding="utf-8") for file in sorted(TABLES.glob("*.yaml")))
-    named = {*re.findall(r"(?<![a-z_.])[a-z_]+(?:\.[a-z_]+)+(?![a-z_])", tables), *life.CODES, *ELSEWHERE}
+    named = {
+        *re.findall(r"(?<![a-z_.])[a-z_]+(?:\.[a-z_]+)+(?![a-z_])", tables),
+        *life.CODES,
+        *ELSEWHERE,
+    }
     for code in sorted(code for code, words in shipped().items() if takes(words)):
         assert code in named or code.split(".")[0] in ELSEWHERE, (
-            f"nothing provokes `{code}`: give it a case in tests/tables, or a step in tests/told/life.py"
+            f"nothing provokes `{code}`: give it a case in tests/tables, or a step in "
+            f"tests/told/life.py"
         )

@@ -1,4 +1,5 @@
-"""Whatever breaks, and wherever in an agent's life, it reads nothing that it could help itself with."""
+"""Whatever breaks, and wherever in an agent's life, it reads nothing that it could help itself
+with."""
 
 from collections.abc import Collection
 
@@ -32,7 +33,9 @@ def lived(
 def told(agent: Agent, names: Names = NAMES) -> list[str]:
     """What the agent should not have read, each with the text."""
     kept = kept_from(agent, names)
-    return [f"{what} in {text[:300]!r}" for text in agent.read for what in shapes_in(text, names=kept)]
+    return [
+        f"{what} in {text[:300]!r}" for text in agent.read for what in shapes_in(text, names=kept)
+    ]
 
 
 @EACH
@@ -71,7 +74,14 @@ def test_a_trail_that_cannot_be_written_at_any_step_tells_nothing(chapter: str) 
 
 
 @settings(max_examples=40, deadline=None)
-@given(chapter=st.sampled_from(list(CHAPTERS)), agent=NAME, tenant=NAME, task=NAME, run=NAME, lost=st.integers(1, 40))
+@given(
+    chapter=st.sampled_from(list(CHAPTERS)),
+    agent=NAME,
+    tenant=NAME,
+    task=NAME,
+    run=NAME,
+    lost=st.integers(1, 40),
+)
 def test_names_of_any_kind_change_nothing(
     chapter: str, agent: str, tenant: str, task: str, run: str, lost: int
 ) -> None:

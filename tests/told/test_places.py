@@ -63,7 +63,11 @@ def redis(_: Path) -> Iterator[tuple[Any, Any, tuple[str, ...]]]:
     server = RedisServer("--requirepass", "hunter2hunter2")
     try:
         url = server.tcp_url.replace("redis://", "redis://:hunter2hunter2@")
-        yield RedisStore(url, timeout_s=TIMEOUT_S), server.kill, ("127.0.0.1", url.rpartition(":")[2], "hunter2hunter2")
+        yield (
+            RedisStore(url, timeout_s=TIMEOUT_S),
+            server.kill,
+            ("127.0.0.1", url.rpartition(":")[2], "hunter2hunter2"),
+        )
     finally:
         server.stop()
 
@@ -76,7 +80,9 @@ def sqlite(folder: Path) -> Iterator[tuple[Any, Any, tuple[str, ...]]]:
 
     def break_it() -> None:
         with closing(sqlite3.connect(file)) as link:
-            for (name,) in link.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for (name,) in link.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            ).fetchall():
                 link.execute(f'DROP TABLE "{name}"')
             link.commit()
 
@@ -94,9 +100,14 @@ def test_where_a_lost_store_was_is_told_to_operators_alone(
         with caplog.at_level(logging.WARNING, "stanchion.runtime"):
             acts(agent)
         assert {"kernel.store_lost", "kernel.store_forgot"} & agent.codes
-        assert [what for text in agent.read for what in shapes_in(text, names=(*names, "run-of-ann"))] == []
+        assert [
+            what for text in agent.read for what in shapes_in(text, names=(*names, "run-of-ann"))
+        ] == []
         details = [
-            finding["args"] for kept in shield.journal.kept() for finding in found(kept) if "_lost" in finding["code"]
+            finding["args"]
+            for kept in shield.journal.kept()
+            for finding in found(kept)
+            if "_lost" in finding["code"]
         ]
         assert details, "the record has what the agent has not"
         assert any(names[0] in str(args) for args in details)
@@ -109,7 +120,9 @@ def found(kept: Any) -> list[dict[str, Any]]:
     return list(data_from(kept.body, kept.apart).get("findings", ()))
 
 
-def test_where_a_lost_trail_was_is_told_to_operators_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_where_a_lost_trail_was_is_told_to_operators_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = tmp_path / "vault-of-acme"
     trail = Trail(folder)
     with Shield.load(POLICY, journal=trail) as shield:
@@ -119,5 +132,7 @@ def test_where_a_lost_trail_was_is_told_to_operators_alone(tmp_path: Path, caplo
         with caplog.at_level(logging.WARNING, "stanchion.runtime"):
             acts(agent)
     assert "kernel.audit_lost" in agent.codes
-    assert [what for text in agent.read for what in shapes_in(text, names=(str(folder), "run-of-ann"))] == []
+    assert [
+        what for text in agent.read for what in shapes_in(text, names=(str(folder), "run-of-ann"))
+    ] == []
     assert "the audit trail cannot be written: the trail is closed" in caplog.text

@@ -37,8 +37,18 @@ def test_plain_words_pass(text: str) -> None:
 
 
 def test_what_the_agent_said_itself_may_be_said_back() -> None:
-    assert shapes_in("`git show 0123456789abcdef` is refused", said="git show 0123456789abcdef") == []
+    assert (
+        shapes_in("`git show 0123456789abcdef` is refused", said="git show 0123456789abcdef") == []
+    )
 
 
 def test_what_operators_call_is_found_by_what_it_takes() -> None:
-    assert {"approve", "deny", "resume", "safe_mode", "reset_tool", "settle_effect", "allow"} <= set(CALLS)
+    assert {
+        "approve",
+        "deny",
+        "resume",
+        "safe_mode",
+        "reset_tool",
+        "settle_effect",
+        "allow",
+    } <= set(CALLS)

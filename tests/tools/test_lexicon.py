@@ -1,5 +1,5 @@
-"""The builder of the lexicon: what it takes from a small WordNet and from the seeds, and that the shipped file is its
-work."""
+"""The builder of the lexicon: what it takes from a small WordNet and from the seeds, and that the
+shipped file is its work."""
 
 from __future__ import annotations
 
@@ -84,17 +84,26 @@ def test_words_have_senses_uses_and_forms(wordnet: WordNet) -> None:
     assert wordnet.words["donate", VERB] == ["00000001"]
     assert [sense.words for sense in wordnet.of("gift", NOUN)] == [("donation", "gift")]
     assert ("ice_cream", NOUN) not in wordnet.words
-    assert (wordnet.uses["house", NOUN], wordnet.uses["house", VERB], wordnet.uses["slow", "a"]) == (90, 1, 3)
+    assert (
+        wordnet.uses["house", NOUN],
+        wordnet.uses["house", VERB],
+        wordnet.uses["slow", "a"],
+    ) == (90, 1, 3)
     assert list(wordnet.irregular()) == [("gave", "give"), ("giving", "give"), ("went", "go")]
 
 
 def test_pointers_say_which_words_are_related(wordnet: WordNet) -> None:
     (sense,) = wordnet.of("donate", VERB)
-    assert [(each.symbol, each.source, each.target) for each in sense.pointers] == [("@", 0, 0), ("+", 1, 1)]
+    assert [(each.symbol, each.source, each.target) for each in sense.pointers] == [
+        ("@", 0, 0),
+        ("+", 1, 1),
+    ]
     assert [other.words for _, other in wordnet.related(sense, "+", NOUN)] == [("donation", "gift")]
 
 
-@pytest.mark.parametrize(("text", "word"), [("pay", True), ("ice_cream", False), ("café", False), ("3d", False)])
+@pytest.mark.parametrize(
+    ("text", "word"), [("pay", True), ("ice_cream", False), ("café", False), ("3d", False)]
+)
 def test_only_single_words_of_plain_letters_count(text: str, word: bool) -> None:
     assert is_word(text) == word
 
@@ -146,7 +155,10 @@ def test_the_same_folder_gives_the_same_lines(wordnet: WordNet, tmp_path: Path) 
 
 
 def test_the_command_writes_a_file_that_opens(
-    wordnet: WordNet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    wordnet: WordNet,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     target = tmp_path / "lexicon.bin"
     monkeypatch.setattr(builder, "TARGET", target)
@@ -167,7 +179,13 @@ def shipped() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "mark"), [("reads", Mark.READS), ("prepares", Mark.PREPARES), ("makes", Mark.MAKES), ("says", Mark.SAYS)]
+    ("name", "mark"),
+    [
+        ("reads", Mark.READS),
+        ("prepares", Mark.PREPARES),
+        ("makes", Mark.MAKES),
+        ("says", Mark.SAYS),
+    ],
 )
 def test_the_shipped_file_was_built_from_the_seeds(name: str, mark: Mark) -> None:
     assert TARGET.exists()
@@ -177,7 +195,9 @@ def test_the_shipped_file_was_built_from_the_seeds(name: str, mark: Mark) -> Non
 
 def test_every_list_of_the_seeds_is_in_the_shipped_file_and_read_by_the_code() -> None:
     folders = (ROOT / "src/stanchion/guards/flow", ROOT / "src/stanchion/readings/prose")
-    code = "\n".join([file.read_text(encoding="utf-8") for folder in folders for file in folder.glob("*.py")])
+    code = "\n".join(
+        [file.read_text(encoding="utf-8") for folder in folders for file in folder.glob("*.py")]
+    )
     read = set(re.findall(r'is_listed\([^"]*?"(\w+)"\)', code))
     lists = shipped()["lists"]
     assert read == set(lists)

@@ -1,4 +1,5 @@
-"""What packages are made of: versions for development, extras that exclude each other, parts lists, and Pythons."""
+"""What packages are made of: versions for development, extras that exclude each other, parts lists,
+and Pythons."""
 
 import json
 import sys
@@ -22,27 +23,47 @@ OWN = {"stanchion", "stanchion-lab"}
 
 
 def wanted() -> list[Requirement]:
-    """What the development environment asks for by name: the core, `dev` with the extras in it, `docs`, the lab."""
+    """What the development environment asks for by name: the core, `dev` with the extras in it,
+    `docs`, the lab."""
     extras = PROJECT["project"]["optional-dependencies"]
-    asked = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["docs"], *LAB["project"]["dependencies"]]
-    named = [Requirement(one) for one in [*asked, *LAB["project"]["optional-dependencies"]["agentdojo"]]]
+    asked = [
+        *PROJECT["project"]["dependencies"],
+        *extras["dev"],
+        *extras["docs"],
+        *LAB["project"]["dependencies"],
+    ]
+    named = [
+        Requirement(one) for one in [*asked, *LAB["project"]["optional-dependencies"]["agentdojo"]]
+    ]
     inner = [
-        Requirement(one) for each in named if each.name == "stanchion" for extra in each.extras for one in extras[extra]
+        Requirement(one)
+        for each in named
+        if each.name == "stanchion"
+        for extra in each.extras
+        for one in extras[extra]
     ]
     return [one for one in [*named, *inner] if one.name not in OWN]
 
 
 def test_a_version_is_kept_for_everything_that_development_needs() -> None:
-    lines = [line for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    lines = [
+        line
+        for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    ]
     kept: dict[str, list[Requirement]] = {}
     for one in map(Requirement, lines):
         assert [part.operator for part in one.specifier] == ["=="], f"`{one}` is no version"
         kept.setdefault(canonicalize_name(one.name), []).append(one)
     assert len(lines) > 100
     for need in wanted():
-        versions = [next(iter(one.specifier)).version for one in kept.get(canonicalize_name(need.name), [])]
+        versions = [
+            next(iter(one.specifier)).version for one in kept.get(canonicalize_name(need.name), [])
+        ]
         assert versions, f"`{need.name}` has no version: run `make lock`"
-        assert all(need.specifier.contains(each) for each in versions), f"`{need}` has {versions}: run `make lock`"
+        assert all(need.specifier.contains(each) for each in versions), (
+            f"`{need}` has {versions}: run `make lock`"
+        )
     assert OWN.isdisjoint(kept)
 
 
@@ -60,8 +81,13 @@ def test_the_extras_that_exclude_each_other_are_extras() -> None:
         ([[{"extra": "a"}, {"extra": "a"}]], "is no pair"),
     ],
 )
-def test_a_conflict_of_what_is_no_extra_is_named(said: list[list[dict[str, str]]], why: str) -> None:
-    project = {"project": {"optional-dependencies": {"a": [], "b": []}}, "tool": {"uv": {"conflicts": said}}}
+def test_a_conflict_of_what_is_no_extra_is_named(
+    said: list[list[dict[str, str]]], why: str
+) -> None:
+    project = {
+        "project": {"optional-dependencies": {"a": [], "b": []}},
+        "tool": {"uv": {"conflicts": said}},
+    }
     with pytest.raises(ValueError, match=why):
         declared(project)
 
@@ -79,8 +105,12 @@ def test_everything_but_what_excludes_each_other_is_tried_together() -> None:
 
 def test_what_does_not_go_together_is_named_and_so_is_an_old_conflict() -> None:
     extras = Extras(("a", "b", "c"), (frozenset({"b", "c"}),))
-    assert complaints(extras, lambda group: "") == ["b and c go together: remove them from `tool.uv.conflicts`"]
-    said = complaints(extras, lambda group: "no version" if {"a", "b"} <= {*group} or "c" in group else "")
+    assert complaints(extras, lambda group: "") == [
+        "b and c go together: remove them from `tool.uv.conflicts`"
+    ]
+    said = complaints(
+        extras, lambda group: "no version" if {"a", "b"} <= {*group} or "c" in group else ""
+    )
     assert said == ["a, b do not go together: no version", "a, c do not go together: no version"]
 
 
@@ -92,7 +122,11 @@ def about(name: str, version: str, *lines: str) -> Message:
 def test_a_parts_list_has_each_part_with_its_licence_hash_and_needs() -> None:
     found = {
         "top": about(
-            "Top", "1", "License-Expression: MIT", "Requires-Dist: Low_Er>=2", "Requires-Dist: x; extra == 'y'"
+            "Top",
+            "1",
+            "License-Expression: MIT",
+            "Requires-Dist: Low_Er>=2",
+            "Requires-Dist: x; extra == 'y'",
         ),
         "low-er": about("low.er", "2", "Classifier: License :: OSI Approved :: BSD License"),
     }
@@ -119,12 +153,16 @@ def test_a_parts_list_has_each_part_with_its_licence_hash_and_needs() -> None:
 
 def test_the_text_of_a_licence_is_not_its_name() -> None:
     kind = "Classifier: License :: OSI Approved :: MIT License"
-    assert sbom.licences(about("a", "1", f"License: {'words ' * 40}", kind)) == [{"license": {"name": "MIT License"}}]
+    assert sbom.licences(about("a", "1", f"License: {'words ' * 40}", kind)) == [
+        {"license": {"name": "MIT License"}}
+    ]
     assert sbom.licences(about("a", "1", "License: MIT", kind)) == [{"license": {"name": "MIT"}}]
     assert sbom.licences(about("a", "1")) == []
 
 
-def test_a_wheel_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wheel_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         sbom.main([str(tmp_path / "a.whl")])
     assert "run `make wheel` first" in capsys.readouterr().err

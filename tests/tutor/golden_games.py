@@ -1,4 +1,5 @@
-"""Games whose traces are kept: scripted players, one for each law, and the loop that plays them without any envelope.
+"""Games whose traces are kept: scripted players, one for each law, and the loop that plays them
+without any envelope.
 
 Run as a program it prints the traces, for another process to compare.
 """
@@ -105,7 +106,9 @@ def plain_first(script: tuple[str, ...]) -> tuple[Trace, list[str], TutorV1]:
         for number, move in enumerate(parse_move(reply)):
             score, seen = tutor.state.score, len(tutor.pcg.events)
             result = tutor.execute_move(move)
-            fields = {name: getattr(move, name) for name in move.__struct_fields__ if name != "raw_text"}
+            fields = {
+                name: getattr(move, name) for name in move.__struct_fields__ if name != "raw_text"
+            }
             action = move.move_type.value
             made = _entry(tutor, prompt, reply, score, seen, states)
             turns.append(
@@ -123,7 +126,9 @@ def plain_first(script: tuple[str, ...]) -> tuple[Trace, list[str], TutorV1]:
     return Trace(tuple(turns)), prompts, tutor
 
 
-def plain_second(script: tuple[str, ...], told: Callable[[TutorV2], str]) -> tuple[Trace, list[str], TutorV2]:
+def plain_second(
+    script: tuple[str, ...], told: Callable[[TutorV2], str]
+) -> tuple[Trace, list[str], TutorV2]:
     """The second law's game without an envelope."""
     tutor, turns, prompts = second(), list[Turn](), list[str]()
     states = States(tutor.pcg, tutor.state)
@@ -132,7 +137,9 @@ def plain_second(script: tuple[str, ...], told: Callable[[TutorV2], str]) -> tup
         prompt = told(tutor)
         prompts.append(prompt)
         move = read(reply)
-        data = None if isinstance(move, Unread) else json.loads(json.dumps(msgspec.to_builtins(move)))
+        data = (
+            None if isinstance(move, Unread) else json.loads(json.dumps(msgspec.to_builtins(move)))
+        )
         score, seen = tutor.state.score, len(tutor.pcg.events)
         result = tutor.play(reply)
         made = _entry(tutor, prompt, reply, score, seen, states)
@@ -152,7 +159,9 @@ def plain_second(script: tuple[str, ...], told: Callable[[TutorV2], str]) -> tup
     return Trace(tuple(turns)), prompts, tutor
 
 
-def _entry(tutor: TutorV1 | TutorV2, prompt: str, reply: str, score: int, seen: int, states: States) -> dict[str, Any]:
+def _entry(
+    tutor: TutorV1 | TutorV2, prompt: str, reply: str, score: int, seen: int, states: States
+) -> dict[str, Any]:
     checks = [event.verdict for event in tutor.pcg.events[seen:] if event.event_type == "check"]
     return {
         "turn": tutor.state.turn,
@@ -175,7 +184,11 @@ def printed() -> str:
     clock = lambda: f"2020-01-01T{next(ticks)}"  # noqa: E731 - a clock that is handed in is a function
     made = {}
     for name, tutor, script in (("first", first(clock), FIRST), ("second", second(clock), SECOND)):
-        made[name] = TutorEnvelope(base_tutor=tutor).run_episode(Player(script), len(script)).trace.to_jsonl()
+        made[name] = (
+            TutorEnvelope(base_tutor=tutor)
+            .run_episode(Player(script), len(script))
+            .trace.to_jsonl()
+        )
     return json.dumps(made)
 
 

@@ -42,7 +42,9 @@ def propose(tutor: TutorV2, command: str, write: bool = False) -> MoveVerdict:
     return tutor.play(json.dumps({"action": "PROPOSE", "command": command, "write": write})).verdict
 
 
-def says(predicate: str, subject: str, value: int | str | None = None, polarity: bool = True) -> dict[str, Any]:
+def says(
+    predicate: str, subject: str, value: int | str | None = None, polarity: bool = True
+) -> dict[str, Any]:
     """A claim in a player's words."""
     return {"predicate": predicate, "subject": subject, "value": value, "polarity": polarity}
 

@@ -89,7 +89,10 @@ def test_every_failure_has_a_card_and_a_game_has_few() -> None:
     }
     first = card_for("explicit_error", 0)
     assert first is not None
-    assert (first.card_id, first.text.splitlines()[0][:15]) == ("error_analysis_1", "Read the error.")
+    assert (first.card_id, first.text.splitlines()[0][:15]) == (
+        "error_analysis_1",
+        "Read the error.",
+    )
     assert card_for("explicit_error", 5) is None
     assert card_for("explicit_error", 0, frozenset({CardType.ERROR_ANALYSIS})) is None
     assert card_for("nothing", 0) is None
@@ -111,10 +114,14 @@ def test_contradictions(made: tuple[Step, ...], validated: int, says: str) -> No
 
 
 def test_a_point_is_the_same_in_every_process() -> None:
-    code = "from stanchion.tutor.advice.intent import course; print(course('count lines', ('ls', 'wc lines')).distance)"
+    code = (
+        "from stanchion.tutor.advice.intent import course; print(course('count lines', ('ls', "
+        "'wc lines')).distance)"
+    )
     said = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)}, check=True,
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)}, check=True,
             capture_output=True,
         ).stdout
         for seed in ("1", "2")

@@ -1,4 +1,5 @@
-"""No reply of a model raises, whatever is in it: halves of characters, deep nesting, fields of any type."""
+"""No reply of a model raises, whatever is in it: halves of characters, deep nesting, fields of any
+type."""
 
 from __future__ import annotations
 
@@ -22,25 +23,42 @@ ANY = st.text(st.characters(categories=None), max_size=12)
 """Texts with halves of characters in them, too."""
 NAMES = st.one_of(
     st.sampled_from(
-        ["action", "argv", "claim", "command", "falsified_by", "intent", "message", "original", "predicate", "question",
-         "rule", "scope", "subject", "targets", "text", "value", "write", "id", "kind", "tool", "arguments"]
+        ["action", "argv", "claim", "command", "falsified_by", "intent", "message", "original", "predicate", "question",  # noqa: E501
+         "rule", "scope", "subject", "targets", "text", "value", "write", "id", "kind", "tool", "arguments"]  # noqa: E501
     ),
     ANY,
 )  # fmt: skip
-WORDS = st.one_of(st.sampled_from([*ACTIONS, "lines", "contains", "exists", "wc -l a.txt", "cat", "T1", "Q1"]), ANY)
-PLAIN = st.one_of(WORDS, st.none(), st.booleans(), st.integers(), st.integers(-(10**400), 10**400), st.floats())
-VALUES: st.SearchStrategy[Any] = st.recursive(
-    PLAIN, lambda one: st.one_of(st.lists(one, max_size=3), st.dictionaries(NAMES, one, max_size=4)), max_leaves=12
+WORDS = st.one_of(
+    st.sampled_from([*ACTIONS, "lines", "contains", "exists", "wc -l a.txt", "cat", "T1", "Q1"]),
+    ANY,
 )
-MOVES = st.builds(lambda action, more: {**more, "action": action}, WORDS, st.dictionaries(NAMES, VALUES, max_size=4))
-CLAIMS = st.fixed_dictionaries({"predicate": WORDS, "subject": WORDS}, optional={"value": PLAIN, "scope": ANY})
+PLAIN = st.one_of(
+    WORDS, st.none(), st.booleans(), st.integers(), st.integers(-(10**400), 10**400), st.floats()
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    PLAIN,
+    lambda one: st.one_of(st.lists(one, max_size=3), st.dictionaries(NAMES, one, max_size=4)),
+    max_leaves=12,
+)
+MOVES = st.builds(
+    lambda action, more: {**more, "action": action},
+    WORDS,
+    st.dictionaries(NAMES, VALUES, max_size=4),
+)
+CLAIMS = st.fixed_dictionaries(
+    {"predicate": WORDS, "subject": WORDS}, optional={"value": PLAIN, "scope": ANY}
+)
 TYPED = st.one_of(
-    st.fixed_dictionaries({"action": st.just("PROPOSE")}, optional={"command": WORDS, "argv": st.lists(WORDS)}),
+    st.fixed_dictionaries(
+        {"action": st.just("PROPOSE")}, optional={"command": WORDS, "argv": st.lists(WORDS)}
+    ),
     st.fixed_dictionaries({"action": st.just("ASSERT"), "claim": CLAIMS}),
     st.fixed_dictionaries({"action": st.just("CHALLENGE"), "text": ANY, "falsified_by": CLAIMS}),
     st.fixed_dictionaries({"action": st.just("RESOLVE"), "question": WORDS, "claim": CLAIMS}),
     st.fixed_dictionaries({"action": st.just("REFORMULATE"), "original": WORDS, "claim": CLAIMS}),
-    st.fixed_dictionaries({"action": st.just("ASK"), "text": ANY}, optional={"targets": st.lists(WORDS)}),
+    st.fixed_dictionaries(
+        {"action": st.just("ASK"), "text": ANY}, optional={"targets": st.lists(WORDS)}
+    ),
 )
 WRITTEN = st.builds(json.dumps, st.one_of(MOVES, TYPED, VALUES), ensure_ascii=st.booleans())
 REPLIES = st.one_of(

@@ -72,6 +72,8 @@ def test_a_bad_value_is_refused_by_the_name_of_its_field(field: str, value: Any)
 
 
 def test_without_deterministic_mode_there_are_other_temperatures() -> None:
-    assert EnvelopeConfig(repair_temperature=0.7, deterministic_mode=False).repair_temperature == 0.7
+    assert (
+        EnvelopeConfig(repair_temperature=0.7, deterministic_mode=False).repair_temperature == 0.7
+    )
     with pytest.raises(EnvelopeError):
         EnvelopeConfig(repair_temperature=float("inf"), deterministic_mode=False)

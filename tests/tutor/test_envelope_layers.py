@@ -23,22 +23,35 @@ from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 COUNT = '{"action": "PROPOSE", "command": "wc -l a.txt"}'
-ON: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 2}
+ON: dict[str, Any] = {
+    "layer1_schema": "lenient",
+    "layer2_repair": "bestofn",
+    "repair_max_attempts": 2,
+}
 
 
-def played(tutor: TutorV1 | TutorV2, script: tuple[str, ...], **more: Any) -> tuple[Episode, Player]:
+def played(
+    tutor: TutorV1 | TutorV2, script: tuple[str, ...], **more: Any
+) -> tuple[Episode, Player]:
     """A game, one reply a turn."""
     player = Player(script)
     return TutorEnvelope(base_tutor=tutor, **more).run_episode(player, len(script)), player
 
 
 @pytest.mark.parametrize("schema", ["strict", "lenient"])
-@pytest.mark.parametrize("reply", ["I do not know.", '{"action": 5}', '{"action": "PROPOSE"}', "", '{"action": "PRO'])
+@pytest.mark.parametrize(
+    "reply", ["I do not know.", '{"action": 5}', '{"action": "PROPOSE"}', "", '{"action": "PRO']
+)
 def test_what_is_no_move_does_not_reach_the_law(schema: str, reply: str) -> None:
     for tutor, untouched in ((first(), first()), (second(), second())):
         episode, _ = played(tutor, (reply,), layer1_schema=schema)
         [turn] = episode.trace.turns
-        assert (turn.move_type, turn.parsed_move, turn.move_verdict, turn.score_delta) == (None, None, None, 0)
+        assert (turn.move_type, turn.parsed_move, turn.move_verdict, turn.score_delta) == (
+            None,
+            None,
+            None,
+            0,
+        )
         assert turn.routing == "ill_typed"
         untouched.next_turn()
         assert world_of(tutor) == world_of(untouched)
@@ -62,7 +75,9 @@ def test_what_is_read_leniently_is_played_once(reply: str, routing: str) -> None
 
 def test_the_faults_of_the_first_laws_reading_are_gone() -> None:
     tutor = first()
-    episode, _ = played(tutor, ("I propose: ls -la", "```bash\ncat config.yaml\n```"), layer1_schema="lenient")
+    episode, _ = played(
+        tutor, ("I propose: ls -la", "```bash\ncat config.yaml\n```"), layer1_schema="lenient"
+    )
     commands = [one.command for one in tutor.pcg.of(Observation)]
     assert commands == ["ls -la", "cat config.yaml"]
     assert [one.attempts for one in episode.trace.turns] == [1, 1]
@@ -98,7 +113,9 @@ def test_a_bundle_says_what_is_asked() -> None:
 
 def test_a_bundle_says_what_is_asked_again() -> None:
     player = Player(("no", COUNT))
-    TutorEnvelope(base_tutor=second(), bundle=BUNDLE, layer3_policy="bundle", **ON).run_episode(player, 1)
+    TutorEnvelope(base_tutor=second(), bundle=BUNDLE, layer3_policy="bundle", **ON).run_episode(
+        player, 1
+    )
     assert "\nThat was no move:\n- " in player.asked[1][0]
 
 
@@ -109,7 +126,9 @@ def test_what_a_bundle_does_not_have_is_that_of_the_baseline() -> None:
 
 
 def test_a_reply_ends_where_the_bundle_has_it_end() -> None:
-    episode, _ = played(second(), (f"{COUNT}\nUser: thanks",), layer3_policy="bundle", bundle=BUNDLE)
+    episode, _ = played(
+        second(), (f"{COUNT}\nUser: thanks",), layer3_policy="bundle", bundle=BUNDLE
+    )
     assert (episode.won, episode.exchanges[0].output) == (True, COUNT)
 
 
@@ -143,7 +162,9 @@ def test_deterministic_mode_holds_for_bundles_and_callers() -> None:
     with pytest.raises(EnvelopeError, match="`temperature`"):
         TutorEnvelope(second(), loose, warm).run_episode(player, 1, temperature=0.1)
     free = Player((COUNT,))
-    TutorEnvelope(base_tutor=second(), deterministic_mode=False).run_episode(free, 1, temperature=0.5)
+    TutorEnvelope(base_tutor=second(), deterministic_mode=False).run_episode(
+        free, 1, temperature=0.5
+    )
     assert free.asked[0][1] == 0.5
 
 
@@ -160,7 +181,11 @@ def test_a_reply_that_is_withheld_is_no_move_and_counts_as_a_call() -> None:
     with pytest.raises(StopIteration) as ended:
         playing.send(COUNT)
     episode: Episode = ended.value.value
-    assert (episode.won, episode.calls, [one.output for one in episode.exchanges]) == (True, 2, [None, COUNT])
+    assert (episode.won, episode.calls, [one.output for one in episode.exchanges]) == (
+        True,
+        2,
+        [None, COUNT],
+    )
     alone = TutorEnvelope(base_tutor=second()).episode(1)
     next(alone)
     with pytest.raises(StopIteration) as over:
@@ -181,7 +206,9 @@ def test_advice_is_that_of_the_moves_whatever_layers_they_came_through() -> None
     for make in (first, second):
         plain, layered = make(), make()
         played(plain, clean)
-        player = Player(("hm", f"Sure: {clean[0]}", "```bash\nls -la\n```", '{"action": 5}', "PROPOSE: ls -la"))
+        player = Player(
+            ("hm", f"Sure: {clean[0]}", "```bash\nls -la\n```", '{"action": 5}', "PROPOSE: ls -la")
+        )
         TutorEnvelope(base_tutor=layered, **ON).run_episode(player, 3)
         assert world_of(layered) == world_of(plain)
         assert advice_of(layered) == advice_of(plain)
@@ -199,14 +226,19 @@ def test_strong_players_play_as_without_layers() -> None:
     strong = (
         '{"action": "ASK", "text": "which file?"}',
         '{"action": "PROPOSE", "command": "grep -F x b.txt"}',
-        '{"action": "ASSERT", "claim": {"predicate": "contains", "subject": "b.txt", "value": "x", "polarity": false}}',
+        (
+            '{"action": "ASSERT", "claim": {"predicate": "contains", "subject": "b.txt", "value": '
+            '"x", "polarity": false}}'
+        ),
         COUNT,
     )
     plain, layered = second(), second()
     (alone, asked), (through, again) = played(plain, strong), played(layered, strong, **ON)
     assert asked.asked == again.asked
     assert world_of(plain) == world_of(layered)
-    assert [one.state_hash for one in alone.trace.turns] == [one.state_hash for one in through.trace.turns]
+    assert [one.state_hash for one in alone.trace.turns] == [
+        one.state_hash for one in through.trace.turns
+    ]
 
 
 WITHOUT = """
@@ -238,11 +270,15 @@ def test_nothing_but_the_lab_imports_dspy() -> None:
         text = file.read_text("utf-8")
         if "dspy" in text:
             path = PurePosixPath(file.relative_to(SRC).as_posix())
-            assert not [one for one in imports(path, tree_of(text)) if one.module.split(".")[0] == "dspy"], file
+            assert not [
+                one for one in imports(path, tree_of(text)) if one.module.split(".")[0] == "dspy"
+            ], file
 
 
 def test_the_script_of_the_first_law_goes_through_every_layer() -> None:
     player = Player(FIRST * 3)
-    episode = TutorEnvelope(base_tutor=first(), bundle=BUNDLE, layer3_policy="bundle", **ON).run_episode(player, 13)
+    episode = TutorEnvelope(
+        base_tutor=first(), bundle=BUNDLE, layer3_policy="bundle", **ON
+    ).run_episode(player, 13)
     assert len(episode.trace.turns) == episode.turns
     assert episode.calls == len(player.asked)

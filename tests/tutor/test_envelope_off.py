@@ -1,5 +1,6 @@
-"""With every layer off the envelope changes nothing: prompts, calls, reading, verdicts, scores and states are the same,
-byte for byte, as those of the kept traces and of the game without an envelope."""
+"""With every layer off the envelope changes nothing: prompts, calls, reading, verdicts, scores and
+states are the same, byte for byte, as those of the kept traces and of the game without an
+envelope."""
 
 from __future__ import annotations
 
@@ -18,7 +19,16 @@ from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.envelope.trace import Exchange, Trace, TraceError, from_lines, to_lines
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
-from tests.tutor.golden_games import FIRST, SECOND, Player, first, plain_first, plain_second, second, world_of
+from tests.tutor.golden_games import (
+    FIRST,
+    SECOND,
+    Player,
+    first,
+    plain_first,
+    plain_second,
+    second,
+    world_of,
+)
 
 UPDATE = os.environ.get("STANCHION_UPDATE_GOLDEN") == "1"
 GOLDEN = Path(__file__).parent / "golden"
@@ -92,7 +102,9 @@ def test_a_trace_is_read_again() -> None:
     assert from_lines(to_lines(said), Exchange) == said
 
 
-@pytest.mark.parametrize("text", ["{", '{"turn": 1}', "[]", '{"turn": 1, "extra": 2}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["{", '{"turn": 1}', "[]", '{"turn": 1, "extra": 2}', "[" * 100_000]
+)
 def test_lines_that_are_no_trace_are_refused_by_number(text: str) -> None:
     good = plain_first(FIRST)[0].to_jsonl()
     with pytest.raises(TraceError, match=r"line \d+"):

@@ -1,4 +1,5 @@
-"""Layer 2: the best of a few replies, compared without touching the game, and never more of them than was said."""
+"""Layer 2: the best of a few replies, compared without touching the game, and never more of them
+than was said."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ SAID = '{"action": "RESPOND", "message": "hm"}'
 NOISE = "I do not know."
 
 
-def repaired(tutor: TutorV1 | TutorV2, script: tuple[str, ...], turns: int = 1, **more: Any) -> tuple[Episode, Player]:
+def repaired(
+    tutor: TutorV1 | TutorV2, script: tuple[str, ...], turns: int = 1, **more: Any
+) -> tuple[Episode, Player]:
     """A game in which replies are asked for again, up to three times a turn."""
     player = Player(script)
     given = {"layer2_repair": "bestofn", "repair_max_attempts": 3, **more}
@@ -87,14 +90,22 @@ def test_what_is_proven_comes_before_what_is_refuted_and_that_before_an_action()
     ]
     ranks = [stood([one], "", False).rank for one in verdicts]
     assert ranks == sorted(set(ranks))
-    assert stood([], "", False).rank > stood([Foreseen(MoveVerdict.ILLEGAL, brings=True)], "", False).rank
+    assert (
+        stood([], "", False).rank
+        > stood([Foreseen(MoveVerdict.ILLEGAL, brings=True)], "", False).rank
+    )
     assert stood(verdicts, "", False).rank == ranks[-1]
 
 
 def test_the_first_law_cannot_be_talked_round() -> None:
     tutor = first()
-    proposed, wrong = '{"action": "PROPOSE", "command": "test -f a.yaml"}', "File 'nope.yaml' exists"
-    claims = [json.dumps({"action": "ASSERT", "text": text}) for text in ("there is a nope.yaml", wrong)]
+    proposed, wrong = (
+        '{"action": "PROPOSE", "command": "test -f a.yaml"}',
+        "File 'nope.yaml' exists",
+    )
+    claims = [
+        json.dumps({"action": "ASSERT", "text": text}) for text in ("there is a nope.yaml", wrong)
+    ]
     episode, _ = repaired(tutor, (proposed, claims[0], claims[1], claims[1], claims[1]), 2)
     assert episode.trace.turns[1].check_verdict == "undecidable"
     assert wrong not in [one.text for one in tutor.pcg.nodes.values() if hasattr(one, "text")]
@@ -114,7 +125,9 @@ def test_the_first_law_cannot_be_talked_round() -> None:
         ((), (NOISE,), 1),
     ],
 )
-def test_triggers_are_names_of_verdicts(triggers: tuple[str, ...], script: tuple[str, ...], calls: int) -> None:
+def test_triggers_are_names_of_verdicts(
+    triggers: tuple[str, ...], script: tuple[str, ...], calls: int
+) -> None:
     episode, _ = repaired(second(), script, repair_trigger_verdicts=triggers)
     assert episode.calls == calls
 
@@ -153,10 +166,17 @@ def test_replies_that_break_the_first_laws_reading_are_asked_for_again() -> None
     assert (episode.trace.turns[0].move_type, episode.calls) == ("PROPOSE", 2)
     episode, _ = repaired(first(), ('{"action": 5}',) * 4)
     [turn] = episode.trace.turns
-    assert (turn.move_type, turn.move_verdict, turn.score_delta, turn.attempts) == (None, None, 0, 4)
+    assert (turn.move_type, turn.move_verdict, turn.score_delta, turn.attempts) == (
+        None,
+        None,
+        0,
+        4,
+    )
 
 
-REPLIES = st.sampled_from([*FIRST, *SECOND, OPEN, ILL, COUNT, GREP, WRONG, SAID, NOISE, '{"action": 5}'])
+REPLIES = st.sampled_from(
+    [*FIRST, *SECOND, OPEN, ILL, COUNT, GREP, WRONG, SAID, NOISE, '{"action": 5}']
+)
 
 
 class Counting(Looked):
@@ -178,16 +198,25 @@ class Counting(Looked):
     st.sampled_from(["strict", "lenient", "off"]),
     st.booleans(),
 )
-def test_calls_are_bounded_and_counted(replies: list[str], most: int, turns: int, schema: str, old: bool) -> None:
+def test_calls_are_bounded_and_counted(
+    replies: list[str], most: int, turns: int, schema: str, old: bool
+) -> None:
     world = Counting()
     tutor = first() if old else TutorV2("second", world, "goal", second().goal)
     given = {"repair_max_attempts": most, "layer1_schema": schema}
     episode, player = repaired(tutor, tuple(replies), turns, **given)
-    asked = [len([one for one in episode.exchanges if one.turn == turn]) for turn in range(1, episode.turns + 1)]
+    asked = [
+        len([one for one in episode.exchanges if one.turn == turn])
+        for turn in range(1, episode.turns + 1)
+    ]
     assert all(1 <= calls <= 1 + most for calls in asked)
     assert asked == [one.attempts for one in episode.trace.turns if one.attempts]
     assert sum(asked) == len(player.asked) == episode.calls == episode.trace.calls
-    made = [one for one in episode.trace.turns if one.move_type == "PROPOSE" and one.move_verdict == "legal"]
+    made = [
+        one
+        for one in episode.trace.turns
+        if one.move_type == "PROPOSE" and one.move_verdict == "legal"
+    ]
     assert old or world.ran == len(made)
     if schema != "off":
         assert len(episode.trace.turns) == episode.turns  # one move a turn at most

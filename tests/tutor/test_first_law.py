@@ -1,4 +1,5 @@
-"""The first law beyond its worked turn: what it blocks, what it counts, and where it proves what is not so."""
+"""The first law beyond its worked turn: what it blocks, what it counts, and where it proves what is
+not so."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def test_what_it_refuses(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["rm -fr /", "rm -r -f /", "rm -rf ~", "find / -delete", "curl x | sh", "dd of=a if=b"]
+    "command",
+    ["rm -fr /", "rm -r -f /", "rm -rf ~", "find / -delete", "curl x | sh", "dd of=a if=b"],
 )
 def test_its_denylist_is_no_wall(command: str) -> None:
     assert is_safe(command) == (True, "")
@@ -58,15 +60,24 @@ def test_its_denylist_is_no_wall(command: str) -> None:
 
 def test_nothing_is_written_before_two_claims_are_proven() -> None:
     tutor = begun()
-    assert tutor.execute_move(ProposeMove(command="touch a", mode="write")).verdict is MoveVerdict.BLOCKED
+    assert (
+        tutor.execute_move(ProposeMove(command="touch a", mode="write")).verdict
+        is MoveVerdict.BLOCKED
+    )
     tutor.execute_move(ProposeMove(command="test -f a"))
-    assert tutor.execute_move(ProposeMove(command="touch a", mode="write")).verdict is MoveVerdict.LEGAL
+    assert (
+        tutor.execute_move(ProposeMove(command="touch a", mode="write")).verdict
+        is MoveVerdict.LEGAL
+    )
 
 
 def test_moves_that_only_speak() -> None:
     tutor = begun()
     assert tutor.execute_move(AskMove(text="why?")).reason == "Question registered: Q6"
-    assert tutor.execute_move(ChallengeMove(text="it is a file", falsify="ls")).reason == "Assumption registered: A7"
+    assert (
+        tutor.execute_move(ChallengeMove(text="it is a file", falsify="ls")).reason
+        == "Assumption registered: A7"
+    )
     before = state_hash(tutor.pcg)
     assert tutor.execute_move(ReformulateMove(new_text="x")).verdict is MoveVerdict.LEGAL
     assert tutor.execute_move(RespondMove(message="x")).verdict is MoveVerdict.LEGAL
@@ -121,12 +132,21 @@ def test_truth_or_dare_is_for_what_nobody_can_decide() -> None:
     tutor = begun()
     tutor.execute_move(AssertMove(text="the moon is full"))
     dared = tutor.truth_or_dare("T6")
-    assert (set(dared["options"]), dared["hint"]) == ({"TRUTH", "DARE"}, "Missing: Evidence observation")
+    assert (set(dared["options"]), dared["hint"]) == (
+        {"TRUTH", "DARE"},
+        "Missing: Evidence observation",
+    )
     assert "is not a Truth" in tutor.truth_or_dare("G1")["error"]
 
 
 def test_a_rule_can_be_written_in_a_game_and_proves_what_it_says() -> None:
-    (rule,) = read_rules({"rules": [{"id": "R_s", "conclude": {"truth": {"text": "cats can fly", "kind": "causal"}}}]})
+    (rule,) = read_rules(
+        {
+            "rules": [
+                {"id": "R_s", "conclude": {"truth": {"text": "cats can fly", "kind": "causal"}}}
+            ]
+        }
+    )
 
     def author(_prompt: str, claimed: Truth, _seen: Observation) -> Rule:
         if claimed.text != "cats can fly":

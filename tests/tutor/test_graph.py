@@ -1,4 +1,5 @@
-"""The graph of evidence: append-only, written as lines and read again, and known by what was done and seen."""
+"""The graph of evidence: append-only, written as lines and read again, and known by what was done
+and seen."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def test_a_node_is_never_replaced_and_stands_where_events_say() -> None:
         (EdgeType.PRODUCES, "Act4", "T6", "cannot join `T6`"),
     ],
 )
-def test_an_edge_joins_nodes_that_are_there_and_fit(kind: EdgeType, src: str, dst: str, says: str) -> None:
+def test_an_edge_joins_nodes_that_are_there_and_fit(
+    kind: EdgeType, src: str, dst: str, says: str
+) -> None:
     graph = played()
     edges = graph.edges
     with pytest.raises(GraphError, match=says):
@@ -80,7 +83,11 @@ def test_lines_are_read_again_as_they_were(stdout: str, said: str, many: int) ->
     text = to_jsonl(graph)
     again = from_jsonl(text)
     assert to_jsonl(again) == text
-    assert (dict(again.nodes), again.edges, again.events) == (dict(graph.nodes), graph.edges, graph.events)
+    assert (dict(again.nodes), again.edges, again.events) == (
+        dict(graph.nodes),
+        graph.edges,
+        graph.events,
+    )
     assert again.add_goal("next").id == graph.add_goal("next").id
 
 
@@ -88,7 +95,9 @@ def test_a_long_output_is_written_once_and_whole() -> None:
     graph = played("x" * 2_000)
     again = graph.add_observation("Act4", "bash", "wc -l a.txt", 0, "x" * 2_000, "")
     lines = [json.loads(line) for line in to_jsonl(graph).splitlines()]
-    assert [len(one["text"]) for one in lines if one["type"] == "output" and one["text"][0] == "x"] == [2_000]
+    assert [
+        len(one["text"]) for one in lines if one["type"] == "output" and one["text"][0] == "x"
+    ] == [2_000]
     assert from_jsonl(to_jsonl(graph)).nodes[again.id] == again
 
 
@@ -105,8 +114,14 @@ def test_a_state_is_known_by_what_was_done_and_seen_and_not_by_when() -> None:
         (lambda lines: [*lines, '{"type": "node.X"}'], "line 26"),
         (lambda lines: [*lines, '{"type": "odd"}'], "`odd` is no type of line"),
         (lambda lines: [one for one in lines if '"node.C"' not in one], "it is cut off"),
-        (lambda lines: [one.replace("2 a.txt", "7 a.txt") for one in lines], "something else than what its hash"),
-        (lambda lines: [one.replace("warning", "nothing") for one in lines], "not what its hash was made of"),
+        (
+            lambda lines: [one.replace("2 a.txt", "7 a.txt") for one in lines],
+            "something else than what its hash",
+        ),
+        (
+            lambda lines: [one.replace("warning", "nothing") for one in lines],
+            "not what its hash was made of",
+        ),
         (lambda lines: [one for one in lines if '"output"' not in one], "is not among the outputs"),
     ],
 )

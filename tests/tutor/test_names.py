@@ -43,4 +43,6 @@ def test_scores_are_the_published_ones() -> None:
 
 
 def test_a_reply_is_read_by_the_published_reader() -> None:
-    assert [move.move_type.value for move in parse_move('{"action": "ASK", "text": "why?"}')] == ["ASK"]
+    assert [move.move_type.value for move in parse_move('{"action": "ASK", "text": "why?"}')] == [
+        "ASK"
+    ]

@@ -20,20 +20,35 @@ def read(text: str) -> list[Move]:
     """The moves, without the reply that they all remember."""
     moves = parse_move(text)
     assert {move.raw_text for move in moves} == {text}
-    return [type(move)(**{**{f: getattr(move, f) for f in move.__struct_fields__}, "raw_text": ""}) for move in moves]
+    return [
+        type(move)(**{**{f: getattr(move, f) for f in move.__struct_fields__}, "raw_text": ""})
+        for move in moves
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "moves"),
     [
         ('{"action": "assert", "claim": "a", "scope": "b"}', [AssertMove(text="a", scope="b")]),
-        ('{"action": "ASK", "question": "a", "targets": ["T1"]}', [AskMove(text="a", targets=["T1"])]),
-        ('{"action": "BASH", "command": "ls"}', [ProposeMove(intent="Execute command", command="ls")]),
         (
-            'first {"action": "PROPOSE", "intent": "i", "command": "ls", "mode": "write", "verify": ["x"]} then',
+            '{"action": "ASK", "question": "a", "targets": ["T1"]}',
+            [AskMove(text="a", targets=["T1"])],
+        ),
+        (
+            '{"action": "BASH", "command": "ls"}',
+            [ProposeMove(intent="Execute command", command="ls")],
+        ),
+        (
+            (
+                'first {"action": "PROPOSE", "intent": "i", "command": "ls", "mode": "write", '
+                '"verify": ["x"]} then'
+            ),
             [ProposeMove(intent="i", command="ls", mode="write", verify=["x"])],
         ),
-        ('{"action": "CHALLENGE", "assumption": "a", "falsification": "f"}', [ChallengeMove(text="a", falsify="f")]),
+        (
+            '{"action": "CHALLENGE", "assumption": "a", "falsification": "f"}',
+            [ChallengeMove(text="a", falsify="f")],
+        ),
         (
             '{"action": "REFORMULATE", "original_id": "T1", "reformulation": "b"}',
             [ReformulateMove(original_id="T1", new_text="b")],

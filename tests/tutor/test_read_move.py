@@ -1,4 +1,5 @@
-"""Layer 1 on replies as models write them: it never raises, never gives two moves, and finds the one that is meant."""
+"""Layer 1 on replies as models write them: it never raises, never gives two moves, and finds the
+one that is meant."""
 
 from __future__ import annotations
 
@@ -42,7 +43,11 @@ def bare(move: Any) -> Any:
 
 def told(move: AnyMove | None) -> Meant:
     """The action of a move and its main field."""
-    return None if move is None else (move.move_type.value, getattr(move, FIRST.words[move.move_type.value]))
+    return (
+        None
+        if move is None
+        else (move.move_type.value, getattr(move, FIRST.words[move.move_type.value]))
+    )
 
 
 def test_there_are_enough_replies() -> None:
@@ -55,7 +60,11 @@ def test_no_reply_raises_or_gives_two_moves(mode: Mode, shape: Shape[Any]) -> No
     for text in ALL:
         found = read_move(text, mode, shape)
         assert len(found.moves) <= 1
-        assert bool(found.moves) is (found.verdict is not ReadVerdict.ILL_TYPED) is (found.what is None), text
+        assert (
+            bool(found.moves)
+            is (found.verdict is not ReadVerdict.ILL_TYPED)
+            is (found.what is None)
+        ), text
         assert found.moves or found.why
 
 
@@ -83,7 +92,9 @@ def test_the_cases_of_the_reference(text: str, move: Meant) -> None:
 @pytest.mark.parametrize("rows", [WEAK, MORE, WEAK + MORE + THIRD])
 def test_replies_of_weak_models(rows: list[tuple[str, Meant]]) -> None:
     found = [(told(read_move(text).move), move) for text, move in rows]
-    assert [one for one in found if one[0] not in (None, one[1])] == []  # what is found is never another move
+    assert [
+        one for one in found if one[0] not in (None, one[1])
+    ] == []  # what is found is never another move
     clear = [one == move for one, move in found if move is not None]
     assert sum(clear) / len(clear) >= 0.9
 
@@ -114,7 +125,10 @@ def test_words_that_introduce_a_move_or_praise_it_are_fine(text: str) -> None:
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_drawn_replies_are_taken_where_their_frame_means_the_move(half: int) -> None:
-    meant_rows, other_rows = list(framed.drawn(framed.MEANT, half)), list(framed.drawn(framed.UNMEANT, half))
+    meant_rows, other_rows = (
+        list(framed.drawn(framed.MEANT, half)),
+        list(framed.drawn(framed.UNMEANT, half)),
+    )
     found = [(told(read_move(text).move), ("PROPOSE", command)) for command, text in meant_rows]
     assert [one for one in found if one[0] not in (None, one[1])] == []
     assert sum(one == move for one, move in found) >= 0.9 * len(meant_rows)
@@ -140,7 +154,9 @@ def test_usual_words_round_a_move() -> None:
 @pytest.mark.parametrize("line", (REPLIES / "various.jsonl").read_text("utf-8").splitlines())
 def test_many_ways_of_weak_models(line: str) -> None:
     row = json.loads(line)
-    found = read_move(row["reply"], shape=FIRST if row["tools"] is None else tools(row["tools"])).move
+    found = read_move(
+        row["reply"], shape=FIRST if row["tools"] is None else tools(row["tools"])
+    ).move
     if row["meant"] is None:
         assert found is None, row["way"]
         return
@@ -149,7 +165,10 @@ def test_many_ways_of_weak_models(line: str) -> None:
     if row["tools"] is not None:
         assert found == ToolCall(name, fields), row["way"]
     else:
-        assert (found.move_type.value, {one: getattr(found, one) for one in fields}) == (name, fields), row["way"]
+        assert (found.move_type.value, {one: getattr(found, one) for one in fields}) == (
+            name,
+            fields,
+        ), row["way"]
 
 
 FORMATS = yaml.safe_load((REPLIES / "formats.yaml").read_text("utf-8"))
@@ -166,11 +185,15 @@ def test_a_call_is_read_as_templates_write_it(name: str) -> None:
     assert not read_move(f"{text}\n{other}", shape=shape).moves
 
 
-@pytest.mark.parametrize("frame", ["<parameter={}>\n{}\n</parameter>", '<parameter name="{}">{}</parameter>'])
+@pytest.mark.parametrize(
+    "frame", ["<parameter={}>\n{}\n</parameter>", '<parameter name="{}">{}</parameter>']
+)
 def test_values_of_tags_are_texts_as_they_are(frame: str) -> None:
     said = {"filePath": "hello.py", "content": 'if 1 < 2:\n    print("<b>hi</b>")'}
     body = "\n".join([frame.format(*one) for one in said.items()])
-    found = read_move(f"<tool_call>\n<function=write>\n{body}\n</function>\n</tool_call>", shape=tools(["write"]))
+    found = read_move(
+        f"<tool_call>\n<function=write>\n{body}\n</function>\n</tool_call>", shape=tools(["write"])
+    )
     assert found.move == ToolCall("write", said)
     escaped = "<action>PROPOSE</action><command>true &amp;&amp; ls</command>"
     assert told(read_move(escaped).move) == ("PROPOSE", "true && ls")
@@ -184,11 +207,17 @@ def test_values_of_tags_are_texts_as_they_are(frame: str) -> None:
         '<fetch url="x" timeout="5" />',
         'Thought 1: I should look.\nAction 1: fetch[url="x", timeout="5"]',
         'call: fetch\nargs:\n  url: x\n  timeout: "5"',
-        '~~{"name": "fetch", "arguments": {"url": "y"}}~~\n\n**Final:** {"name": "fetch", "url": "x", "timeout": "5"}',
+        (
+            '~~{"name": "fetch", "arguments": {"url": "y"}}~~\n\n**Final:** {"name": "fetch", '
+            '"url": '
+            '"x", "timeout": "5"}'
+        ),
     ],
 )
 def test_other_ways_to_write_a_call(text: str) -> None:
-    assert read_move(text, shape=tools(["fetch"])).move == ToolCall("fetch", {"url": "x", "timeout": "5"})
+    assert read_move(text, shape=tools(["fetch"])).move == ToolCall(
+        "fetch", {"url": "x", "timeout": "5"}
+    )
 
 
 @pytest.mark.parametrize("said", ["echo ~~hi~~ x", "echo '<escape>' x", "grep '</s>' x"])
@@ -197,12 +226,16 @@ def test_signs_inside_of_a_move_are_part_of_it(said: str) -> None:
 
 
 def test_signs_of_wide_keyboards() -> None:
-    for text in ("{“action”：“PROPOSE”，“command”：“ls，-a”}", "｛＂action＂：＂PROPOSE＂，＂command＂：＂ls，-a＂｝"):
+    for text in (
+        "{“action”：“PROPOSE”，“command”：“ls，-a”}",
+        "｛＂action＂：＂PROPOSE＂，＂command＂：＂ls，-a＂｝",
+    ):
         assert told(read_move(text).move) == ("PROPOSE", "ls，-a")
 
 
 @pytest.mark.parametrize(
-    "between", ["Oops, typo. I meant:", "Correction:", "Wait, that should be:", "Let me fix that.", LONG]
+    "between",
+    ["Oops, typo. I meant:", "Correction:", "Wait, that should be:", "Let me fix that.", LONG],
 )
 def test_a_correction_takes_the_place_of_what_it_corrects(between: str) -> None:
     wrong, right = M.replace("rm x", "rm y"), M
@@ -212,10 +245,14 @@ def test_a_correction_takes_the_place_of_what_it_corrects(between: str) -> None:
     assert not read_move(f'{{"action": "ASK", "text": "a"}}\n{between}\n{right}').moves
 
 
-@pytest.mark.parametrize("held", ["...", "…", "<your claim>", "[insert text here]", "your text here"])
+@pytest.mark.parametrize(
+    "held", ["...", "…", "<your claim>", "[insert text here]", "your text here"]
+)
 def test_what_holds_a_place_is_no_text(held: str) -> None:
     assert read_move(written({"action": "ASSERT", "text": held})).what is Misread.BAD_FIELD
-    assert not read_move(written({"name": "search", "arguments": {"q": held}}), shape=tools(["search"])).moves
+    assert not read_move(
+        written({"name": "search", "arguments": {"q": held}}), shape=tools(["search"])
+    ).moves
 
 
 @pytest.mark.parametrize("piece", ["a", "あ", "a-", "a.", "1"])
@@ -250,7 +287,11 @@ def test_strict_takes_an_object_of_json_and_nothing_else() -> None:
     for moves, shape in LAWS:
         for move in moves:
             assert read_move(written(move), "strict", shape).verdict is ReadVerdict.CLEAN_JSON
-            for text in (f"{written(move)} ok", f"```\n{written(move)}\n```", written({**move, "thought": "so"})):
+            for text in (
+                f"{written(move)} ok",
+                f"```\n{written(move)}\n```",
+                written({**move, "thought": "so"}),
+            ):
                 assert not read_move(text, "strict", shape).moves
 
 
@@ -305,11 +346,20 @@ def test_what_is_wrong_is_said(text: str, what: Misread) -> None:
     ("text", "call"),
     [
         ('{"name": "search", "arguments": {"q": "x"}}', ToolCall("search", {"q": "x"})),
-        ("Action: search\nAction Input: {'q': 'it's', 'n': 3,}", ToolCall("search", {"q": "it's", "n": 3})),
+        (
+            "Action: search\nAction Input: {'q': 'it's', 'n': 3,}",
+            ToolCall("search", {"q": "it's", "n": 3}),
+        ),
         ('{"tool": "SEARCH", "q": "x"}', ToolCall("search", {"q": "x"})),
         ('search(q="x", deep=True)', ToolCall("search", {"q": "x", "deep": True})),
         ('{"name": "delete", "arguments": {"q": "x"}}', None),
-        ('{"name": "search", "arguments": {"q": "x"}} {"name": "fetch", "arguments": {"u": "y"}}', None),
+        (
+            (
+                '{"name": "search", "arguments": {"q": "x"}} {"name": "fetch", "arguments": {"u": '
+                '"y"}}'
+            ),
+            None,
+        ),
     ],
 )
 def test_any_tools_can_be_read(text: str, call: ToolCall | None) -> None:
@@ -334,14 +384,17 @@ def claimed(**parts: Any) -> str:
         ('{"action": "ASSERT", "claim": "a exists"}', None),
     ],
 )
-def test_types_of_a_claim_are_put_right_where_one_thing_is_meant(given: str, exact: str | None) -> None:
+def test_types_of_a_claim_are_put_right_where_one_thing_is_meant(
+    given: str, exact: str | None
+) -> None:
     move = None if exact is None else read_move(exact, "strict", SECOND).move
     assert read_move(given, "lenient", SECOND).move == move
 
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])
 @pytest.mark.parametrize(
-    "reply", ['{"action": "ASK", "te\\ud800": "a"}', claimed(predicate="\ud800"), claimed(**{"x\ud800": 1})]
+    "reply",
+    ['{"action": "ASK", "te\\ud800": "a"}', claimed(predicate="\ud800"), claimed(**{"x\ud800": 1})],
 )
 def test_half_a_character_is_no_name(mode: Mode, reply: str) -> None:
     for shape in (FIRST, SECOND):
@@ -372,8 +425,13 @@ def test_any_damage_is_read(text: str, at: int, cut: int, put: str) -> None:
         assert len(read_move(damaged, "strict", shape).moves) <= 1
 
 
-@given(st.sampled_from([(text, move) for _, text, move in meant(MOVES) if "command" in move]), st.data())
-def test_a_reply_that_is_cut_off_never_becomes_another_command(row: tuple[str, Data], data: st.DataObject) -> None:
+@given(
+    st.sampled_from([(text, move) for _, text, move in meant(MOVES) if "command" in move]),
+    st.data(),
+)
+def test_a_reply_that_is_cut_off_never_becomes_another_command(
+    row: tuple[str, Data], data: st.DataObject
+) -> None:
     text, move = row
     found = read_move(text[: data.draw(st.integers(0, len(text)))]).move
     assert told(found) in (None, ("PROPOSE", move["command"]))

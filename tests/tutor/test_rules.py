@@ -19,11 +19,27 @@ TRUTH = {"truth": {"text": "it is so", "kind": "property"}}
         ("ls", (0, "", ""), ["Command 'ls' succeeded"]),
         ("ls", (2, "", ""), ["Command 'ls' failed with rc=2"]),
         ("test -e 'a b'", (0, "", ""), ["Command 'test -e 'a b'' succeeded", "File 'a' exists"]),
-        ("test -f a", (1, "", ""), ["Command 'test -f a' failed with rc=1", "File 'a' does not exist"]),
+        (
+            "test -f a",
+            (1, "", ""),
+            ["Command 'test -f a' failed with rc=1", "File 'a' does not exist"],
+        ),
         ("test -d src", (0, "", ""), ["Command 'test -d src' succeeded", "Directory 'src' exists"]),
-        ("grep x f", (1, "", ""), ["Command 'grep x f' failed with rc=1", "Pattern not found in file"]),
-        ("cat m.py", (0, "def go():\n", ""), ["Command 'cat m.py' succeeded", "Function 'go' is defined"]),
-        ("cat m.py", (0, "  class A:\n", ""), ["Command 'cat m.py' succeeded", "Class 'A' is defined"]),
+        (
+            "grep x f",
+            (1, "", ""),
+            ["Command 'grep x f' failed with rc=1", "Pattern not found in file"],
+        ),
+        (
+            "cat m.py",
+            (0, "def go():\n", ""),
+            ["Command 'cat m.py' succeeded", "Function 'go' is defined"],
+        ),
+        (
+            "cat m.py",
+            (0, "  class A:\n", ""),
+            ["Command 'cat m.py' succeeded", "Class 'A' is defined"],
+        ),
         (
             "pgrep -f web",
             (1, "", ""),
@@ -33,11 +49,23 @@ TRUTH = {"truth": {"text": "it is so", "kind": "property"}}
                 "Process 'web' is not running",
             ],
         ),
-        ("nc -z host 80", (0, "", ""), ["Command 'nc -z host 80' succeeded", "Port 80 is open on 'host'"]),
+        (
+            "nc -z host 80",
+            (0, "", ""),
+            ["Command 'nc -z host 80' succeeded", "Port 80 is open on 'host'"],
+        ),
         ("wc -l f", (0, " 2 f\n", ""), ["Command 'wc -l f' succeeded", "File has 2 lines"]),
-        ("test -s f", (1, "", ""), ["Command 'test -s f' failed with rc=1", "File 'f' is empty or does not exist"]),
+        (
+            "test -s f",
+            (1, "", ""),
+            ["Command 'test -s f' failed with rc=1", "File 'f' is empty or does not exist"],
+        ),
         ("x", (127, "", "x: not found"), ["Command 'x' failed with rc=127", "Command not found"]),
-        ("x", (1, "an Error", ""), ["Command 'x' failed with rc=1", "Output contains error indication"]),
+        (
+            "x",
+            (1, "an Error", ""),
+            ["Command 'x' failed with rc=1", "Output contains error indication"],
+        ),
         (
             "grep mapping f.txt || true",
             (0, "", ""),
@@ -53,7 +81,14 @@ def test_what_follows_by_the_rules_of_the_first_law(
     command: str, outcome: tuple[int, str, str], texts: list[str]
 ) -> None:
     rc, stdout, stderr = outcome
-    observed = {"tool": "bash", "command": command, "rc": rc, "stdout": stdout, "stderr": stderr, "scope": "Act1"}
+    observed = {
+        "tool": "bash",
+        "command": command,
+        "rc": rc,
+        "stdout": stdout,
+        "stderr": stderr,
+        "scope": "Act1",
+    }
     follows = [one for _, many in bash_rules().apply_all(observed) for one in many]
     assert [one.text for one in follows if one.type == "truth"] == texts
 
@@ -114,13 +149,25 @@ def test_a_placeholder_without_a_value_stays_and_no_value_is_read_for_placeholde
         ({}, "it has no `id`"),
         ({"id": "a", "conclude": TRUTH, "mach": []}, "`mach` is not known: did you mean `match`?"),
         ({"id": "a", "conclude": TRUTH, "match": [{"obs.stdot": 1}]}, "did you mean `stdout`?"),
-        ({"id": "a", "conclude": TRUTH, "match": [{"obs.rc": {"is": 1}}]}, "the operator of `obs.rc` is `is`"),
-        ({"id": "a", "conclude": TRUTH, "match": [{"obs.rc": {"gt": 1, "lt": 2}}]}, "has 2 operators"),
-        ({"id": "a", "conclude": TRUTH, "match": [{"obs.stdout": {"matches": "("}}]}, "no pattern of RE2"),
+        (
+            {"id": "a", "conclude": TRUTH, "match": [{"obs.rc": {"is": 1}}]},
+            "the operator of `obs.rc` is `is`",
+        ),
+        (
+            {"id": "a", "conclude": TRUTH, "match": [{"obs.rc": {"gt": 1, "lt": 2}}]},
+            "has 2 operators",
+        ),
+        (
+            {"id": "a", "conclude": TRUTH, "match": [{"obs.stdout": {"matches": "("}}]},
+            "no pattern of RE2",
+        ),
         ({"id": "a", "conclude": TRUTH, "extract": {"v": {"regex": "(?=x)"}}}, "no pattern of RE2"),
         ({"id": "a", "conclude": {}}, "`conclude` says what follows"),
         ({"id": "a", "conclude": {"truth": {"text": "t"}}}, "the kind of its truth is ``"),
-        ({"id": "a", "conclude": {"truth": {"text": "t", "kind": "propery"}}}, "did you mean `property`?"),
+        (
+            {"id": "a", "conclude": {"truth": {"text": "t", "kind": "propery"}}},
+            "did you mean `property`?",
+        ),
         ({"id": "a", "conclude": {"lie": {"text": "t"}}}, "what it concludes is `lie`"),
         ({"id": "a", "conclude": {"entity": {"kind": "file"}}}, "`entity` has no `value`"),
         ({"id": "a", "conclude": TRUTH, "soundness": "perhaps"}, "soundness is `perhaps`"),

@@ -1,4 +1,5 @@
-"""The second law: each weak point of the first is answered, and every verdict can be reached by playing."""
+"""The second law: each weak point of the first is answered, and every verdict can be reached by
+playing."""
 
 from __future__ import annotations
 
@@ -32,15 +33,25 @@ GONE = Outcome(True, 1)
         ("grep -F a f", Outcome(True, 0, "a\n"), Claim(Predicate.CONTAINS, "f", "b")),
         ("grep -F a f", Outcome(True, 0, "a\n"), Claim(Predicate.CONTAINS, "g", "a", False)),
         ("echo test -f ghost", Outcome(True, 0, "test -f ghost\n"), Claim(Predicate.FILE, "ghost")),
-        ("test -f nope", Outcome(False, -1, why="it took too long"), Claim(Predicate.FILE, "nope", polarity=False)),
-        ("test -f nope", Outcome(False, -1, why="refused"), Claim(Predicate.FILE, "nope", polarity=False)),
+        (
+            "test -f nope",
+            Outcome(False, -1, why="it took too long"),
+            Claim(Predicate.FILE, "nope", polarity=False),
+        ),
+        (
+            "test -f nope",
+            Outcome(False, -1, why="refused"),
+            Claim(Predicate.FILE, "nope", polarity=False),
+        ),
         ("test -f nope", Outcome(True, 2), Claim(Predicate.FILE, "nope", polarity=False)),
         ("./test -f nope", Outcome(True, 0), Claim(Predicate.FILE, "nope")),
         ("cat f", Outcome(True, 0, "a\n", whole=False), Claim(Predicate.LINES, "f", 1)),
         ("cat f", Outcome(True, 0, "a\ufffd\n"), Claim(Predicate.CONTAINS, "f", "b", False)),
     ],
 )
-def test_weak_point_1_and_2_what_was_not_seen_is_not_proven(command: str, outcome: Outcome, claim: Claim) -> None:
+def test_weak_point_1_and_2_what_was_not_seen_is_not_proven(
+    command: str, outcome: Outcome, claim: Claim
+) -> None:
     tutor = begun({command: outcome})
     propose(tutor, command)
     assert tutor.check(claim).verdict is CheckVerdict.UNDECIDABLE
@@ -54,7 +65,9 @@ def test_weak_point_1_a_count_is_one_number() -> None:
     assert assert_(tutor, "lines", "f", 7, polarity=False) == "validated"
 
 
-@pytest.mark.parametrize("command", ["test -f a && echo x || echo y", "grep a f || true", "test -f a; true", "cat <f"])
+@pytest.mark.parametrize(
+    "command", ["test -f a && echo x || echo y", "grep a f || true", "test -f a; true", "cat <f"]
+)
 def test_weak_point_2_only_single_commands_are_run(command: str) -> None:
     tutor = begun()
     assert propose(tutor, command) is MoveVerdict.ILLEGAL
@@ -97,7 +110,14 @@ def test_weak_point_4_what_is_contradicted_is_refuted_and_that_wins() -> None:
 
 @pytest.mark.parametrize(
     "claim",
-    [("lines", "f", "two"), ("lines", "f", True), ("lines", "f"), ("file", ""), ("file", "f", 3), ("digest", "f", "")],
+    [
+        ("lines", "f", "two"),
+        ("lines", "f", True),
+        ("lines", "f"),
+        ("file", ""),
+        ("file", "f", 3),
+        ("digest", "f", ""),
+    ],
 )
 def test_weak_point_4_what_says_nothing_is_ill_typed(claim: tuple[Any, ...]) -> None:
     tutor = begun()
@@ -130,7 +150,10 @@ def test_weak_point_6_what_the_runner_refuses_is_blocked_before_it_runs() -> Non
         ("", Misread.EMPTY),
         ("PROPOSE: ls", Misread.NO_JSON),
         ('I think {"action": "RESPOND", "message": "x"}', Misread.NO_JSON),
-        ('{"action": "RESPOND", "message": "x"} {"action": "RESPOND", "message": "x"}', Misread.NO_JSON),
+        (
+            '{"action": "RESPOND", "message": "x"} {"action": "RESPOND", "message": "x"}',
+            Misread.NO_JSON,
+        ),
         ('[{"action": "RESPOND", "message": "x"}]', Misread.SEVERAL),
         ('"RESPOND"', Misread.NO_OBJECT),
         ('{"action": 5}', Misread.UNKNOWN_ACTION),
@@ -138,10 +161,16 @@ def test_weak_point_6_what_the_runner_refuses_is_blocked_before_it_runs() -> Non
         ('{"action": "LINK"}', Misread.UNKNOWN_ACTION),
         ('{"action": "PROPOSE", "cmd": "ls"}', Misread.BAD_FIELD),
         ('{"action": "PROPOSE", "argv": "ls"}', Misread.BAD_FIELD),
-        ('{"action": "ASSERT", "claim": {"predicate": "observation", "subject": "a"}}', Misread.BAD_FIELD),
+        (
+            '{"action": "ASSERT", "claim": {"predicate": "observation", "subject": "a"}}',
+            Misread.BAD_FIELD,
+        ),
         ("[" * 100_000, Misread.NO_JSON),
         ('{"action": "RESPOND", "action": "ASK", "text": "x"}', Misread.NO_JSON),
-        ('{"action": "ASSERT", "claim": {"predicate": "lines", "subject": "f", "value": NaN}}', Misread.NO_JSON),
+        (
+            '{"action": "ASSERT", "claim": {"predicate": "lines", "subject": "f", "value": NaN}}',
+            Misread.NO_JSON,
+        ),
         ("x" * 100_001, Misread.TOO_LONG),
     ],
 )
@@ -214,7 +243,9 @@ def test_of_a_command_that_was_stopped_nothing_is_known(rc: int, began: bool, st
     tutor = begun(outcomes, Claim(Predicate.SUCCEEDED, "cat a", polarity=rc == 0))
     propose(tutor, "cat a")
     propose(tutor, "cat b")
-    asserted = tutor.play(json.dumps({"action": "ASSERT", "claim": says("succeeded", "cat a", polarity=rc == 0)}))
+    asserted = tutor.play(
+        json.dumps({"action": "ASSERT", "claim": says("succeeded", "cat a", polarity=rc == 0)})
+    )
     assert tutor.check_goal_satisfaction()
     outcomes["cat a"] = Outcome(False, why="it took too long", began=began)
     propose(tutor, "cat a")
@@ -263,7 +294,11 @@ def test_a_question_is_answered_by_what_is_proven_and_too_many_are_refused() -> 
     propose(tutor, "wc -l f")
     score = tutor.state.score
     assert tutor.play(resolve).verdict is MoveVerdict.LEGAL
-    assert (tutor.state.open_questions, tutor.pcg.status("Q2"), tutor.state.score - score) == (0, Status.CLOSED, 2)
+    assert (tutor.state.open_questions, tutor.pcg.status("Q2"), tutor.state.score - score) == (
+        0,
+        Status.CLOSED,
+        2,
+    )
     assert tutor.play(resolve).verdict is MoveVerdict.ILLEGAL
 
 
@@ -273,7 +308,11 @@ def test_a_claim_that_nobody_can_decide_says_what_is_missing() -> None:
     assert result.reason == "undecidable: an observation of `wc -l f`"
     other = {"action": "REFORMULATE", "original": result.truths[0].id, "claim": says("exists", "f")}
     assert tutor.play(json.dumps(other)).verdict is MoveVerdict.LEGAL
-    same = {"action": "REFORMULATE", "original": result.truths[0].id, "claim": says("lines", "f", 2)}
+    same = {
+        "action": "REFORMULATE",
+        "original": result.truths[0].id,
+        "claim": says("lines", "f", 2),
+    }
     assert tutor.play(json.dumps(same)).verdict is MoveVerdict.ILLEGAL
 
 
@@ -285,16 +324,24 @@ def challenge(tutor: TutorV2, *claim: Any) -> MoveVerdict:
 
 def test_an_assumption_is_open_until_the_claim_against_it_is_decided() -> None:
     tutor = begun({"test -f a": Outcome(True, 0), "test -f b": GONE})
-    assert (challenge(tutor, "file", "a"), challenge(tutor, "file", "b")) == (MoveVerdict.LEGAL, MoveVerdict.LEGAL)
+    assert (challenge(tutor, "file", "a"), challenge(tutor, "file", "b")) == (
+        MoveVerdict.LEGAL,
+        MoveVerdict.LEGAL,
+    )
     assert challenge(tutor, "file", "c") is MoveVerdict.BLOCKED
     assert tutor.play(json.dumps({"action": "ASK", "text": "why?"})).verdict is MoveVerdict.BLOCKED
     propose(tutor, "test -f a")
     propose(tutor, "test -f b")
-    assert [tutor.pcg.status(one.id) for one in tutor.pcg.of(Assumption)] == [Status.REFUTED, Status.CLOSED]
+    assert [tutor.pcg.status(one.id) for one in tutor.pcg.of(Assumption)] == [
+        Status.REFUTED,
+        Status.CLOSED,
+    ]
     assert challenge(tutor, "lines", "c", "many") is MoveVerdict.ILLEGAL
     assert challenge(tutor, "file", "a") is MoveVerdict.LEGAL
     assert tutor.pcg.status(tutor.pcg.of(Assumption)[-1].id) is Status.REFUTED
-    assert tutor.play(json.dumps({"action": "CHALLENGE", "text": "so"})).verdict is MoveVerdict.ILLEGAL
+    assert (
+        tutor.play(json.dumps({"action": "CHALLENGE", "text": "so"})).verdict is MoveVerdict.ILLEGAL
+    )
 
 
 def test_weak_point_3_the_same_answer_scores_once_however_it_is_spelled() -> None:
@@ -302,13 +349,19 @@ def test_weak_point_3_the_same_answer_scores_once_however_it_is_spelled() -> Non
     propose(tutor, "test -f a")
     scores = []
     for path in ("a", "./a", "././a"):
-        asked = tutor.play(json.dumps({"action": "ASK", "text": "what is a?"})).reason.removeprefix("question ")
-        tutor.play(json.dumps({"action": "RESOLVE", "question": asked, "claim": says("file", path)}))
+        asked = tutor.play(json.dumps({"action": "ASK", "text": "what is a?"})).reason.removeprefix(
+            "question "
+        )
+        tutor.play(
+            json.dumps({"action": "RESOLVE", "question": asked, "claim": says("file", path)})
+        )
         scores.append(tutor.state.score)
     assert scores == [5, 5, 5]
     first = tutor.pcg.of(Truth)[0].id
     for path in ("a", "./a"):
-        tutor.play(json.dumps({"action": "REFORMULATE", "original": first, "claim": says("file", path)}))
+        tutor.play(
+            json.dumps({"action": "REFORMULATE", "original": first, "claim": says("file", path)})
+        )
     assert tutor.state.score == 5
 
 
@@ -337,7 +390,9 @@ def test_a_check_is_written_down_where_it_is_committed() -> None:
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_a_turn_costs_the_same_however_long_the_game_is(writes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_costs_the_same_however_long_the_game_is(
+    writes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = Counter[str]()
     real = (judging.follows, Graph.promote)
 

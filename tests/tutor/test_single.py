@@ -51,9 +51,18 @@ def test_a_text_is_one_command_or_none(text: str, words: tuple[str, ...] | None)
     assert single(text) == words
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12),
+        min_size=1,
+        max_size=5,
+    )
+)
 def test_words_that_are_quoted_come_back_as_they_were(words: list[str]) -> None:
     found = single(shlex.join(words))
     assert found is None or found == tuple(words)
-    if all(word.isascii() and word.isprintable() and word for word in words) and "=" not in words[0]:
+    if (
+        all(word.isascii() and word.isprintable() and word for word in words)
+        and "=" not in words[0]
+    ):
         assert found == tuple(words)

@@ -1,4 +1,5 @@
-"""Whatever the second law calls proven is true of the file system, and whatever it calls refuted is false."""
+"""Whatever the second law calls proven is true of the file system, and whatever it calls refuted is
+false."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ A_TREE = 250
 
 
 def written(rng: Random, ran: list[tuple[str, ...]]) -> list[TypedRule]:
-    """Rules that fit some of the commands and say of them what is so or not; all say that they are sound."""
+    """Rules that fit some of the commands and say of them what is so or not; all say that they are
+    sound."""
     rules = []
     for number, argv in enumerate(rng.sample(ran, 8)):
         said = claim(rng, ran)
@@ -31,7 +33,8 @@ def written(rng: Random, ran: list[tuple[str, ...]]) -> list[TypedRule]:
 
 
 def stands(tutor: TutorV2, root: Path, world: Looks) -> Iterator[Status]:
-    """Where each claim of the graph stands; what is validated in it is so, whoever has written rules."""
+    """Where each claim of the graph stands; what is validated in it is so, whoever has written
+    rules."""
     for truth in tutor.pcg.of(Truth):
         status, one = tutor.pcg.status(truth.id), tutor._ledger.claim(truth.id)
         assert status is not None

@@ -40,7 +40,11 @@ def test_what_a_rule_speaks_for(ran: Ran, claim: Claim | None) -> None:
 
 
 def test_a_name_takes_the_same_everywhere_and_puts_in_no_other() -> None:
-    told = {"id": "same", "command": ["cmp", "{a}", "{a}"], "claim": {"predicate": "file", "subject": "{a}"}}
+    told = {
+        "id": "same",
+        "command": ["cmp", "{a}", "{a}"],
+        "claim": {"predicate": "file", "subject": "{a}"},
+    }
     (rule,) = read_typed_rules({"rules": [told]})
     assert spoken_for(rule, Ran(("cmp", "x", "y"), 0)) is None
     assert spoken_for(rule, Ran(("cmp", "{a}", "{a}"), 0)) == Claim(Predicate.FILE, "{a}")
@@ -60,15 +64,27 @@ def test_a_rule_may_be_about_several_ends_and_deny() -> None:
         ({"id": ""}, "rule 1: it has no `id`"),
         ({"claims": {}}, "rule 1 (`size`): `claims` is not known: did you mean `claim`?"),
         ({"match": []}, "`match` is not known"),
-        ({"claim": {"predicate": "bytes", "subjct": "a"}}, "`claim`: `subjct` is not known: did you mean `subject`?"),
+        (
+            {"claim": {"predicate": "bytes", "subjct": "a"}},
+            "`claim`: `subjct` is not known: did you mean `subject`?",
+        ),
         ({"claim": {"predicate": "size", "subject": "a"}}, "`predicate` is `size`: it is one of `"),
-        ({"claim": {"predicate": "bytes", "subject": "{path}", "value": "many"}}, "its claim says nothing"),
-        ({"claim": {"predicate": "file", "subject": "{file}"}}, "nothing takes `{file}` of its claim"),
+        (
+            {"claim": {"predicate": "bytes", "subject": "{path}", "value": "many"}},
+            "its claim says nothing",
+        ),
+        (
+            {"claim": {"predicate": "file", "subject": "{file}"}},
+            "nothing takes `{file}` of its claim",
+        ),
         ({"command": "stat a"}, "Expected `array`"),
         ({"command": ["{program}"]}, "begins with the name of a program"),
         ({"command": ["x"] * 65}, "at most 64 words"),
         ({"stdout": "(?=x)"}, "no pattern of RE2"),
-        ({"claim": {"predicate": "byts", "subject": "a"}}, "`predicate` is `byts`: did you mean `bytes`?"),
+        (
+            {"claim": {"predicate": "byts", "subject": "a"}},
+            "`predicate` is `byts`: did you mean `bytes`?",
+        ),
         ({"soundness": "certain"}, "`soundness` is `certain`: it is one of `sound`, `heuristic`"),
     ],
 )

@@ -1,4 +1,5 @@
-"""The first law plays the turn that its reference works out: ids, nodes, edges, events and scores."""
+"""The first law plays the turn that its reference works out: ids, nodes, edges, events and
+scores."""
 
 from __future__ import annotations
 
@@ -22,9 +23,16 @@ def begun() -> TutorV1:
     return tutor
 
 
-def grown(tutor: TutorV1, move: AssertMove | ProposeMove) -> tuple[MoveResult, list[str], list[str], list[str], int]:
+def grown(
+    tutor: TutorV1, move: AssertMove | ProposeMove
+) -> tuple[MoveResult, list[str], list[str], list[str], int]:
     """Make a move: what came of it, and the nodes, edges, events and points that it added."""
-    nodes, edges, events, score = len(tutor.pcg.nodes), len(tutor.pcg.edges), len(tutor.pcg.events), tutor.state.score
+    nodes, edges, events, score = (
+        len(tutor.pcg.nodes),
+        len(tutor.pcg.edges),
+        len(tutor.pcg.events),
+        tutor.state.score,
+    )
     result = tutor.execute_move(move)
     return (
         result,
@@ -59,7 +67,9 @@ def test_the_worked_turn() -> None:
     checked = tutor.pcg.events[-2]
     assert (checked.verdict, checked.data["proof"]) == ("provable", ["Obs7", "R_file_exists_test"])
     assert tutor.pcg.status("T11") is Status.VALIDATED
-    assert [edge.transform for edge in tutor.pcg.into(EdgeType.SUPPORTS, "T9")] == ["rule:R_file_exists_test"]
+    assert [edge.transform for edge in tutor.pcg.into(EdgeType.SUPPORTS, "T9")] == [
+        "rule:R_file_exists_test"
+    ]
 
 
 def test_a_check_that_is_not_committed_touches_nothing() -> None:
@@ -74,5 +84,11 @@ def test_a_check_that_is_not_committed_touches_nothing() -> None:
         tutor.pcg.status(claimed.id),
     )
     assert tutor.check(claimed).verdict.name == "PROVABLE"
-    after = (repr(tutor.state), tutor.pcg.events, tutor.pcg.edges, tuple(tutor.pcg.nodes), tutor.pcg.status(claimed.id))
+    after = (
+        repr(tutor.state),
+        tutor.pcg.events,
+        tutor.pcg.edges,
+        tuple(tutor.pcg.nodes),
+        tutor.pcg.status(claimed.id),
+    )
     assert after == before

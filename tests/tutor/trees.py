@@ -1,4 +1,5 @@
-"""Random trees of files, commands that look at them, claims about them, and whether a claim is true."""
+"""Random trees of files, commands that look at them, claims about them, and whether a claim is
+true."""
 
 from __future__ import annotations
 
@@ -13,8 +14,32 @@ from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.tutor.law.v2 import Outcome
 
 FILES = ("a", "b.txt", "c d", "-e", "é", "sub/a", "sub/b.txt", "x'y")
-NAMES = (*FILES, "sub", "./a", "sub//a", "sub/./a", "nope", "a/", "link", "sub/", "sub/.", "sub/../a")
-TEXTS = ("", "a\n", "one\ntwo\n", "two", "x" * 50, "a b\nc", "über\n", "\n\n", "a.b\n", "--\n", "caf\u00e9")
+NAMES = (
+    *FILES,
+    "sub",
+    "./a",
+    "sub//a",
+    "sub/./a",
+    "nope",
+    "a/",
+    "link",
+    "sub/",
+    "sub/.",
+    "sub/../a",
+)
+TEXTS = (
+    "",
+    "a\n",
+    "one\ntwo\n",
+    "two",
+    "x" * 50,
+    "a b\nc",
+    "über\n",
+    "\n\n",
+    "a.b\n",
+    "--\n",
+    "caf\u00e9",
+)
 WORDS = ("a", "one", "two", "x", "a.b", "b", "--", "ü", "one\ntwo", "-e", " ", "zzz")
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C"}
 
@@ -24,7 +49,9 @@ def grow(root: Path, rng: Random) -> None:
     (root / "sub").mkdir()
     for name in FILES:
         if rng.random() < 0.7:
-            (root / name).write_bytes(rng.choice(TEXTS).encode() if rng.random() < 0.9 else b"\xff\x00a\n")
+            (root / name).write_bytes(
+                rng.choice(TEXTS).encode() if rng.random() < 0.9 else b"\xff\x00a\n"
+            )
     if rng.random() < 0.5:
         (root / "link").symlink_to(rng.choice(("a", "sub", "nowhere", "../a")))
 
@@ -41,7 +68,12 @@ def command(rng: Random) -> tuple[str, ...]:
         ("wc", rng.choice(("-l", "-c", "-w", "-lc")), path),
         ("wc", "-l", "--", path),
         ("wc", "-l", path, rng.choice(NAMES)),
-        ("grep", rng.choice(("-F", "-Fq", "-q", "-n", "-c", "-v", "-i", "-Fx", "-w", "-L")), word, path),
+        (
+            "grep",
+            rng.choice(("-F", "-Fq", "-q", "-n", "-c", "-v", "-i", "-Fx", "-w", "-L")),
+            word,
+            path,
+        ),
         ("grep", "-F", "--", word, path),
         ("grep", "-F", "-e", word, path),
         ("grep", word, path, rng.choice(NAMES)),
@@ -127,8 +159,13 @@ class Looks:
 
     def run(self, argv: tuple[str, ...], write: bool) -> Outcome:
         """Run it."""
-        done = subprocess.run(argv, cwd=self._root, env=ENVIRONMENT, capture_output=True, check=False)
+        done = subprocess.run(
+            argv, cwd=self._root, env=ENVIRONMENT, capture_output=True, check=False
+        )
         self.ended[shlex.join(argv)] = done.returncode
         return Outcome(
-            True, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+            True,
+            done.returncode,
+            done.stdout.decode("utf-8", "replace"),
+            done.stderr.decode("utf-8", "replace"),
         )

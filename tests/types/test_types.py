@@ -1,4 +1,5 @@
-"""The public API has types: `mypy` reads `user_code.py` with the rest of the house, and Python names what was meant."""
+"""The public API has types: `mypy` reads `user_code.py` with the rest of the house, and Python
+names what was meant."""
 
 import asyncio
 from typing import get_type_hints
@@ -29,11 +30,26 @@ def test_what_is_checked_also_runs() -> None:
 def test_a_mistyped_keyword_is_answered_with_the_one_that_was_meant() -> None:
     shield = shield_for(BARE)
     said = user_code.mistakes(shield, shield.run("a"))
-    meant = ["tokens", "call", "final", "deadline_s", "channel", "params", "agent", "risk", "every_s"]
+    meant = [
+        "tokens",
+        "call",
+        "final",
+        "deadline_s",
+        "channel",
+        "params",
+        "agent",
+        "risk",
+        "every_s",
+    ]
     meant += ["tenant", "comment", "tenant"]
     assert [one.rpartition("did you mean ")[2] for one in said] == [f"`{name}`?" for name in meant]
-    assert said[0] == "Run.check() got an unexpected keyword argument 'token': did you mean `tokens`?"
-    assert said[-1] == "Shield.load() got an unexpected keyword argument 'tennant': did you mean `tenant`?"
+    assert (
+        said[0] == "Run.check() got an unexpected keyword argument 'token': did you mean `tokens`?"
+    )
+    assert (
+        said[-1]
+        == "Shield.load() got an unexpected keyword argument 'tennant': did you mean `tenant`?"
+    )
 
 
 def test_a_mistyped_option_of_a_child_reserves_nothing() -> None:
@@ -73,9 +89,11 @@ def test_every_field_of_every_stage_can_be_reported_by_name() -> None:
 
 
 def test_load_takes_every_option_of_a_shield() -> None:
-    """What `Shield` takes is in `ShieldOptions`, or a parameter of `load` of its own: its `notify` makes the `post`."""
+    """What `Shield` takes is in `ShieldOptions`, or a parameter of `load` of its own: its `notify`
+    makes the `post`."""
     own = {"policy", "source", "env", "store", "journal", "clock", "post", "return"}
     assert set(ShieldOptions.__annotations__) == set(Shield.__init__.__annotations__) - own
     assert "tenant" in get_type_hints(
-        ShieldOptions, localns={"Operator": object, "Resolver": object, "Trust": object, "Mode": str}
+        ShieldOptions,
+        localns={"Operator": object, "Resolver": object, "Trust": object, "Mode": str},
     )

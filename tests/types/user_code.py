@@ -1,4 +1,5 @@
-"""What a user writes, with the types that come of it. The type checker reads this file, and its functions run.
+"""What a user writes, with the types that come of it. The type checker reads this file, and its
+functions run.
 
 An ignore that is not needed is an error: each stands for a mistake that the checker finds.
 """
@@ -43,7 +44,9 @@ async def async_calls(run: Run) -> None:
 
 
 def reports(run: Run) -> None:
-    decision = assert_type(run.check("bash", {"command": "ls"}, tokens=10, duration_s=0.5), Decision)
+    decision = assert_type(
+        run.check("bash", {"command": "ls"}, tokens=10, duration_s=0.5), Decision
+    )
     assert_type(run.result("bash", {"command": "ls"}, "a", call=decision.id, tokens=8), Decision)
     assert_type(run.judge("prompt", text="hello"), Decision)
     assert_type(run.error("bash", ValueError("no"), args={}, status=500), Decision)
@@ -83,7 +86,8 @@ def shielded(shield: Shield) -> None:
 
 
 def mistakes(shield: Shield, run: Run) -> list[str]:
-    """What the checker finds before anything runs, and what Python says when it runs all the same."""
+    """What the checker finds before anything runs, and what Python says when it runs all the
+    same."""
     said = []
     for mistake in (
         lambda: run.check("bash", {}, token=3),  # type: ignore[call-arg]  # it is `tokens`

@@ -19,8 +19,22 @@ KINDS = ("memory", "sqlite")
 POLICY: dict[str, Any] = {
     "name": "shown",
     "guards": [
-        {"use": "budget", "id": "spend", "tokens": 1000, "cost_usd": 2, "reserve_tokens": 1, "reserve_cost_usd": 0.01},
-        {"use": "budget", "id": "hourly", "per": "agent", "cost_usd": 50, "window_s": 3600, "reserve_cost_usd": 0.01},
+        {
+            "use": "budget",
+            "id": "spend",
+            "tokens": 1000,
+            "cost_usd": 2,
+            "reserve_tokens": 1,
+            "reserve_cost_usd": 0.01,
+        },
+        {
+            "use": "budget",
+            "id": "hourly",
+            "per": "agent",
+            "cost_usd": 50,
+            "window_s": 3600,
+            "reserve_cost_usd": 0.01,
+        },
         {"use": "step_limit", "id": "steps", "max_steps": 40},
         {"use": "breaker", "failure_threshold": 2},
         {"use": "error_rate", "per": ["tool"]},
@@ -35,7 +49,9 @@ POLICY: dict[str, Any] = {
 @contextmanager
 def stored(kind: str, folder: Path, clock: FakeClock) -> Iterator[Store]:
     """A store of that kind, empty."""
-    store: Store = MemoryStore(clock) if kind == "memory" else SqliteStore(folder / "state.db", clock)
+    store: Store = (
+        MemoryStore(clock) if kind == "memory" else SqliteStore(folder / "state.db", clock)
+    )
     try:
         yield store
     finally:
@@ -43,7 +59,8 @@ def stored(kind: str, folder: Path, clock: FakeClock) -> Iterator[Store]:
 
 
 def work(store: Store, clock: FakeClock) -> Shield:
-    """One run that spends, fails and asks; another whose call nobody has settled. Gives the shield."""
+    """One run that spends, fails and asks; another whose call nobody has settled. Gives the
+    shield."""
     shield = shield_for(POLICY, clock=clock, store=store)
     with shield.run("ann", "fix", id="first") as run:
         for number in range(3):

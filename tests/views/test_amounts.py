@@ -32,13 +32,21 @@ def test_a_share_is_not_rounded_up() -> None:
 
 
 def test_sizes() -> None:
-    assert (size(12), size(2048), size(3 << 20), size(5 << 30)) == ("12 B", "2.0 KiB", "3.0 MiB", "5.0 GiB")
+    assert (size(12), size(2048), size(3 << 20), size(5 << 30)) == (
+        "12 B",
+        "2.0 KiB",
+        "3.0 MiB",
+        "5.0 GiB",
+    )
 
 
 @pytest.mark.parametrize(
     ("cell", "text"),
     [
-        (key("t", "budget", "spend", "cost_microusd", "run", "r"), "budget / spend / cost / run / r"),
+        (
+            key("t", "budget", "spend", "cost_microusd", "run", "r"),
+            "budget / spend / cost / run / r",
+        ),
         (key("t", "budget", "spend", "one", "tenant"), "budget / spend / calls / tenant"),
         (key("t", "grant", "duration_ms", "run", "r"), "allotment / time / run / r"),
         (key("t", "steps", "tokens", "run", "r"), "steps / tokens / run / r"),
@@ -51,5 +59,8 @@ def test_a_name_is_in_words(cell: str, text: str) -> None:
 
 
 def test_the_window_of_a_budget_is_the_one_that_was_asked_for() -> None:
-    assert name_of(key("t", "budget", "b", "tokens", "tenant") + "/3840000", windowed=True).asked_ms == 3_600_000
+    assert (
+        name_of(key("t", "budget", "b", "tokens", "tenant") + "/3840000", windowed=True).asked_ms
+        == 3_600_000
+    )
     assert name_of(key("t", "asks", "agent", "ann") + "/60000", windowed=True).asked_ms == 60_000

@@ -24,15 +24,23 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def test_every_budget_with_its_limit(store: Store) -> None:
-    found = {(one.budget, one.whose, one.measure): one for one in budgets(store, limits_of(load_policy(POLICY)))}
+    found = {
+        (one.budget, one.whose, one.measure): one
+        for one in budgets(store, limits_of(load_policy(POLICY)))
+    }
     spent = found["spend", "first", "cost_microusd"]
     assert (spent.used, spent.limit, spent.share, spent.per) == (1_200_000, 2_000_000, 0.6, "run")
-    assert (found["spend", "second", "tokens"].used, found["spend", "second", "tokens"].limit) == (300, 1000)
+    assert (found["spend", "second", "tokens"].used, found["spend", "second", "tokens"].limit) == (
+        300,
+        1000,
+    )
     assert found["hourly", "ann", "cost_microusd"].window_s == 3600
 
 
 def test_without_a_policy_the_window_is_the_one_that_was_asked_for(store: Store) -> None:
-    (one,) = [one for one in budgets(store, Limits()) if (one.budget, one.whose) == ("hourly", "ann")]
+    (one,) = [
+        one for one in budgets(store, Limits()) if (one.budget, one.whose) == ("hourly", "ann")
+    ]
     assert (one.limit, one.window_s, one.share) == (None, 3600.0, 0.0)
 
 
@@ -46,8 +54,15 @@ def test_chosen_by_name_and_by_what_is_left(store: Store) -> None:
 
 def test_what_is_held_names_the_call_and_its_budgets(store: Store) -> None:
     (one,) = held(store)
-    assert (one.run, one.since_ms, one.slice, one.heard_ms) == ("second", START + 5_000, False, None)
-    assert {(part.budget, part.per, part.whose, part.measure, part.amount) for part in one.parts} == {
+    assert (one.run, one.since_ms, one.slice, one.heard_ms) == (
+        "second",
+        START + 5_000,
+        False,
+        None,
+    )
+    assert {
+        (part.budget, part.per, part.whose, part.measure, part.amount) for part in one.parts
+    } == {
         ("spend", "run", "second", "tokens", 300),
         ("spend", "run", "second", "cost_microusd", 125_000),
         ("hourly", "agent", "bob", "cost_microusd", 125_000),

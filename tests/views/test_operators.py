@@ -21,7 +21,9 @@ def test_who_is_pinned(kind: str, tmp_path: Path) -> None:
     clock = FakeClock(START)
     known = [operator("bob", "reviewer", agents=(SECRET,))[1], operator("ann")[1]]
     with stored(kind, tmp_path, clock) as kept:
-        ann, bob = operators(shield_for({"name": "p"}, clock=clock, store=kept, operators=known).authority.known())
+        ann, bob = operators(
+            shield_for({"name": "p"}, clock=clock, store=kept, operators=known).authority.known()
+        )
     assert (ann.name, ann.pinned, ann.added_by, ann.since_ms) == ("ann", True, "", 0)
     assert (bob.roles, bob.fingerprint[:7]) == (("reviewer",), "SHA256:")
     assert SECRET not in bob.agents[0]

@@ -1,4 +1,5 @@
-"""Rules that approvals propose: for what was approved often, never for what is dangerous or was denied."""
+"""Rules that approvals propose: for what was approved often, never for what is dangerous or was
+denied."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ class House:
         trail = open_trail(folder, clock=self.clock)
         self.shield: Shield = shield_for(policy, clock=self.clock, journal=trail, operators=[known])
 
-    def asks(self, command: str, yes: bool = True, agent: str = "bot", task: str = "t", **options: Any) -> None:
+    def asks(
+        self, command: str, yes: bool = True, agent: str = "bot", task: str = "t", **options: Any
+    ) -> None:
         """Have a command asked for, answered and, where it was approved, called."""
         self.clock.advance(1_000)
         with self.shield.run(agent, task, **options) as run:
@@ -87,21 +90,34 @@ def test_what_was_approved_often_enough_is_proposed_as_it_is(at_home: Callable[.
     house.asks("make test", agent="bot-2")
     (one,) = house.proposed().proposed
     assert (one.approvals, one.proven, one.people) == (5, 5, ("ann",))
-    assert (one.rule.tool, one.rule.args, one.rule.patterns) == ("bash", {"command": "make test"}, {})
-    assert (one.rule.guards, one.rule.agents, one.rule.tasks) == (("ask-first",), ("bot", "bot-2"), ("t",))
+    assert (one.rule.tool, one.rule.args, one.rule.patterns) == (
+        "bash",
+        {"command": "make test"},
+        {},
+    )
+    assert (one.rule.guards, one.rule.agents, one.rule.tasks) == (
+        ("ask-first",),
+        ("bot", "bot-2"),
+        ("t",),
+    )
     assert one.rule.until == "2027-02-09"
     assert NOW_MS < one.first_ms < one.last_ms < house.clock()
     assert one.history.spared == one.history.matched["ESCALATE"] >= 5
     assert one.history.matched["ALLOW"] == 5
 
 
-def test_the_rule_that_is_proposed_lets_the_same_calls_go_ahead(at_home: Callable[..., House]) -> None:
+def test_the_rule_that_is_proposed_lets_the_same_calls_go_ahead(
+    at_home: Callable[..., House],
+) -> None:
     house = at_home()
     for n in range(5):
         house.asks(f"git push origin feature-{n}")
     (one,) = house.proposed().proposed
     assert one.rule.patterns == {"command": "git push origin feature-*"}
-    changed = {**POLICY, "approved": {one.name: {k: v for k, v in encoded(one.rule).items() if v not in ({}, "")}}}
+    changed = {
+        **POLICY,
+        "approved": {one.name: {k: v for k, v in encoded(one.rule).items() if v not in ({}, "")}},
+    }
     with shield_for(changed, clock=house.clock).run("bot", "t") as run:
         assert run.check("bash", {"command": "git push origin feature-7"}).proceeds
         assert not run.check("bash", {"command": "git push origin main"}).proceeds
@@ -122,7 +138,9 @@ def test_nothing_is_proposed_where_somebody_denied_the_like(at_home: Callable[..
     house.asks("git push origin feature-9", yes=False, agent="eve", task="other")
     found = house.proposed()
     assert not found.proposed
-    assert [(one.tool, one.approvals, one.why) for one in found.withheld] == [("bash", 5, "ann denied such a call")]
+    assert [(one.tool, one.approvals, one.why) for one in found.withheld] == [
+        ("bash", 5, "ann denied such a call")
+    ]
 
 
 def test_a_denial_of_long_ago_counts_too(at_home: Callable[..., House]) -> None:
@@ -131,14 +149,20 @@ def test_a_denial_of_long_ago_counts_too(at_home: Callable[..., House]) -> None:
     house.clock.advance(3 * DAY_MS)
     for _ in range(5):
         house.asks("make test")
-    assert [one.why for one in house.proposed(Terms(days=1)).withheld] == ["such a call was denied earlier"]
+    assert [one.why for one in house.proposed(Terms(days=1)).withheld] == [
+        "such a call was denied earlier"
+    ]
 
 
 @pytest.mark.parametrize(
     ("said", "options", "why"),
     [
         ({"tools": {"bash": {"risk": "critical"}}}, {}, "such a call is critical"),
-        ({"tools": {"bash": {"annotations": ["irreversible"]}}}, {}, "such a call cannot be undone"),
+        (
+            {"tools": {"bash": {"annotations": ["irreversible"]}}},
+            {},
+            "such a call cannot be undone",
+        ),
         ({}, {"risk": "critical"}, "such a call is critical"),
     ],
 )
@@ -178,7 +202,9 @@ def test_other_tenants_do_not_count(at_home: Callable[..., House]) -> None:
     house = at_home()
     for _ in range(5):
         house.asks("make test")
-    assert not proposals(Reader(house.folder), load_policy(POLICY), Terms(), house.clock(), "other").proposed
+    assert not proposals(
+        Reader(house.folder), load_policy(POLICY), Terms(), house.clock(), "other"
+    ).proposed
 
 
 def test_only_so_many_answers_are_kept_in_memory(

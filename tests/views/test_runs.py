@@ -51,7 +51,13 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Reade
 def test_runs_and_one_in_full(told: tuple[Reader, Store]) -> None:
     reader, store = told
     (one,) = runs(reader, None)
-    assert (one.id, one.state, one.agent, one.lasted_ms, one.refused) == ("first", "ended", "ann", 2_000, 1)
+    assert (one.id, one.state, one.agent, one.lasted_ms, one.refused) == (
+        "first",
+        "ended",
+        "ann",
+        2_000,
+        1,
+    )
     full = run_in_full(reader, "last", partial(totals_in, store))
     assert full is not None
     assert (full.id, full.decided, full.unfinished) == ("first", {"ALLOW": 5, "BLOCK": 1}, 1)
@@ -97,7 +103,11 @@ def test_a_record_is_found_by_its_place_and_told_in_words(told: tuple[Reader, St
     assert "values" in detail.engine
     assert not {"values", "actions", "records"} & detail.fields.keys()
     assert detail.decided is not None
-    assert (detail.decided.run, detail.decided.task, detail.decided.happens) == ("first", "fix", "the tool runs")
+    assert (detail.decided.run, detail.decided.task, detail.decided.happens) == (
+        "first",
+        "fix",
+        "the tool runs",
+    )
     begun = next(found for found in reader.forwards() if found.stub.kind == "run")
     assert record_view(begun).says.startswith("first of ann on fix, under policy ")
     with pytest.raises(NoDecision):

@@ -1,4 +1,5 @@
-"""What a store holds is shown as what it means: amounts in their unit, outcomes as numbers, records in words."""
+"""What a store holds is shown as what it means: amounts in their unit, outcomes as numbers, records
+in words."""
 
 from __future__ import annotations
 
@@ -46,7 +47,11 @@ def test_amounts_say_what_they_measure(store: tuple[Store, FakeClock]) -> None:
     found = by_name(*store)
     spent = found["budget / spend / cost / run / first"]
     assert isinstance(spent, CounterCell)
-    assert (spent.total, spent.measure, spent.window_ms) == (1_200_000, "cost_microusd", msgspec.UNSET)
+    assert (spent.total, spent.measure, spent.window_ms) == (
+        1_200_000,
+        "cost_microusd",
+        msgspec.UNSET,
+    )
     hourly = found["budget / hourly / cost / agent / ann"]
     assert isinstance(hourly, CounterCell)
     assert (hourly.in_window, hourly.window_ms) == (1_200_000, 3_600_000)
@@ -57,7 +62,10 @@ def test_amounts_say_what_they_measure(store: tuple[Store, FakeClock]) -> None:
 
 def test_registers_are_shown_as_outcomes(store: tuple[Store, FakeClock]) -> None:
     found = by_name(*store)
-    for name, expected in {"errors / tool / fetch": (2, 2, 2), "health / search": (3, 0, 0)}.items():
+    for name, expected in {
+        "errors / tool / fetch": (2, 2, 2),
+        "health / search": (3, 0, 0),
+    }.items():
         cell = found[name]
         assert isinstance(cell, OutcomesCell)
         assert (cell.known, cell.failed, cell.failed_in_a_row) == expected
@@ -69,7 +77,9 @@ def test_records_are_shown_in_words(store: tuple[Store, FakeClock]) -> None:
     assert said["breaker / fetch / breaker"] == "open until 2100-01-01 08:01:00Z, for 1 min"
     assert said["time / run / first"] == "began 2100-01-01 08:00:00Z"
     assert said["loops / run / first"].startswith("4 calls seen, 0 of them in loops")
-    assert [words for name, words in said.items() if name.startswith("ticket / ")] == ["open: pay, asked by ann"]
+    assert [words for name, words in said.items() if name.startswith("ticket / ")] == [
+        "open: pay, asked by ann"
+    ]
     assert "" not in said.values(), said
 
 
@@ -79,7 +89,12 @@ def test_states_and_ends_are_told(store: tuple[Store, FakeClock]) -> None:
     assert isinstance(shield, ShieldCell)
     own, leak = shield.states
     assert (own.kind, own.state) == ("tenant", "normal")
-    assert (leak.kind, leak.name, leak.state, leak.until_ms) == ("tool", "leak", "quarantine", START + 605_000)
+    assert (leak.kind, leak.name, leak.state, leak.until_ms) == (
+        "tool",
+        "leak",
+        "quarantine",
+        START + 605_000,
+    )
     end = found["run / third"]
     assert isinstance(end, RunCell)
     assert (end.run, end.code, end.why) == ("third", "kernel.cancelled", "it takes too long")
@@ -90,7 +105,11 @@ def test_a_state_that_has_ended_says_so(store: tuple[Store, FakeClock]) -> None:
     clock.advance(10_000_000)
     shield = by_name(kept, clock)["shield"]
     assert isinstance(shield, ShieldCell)
-    assert (shield.states[1].put, shield.states[1].state, shield.states[1].over) == ("quarantine", "normal", True)
+    assert (shield.states[1].put, shield.states[1].state, shield.states[1].over) == (
+        "quarantine",
+        "normal",
+        True,
+    )
 
 
 def test_a_hold_names_its_units(store: tuple[Store, FakeClock]) -> None:
@@ -104,9 +123,12 @@ def test_a_hold_names_its_units(store: tuple[Store, FakeClock]) -> None:
 
 
 @pytest.mark.parametrize(
-    "prefix", ["budget / spend / cost", "budget / spend / cost_microusd", "{default}budget:spend:cost"]
+    "prefix",
+    ["budget / spend / cost", "budget / spend / cost_microusd", "{default}budget:spend:cost"],
 )
-def test_a_prefix_is_a_name_in_words_or_as_it_is_kept(store: tuple[Store, FakeClock], prefix: str) -> None:
+def test_a_prefix_is_a_name_in_words_or_as_it_is_kept(
+    store: tuple[Store, FakeClock], prefix: str
+) -> None:
     assert sorted(by_name(*store, prefix)) == [
         "budget / spend / cost / run / first",
         "budget / spend / cost / run / second",
@@ -141,7 +163,9 @@ def test_a_secret_in_a_name_is_hidden(kind: str, tmp_path: Path) -> None:
     assert said.count(b"own") >= 1
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", [], {}, {"began": "soon"}, [["a"]], {"running": 3}])
+@pytest.mark.parametrize(
+    "value", [None, 5, "x", [], {}, {"began": "soon"}, [["a"]], {"running": 3}]
+)
 @pytest.mark.parametrize("kind", sorted(WORDED))
 def test_a_record_that_is_not_as_it_should_be_is_no_trouble(kind: str, value: object) -> None:
     assert isinstance(says(name_of(key("default", kind, "x")), value, START), str)

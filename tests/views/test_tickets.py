@@ -25,10 +25,24 @@ def test_a_ticket_has_its_arguments_and_when_it_ends(kind: str, tmp_path: Path) 
     with stored(kind, tmp_path, clock) as kept:
         shield = work(kept, clock)
         (view,) = map(ticket_view, shield.tickets())
-        assert (view.agent, view.tool, view.about, view.content) == ("ann", "pay", "pay", {"to": "ACME", "amount": 120})
-        assert (view.state, view.whole, view.ends_at, view.proven) == (State.OPEN, True, START + 1_800_000, False)
+        assert (view.agent, view.tool, view.about, view.content) == (
+            "ann",
+            "pay",
+            "pay",
+            {"to": "ACME", "amount": 120},
+        )
+        assert (view.state, view.whole, view.ends_at, view.proven) == (
+            State.OPEN,
+            True,
+            START + 1_800_000,
+            False,
+        )
         data = msgspec.json.decode(json_line(view))
-        assert (data["state"], data["content"], data["digest"]) == ("open", view.content, view.digest)
+        assert (data["state"], data["content"], data["digest"]) == (
+            "open",
+            view.content,
+            view.digest,
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,6 +70,13 @@ def test_secrets_are_hidden_but_from_whoever_signs(tmp_path: Path) -> None:
 
 
 def test_an_allowance_hides_secrets_in_its_words() -> None:
-    view = allowance_view(Allowance("3f0c22a19b1e", tool="send", why=f"is {SECRET}", by="ann", at=START))
-    assert (view.fingerprint, view.tool, view.at_ms, view.proven) == ("3f0c22a19b1e", "send", START, False)
+    view = allowance_view(
+        Allowance("3f0c22a19b1e", tool="send", why=f"is {SECRET}", by="ann", at=START)
+    )
+    assert (view.fingerprint, view.tool, view.at_ms, view.proven) == (
+        "3f0c22a19b1e",
+        "send",
+        START,
+        False,
+    )
     assert SECRET not in view.why

@@ -1,4 +1,5 @@
-"""Tools as a store knows them: how well they work, whether calls go through, whether a definition has changed."""
+"""Tools as a store knows them: how well they work, whether calls go through, whether a definition
+has changed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from stanchion.views.tools import ChangedDefinition, changed_definition, tools
 from tests.views.shown import KINDS, START, stored, work
 
 PINS: dict[str, Any] = {
-    "tools": {"search": {"description": "a", "schema": "b"}, "fetch": {"description": "a", "schema": "b"}},
+    "tools": {
+        "search": {"description": "a", "schema": "b"},
+        "fetch": {"description": "a", "schema": "b"},
+    },
     "seen": {"fetch": {"description": "z", "schema": "b"}},
     "written": START,
 }
@@ -26,7 +30,11 @@ def test_all_that_is_known_of_each(kind: str, tmp_path: Path) -> None:
     with stored(kind, tmp_path, clock) as kept:
         work(kept, clock)
         found = {one.tool: one for one in tools(kept, clock())}
-        assert (found["search"].health, found["search"].recent, found["search"].calls) == (100, 3, 3)
+        assert (found["search"].health, found["search"].recent, found["search"].calls) == (
+            100,
+            3,
+            3,
+        )
         fetch = found["fetch"]
         assert (fetch.health, fetch.calls, fetch.failures) == (0, 2, 2)
         (breaker,) = fetch.breakers

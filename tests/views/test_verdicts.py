@@ -1,4 +1,5 @@
-"""A reader who has the trail and the policy knows what each guardrail said, those that passed included."""
+"""A reader who has the trail and the policy knows what each guardrail said, those that passed
+included."""
 
 from __future__ import annotations
 
@@ -39,9 +40,13 @@ Work = Callable[[Shield], list[Decision]]
 
 
 def calls(shield: Shield) -> list[Decision]:
-    """Calls that pass, warn, ask and are blocked, early and late in the chain, and what came of one."""
+    """Calls that pass, warn, ask and are blocked, early and late in the chain, and what came of
+    one."""
     run = shield.run("ann", "fix")
-    made = [run.check(tool, {"to": "ann@example.com"}) for tool in ("ls", "odd", "pay", "rm", "rf", "odd", "ls")]
+    made = [
+        run.check(tool, {"to": "ann@example.com"})
+        for tool in ("ls", "odd", "pay", "rm", "rf", "odd", "ls")
+    ]
     return [*made, run.result("ls", {}, "write to ann@example.com", call=made[0].id)]
 
 
@@ -77,7 +82,9 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("work", [calls, halted])
 @pytest.mark.parametrize("pack", ["", "agent-33", "strict"])
-def test_record_and_policy_give_the_whole_chain_result(tmp_path: Path, policy: Path, pack: str, work: Work) -> None:
+def test_record_and_policy_give_the_whole_chain_result(
+    tmp_path: Path, policy: Path, pack: str, work: Work
+) -> None:
     reader, made = traced(tmp_path, pack if pack else str(policy), work)
     for decision in made:
         found = explained([reader], decision.id)
@@ -98,16 +105,27 @@ def test_every_verdict_stands_in_one_decision_or_another(tmp_path: Path, policy:
 
 def test_how_long_it_took_changes_no_record(tmp_path: Path, policy: Path) -> None:
     bodies = []
-    for name, text in (("timed", POLICY), ("plain", POLICY.replace("durations: true", "durations: false"))):
+    for name, text in (
+        ("timed", POLICY),
+        ("plain", POLICY.replace("durations: true", "durations: false")),
+    ):
         (tmp_path / name).mkdir()
         policy.write_text(text, "utf-8")
         reader, made = traced(tmp_path / name, str(policy), calls)
         kept = [record(reader, decision.id) for decision in made]
-        bodies.append([{**one.data(), "policy": "", "prev": "", "chain": ""} for one in kept if one is not None])
+        bodies.append(
+            [
+                {**one.data(), "policy": "", "prev": "", "chain": ""}
+                for one in kept
+                if one is not None
+            ]
+        )
     assert bodies[0] == bodies[1]
 
 
-def test_another_policy_says_nothing_of_the_guards_that_passed(tmp_path: Path, policy: Path) -> None:
+def test_another_policy_says_nothing_of_the_guards_that_passed(
+    tmp_path: Path, policy: Path
+) -> None:
     reader, made = traced(tmp_path, str(policy), calls)
     policy.write_text(POLICY.replace("[rm]", "[rm, mv]"), "utf-8")
     found = explained([reader], made[3].id)

@@ -1,1 +1,2 @@
-"""The same decisions before and after: plays a fixed set of events, and says which decisions are not as they were."""
+"""The same decisions before and after: plays a fixed set of events, and says which decisions are
+not as they were."""

@@ -1,4 +1,5 @@
-"""Cases: runs, and what happens in them in order, under one policy. A case is data: it is the same in every process."""
+"""Cases: runs, and what happens in them in order, under one policy. A case is data: it is the same
+in every process."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ PolicySource = str | dict[str, Any]
 
 
 class Judge(msgspec.Struct, frozen=True, tag="judge"):
-    """A host reports an event and has it judged. With `of_call` it is about the last call of the same tool."""
+    """A host reports an event and has it judged. With `of_call` it is about the last call of the
+    same tool."""
 
     stage: str
     fields: dict[str, Any]
@@ -22,7 +24,8 @@ class Judge(msgspec.Struct, frozen=True, tag="judge"):
 
 
 class Call(msgspec.Struct, frozen=True, tag="call"):
-    """A tool is called through the run. It answers with `answers` in turn, and fails where one has an `error`."""
+    """A tool is called through the run. It answers with `answers` in turn, and fails where one has
+    an `error`."""
 
     tool: str
     args: dict[str, Any]
@@ -42,7 +45,8 @@ class Stream(msgspec.Struct, frozen=True, tag="stream"):
 
 
 class Model(msgspec.Struct, frozen=True, tag="model"):
-    """A model is called through the run. It answers with `replies` in turn, the last one again and again."""
+    """A model is called through the run. It answers with `replies` in turn, the last one again and
+    again."""
 
     messages: tuple[dict[str, Any], ...]
     replies: tuple[str, ...]
@@ -57,8 +61,8 @@ Step = Judge | Call | Stream | Model
 class Case(msgspec.Struct, frozen=True):
     """A story under one policy: its name, its runs by the names that steps use, and the steps.
 
-    `tools` are definitions that the shield is given before. `lost` numbers the batches for which the store is out of
-    reach; `addresses` is what names resolve to, everything else to nothing.
+    `tools` are definitions that the shield is given before. `lost` numbers the batches for which
+    the store is out of reach; `addresses` is what names resolve to, everything else to nothing.
     """
 
     name: str

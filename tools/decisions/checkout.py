@@ -14,18 +14,36 @@ from tools.decisions.place import ROOT
 
 
 def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
-    """Have the decisions of a revision written to a file: its code under this tool and this environment."""
+    """Have the decisions of a revision written to a file: its code under this tool and this
+    environment."""
     with tempfile.TemporaryDirectory(prefix="stanchion-checkout-") as folder:
         tree = Path(folder) / "tree"
-        _git("worktree", "add", "--detach", "--quiet", str(tree), f"{revision}^{{commit}}", about=revision)
+        _git(
+            "worktree",
+            "add",
+            "--detach",
+            "--quiet",
+            str(tree),
+            f"{revision}^{{commit}}",
+            about=revision,
+        )
         try:
             environ = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
-            command = [sys.executable, "-m", "tools.decisions", "write", str(file.absolute()), *options]
+            command = [
+                sys.executable,
+                "-m",
+                "tools.decisions",
+                "write",
+                str(file.absolute()),
+                *options,
+            ]
             done = subprocess.run(command, cwd=ROOT, env=environ, check=False)
         finally:
             _git("worktree", "remove", "--force", str(tree), about=revision)
     if done.returncode:
-        raise NotKept(f"the code of `{revision}` could not be played: see above; a later revision may be")
+        raise NotKept(
+            f"the code of `{revision}` could not be played: see above; a later revision may be"
+        )
 
 
 def _git(*words: str, about: str) -> None:

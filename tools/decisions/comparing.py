@@ -18,7 +18,8 @@ NOTHING: Final = "nothing"
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A name under which something else stands now: what it was and what it is, `None` where there is nothing."""
+    """A name under which something else stands now: what it was and what it is, `None` where there
+    is nothing."""
 
     id: str
     was: dict[str, Any] | None
@@ -27,7 +28,10 @@ class Difference(msgspec.Struct, frozen=True):
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields in which both differ."""
-        was, now = self.was if self.was is not None else {}, self.now if self.now is not None else {}
+        was, now = (
+            self.was if self.was is not None else {},
+            self.now if self.now is not None else {},
+        )
         return tuple([name for name in sorted({*was, *now}) if was.get(name) != now.get(name)])
 
     @property
@@ -47,7 +51,8 @@ def _short(told: dict[str, Any] | None) -> str:
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """What came of a comparison: how many lines were looked at, what differs, and cases that are not the same case."""
+    """What came of a comparison: how many lines were looked at, what differs, and cases that are
+    not the same case."""
 
     lines: int
     differences: tuple[Difference, ...]
@@ -60,13 +65,18 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def compare(was: Kept, now: Kept, whole: bool) -> Compared:
-    """Hold what was kept against what is decided now; all of it where the `whole` was played, otherwise what was."""
+    """Hold what was kept against what is decided now; all of it where the `whole` was played,
+    otherwise what was."""
     known = now.lines
     played = {_case(name) for name in known}
     before = {name: line for name, line in was.lines.items() if whole or _case(name) in played}
     names = [*before, *[name for name in known if name not in before]]
     first = {_case(name): line.case for name, line in before.items()}
-    others = {case for name, line in known.items() if first.get(case := _case(name), line.case) != line.case}
+    others = {
+        case
+        for name, line in known.items()
+        if first.get(case := _case(name), line.case) != line.case
+    }
     found = []
     for name in names:
         old, new = before.get(name), known.get(name)
@@ -100,9 +110,14 @@ def worded(compared: Compared) -> Iterator[str]:
         yield f"{one.id}: {one.turn}; differs in {', '.join(one.fields)}"
     if found:
         yield from _counts("by code", Counter([one.turn for one in found]))
-        yield from _counts("by what differs", Counter([name for one in found for name in one.fields]))
+        yield from _counts(
+            "by what differs", Counter([name for one in found for name in one.fields])
+        )
     if compared.others:
-        yield f"\n{len(compared.others):,} cases are not the same cases any more: their events or policies were changed"
+        yield (
+            f"\n{len(compared.others):,} cases are not the same cases any more: their events or "
+            f"policies were changed"
+        )
         yield from [f"  {name}" for name in compared.others]
 
 

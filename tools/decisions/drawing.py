@@ -1,4 +1,5 @@
-"""Drawn cases: short stories with events of all stages, from a seed. The same seed gives the same events everywhere."""
+"""Drawn cases: short stories with events of all stages, from a seed. The same seed gives the same
+events everywhere."""
 
 from __future__ import annotations
 
@@ -15,30 +16,62 @@ EVENTS: Final = 10_000
 SEED: Final = "stanchion-1"
 
 CARRIED: Final = ("allow", "warn", "redact", "degrade", "retry", "block", "quarantine", "halt")
-"""What a host can do that waits for nobody: calls through a run would wait for people, and there are none."""
+"""What a host can do that waits for nobody: calls through a run would wait for people, and there
+are none."""
 
 AGENTS: Final = ("", "ann", "ann", "bob", "intern-1", "stranger")
-VERBS: Final = ("get", "read", "list", "send", "delete", "update", "run", "execute", "create", "pay", "search", "post")
-NOUNS: Final = ("file", "mail", "user", "query", "page", "order", "money", "event", "command", "note", "record", "code")
+VERBS: Final = (
+    "get",
+    "read",
+    "list",
+    "send",
+    "delete",
+    "update",
+    "run",
+    "execute",
+    "create",
+    "pay",
+    "search",
+    "post",
+)
+NOUNS: Final = (
+    "file",
+    "mail",
+    "user",
+    "query",
+    "page",
+    "order",
+    "money",
+    "event",
+    "command",
+    "note",
+    "record",
+    "code",
+)
 KNOWN: Final = (
-    "bash", "bash", "bash", "bash", "read_file", "write_file", "fetch_url", "run_sql", "search", "send_mail", "deploy",
-    "order", "python",
-    "company_directory", "ask_user", "weather", "save_note", "git_push", "admin_reset", "format_disk", "Edit", "",
+    "bash", "bash", "bash", "bash", "read_file", "write_file", "fetch_url", "run_sql", "search",
+    "send_mail", "deploy", "order", "python",
+    "company_directory", "ask_user", "weather", "save_note", "git_push", "admin_reset",
+    "format_disk", "Edit", "",
 )  # fmt: skip
 KEYS: Final = (
-    "path", "file", "file_path", "url", "command", "cmd", "query", "sql", "code", "to", "recipient", "amount", "body",
-    "content", "headers", "options", "text", "note", "data", "args", "force", "item", "count", "id", "target", "script",
+    "path", "file", "file_path", "url", "command", "cmd", "query", "sql", "code", "to", "recipient",
+    "amount", "body", "content", "headers", "options", "text", "note", "data", "args", "force",
+    "item", "count", "id", "target", "script",
 )  # fmt: skip
 
 TEXTS: Final[tuple[Callable[[Random], str], ...]] = (
-    material.command, material.command, material.path, material.url, material.statement, material.prose,
-    material.prose, material.strange, material.order, material.secret, material.personal, material.word,
+    material.command, material.command, material.path, material.url, material.statement,
+    material.prose, material.prose, material.strange, material.order, material.secret,
+    material.personal, material.word,
 )  # fmt: skip
 
 
-def cases(events: int = EVENTS, seed: str = SEED, wants: Callable[[str], bool] = lambda _name: True) -> Iterator[Case]:
-    """Stories with so many events in all, each under three packs and under a policy with every guard; those whose names
-    are wanted. Of the others only their length is drawn."""
+def cases(
+    events: int = EVENTS, seed: str = SEED, wants: Callable[[str], bool] = lambda _name: True
+) -> Iterator[Case]:
+    """Stories with so many events in all, each under three packs and under a policy with every
+    guard; those whose names are wanted. Of the others only their length is drawn."""
     drawn = number = 0
     while drawn < events:
         rng = Random(f"{seed}/{number}")
@@ -63,14 +96,18 @@ ADDRESSES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _run(rng: Random, steps: tuple[Step, ...]) -> dict[str, Any]:
-    about: dict[str, Any] = {"agent": rng.choice(AGENTS), "task": rng.choice(("", "fix-login", "work"))}
+    about: dict[str, Any] = {
+        "agent": rng.choice(AGENTS),
+        "task": rng.choice(("", "fix-login", "work")),
+    }
     if any(not isinstance(step, Judge) for step in steps) or rng.random() < 0.5:
         about["can"] = CARRIED
     return about
 
 
 def _story(rng: Random, length: int) -> list[Step]:
-    """Events one after the other: what follows is often about what was before, and sometimes the same once more."""
+    """Events one after the other: what follows is often about what was before, and sometimes the
+    same once more."""
     steps: list[Step] = []
     while len(steps) < length:
         last = steps[-1] if steps else None
@@ -89,9 +126,10 @@ def tool(rng: Random) -> str:
         return rng.choice(KNOWN)
     verb, noun = rng.choice(VERBS), rng.choice(NOUNS)
     manners = (
-        f"{verb}_{noun}", f"{verb}-{noun}", f"{verb}{noun.title()}", f"{verb.title()}{noun.title()}",
-        f"{noun}.{verb}", f"mcp__{noun}s__{verb}_{noun}", f"{noun.title()}Manager{verb.title()}", f"{noun}s/{verb}",
-        f"{verb}_{noun}".upper(), f"Server:{verb} {noun}", f"{verb}_{material.strange(rng)}",
+        f"{verb}_{noun}", f"{verb}-{noun}", f"{verb}{noun.title()}",
+        f"{verb.title()}{noun.title()}", f"{noun}.{verb}", f"mcp__{noun}s__{verb}_{noun}",
+        f"{noun.title()}Manager{verb.title()}", f"{noun}s/{verb}", f"{verb}_{noun}".upper(),
+        f"Server:{verb} {noun}", f"{verb}_{material.strange(rng)}",
     )  # fmt: skip
     return rng.choice(manners)
 
@@ -149,7 +187,12 @@ def _outcome(rng: Random, call: dict[str, Any]) -> Step:
     about = {"tool": call["tool"], "args": call["args"]}
     if rng.random() < 0.2:
         error = rng.choice(("ConnectionError", "TimeoutError", "ValueError", "HTTPError"))
-        fields = {**about, "error": error, "text": rng.choice(TEXTS)(rng), "status": rng.choice((None, 404, 429, 503))}
+        fields = {
+            **about,
+            "error": error,
+            "text": rng.choice(TEXTS)(rng),
+            "status": rng.choice((None, 404, 429, 503)),
+        }
         return Judge("error", fields, of_call=True)
     result = material.long_text(rng) if rng.random() < 0.08 else value(rng)
     return Judge("tool_result", {**about, "result": result}, of_call=True)
@@ -161,11 +204,15 @@ def _result(rng: Random) -> Step:
 
 def _prompt(rng: Random) -> Step:
     trusted = rng.random() < 0.7
-    return Judge("prompt", {"text": _text(rng), "source": "user" if trusted else "agent", "trusted": trusted})
+    return Judge(
+        "prompt", {"text": _text(rng), "source": "user" if trusted else "agent", "trusted": trusted}
+    )
 
 
 def _messages(rng: Random) -> tuple[dict[str, Any], ...]:
-    return tuple([{"role": rng.choice(("user", "system", "tool")), "content": _text(rng)} for _ in range(2)])
+    return tuple(
+        [{"role": rng.choice(("user", "system", "tool")), "content": _text(rng)} for _ in range(2)]
+    )
 
 
 def _text(rng: Random) -> str:
@@ -178,7 +225,14 @@ def _model_call(rng: Random) -> Step:
 
 
 def _reply(rng: Random) -> Step:
-    claims = ("All tests pass.", '{"verdict": "good"}', "Error: it failed", "", _text(rng), _text(rng))
+    claims = (
+        "All tests pass.",
+        '{"verdict": "good"}',
+        "Error: it failed",
+        "",
+        _text(rng),
+        _text(rng),
+    )
     return Judge("model_reply", {"text": rng.choice(claims), "final": rng.random() < 0.5})
 
 
@@ -186,15 +240,22 @@ def _pieces(rng: Random) -> tuple[str, ...]:
     """A text in pieces that are cut anywhere, also through what is to be hidden."""
     text = _text(rng)
     cuts = sorted([rng.randrange(len(text) + 1) for _ in range(rng.randrange(6))])
-    return tuple([text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)])
+    return tuple(
+        [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    )
 
 
 def _stream(rng: Random) -> Step:
-    return Stream(_pieces(rng), rng.choice(("text", "text", "reasoning")), rng.choice((None, True, False)))
+    return Stream(
+        _pieces(rng), rng.choice(("text", "text", "reasoning")), rng.choice((None, True, False))
+    )
 
 
 def _chunk(rng: Random) -> Step:
-    return Judge("model_chunk", {"text": _text(rng), "channel": rng.choice(("text", "arguments")), "index": 0})
+    return Judge(
+        "model_chunk",
+        {"text": _text(rng), "channel": rng.choice(("text", "arguments")), "index": 0},
+    )
 
 
 def _egress(rng: Random) -> Step:
@@ -207,7 +268,11 @@ def _egress(rng: Random) -> Step:
 
 
 def _charge(rng: Random) -> Step:
-    fields = {"tokens": rng.randrange(9_000), "cost_usd": rng.randrange(500) / 100, "settled": rng.random() < 0.5}
+    fields = {
+        "tokens": rng.randrange(9_000),
+        "cost_usd": rng.randrange(500) / 100,
+        "settled": rng.random() < 0.5,
+    }
     return Judge("charge", fields)
 
 
@@ -217,9 +282,15 @@ def _handoff(rng: Random) -> Step:
 
 
 def _through(rng: Random) -> Step:
-    """A call through the run: it may fail first and be tried again, and what it gets and gives may be patched."""
+    """A call through the run: it may fail first and be tried again, and what it gets and gives may
+    be patched."""
     name = rng.choice(("read_file", "search", "bash", "save_note", "fetch_url", "get_order"))
-    failures = [{"error": rng.choice(("ConnectionError", "TimeoutError", "ValueError", "Broke")), "text": "no"}]
+    failures = [
+        {
+            "error": rng.choice(("ConnectionError", "TimeoutError", "ValueError", "Broke")),
+            "text": "no",
+        }
+    ]
     answers = failures * rng.choice((0, 0, 1, 2, 4)) + [{"result": value(rng)}]
     return Call(name, _fitting(rng, name), tuple(answers))
 
@@ -229,7 +300,7 @@ def _model(rng: Random) -> Step:
 
 
 KINDS: Final[tuple[Callable[[Random], Step], ...]] = (
-    *[_called] * 8, *[_result] * 2, _prompt, _prompt, _model_call, _reply, _reply, _stream, _stream, _chunk,
-    _egress, _egress, _charge, _handoff, *[_through] * 2, _model,
+    *[_called] * 8, *[_result] * 2, _prompt, _prompt, _model_call, _reply, _reply, _stream, _stream,
+    _chunk, _egress, _egress, _charge, _handoff, *[_through] * 2, _model,
 )  # fmt: skip
 """What may come next, as often as it stands here."""

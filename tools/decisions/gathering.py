@@ -1,5 +1,5 @@
-"""Gathering: all cases of the sources that are wanted, played in several processes, their lines in the order of the
-cases."""
+"""Gathering: all cases of the sources that are wanted, played in several processes, their lines in
+the order of the cases."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Wanted(NamedTuple):
 
 
 def corpora() -> Path | None:
-    """The folder of corpora: the one that is named, or the one beside the checkout; `None` where there is none."""
+    """The folder of corpora: the one that is named, or the one beside the checkout; `None` where
+    there is none."""
     near = [above / "shared" / "corpora" for above in ROOT.parents]
     named = os.environ.get(VARIABLE)
     found = [Path(named)] if named is not None else near
@@ -52,7 +53,8 @@ def cases(wanted: Wanted) -> Iterator[Case]:
     number, of = wanted.part
 
     def wants(name: str) -> bool:
-        # By its name, so that a part has something of everything, and stays what it is where cases are added.
+        # By its name, so that a part has something of everything, and stays what it is where cases
+        # are added.
         return crc32(name.encode()) % of == number - 1
 
     folder = corpora() if CORPORA in wanted.sources else None
@@ -68,7 +70,9 @@ def cases(wanted: Wanted) -> Iterator[Case]:
         seen[case.name] += 1
         if wants(case.name):
             again = seen[case.name]
-            yield case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
+            yield (
+                case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
+            )
 
 
 def gathered(wanted: Wanted, jobs: int) -> Kept:
@@ -82,7 +86,11 @@ def gathered(wanted: Wanted, jobs: int) -> Kept:
             counts.update([_source(line.id) for line in block])
             yield from block
             if done * STEPS // len(blocks) > (done - 1) * STEPS // len(blocks):
-                print(f"{done * 100 // len(blocks)} % of {len(every):,} cases are played", file=sys.stderr, flush=True)
+                print(
+                    f"{done * 100 // len(blocks)} % of {len(every):,} cases are played",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
     names = Counter(_source(case.name) for case in every)
     found = kept(Holds({}, {}), lines())
@@ -97,7 +105,8 @@ def _blocks(blocks: list[list[Case]], jobs: int) -> Iterator[list[Line]]:
         with settled():
             yield from map(_played, blocks)
         return
-    # A process that was forked from one with threads may hang; a fresh one is the same on every platform.
+    # A process that was forked from one with threads may hang; a fresh one is the same on every
+    # platform.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
         yield from pool.map(_played, blocks)
 

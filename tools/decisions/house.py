@@ -1,4 +1,5 @@
-"""Code of a user, for the `python` guard: refuses what the house does not want, and hides what it does not show."""
+"""Code of a user, for the `python` guard: refuses what the house does not want, and hides what it
+does not show."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is kept of a playing: a file with a line for each decision. The first line says what it holds; a decision stands
-in full where it comes for the first time, and as its hash afterwards."""
+"""What is kept of a playing: a file with a line for each decision. The first line says what it
+holds; a decision stands in full where it comes for the first time, and as its hash afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class NotKept(Exception):
 
 
 class Holds(msgspec.Struct, frozen=True):
-    """What a file holds: how many cases and decisions of each source, which part of all, and from what events."""
+    """What a file holds: how many cases and decisions of each source, which part of all, and from
+    what events."""
 
     decisions_of: dict[str, int]
     cases_of: dict[str, int]
@@ -33,13 +34,17 @@ class Holds(msgspec.Struct, frozen=True):
 
     def words(self) -> str:
         """What it holds, in a line."""
-        said = [f"{name} {self.cases_of[name]:,} cases, {count:,} lines" for name, count in self.decisions_of.items()]
+        said = [
+            f"{name} {self.cases_of[name]:,} cases, {count:,} lines"
+            for name, count in self.decisions_of.items()
+        ]
         part = "" if self.part == (1, 1) else f" (part {self.part[0]}/{self.part[1]})"
         return f"{'; '.join(said)}{part}"
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that was decided or told: its name, the hash of its case, and the hash of itself."""
+    """One thing that was decided or told: its name, the hash of its case, and the hash of
+    itself."""
 
     id: str
     case: str
@@ -48,7 +53,8 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """What was played: what that is, the lines by their names, and what each hash stands for, as JSON."""
+    """What was played: what that is, the lines by their names, and what each hash stands for, as
+    JSON."""
 
     holds: Holds
     lines: dict[str, Line]
@@ -80,7 +86,9 @@ def write(file: Path, kept: Kept) -> None:
                 seen.add(line.is_)
         beside.replace(file)
     except OSError as error:
-        raise NotKept(f"`{file}` cannot be written: {error.strerror}: name a file in a folder that is there") from None
+        raise NotKept(
+            f"`{file}` cannot be written: {error.strerror}: name a file in a folder that is there"
+        ) from None
     finally:
         beside.unlink(missing_ok=True)
 
@@ -90,18 +98,26 @@ def read(file: Path) -> Kept:
     try:
         text = file.read_bytes()
     except OSError as error:
-        raise NotKept(f"`{file}` cannot be read: {error.strerror}: make one with `write {file}`") from None
+        raise NotKept(
+            f"`{file}` cannot be read: {error.strerror}: make one with `write {file}`"
+        ) from None
     first, _, rest = text.partition(b"\n")
     try:
         holds = msgspec.json.decode(first, type=Holds)
         if holds.stanchion_decisions != FORMAT or b"stanchion_decisions" not in first:
             raise ValueError("another format")
     except ValueError:
-        raise NotKept(f"`{file}` is not a file of decisions, or of another version: make one with `write`") from None
+        raise NotKept(
+            f"`{file}` is not a file of decisions, or of another version: make one with `write`"
+        ) from None
     found = kept(holds, _lines(file, rest))
     count = sum(holds.decisions_of.values())
-    if len(found.lines) != count or any(line.is_ not in found.told for line in found.lines.values()):
-        raise NotKept(f"`{file}` has {len(found.lines):,} of its {count:,} lines: it was cut, make it anew")
+    if len(found.lines) != count or any(
+        line.is_ not in found.told for line in found.lines.values()
+    ):
+        raise NotKept(
+            f"`{file}` has {len(found.lines):,} of its {count:,} lines: it was cut, make it anew"
+        )
     return found
 
 
@@ -111,4 +127,6 @@ def _lines(file: Path, text: bytes) -> Iterator[Line]:
         try:
             yield decoder.decode(line)
         except ValueError as error:
-            raise NotKept(f"{file}:{number}: is no line of decisions: {str(error).lower()}") from None
+            raise NotKept(
+                f"{file}:{number}: is no line of decisions: {str(error).lower()}"
+            ) from None

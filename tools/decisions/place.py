@@ -1,5 +1,5 @@
-"""The place where cases are played: guards read the working directory, the home and the environment, so these are the
-same wherever a checkout stands."""
+"""The place where cases are played: guards read the working directory, the home and the
+environment, so these are the same wherever a checkout stands."""
 
 from __future__ import annotations
 

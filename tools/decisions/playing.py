@@ -1,4 +1,5 @@
-"""Playing cases: each on a shield of its own, on a clock that only the case moves, with the same ids every time."""
+"""Playing cases: each on a shield of its own, on a clock that only the case moves, with the same
+ids every time."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from tools.decisions.telling import Told, digest, of_decision
 from tools.decisions.writing import Written
 
 TRIES: Final = 5
-"""How often a case is played again in which an answer came late, until it comes out the same twice."""
+"""How often a case is played again in which an answer came late, until it comes out the same
+twice."""
 
 
 class Broke(Exception):
@@ -42,7 +44,8 @@ def play(case: Case) -> list[Told]:
 
 
 def _once(case: Case) -> tuple[list[Told], bool]:
-    """What is told, and whether an answer came late on the way. A policy that does not load says why."""
+    """What is told, and whether an answer came late on the way. A policy that does not load says
+    why."""
     try:
         policy = _named(case.policy) if isinstance(case.policy, str) else load_policy(case.policy)
         return _played(case, policy)
@@ -67,7 +70,9 @@ def _played(case: Case, policy: CompiledPolicy) -> tuple[list[Told], bool]:
         written.wait = lambda: _wait_for_rules(shield)
         told = _ingested(shield, case)
         store.on = {len(store.batches) + number for number in case.lost}
-        runs = {name: shield.run(**{"id": f"run-{name}", **about}) for name, about in case.runs.items()}
+        runs = {
+            name: shield.run(**{"id": f"run-{name}", **about}) for name, about in case.runs.items()
+        }
         calls: dict[tuple[str, str], str] = {}
         for step in case.steps:
             clock.advance(step.advance_ms)
@@ -81,7 +86,8 @@ def _played(case: Case, policy: CompiledPolicy) -> tuple[list[Told], bool]:
 
 
 def _wait_for_rules(shield: Shield) -> None:
-    """Wait for what deep rules say beside a call, so that the next event hears of it however busy the machine is."""
+    """Wait for what deep rules say beside a call, so that the next event hears of it however busy
+    the machine is."""
     while not getattr(shield.answers, "at_rest", True):  # revisions before this one have none
         time.sleep(0.0005)
 
@@ -119,7 +125,13 @@ def _taken(run: Run, step: Step, calls: dict[tuple[str, str], str], written: Wri
                 return [{"passed": digest(passed)}]
             case Model(messages, replies, model):
                 said = itertools.chain(replies, itertools.repeat(replies[-1]))
-                return [{"gave": digest(run.model(lambda _messages, **_: next(said), messages, model=model))}]
+                return [
+                    {
+                        "gave": digest(
+                            run.model(lambda _messages, **_: next(said), messages, model=model)
+                        )
+                    }
+                ]
     except Refused as refused:
         return [{"refused": str(refused)}]
     except (ValueError, TypeError, ConnectionError, TimeoutError, Broke) as error:

@@ -1,4 +1,5 @@
-"""The policies that cases name: three packs as they are shipped, and one with every guard that needs no extra."""
+"""The policies that cases name: three packs as they are shipped, and one with every guard that
+needs no extra."""
 
 from __future__ import annotations
 
@@ -18,16 +19,25 @@ EXTRAS: Final = frozenset({"presidio", "sql"})
 
 
 def source_of(policy: str) -> str | dict[str, Any]:
-    """What to load for a policy that a case names. The one of our own is no file to the shield: guards keep agents off
-    the files of policies, and where this one is differs between checkouts."""
+    """What to load for a policy that a case names. The one of our own is no file to the shield:
+    guards keep agents off the files of policies, and where this one is differs between
+    checkouts."""
     if policy != WHOLE:
         return policy
     read: dict[str, Any] = yaml.safe_load(FILE.read_text("utf-8"))
     written = {entry["use"] for entry in read["guards"]}
-    return {**read, "guards": [*read["guards"], *[{"use": name} for name in plain() if name not in written]]}
+    return {
+        **read,
+        "guards": [*read["guards"], *[{"use": name} for name in plain() if name not in written]],
+    }
 
 
 def plain() -> list[str]:
-    """The guards that need no extra and no option: a new one of them stands in the policy by itself."""
-    kinds = [(name, msgspec.structs.fields(guard)) for name, guard in SHIPPED.items() if name not in EXTRAS]
+    """The guards that need no extra and no option: a new one of them stands in the policy by
+    itself."""
+    kinds = [
+        (name, msgspec.structs.fields(guard))
+        for name, guard in SHIPPED.items()
+        if name not in EXTRAS
+    ]
     return [name for name, fields in kinds if not any(field.required for field in fields)]

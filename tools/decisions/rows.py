@@ -1,5 +1,5 @@
-"""Cases from rows of corpora that are one thing each: a command, a path, a statement, an address, a text. Each is
-judged where it belongs, by three packs."""
+"""Cases from rows of corpora that are one thing each: a command, a path, a statement, an address, a
+text. Each is judged where it belongs, by three packs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def cases(folder: Path) -> Iterator[Case]:
 
 
 def _addresses(row: Row) -> dict[str, tuple[str, ...]]:
-    """Names resolve as the row's host does for a guard: to a public address. What is no name needs none."""
+    """Names resolve as the row's host does for a guard: to a public address. What is no name needs
+    none."""
     text = row.payload if isinstance(row.payload, str) else ""
     host = text.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
     return {host.lower(): PUBLIC} if host else {}
@@ -75,12 +76,17 @@ def _address(row: Row) -> Steps:
 def _words(row: Row) -> Steps:
     text = _text(row)
     read = Judge("tool_result", {"tool": "read_page", "args": {}, "result": text})
-    return (read, Judge("prompt", {"text": text})) if row.rest.get("channel") == "direct" else (read,)
+    return (
+        (read, Judge("prompt", {"text": text})) if row.rest.get("channel") == "direct" else (read,)
+    )
 
 
 def _error(row: Row) -> Steps:
     fields = {"tool": "bash", "args": {"command": "make"}, "error": row.label, "text": _text(row)}
-    return (Judge("tool_call", {"tool": "bash", "args": {"command": "make"}}), Judge("error", fields, of_call=True))
+    return (
+        Judge("tool_call", {"tool": "bash", "args": {"command": "make"}}),
+        Judge("error", fields, of_call=True),
+    )
 
 
 def _text(row: Row) -> str:
@@ -107,14 +113,19 @@ def _schemas(folder: Path) -> Iterator[Case]:
     """A value as the result of a tool whose definition has the row's schema."""
     file = "jsonschema_2020_12.jsonl"
     for row in rows(folder, file) if (folder / file).is_file() else ():
-        tool: dict[str, Any] = {"name": "t", "inputSchema": {}, "outputSchema": row.payload["schema"]}
+        tool: dict[str, Any] = {
+            "name": "t",
+            "inputSchema": {},
+            "outputSchema": row.payload["schema"],
+        }
         result = Judge("tool_result", {"tool": "t", "args": {}, "result": row.payload["data"]})
         for pack in PACKS:
             yield Case(f"corpora/jsonschema: {row.id} ({pack})", pack, (result,), tools=(tool,))
 
 
 def _conditions(folder: Path) -> Iterator[Case]:
-    """An expression as the condition of a rule; one that is none, or needs what events have not, does not load."""
+    """An expression as the condition of a rule; one that is none, or needs what events have not,
+    does not load."""
     file = "cel.jsonl"
     for row in rows(folder, file) if (folder / file).is_file() else ():
         rule = {"use": "rule", "id": "row", "when": row.payload["expr"], "message": "it holds"}

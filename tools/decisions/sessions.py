@@ -1,4 +1,5 @@
-"""Cases from whole sessions of corpora: one run each, in order, as if it happened now, by three packs."""
+"""Cases from whole sessions of corpora: one run each, in order, as if it happened now, by three
+packs."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def cases(folder: Path) -> Iterator[Case]:
             yield from _flow(folder / "flow", name)
 
 
-def _cases(name: str, steps: Iterable[Judge], tools: tuple[dict[str, Any], ...] = ()) -> Iterator[Case]:
+def _cases(
+    name: str, steps: Iterable[Judge], tools: tuple[dict[str, Any], ...] = ()
+) -> Iterator[Case]:
     """A session under every pack; none where nothing happens in it that can be read."""
     told = tuple(steps)
     for pack in PACKS if told else ():
@@ -64,14 +67,23 @@ def _told(steps: list[dict[str, Any]]) -> Iterator[Judge]:
         elif "reply" in step:
             yield Judge("model_reply", {"text": step["reply"]})
         else:
-            yield from called(step["tool"], step["args"], result=step.get("result"), failed=bool(step.get("failed")))
+            yield from called(
+                step["tool"],
+                step["args"],
+                result=step.get("result"),
+                failed=bool(step.get("failed")),
+            )
 
 
 def called(tool: str, args: dict[str, Any], result: Any, failed: bool) -> Iterator[Judge]:
     """A call and what came of it. The agent goes on as recorded, also where a call is refused."""
     yield Judge("tool_call", {"tool": tool, "args": args})
     if failed:
-        yield Judge("error", {"tool": tool, "args": args, "error": "Error", "text": str(result)}, of_call=True)
+        yield Judge(
+            "error",
+            {"tool": tool, "args": args, "error": "Error", "text": str(result)},
+            of_call=True,
+        )
     else:
         yield Judge("tool_result", {"tool": tool, "args": args, "result": result}, of_call=True)
 
@@ -87,7 +99,11 @@ def _traced(steps: Iterable[traces.Step]) -> Iterator[Judge]:
                 yield Judge("tool_result", {"tool": "tool", "args": {}, "result": result})
             case traces.Call(tool, args, traces.Failed(error, text)):
                 yield Judge("tool_call", {"tool": tool, "args": args})
-                yield Judge("error", {"tool": tool, "args": args, "error": error, "text": text}, of_call=True)
+                yield Judge(
+                    "error",
+                    {"tool": tool, "args": args, "error": error, "text": text},
+                    of_call=True,
+                )
             case traces.Call(tool, args, traces.Gave(result)):
                 yield from called(tool, args, result, failed=False)
             case traces.Call(tool, args):
@@ -103,15 +119,21 @@ def _hijack(said: dict[str, Any], attack: bool) -> Iterator[Judge]:
         *before, last = said["attacker_tools"]
         asked = said["attacker_instruction"]
         for name in before:
-            yield from called(name, fetching(name, asked), {"data": "what was asked for"}, failed=False)
+            yield from called(
+                name, fetching(name, asked), {"data": "what was asked for"}, failed=False
+            )
         yield Judge("tool_call", {"tool": last, "args": args_for(last, asked)})
 
 
 def _flow(folder: Path, name: str) -> Iterator[Case]:
-    definitions = msgspec.json.decode((folder / f"{name.partition('_')[0]}_tools.json").read_bytes())
+    definitions = msgspec.json.decode(
+        (folder / f"{name.partition('_')[0]}_tools.json").read_bytes()
+    )
     for line in (folder / f"{name}.jsonl").read_bytes().splitlines():
         trace = msgspec.json.decode(line, type=dict[str, Any])
-        tools = tuple([{"type": "function", "function": each} for each in definitions[trace["tools"]]])
+        tools = tuple(
+            [{"type": "function", "function": each} for each in definitions[trace["tools"]]]
+        )
         yield from _cases(f"corpora/flow/{name}: {trace['id']}", _flow_steps(trace["steps"]), tools)
 
 
@@ -121,9 +143,13 @@ def _flow_steps(steps: list[dict[str, Any]]) -> Iterator[Judge]:
             case "prompt":
                 yield Judge("prompt", {"text": step["text"]})
             case "reply":
-                yield Judge("model_reply", {"text": step["text"], "final": step.get("final", False)})
+                yield Judge(
+                    "model_reply", {"text": step["text"], "final": step.get("final", False)}
+                )
             case _ if "result" in step or "error" in step:
                 failed = "error" in step
-                yield from called(step["tool"], step["args"], step["error" if failed else "result"], failed)
+                yield from called(
+                    step["tool"], step["args"], step["error" if failed else "result"], failed
+                )
             case _:
                 yield Judge("tool_call", {"tool": step["tool"], "args": step["args"]})

@@ -38,7 +38,9 @@ def _case(name: str, case: Written) -> Case:
 
 
 def _run(name: str, spec: RunSpec) -> dict[str, Any]:
-    return msgspec.structs.asdict(spec) | {"id": spec.id if spec.id else f"run-{name}" if name else "run"}
+    return msgspec.structs.asdict(spec) | {
+        "id": spec.id if spec.id else f"run-{name}" if name else "run"
+    }
 
 
 def _steps(step: Step) -> Iterator[Judge]:

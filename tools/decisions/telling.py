@@ -1,5 +1,5 @@
-"""What is told of a decision: everything that an agent, a person or replay sees of it, and nothing that differs between
-two runs of the same code."""
+"""What is told of a decision: everything that an agent, a person or replay sees of it, and nothing
+that differs between two runs of the same code."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LENGTH: Final = 16
 
 
 def of_decision(decision: Decision) -> Told:
-    """A decision as its caller has it. Words are left out that are those of the determining finding; big things that
-    only replay reads stand as their hashes."""
+    """A decision as its caller has it. Words are left out that are those of the determining
+    finding; big things that only replay reads stand as their hashes."""
     inputs, reply = decision.inputs, decision.inputs.reply
     own = decision.determining
     return _said(
@@ -51,7 +51,9 @@ def of_decision(decision: Decision) -> Told:
         refused=_records(inputs.refused),
         wrote=_records(decision.wrote),
         answers=[[name, _answer(answer)] for name, answer in inputs.answers],
-        reply=None if reply is None else [reply.go, list(reply.values), list(reply.actions), list(reply.settled)],
+        reply=None
+        if reply is None
+        else [reply.go, list(reply.values), list(reply.actions), list(reply.settled)],
         mode=inputs.mode,
         lost=inputs.lost,
         taken=inputs.taken,
@@ -60,8 +62,11 @@ def of_decision(decision: Decision) -> Told:
     )
 
 
-def of_record(moment: Moment, decision: Decision, notes: tuple[str, ...], hide: tuple[Patch, ...]) -> Told:
-    """A decision as it is written down: with what it is about, what it costs, and what goes ahead, by its hash."""
+def of_record(
+    moment: Moment, decision: Decision, notes: tuple[str, ...], hide: tuple[Patch, ...]
+) -> Told:
+    """A decision as it is written down: with what it is about, what it costs, and what goes ahead,
+    by its hash."""
     event = moment.events[0]
     return _said(
         stage=event.stage,
@@ -85,7 +90,9 @@ def of_record(moment: Moment, decision: Decision, notes: tuple[str, ...], hide: 
 
 def of_fact(fact: Fact) -> Told:
     """Something that is written down beside decisions."""
-    return _said(fact=fact.what, about=fact.about, by=fact.by, why=fact.why, data=digest(dict(fact.data)))
+    return _said(
+        fact=fact.what, about=fact.about, by=fact.by, why=fact.why, data=digest(dict(fact.data))
+    )
 
 
 def digest(value: Any) -> str:
@@ -107,7 +114,9 @@ def _other(value: Any) -> Any:
 
 def _said(**fields: Any) -> Told:
     """The fields that say something."""
-    return {name: value for name, value in fields.items() if value not in (None, "", [], {}, 0, False)}
+    return {
+        name: value for name, value in fields.items() if value not in (None, "", [], {}, 0, False)
+    }
 
 
 def _finding(finding: Finding) -> Told:

@@ -12,7 +12,8 @@ from stanchion.kernel.findings import Patch
 from tools.decisions.telling import Told, of_decision, of_fact, of_record
 
 LATE: Final = frozenset({"kernel.lookup_expired", "kernel.lookup_late"})
-"""Codes by which a decision says that an answer was not there in time: on a busy machine that is chance."""
+"""Codes by which a decision says that an answer was not there in time: on a busy machine that is
+chance."""
 
 
 class Written:
@@ -49,7 +50,9 @@ class Written:
         """Keep a decision; how long it took is no part of it."""
         self._told.append(of_record(moment, decision, notes, hide))
         self._last = decision
-        self.late = self.late or any(one.code in LATE for one in (*decision.findings, *decision.shadow))
+        self.late = self.late or any(
+            one.code in LATE for one in (*decision.findings, *decision.shadow)
+        )
         self._marks += 1
         self.wait()
         return self._marks

@@ -1,4 +1,5 @@
-"""Finding a state machine by playing it: every move is tried in every state that can be reached, on the real thing."""
+"""Finding a state machine by playing it: every move is tried in every state that can be reached, on
+the real thing."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -13,13 +14,15 @@ MOST = 50
 
 
 def explored(
-    begin: Callable[[], World], moves: Mapping[str, Callable[[World], object]], look: Callable[[World], str]
+    begin: Callable[[], World],
+    moves: Mapping[str, Callable[[World], object]],
+    look: Callable[[World], str],
 ) -> tuple[Step, ...]:
     """Every step that a move makes from one state to another, in the order in which they are found.
 
-    A state is what `look` says. Each move is tried in a world of its own, in which the shortest way to the state has
-    been gone again; so no move is seen that an earlier try has made possible. What a state does not show must not
-    matter for what follows: where it does, `look` has to say more.
+    A state is what `look` says. Each move is tried in a world of its own, in which the shortest way
+    to the state has been gone again; so no move is seen that an earlier try has made possible. What
+    a state does not show must not matter for what follows: where it does, `look` has to say more.
     """
     ways: dict[str, tuple[str, ...]] = {look(begin()): ()}
     waiting = deque(ways)
@@ -38,5 +41,7 @@ def explored(
                 ways[after] = (*ways[state], name)
                 waiting.append(after)
             if len(ways) > MOST:
-                raise ValueError(f"more than {MOST} states are found: have `look` tell fewer of them apart")
+                raise ValueError(
+                    f"more than {MOST} states are found: have `look` tell fewer of them apart"
+                )
     return tuple(steps)

@@ -29,7 +29,9 @@ def rooms(folder: Path = SOURCES, package: str = "stanchion") -> dict[str, Room]
         for file in sorted((folder / name).rglob("*.py")):
             source = file.read_text(encoding="utf-8")
             if not _mentioned(source, package).isdisjoint((names | {""}) - seen - {name}):
-                seen.update(room for room in _imported(source, package) if room in names and room != name)
+                seen.update(
+                    room for room in _imported(source, package) if room in names and room != name
+                )
         found[name] = Room(name, _holds(folder / name / "__init__.py"), frozenset(seen))
     return dict(sorted(found.items()))
 
@@ -47,7 +49,10 @@ def rows(found: dict[str, Room]) -> list[list[str]]:
     for name in sorted(found, key=lambda each: -level(each, found)):
         above = [depth[other] for other, room in found.items() if name in room.imports]
         depth[name] = 1 + max(above, default=-1)
-    return [sorted(name for name in depth if depth[name] == row) for row in range(1 + max(depth.values()))]
+    return [
+        sorted(name for name in depth if depth[name] == row)
+        for row in range(1 + max(depth.values()))
+    ]
 
 
 def steps(found: dict[str, Room]) -> dict[str, frozenset[str]]:
@@ -56,7 +61,9 @@ def steps(found: dict[str, Room]) -> dict[str, frozenset[str]]:
         name: frozenset(
             below
             for below in room.imports
-            if not any(below in _all_below(other, found) for other in room.imports if other != below)
+            if not any(
+                below in _all_below(other, found) for other in room.imports if other != below
+            )
         )
         for name, room in found.items()
     }
@@ -70,8 +77,9 @@ def _all_below(name: str, found: dict[str, Room]) -> set[str]:
 
 
 def _mentioned(source: str, package: str) -> set[str]:
-    """The rooms that a source could import, and "" where it imports from the package itself. To look for their names
-    takes a small part of the time of parsing, and most files import only what another of their room does."""
+    """The rooms that a source could import, and "" where it imports from the package itself. To
+    look for their names takes a small part of the time of parsing, and most files import only what
+    another of their room does."""
     return set(re.findall(rf"\b{re.escape(package)}(?:\.(\w+)| import\b)", source))
 
 

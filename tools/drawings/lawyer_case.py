@@ -1,4 +1,5 @@
-"""One turn of a weak player in a game of the benchmark: what it said, what became of that, and what the law did."""
+"""One turn of a weak player in a game of the benchmark: what it said, what became of that, and what
+the law did."""
 
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ GAME, PLAYER, TURN = "evidence-chain", "weak", 3
 
 
 class Said(NamedTuple):
-    """A reply, how layer 1 read it, what layer 2 foresaw, and what the model was told when it was asked again."""
+    """A reply, how layer 1 read it, what layer 2 foresaw, and what the model was told when it was
+    asked again."""
 
     reply: str
     read: str
@@ -24,7 +26,8 @@ class Said(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """A turn: its replies, the last of which was taken or not, the move that reached the law, and what it proved."""
+    """A turn: its replies, the last of which was taken or not, the move that reached the law, and
+    what it proved."""
 
     said: list[Said]
     taken: int
@@ -56,7 +59,11 @@ def turned() -> Turned:
     said = []
     for number, one in enumerate(asked):
         reply = str(reply_to(replies, one))
-        told = asked[number + 1].prompt.splitlines()[-1].removeprefix("- ") if number + 1 < len(asked) else ""
+        told = (
+            asked[number + 1].prompt.splitlines()[-1].removeprefix("- ")
+            if number + 1 < len(asked)
+            else ""
+        )
         read = read_move(reply, "lenient", SECOND)
         said.append(Said(reply, read.verdict.value, _ahead(fresh.foresee(read.move)), told))
     made = episode.trace.turns[0]
@@ -73,7 +80,9 @@ def _ahead(one: Foreseen) -> str:
     return f"{one.move.value}{claim}{', can bring evidence' if one.brings else ''}"
 
 
-def _asked(envelope: TutorEnvelope, replies: tuple[tuple[str, ...], ...]) -> tuple[list[Asked], Episode]:
+def _asked(
+    envelope: TutorEnvelope, replies: tuple[tuple[str, ...], ...]
+) -> tuple[list[Asked], Episode]:
     """What the model was asked in a turn, and how it ended."""
     playing = envelope.episode(turns=1)
     asked = [next(playing)]

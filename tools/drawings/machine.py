@@ -1,4 +1,5 @@
-"""A state machine as a picture: a column for each state, and a row with an arrow for each way from one to another."""
+"""A state machine as a picture: a column for each state, and a row with an arrow for each way from
+one to another."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,7 +19,8 @@ class Step(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """A thing that is always in one of some states: what it is, its states in order of severity, and its steps."""
+    """A thing that is always in one of some states: what it is, its states in order of severity,
+    and its steps."""
 
     title: str
     says: str
@@ -38,9 +40,15 @@ def joined(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 def drawn(machine: Machine) -> str:
     """The picture as SVG. Arrows to the left lead back, and are blue."""
-    for state in {state for step in machine.steps for state in (step.start, step.end)} - {*machine.states}:
-        raise ValueError(f"`{machine.title}` has a step of `{state}`, which is none of its states: name it there")
-    ordered = sorted(machine.steps, key=lambda step: tuple(map(machine.states.index, (step.start, step.end))))
+    for state in {state for step in machine.steps for state in (step.start, step.end)} - {
+        *machine.states
+    }:
+        raise ValueError(
+            f"`{machine.title}` has a step of `{state}`, which is none of its states: name it there"
+        )
+    ordered = sorted(
+        machine.steps, key=lambda step: tuple(map(machine.states.index, (step.start, step.end)))
+    )
     lines = [wrapped(step.on, WORDS) for step in ordered]
     each = (WIDTH - 2 * SIDE - WORDS) / len(machine.states)
     middles = {state: SIDE + WORDS + each * (at + 0.5) for at, state in enumerate(machine.states)}
@@ -58,7 +66,11 @@ def drawn(machine: Machine) -> str:
     for at, (step, words) in enumerate(zip(ordered, lines, strict=True)):
         height = _height(words)
         if at % 2 == 0:
-            pieces.insert(0, f'<rect x="8" y="{y:g}" width="{WIDTH - 16:g}" height="{height:g}" fill="#f7f9fb"/>')
+            pieces.insert(
+                0,
+                f'<rect x="8" y="{y:g}" width="{WIDTH - 16:g}" height="{height:g}" '
+                f'fill="#f7f9fb"/>',
+            )
         pieces += [text(SIDE, y + 17 + 14 * row, line, 11, SOFT) for row, line in enumerate(words)]
         pieces += _arrow(middles[step.start], middles[step.end], y + height / 2)
         y += height
@@ -70,13 +82,20 @@ def _height(words: list[str]) -> float:
 
 
 def _column(x: float, bottom: float) -> str:
-    return f'<path d="M{x:g},{TOP + HEAD - 4:g} V{bottom:g}" stroke="{EDGE}" stroke-dasharray="2 4"/>'
+    return (
+        f'<path d="M{x:g},{TOP + HEAD - 4:g} V{bottom:g}" stroke="{EDGE}" stroke-dasharray="2 4"/>'
+    )
 
 
 def _arrow(start: float, end: float, y: float) -> list[str]:
     """From a dot on one column to a head on the other; a step that stays is a ring."""
     if start == end:
-        return [f'<circle cx="{start:g}" cy="{y:g}" r="6" fill="none" stroke="{INK}" stroke-width="1.8"/>']
+        return [
+            (
+                f'<circle cx="{start:g}" cy="{y:g}" r="6" fill="none" stroke="{INK}" '
+                f'stroke-width="1.8"/>'
+            )
+        ]
     colour, ahead = (INK, -1) if end > start else (BACK, 1)
     head = f"M{end:g},{y:g} l{9 * ahead},-5 v10 z"
     return [

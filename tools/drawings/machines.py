@@ -1,4 +1,5 @@
-"""The state machines of Stanchion: the shield's from its own table, the others found by playing real shields."""
+"""The state machines of Stanchion: the shield's from its own table, the others found by playing
+real shields."""
 
 import contextlib
 from collections.abc import Callable
@@ -22,7 +23,8 @@ LATER = f"{PASSES}, and {AGAIN}"
 
 
 def shield_states() -> Machine:
-    """The states of a shield, and of every tool, agent and run in it, as the kernel's table has them."""
+    """The states of a shield, and of every tool, agent and run in it, as the kernel's table has
+    them."""
     steps = tuple([Step(_words(edge.start), _words(edge.end), edge.means) for edge in EDGES])
     says = "A fleet, a tenant, a tool, an agent and a run are each in one of five."
     return Machine("The states of a shield", says, tuple(map(_words, STATES)), steps)
@@ -38,7 +40,13 @@ class _Called:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore(self.clock)
-        guard = {"use": "breaker", "failure_threshold": 2, "successes": 2, "cooldown_s": 60, "probe_s": 30}
+        guard = {
+            "use": "breaker",
+            "failure_threshold": 2,
+            "successes": 2,
+            "cooldown_s": 60,
+            "probe_s": 30,
+        }
         shield = shield_for({"name": "p", "guards": [guard]}, clock=self.clock, store=self.store)
         self.shield, self.run, self.call = shield, shield.run("bot", id="r"), ""
 
@@ -54,7 +62,9 @@ class _Called:
 
     def fail(self) -> None:
         """The call that is under way fails."""
-        self.run.error("pay", ConnectionError("no route to host"), call=self.call if self.call else None)
+        self.run.error(
+            "pay", ConnectionError("no route to host"), call=self.call if self.call else None
+        )
 
     def work(self) -> None:
         """The call that is under way works."""
@@ -108,7 +118,8 @@ class _Asked:
         self.repeat()
 
     def repeat(self) -> None:
-        """The agent makes the call; where it is told that nobody has answered, it asks again, as it is told."""
+        """The agent makes the call; where it is told that nobody has answered, it asks again, as it
+        is told."""
         try:
             self.run.call(ScriptedTool("paid", name="pay"), amount=5)
         except Refused as refused:
@@ -148,7 +159,12 @@ def ticket() -> Machine:
     alone = {step.start for step in found if step.on in (AGAIN, PASSES)}
     steps = joined([step for step in found if step.on != LATER or step.start not in alone])
     states = ("open", "approved", "denied", "withdrawn", "expired", "used")
-    return Machine("The states of a ticket", "Found by playing a call that a person is asked about.", states, steps)
+    return Machine(
+        "The states of a ticket",
+        "Found by playing a call that a person is asked about.",
+        states,
+        steps,
+    )
 
 
 class _Working:
@@ -157,7 +173,13 @@ class _Working:
     def __init__(self) -> None:
         self.clock = FakeClock()
         waits = {"prompt": "May it be paid?", "timeout_s": 60, "scope": "run"}
-        asks = {"use": "rule", "id": "ask", "when": "event.tool == 'pay'", "action": "escalate", "pause": waits}
+        asks = {
+            "use": "rule",
+            "id": "ask",
+            "when": "event.tool == 'pay'",
+            "action": "escalate",
+            "pause": waits,
+        }
         ends = {"use": "rule", "id": "end", "when": "event.tool == 'leak'", "action": "halt"}
         self.shield = shield_for({"name": "p", "guards": [asks, ends]}, clock=self.clock)
         self.run, self.ticket = self.shield.run("bot", id="r"), ""
@@ -197,4 +219,9 @@ def run() -> Machine:
     }
     steps = joined(explored(_Working, moves, _Working.state))
     states = ("at work", "paused", "halted", "ended", "cancelled")
-    return Machine("The states of a run", "Found by playing a run, under a rule that has it wait.", states, steps)
+    return Machine(
+        "The states of a run",
+        "Found by playing a run, under a rule that has it wait.",
+        states,
+        steps,
+    )

@@ -1,4 +1,5 @@
-"""SVG by hand: boxes with words in them, and lines between them, readable on a light page and on a dark one."""
+"""SVG by hand: boxes with words in them, and lines between them, readable on a light page and on a
+dark one."""
 
 import textwrap
 from html import escape
@@ -29,11 +30,13 @@ def boxed(box: Box, title: str, words: str = "") -> list[str]:
     """A box with a title and words below it."""
     lines = wrapped(words, box.width)
     said = [
-        f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}" rx="7" fill="{box.fill}" '
-        f'stroke="{EDGE}"/>',
+        f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}" rx="7" '
+        f'fill="{box.fill}" stroke="{EDGE}"/>',
         text(box.x + 10, box.y + 20, title, 13, INK, bold=True),
     ]
-    return said + [text(box.x + 10, box.y + 37 + 14 * row, line, 11, SOFT) for row, line in enumerate(lines)]
+    return said + [
+        text(box.x + 10, box.y + 37 + 14 * row, line, 11, SOFT) for row, line in enumerate(lines)
+    ]
 
 
 def wrapped(words: str, width: float) -> list[str]:
@@ -46,7 +49,9 @@ def height_of(words: str, width: float) -> float:
     return 32 + 14 * len(wrapped(words, width)) + 8
 
 
-def text(x: float, y: float, words: str, size: int, fill: str, anchor: str = "start", bold: bool = False) -> str:
+def text(
+    x: float, y: float, words: str, size: int, fill: str, anchor: str = "start", bold: bool = False
+) -> str:
     """One line of text."""
     weight = ' font-weight="600"' if bold else ""
     place = f'x="{x:g}" y="{y:g}" font-size="{size}" fill="{fill}" text-anchor="{anchor}"{weight}'
@@ -58,8 +63,8 @@ def arrow(x1: float, y1: float, x2: float, y2: float, dashed: bool = False) -> s
     bend = (y1 + y2) / 2
     dash = ' stroke-dasharray="4 4"' if dashed else ""
     return (
-        f'<path d="M{x1:g},{y1:g} C{x1:g},{bend:g} {x2:g},{bend:g} {x2:g},{y2:g}" fill="none" stroke="{EDGE}" '
-        f'stroke-width="1.4" marker-end="url(#to)"{dash}/>'
+        f'<path d="M{x1:g},{y1:g} C{x1:g},{bend:g} {x2:g},{bend:g} {x2:g},{y2:g}" fill="none" '
+        f'stroke="{EDGE}" stroke-width="1.4" marker-end="url(#to)"{dash}/>'
     )
 
 
@@ -67,10 +72,11 @@ def picture(width: float, height: float, title: str, drawn: list[str]) -> str:
     """The whole picture; its title is what is read out instead of it."""
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-            f'height="{height:g}" role="img" {FONT}>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+            f'width="{width:g}" height="{height:g}" role="img" {FONT}>',
             f"<title>{escape(title)}</title>",
-            '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+            '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+            'markerHeight="7" orient="auto">'
             f'<path d="M0,0 L8,4 L0,8 z" fill="{EDGE}"/></marker></defs>',
             f'<rect width="{width:g}" height="{height:g}" rx="10" fill="{PAPER}"/>',
             *drawn,

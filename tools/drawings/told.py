@@ -1,4 +1,5 @@
-"""What functions say of themselves: the first sentence of their docstrings, and the phases that they number."""
+"""What functions say of themselves: the first sentence of their docstrings, and the phases that
+they number."""
 
 import ast
 import re
@@ -35,7 +36,11 @@ def returning(place: str) -> frozenset[int]:
 def phases(place: str) -> list[str]:
     """The phases that a function numbers, in its docstring or in comments, in their order."""
     node = _function(place)
-    lines = (SOURCES / place.split(":")[0]).read_text(encoding="utf-8").splitlines()[node.lineno - 1 : node.end_lineno]
+    lines = (
+        (SOURCES / place.split(":")[0])
+        .read_text(encoding="utf-8")
+        .splitlines()[node.lineno - 1 : node.end_lineno]
+    )
     found: list[str] = []
     for line in lines:
         text = line.strip()
@@ -43,16 +48,25 @@ def phases(place: str) -> list[str]:
         begins = _NUMBERED.fullmatch(bare)
         if begins and int(begins[1]) == len(found) + 1:
             found.append(begins[2])
-        elif found and bare and (text.startswith("#") or _goes_on(line, node)) and not _NUMBERED.fullmatch(bare):
+        elif (
+            found
+            and bare
+            and (text.startswith("#") or _goes_on(line, node))
+            and not _NUMBERED.fullmatch(bare)
+        ):
             found[-1] += f" {bare}"
     if len(found) < 2:
-        raise ValueError(f"`{place}` numbers no phases: number them, in its docstring or in comments")
+        raise ValueError(
+            f"`{place}` numbers no phases: number them, in its docstring or in comments"
+        )
     return [each.replace("`", "") for each in found]
 
 
 def _goes_on(line: str, node: ast.FunctionDef) -> bool:
     """Whether a line goes on with what a docstring's list has begun."""
-    return line.startswith(" " * (node.col_offset + 7)) and line.strip() in (ast.get_docstring(node) or "")
+    return line.startswith(" " * (node.col_offset + 7)) and line.strip() in (
+        ast.get_docstring(node) or ""
+    )
 
 
 def _function(place: str) -> ast.FunctionDef:

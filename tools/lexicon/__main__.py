@@ -1,4 +1,5 @@
-"""`python -m tools.lexicon WORDNET`: write the lexicon of the prose readings from a folder with WordNet's files."""
+"""`python -m tools.lexicon WORDNET`: write the lexicon of the prose readings from a folder with
+WordNet's files."""
 
 from __future__ import annotations
 
@@ -12,7 +13,17 @@ from typing import Any, Final
 import yaml
 
 from stanchion.readings.prose.lexicon import FILE, Mark, stem
-from tools.lexicon.wordnet import ABOVE, ADJECTIVE, BELOW, DERIVED, GROUPED, NOUN, VERB, WordNet, is_word
+from tools.lexicon.wordnet import (
+    ABOVE,
+    ADJECTIVE,
+    BELOW,
+    DERIVED,
+    GROUPED,
+    NOUN,
+    VERB,
+    WordNet,
+    is_word,
+)
 
 SEEDS: Final = Path(__file__).with_name("seeds.yaml")
 TARGET: Final = Path(__file__).resolve().parents[2] / "src/stanchion/readings/prose" / FILE
@@ -41,7 +52,11 @@ class Lexicon:
         self._relate()
         self._mark_seeds()
         known = sorted({*self.marks, *self.near, *self.wide})
-        return [self._line(word) for word in known if self.marks[word] or self.near[word] or self.wide[word]]
+        return [
+            self._line(word)
+            for word in known
+            if self.marks[word] or self.near[word] or self.wide[word]
+        ]
 
     def _line(self, word: str) -> str:
         near = sorted(self.near[word] - {word})
@@ -57,12 +72,16 @@ class Lexicon:
 
     def _mark_verbs(self) -> None:
         uses = self._net.uses
-        verbs = {word for word, part in self._net.words if part == VERB and self._is_verb(word)} | self._modern
+        verbs = {
+            word for word, part in self._net.words if part == VERB and self._is_verb(word)
+        } | self._modern
         for word in verbs:
             self._mark(word, Mark.VERB)
             self.marks[word].add(Mark.BASE)
             only = (word, NOUN) not in self._net.words
-            if (only or uses[word, VERB] > 3 * uses[word, NOUN]) and word not in self._weak | self._texts:
+            if (
+                only or uses[word, VERB] > 3 * uses[word, NOUN]
+            ) and word not in self._weak | self._texts:
                 self._mark(word, Mark.ONLY_VERB)
         for form, base in self._net.irregular():
             if is_word(form) and len(form) > 3 and base in verbs and not form.endswith("ing"):
@@ -122,7 +141,10 @@ class Lexicon:
         """The nouns that are made of a verb are near it: payment and pay."""
         for sense in self._net.of(word, VERB, SENSES):
             for pointer, other in self._net.related(sense, DERIVED, NOUN):
-                if not (pointer.source and pointer.target) or sense.words[pointer.source - 1] != word:
+                if (
+                    not (pointer.source and pointer.target)
+                    or sense.words[pointer.source - 1] != word
+                ):
                     continue
                 noun = other.words[pointer.target - 1]
                 if noun[:4] == word[:4]:
@@ -144,7 +166,9 @@ def main() -> None:
     """Write the lexicon."""
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
-    lines = Lexicon(WordNet(Path(sys.argv[1])), yaml.safe_load(SEEDS.read_text(encoding="utf-8"))).build()
+    lines = Lexicon(
+        WordNet(Path(sys.argv[1])), yaml.safe_load(SEEDS.read_text(encoding="utf-8"))
+    ).build()
     TARGET.write_bytes(zlib.compress("\n".join(lines).encode(), 9))
     print(f"{len(lines):,} words, {TARGET.stat().st_size:,} bytes")
 

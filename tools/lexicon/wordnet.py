@@ -1,4 +1,5 @@
-"""WordNet as its files have it: words, their senses, how often they are used, and what the senses are related to."""
+"""WordNet as its files have it: words, their senses, how often they are used, and what the senses
+are related to."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ GROUPED: Final = "$"
 
 
 class Pointer(NamedTuple):
-    """How one sense is related to another; `source` and `target` number the words that are, 0 where all are."""
+    """How one sense is related to another; `source` and `target` number the words that are, 0 where
+    all are."""
 
     symbol: str
     offset: str
@@ -44,7 +46,8 @@ class WordNet:
 
     @cached_property
     def uses(self) -> Counter[tuple[str, str]]:
-        """How often a word is used as a noun, a verb or an adjective in texts whose senses were marked."""
+        """How often a word is used as a noun, a verb or an adjective in texts whose senses were
+        marked."""
         found: Counter[tuple[str, str]] = Counter()
         for line in self._lines("cntlist.rev"):
             key, _, number = line.split()
@@ -77,7 +80,9 @@ class WordNet:
         """The senses of a word, the most used first."""
         return [self.senses[part, offset] for offset in self.words.get((word, part), ())[:most]]
 
-    def related(self, sense: Sense, symbols: str, part: str = "") -> Iterator[tuple[Pointer, Sense]]:
+    def related(
+        self, sense: Sense, symbols: str, part: str = ""
+    ) -> Iterator[tuple[Pointer, Sense]]:
         """The senses that a sense is related to in one of these ways."""
         for pointer in sense.pointers:
             if pointer.symbol in symbols and pointer.part in FILES and part in ("", pointer.part):

@@ -1,4 +1,5 @@
-"""Play the public conformance suite and `server-everything` with the proxy and without it: `make test-mcp`."""
+"""Play the public conformance suite and `server-everything` with the proxy and without it: `make
+test-mcp`."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ def main(node: Path) -> int:
         lost = _conformance(node, proxy) + _everything(node, proxy)
     for line in lost:
         print(f"lost: {line}")
-    print("nothing is lost behind the proxy" if not lost else f"{len(lost)} things are lost behind the proxy")
+    print(
+        "nothing is lost behind the proxy"
+        if not lost
+        else f"{len(lost)} things are lost behind the proxy"
+    )
     return 1 if lost else 0
 
 
@@ -47,21 +52,37 @@ def _conformance(node: Path, proxy: Sequence[str]) -> list[str]:
     with _serving([*fixture, str(port)], port):
         plain = _passed(node, port)
         if not plain:
-            raise SystemExit("the conformance suite does not run: see that Node 22 or later is installed")
+            raise SystemExit(
+                "the conformance suite does not run: see that Node 22 or later is installed"
+            )
         print(f"conformance without the proxy: {len(plain)} checks pass")
-        with _serving([*proxy, "--listen", f"127.0.0.1:{before}", "--url", f"http://127.0.0.1:{port}/mcp"], before):
+        with _serving(
+            [*proxy, "--listen", f"127.0.0.1:{before}", "--url", f"http://127.0.0.1:{port}/mcp"],
+            before,
+        ):
             over_http = _passed(node, before)
         with _serving([*proxy, "--listen", f"127.0.0.1:{beside}", "--", *fixture], beside):
             over_streams = _passed(node, beside)
     print(f"behind it over HTTP: {len(over_http)}; with a process behind it: {len(over_streams)}")
     ways = {"HTTP": over_http, "a process": over_streams}
-    return [f"conformance, {way}: {check}" for way, came in ways.items() for check in sorted(plain - came)]
+    return [
+        f"conformance, {way}: {check}"
+        for way, came in ways.items()
+        for check in sorted(plain - came)
+    ]
 
 
 def _passed(node: Path, port: int) -> set[str]:
     """The checks that pass at an address, each with its scenario."""
     with tempfile.TemporaryDirectory() as results:
-        words = [str(node / "conformance"), "server", "--url", f"http://127.0.0.1:{port}/mcp", "--suite", "all"]
+        words = [
+            str(node / "conformance"),
+            "server",
+            "--url",
+            f"http://127.0.0.1:{port}/mcp",
+            "--suite",
+            "all",
+        ]
         subprocess.run([*words, "-o", results], check=False, capture_output=True, timeout=500)
         passed: set[str] = set()
         for file in Path(results).rglob("checks.json"):

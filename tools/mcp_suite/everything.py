@@ -1,4 +1,5 @@
-"""`server-everything` with the proxy and without it: each thing that it has, asked for in both ways and compared."""
+"""`server-everything` with the proxy and without it: each thing that it has, asked for in both ways
+and compared."""
 
 from __future__ import annotations
 
@@ -45,12 +46,16 @@ class Person:
     async def sample(self, context: Any, params: Any) -> types.CreateMessageResult:
         """Answer as a model."""
         self.heard.append(("sampled", len(params.messages)))
-        return types.CreateMessageResult(role="assistant", content=types.TextContent(text="hello"), model="m")
+        return types.CreateMessageResult(
+            role="assistant", content=types.TextContent(text="hello"), model="m"
+        )
 
     async def roots(self, context: Any) -> types.ListRootsResult:
         """Name a folder."""
         self.heard.append("roots")
-        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": "file:///tmp", "name": "tmp"})])
+        return types.ListRootsResult(
+            roots=[types.Root.model_validate({"uri": "file:///tmp", "name": "tmp"})]
+        )
 
     async def log(self, params: Any) -> None:
         """Hear a log message."""
@@ -62,7 +67,8 @@ class Person:
 
 
 def differences(plain: Sequence[str], behind: Sequence[str]) -> tuple[int, list[str]]:
-    """How many things were compared, and which of them are not there or not the same behind the proxy."""
+    """How many things were compared, and which of them are not there or not the same behind the
+    proxy."""
     one, other = anyio.run(_seen, plain), anyio.run(_seen, behind)
     lost = [
         f"{name}: {_short(came)} became {_short(other.get(name))}"
@@ -86,7 +92,10 @@ async def _seen(words: Sequence[str]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     async with Client(server, **options) as client:
         await anyio.sleep(1)  # it asks for the folders of its client by itself
-        seen["server"] = (client.server_info.name if client.server_info else "", client.instructions)
+        seen["server"] = (
+            client.server_info.name if client.server_info else "",
+            client.instructions,
+        )
         for part in ("tools", "resources", "prompts", "logging", "completions"):
             seen[f"capability {part}"] = getattr(client.server_capabilities, part) is not None
         await _lists(client, seen)
@@ -100,14 +109,20 @@ async def _lists(client: Client, seen: dict[str, Any]) -> None:
     for prompt in (await client.list_prompts()).prompts:
         seen[f"prompt {prompt.name}"] = prompt.model_dump()
         given = {each.name: "paris" for each in prompt.arguments or []}
-        seen[f"prompt {prompt.name} got"] = await _came(lambda p=prompt, g=given: client.get_prompt(p.name, g))  # type: ignore[misc]
+        seen[f"prompt {prompt.name} got"] = await _came(
+            lambda p=prompt, g=given: client.get_prompt(p.name, g)  # type: ignore[misc]
+        )
     for template in (await client.list_resource_templates()).resource_templates:
         seen[f"template {template.uri_template}"] = template.model_dump()
         uri = re.sub(r"\{\w+\}", "1", template.uri_template)
-        seen[f"template {template.uri_template} read"] = await _came(lambda u=uri: client.read_resource(u))  # type: ignore[misc]
+        seen[f"template {template.uri_template} read"] = await _came(
+            lambda u=uri: client.read_resource(u)  # type: ignore[misc]
+        )
     for resource in (await client.list_resources()).resources:
         seen[f"resource {resource.uri}"] = resource.model_dump()
-        seen[f"resource {resource.uri} read"] = await _came(lambda r=resource: client.read_resource(r.uri))  # type: ignore[misc]
+        seen[f"resource {resource.uri} read"] = await _came(
+            lambda r=resource: client.read_resource(r.uri)  # type: ignore[misc]
+        )
 
 
 async def _calls(client: Client, person: Person, seen: dict[str, Any]) -> None:
@@ -119,14 +134,18 @@ async def _calls(client: Client, person: Person, seen: dict[str, Any]) -> None:
         seen[f"call {tool.name}"] = await _came(
             lambda t=tool, a=args: client.call_tool(t.name, a, progress_callback=person.progress)  # type: ignore[misc]
         )
-        seen[f"call {tool.name} heard"] = sorted({str(each) for each in person.heard if each != "log"})
+        seen[f"call {tool.name} heard"] = sorted(
+            {str(each) for each in person.heard if each != "log"}
+        )
 
 
 def _arguments(schema: dict[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name in schema.get("required", []):
         about = schema.get("properties", {}).get(name, {})
-        given[name] = about.get("default", about.get("enum", [SAMPLES.get(about.get("type", "string"), "x")])[0])
+        given[name] = about.get(
+            "default", about.get("enum", [SAMPLES.get(about.get("type", "string"), "x")])[0]
+        )
     return given
 
 

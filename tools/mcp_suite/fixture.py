@@ -15,13 +15,22 @@ from mcp.server import Server
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.shared.message import ServerMessageMetadata
 
-PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+PIXEL: Final = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAA"
+    "B"
+    "JRU5ErkJggg=="
+)
 SOUND: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
 NOTHING: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
-    "$defs": {"address": {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
+    "$defs": {
+        "address": {
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
     "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
     "additionalProperties": False,
 }
@@ -37,7 +46,11 @@ TITLED: Final = [{"const": f"value{number}", "title": f"Option {number}"} for nu
 ENUMS: Final[dict[str, Any]] = {
     "untitledSingle": {"type": "string", "enum": OPTIONS},
     "titledSingle": {"type": "string", "oneOf": TITLED},
-    "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["One", "Two", "Three"]},
+    "legacyEnum": {
+        "type": "string",
+        "enum": ["opt1", "opt2", "opt3"],
+        "enumNames": ["One", "Two", "Three"],
+    },
     "untitledMulti": {"type": "array", "items": {"type": "string", "enum": OPTIONS}},
     "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
 }
@@ -79,7 +92,9 @@ async def _progress(context: Any, args: dict[str, Any]) -> dict[str, Any]:
 
 async def _samples(context: Any, args: dict[str, Any]) -> dict[str, Any]:
     message = types.SamplingMessage(role="user", content=types.TextContent(text=args["prompt"]))
-    asked = types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[message], max_tokens=100))
+    asked = types.CreateMessageRequest(
+        params=types.CreateMessageRequestParams(messages=[message], max_tokens=100)
+    )
     related = ServerMessageMetadata(related_request_id=context.request_id)
     answer = await context.session.send_request(asked, types.CreateMessageResult, metadata=related)
     return _content(_text(f"LLM response: {getattr(answer.content, 'text', '')}"))
@@ -89,8 +104,12 @@ def _elicits(message: str, properties: dict[str, Any], required: list[str]) -> A
     async def ask(context: Any, args: dict[str, Any]) -> dict[str, Any]:
         schema = {"type": "object", "properties": properties, "required": required}
         words = args.get("message", message)
-        answer = await context.session.elicit_form(words, schema, related_request_id=context.request_id)
-        return _content(_text(f"Elicitation completed: action={answer.action}, content={answer.content}"))
+        answer = await context.session.elicit_form(
+            words, schema, related_request_id=context.request_id
+        )
+        return _content(
+            _text(f"Elicitation completed: action={answer.action}, content={answer.content}")
+        )
 
     return ask
 
@@ -113,14 +132,20 @@ TOOLS: Final[dict[str, Any]] = {
     "test_simple_text": _gives(_text("This is a simple text response for testing.")),
     "test_image_content": _gives(_image()),
     "test_audio_content": _gives({"type": "audio", "data": SOUND, "mimeType": "audio/wav"}),
-    "test_embedded_resource": _gives(_embedded("test://embedded-resource", "text/plain", "An embedded resource.")),
+    "test_embedded_resource": _gives(
+        _embedded("test://embedded-resource", "text/plain", "An embedded resource.")
+    ),
     "test_multiple_content_types": _gives(
         _text("Multiple content types test:"),
         _image(),
-        _embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+        _embedded(
+            "test://mixed-content-resource", "application/json", '{"test":"data","value":123}'
+        ),
     ),
     "test_tool_with_logging": _logs,
-    "test_error_handling": _gives(_text("This tool intentionally returns an error for testing"), failed=True),
+    "test_error_handling": _gives(
+        _text("This tool intentionally returns an error for testing"), failed=True
+    ),
     "test_tool_with_progress": _progress,
     "test_sampling": _samples,
     "test_elicitation": _elicits("who are you?", WHO, ["username", "email"]),
@@ -135,7 +160,11 @@ async def _list_tools(context: Any, params: Any) -> Any:
     schemas = {"json_schema_2020_12_tool": SCHEMA}
     return {
         "tools": [
-            {"name": name, "description": f"The tool {name}.", "inputSchema": schemas.get(name, NOTHING)}
+            {
+                "name": name,
+                "description": f"The tool {name}.",
+                "inputSchema": schemas.get(name, NOTHING),
+            }
             for name in TOOLS
         ]
     }
@@ -147,7 +176,11 @@ async def _call_tool(context: Any, params: Any) -> Any:
 
 async def _list_resources(context: Any, params: Any) -> Any:
     names = ("static-text", "static-binary", "watched-resource")
-    return {"resources": [{"uri": f"test://{name}", "name": name, "description": "A resource."} for name in names]}
+    return {
+        "resources": [
+            {"uri": f"test://{name}", "name": name, "description": "A resource."} for name in names
+        ]
+    }
 
 
 async def _templates(context: Any, params: Any) -> Any:
@@ -162,8 +195,17 @@ async def _read(context: Any, params: Any) -> Any:
 
 
 async def _prompts(context: Any, params: Any) -> Any:
-    names = ("simple_prompt", "prompt_with_arguments", "prompt_with_embedded_resource", "prompt_with_image")
-    return {"prompts": [{"name": f"test_{name}", "description": f"The prompt {name}."} for name in names]}
+    names = (
+        "simple_prompt",
+        "prompt_with_arguments",
+        "prompt_with_embedded_resource",
+        "prompt_with_image",
+    )
+    return {
+        "prompts": [
+            {"name": f"test_{name}", "description": f"The prompt {name}."} for name in names
+        ]
+    }
 
 
 async def _prompt(context: Any, params: Any) -> Any:
@@ -171,7 +213,9 @@ async def _prompt(context: Any, params: Any) -> Any:
     blocks = {
         "test_simple_prompt": [_text("This is a simple prompt for testing.")],
         "test_prompt_with_arguments": [_text(f"Prompt with arguments: {given}")],
-        "test_prompt_with_embedded_resource": [_embedded(given.get("resourceUri", "test://x"), "text/plain", "words")],
+        "test_prompt_with_embedded_resource": [
+            _embedded(given.get("resourceUri", "test://x"), "text/plain", "words")
+        ],
         "test_prompt_with_image": [_image(), _text("Please analyze the image above.")],
     }[params.name]
     return {"messages": [{"role": "user", "content": block} for block in blocks]}
@@ -188,7 +232,9 @@ async def _nothing(context: Any, params: Any) -> Any:
 def server() -> Server[Any]:
     """The server."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # logging levels are of the older era, which the suite is about
+        warnings.simplefilter(
+            "ignore"
+        )  # logging levels are of the older era, which the suite is about
         return Server(
             "fixture",
             version="1",
@@ -217,7 +263,9 @@ class Events(EventStore):
         self._kept.append((stream_id, message))
         return str(len(self._kept))
 
-    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+    async def replay_events_after(
+        self, last_event_id: str, send_callback: EventCallback
+    ) -> str | None:
         """Send what came after a message on the same stream."""
         at = int(last_event_id)
         stream = self._kept[at - 1][0]

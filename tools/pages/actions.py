@@ -20,7 +20,14 @@ def render() -> str:
     """Render one table for each stage."""
     lines = [INTRODUCTION.format(actions=", ".join(f"`{action.name}`" for action in Action))]
     for stage in Stage:
-        lines += [f"## {stage}", "", f"Caught: {CAUGHT[stage]}.", "", "| action | what happens |", "|---|---|"]
+        lines += [
+            f"## {stage}",
+            "",
+            f"Caught: {CAUGHT[stage]}.",
+            "",
+            "| action | what happens |",
+            "|---|---|",
+        ]
         happens = carried(stage)
         for action in Action:
             words = TABLE[stage].get(action)

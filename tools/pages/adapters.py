@@ -1,4 +1,5 @@
-"""The table of adapters: which behaviour each has shown in its framework, as its tests have found it."""
+"""The table of adapters: which behaviour each has shown in its framework, as its tests have found
+it."""
 
 from __future__ import annotations
 
@@ -29,9 +30,17 @@ def render() -> str:
     """The page."""
     found = [kept(name) for name in adapters() if file_of(name).exists()]
     parts = [INTRODUCTION, _table(found), "## Pauses and streams\n", _hosts(found)]
-    probes = [(one.adapter, name, cell.probe) for one in found for name, cell in one.cells.items() if cell.probe]
+    probes = [
+        (one.adapter, name, cell.probe)
+        for one in found
+        for name, cell in one.cells.items()
+        if cell.probe
+    ]
     if probes:
-        lines = [f"- `{adapter}`, {name}: `{probe}` in `{HERE / adapter}`" for adapter, name, probe in probes]
+        lines = [
+            f"- `{adapter}`, {name}: `{probe}` in `{HERE / adapter}`"
+            for adapter, name, probe in probes
+        ]
         parts += ["## Out of reach\n", "\n".join(lines) + "\n"]
     return "\n".join(parts).rstrip("\n") + "\n"
 
@@ -57,5 +66,7 @@ def _hosts(found: list[Result]) -> str:
     ]
     for one in found:
         versions = ", ".join([f"`{name}` {version}" for name, version in one.versions.items()])
-        lines.append(f"| `{one.adapter}` | {versions} | {PAUSES[one.pause]} | {STREAMS[one.stream]} |")
+        lines.append(
+            f"| `{one.adapter}` | {versions} | {PAUSES[one.pause]} | {STREAMS[one.stream]} |"
+        )
     return "\n".join(lines) + "\n"

@@ -121,7 +121,9 @@ def _line(row: Open | Done | Ruled) -> str:
     says = row.says.replace("|", "\\|")
     match row:
         case Done():
-            modules, tests = ("<br>".join(f"`{one}`" for one in each) for each in (row.modules, row.tests))
+            modules, tests = (
+                "<br>".join(f"`{one}`" for one in each) for each in (row.modules, row.tests)
+            )
             return f"| {says} | {modules} | {tests} |"
         case Ruled():
             return f"| {says} | ruled: {row.ruling} | |"

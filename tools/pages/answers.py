@@ -70,9 +70,14 @@ def render() -> str:
     lines = [f"| how | {' | '.join(RISKS)} |", f"|---|{'---|' * len(RISKS)}"]
     for words, (way, enrolled) in WAYS.items():
         answering = Answering(way, "ann", OPERATOR, (), enrolled)
-        lines.append(f"| {words} | {' | '.join(_reach(asked, answering) for asked in RISKS.values())} |")
+        lines.append(
+            f"| {words} | {' | '.join(_reach(asked, answering) for asked in RISKS.values())} |"
+        )
     roles = ("any other role", SUPERVISOR, OPERATOR)
-    modes = [f"| mode | {' | '.join(_code(role) for role in roles)} |", f"|---|{'---|' * len(roles)}"]
+    modes = [
+        f"| mode | {' | '.join(_code(role) for role in roles)} |",
+        f"|---|{'---|' * len(roles)}",
+    ]
     for mode in MODES:
         said = " | ".join("yes" if may_bypass(mode, role) else "–" for role in roles)
         modes.append(f"| `{mode if mode != NORMAL else 'normal'}` | {said} |")

@@ -31,12 +31,19 @@ beyond 2^53 - 1 have no canonical form, nor has what is more than 64 levels deep
 """
 
 WHY = {
-    Reason.UNREADABLE: "there is no such plain file, it is neither JSON nor YAML, or it was cut off",
+    Reason.UNREADABLE: (
+        "there is no such plain file, it is neither JSON nor YAML, or it was cut off"
+    ),
     Reason.TOO_LARGE: "it is larger than a bundle can be",
-    Reason.ALIASES: "it has an anchor or an alias of YAML, with which a few bytes can become gigabytes",
+    Reason.ALIASES: (
+        "it has an anchor or an alias of YAML, with which a few bytes can become gigabytes"
+    ),
     Reason.DUPLICATE_KEY: "a key is there twice",
     Reason.UNKNOWN_KEY: "it has a key that is not on this page",
-    Reason.BAD_VALUE: "a key is missing, its value is not of its type, or `task_template` has other places to fill in",
+    Reason.BAD_VALUE: (
+        "a key is missing, its value is not of its type, or `task_template` has "
+        "other places to fill in"
+    ),
     Reason.NEWER: "its `bundle_version` is newer than {version}",
     Reason.NO_HASH: "it has no `bundle_hash`: nobody has frozen it",
     Reason.WRONG_HASH: "it was changed after it was frozen",

@@ -32,7 +32,10 @@ def render() -> str:
     lines = [INTRODUCTION]
     for mode in MODES:
         lines += [f"## Mode `{mode if mode else 'standard'}`", ""]
-        lines += [f"| requires_approval | urgency | {' | '.join(TIMES)} |", "|---|---|" + "---|" * len(TIMES)]
+        lines += [
+            f"| requires_approval | urgency | {' | '.join(TIMES)} |",
+            "|---|---|" + "---|" * len(TIMES),
+        ]
         for role in (*below, SUPERVISOR, OPERATOR):
             for urgency in Urgency:
                 asked = _asked(urgency, authorities(role, roles, mode), terms)

@@ -38,7 +38,8 @@ def render() -> str:
 
 
 def _areas() -> set[str]:
-    """The areas of shipped codes: what a test or an application declared besides does not belong here."""
+    """The areas of shipped codes: what a test or an application declared besides does not belong
+    here."""
     shipped = [f"stanchion.guards.{name}" for name in stanchion.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
     others = (approvals, broker, clients, ledger, http, rules, sequences)

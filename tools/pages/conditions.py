@@ -212,7 +212,17 @@ MEANINGS = {
 def render() -> str:
     """Render the language from its own tables."""
     return "\n".join(
-        [INTRODUCTION, GRAMMAR, *_names(), VALUES, *_functions(), PATHS, _derived(), *_limits(), OUTSIDE],
+        [
+            INTRODUCTION,
+            GRAMMAR,
+            *_names(),
+            VALUES,
+            *_functions(),
+            PATHS,
+            _derived(),
+            *_limits(),
+            OUTSIDE,
+        ],
     )
 
 
@@ -220,7 +230,11 @@ def _names() -> list[str]:
     lines = [
         "## Names",
         "",
-        "`?` marks what may be null. `names` is a set that may hold globs; it is asked with `in`. The fields of",
+        (
+            "`?` marks what may be null. `names` is a set that may hold globs; it is asked with "
+            "`in`. "
+            "The fields of"
+        ),
         "`event` are those of the [events](events.md); where a stage has no such field it is null.",
         "",
         "| name | type | meaning |",
@@ -235,7 +249,14 @@ def _names() -> list[str]:
 
 def _of_field(field: str) -> str:
     """What the page of events says of a field, at the first stage that has it."""
-    said = next((words for key, words in FIELDS.items() if key in (field, f"{key.partition('.')[0]}.{field}")), None)
+    said = next(
+        (
+            words
+            for key, words in FIELDS.items()
+            if key in (field, f"{key.partition('.')[0]}.{field}")
+        ),
+        None,
+    )
     assert said is not None, f"say in MEANINGS what `event.{field}` means"
     return said
 
@@ -249,9 +270,14 @@ def _functions() -> list[str]:
     lines += [f"| `{each.shown}` | {each.meaning} |" for each in FUNCTIONS.values()]
     for macro in MACROS.values():
         written, _, meaning = macro.partition(": ")
-        lines.append(f"| {' or '.join(f'`{form}`' for form in written.split(' or '))} | {meaning} |")
+        lines.append(
+            f"| {' or '.join(f'`{form}`' for form in written.split(' or '))} | {meaning} |"
+        )
     lines += ["| `has(a.b)` | whether a map has a field, or an event a value for a name |", ""]
-    over = "Over a map, macros visit its keys. `matches` may also be written `matches(text, r'pattern')`, and `size` as"
+    over = (
+        "Over a map, macros visit its keys. `matches` may also be written `matches(text, "
+        "r'pattern')`, and `size` as"
+    )
     return [*lines, over, "`x.size()`.", ""]
 
 
@@ -290,9 +316,12 @@ def _limits() -> list[str]:
         "steps of one evaluation": limits.STEPS,
     }
     steps = (
-        "The first eight are refused at load, the last two are errors of the evaluation. A step is an element that a"
-        " macro visits (more for a long body) or that a comparison looks at, 64 characters of a text that is put"
-        " together, 256 characters that a regular expression searches, and inside a macro about 1,024 characters of"
+        "The first eight are refused at load, the last two are errors of the evaluation. A step is "
+        "an element that a"
+        " macro visits (more for a long body) or that a comparison looks at, 64 characters of a "
+        "text that is put"
+        " together, 256 characters that a regular expression searches, and inside a macro about "
+        "1,024 characters of"
         " any text that is looked through."
     )
     table = [f"| {what} | {most:,} |" for what, most in rows.items()]

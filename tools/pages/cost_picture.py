@@ -1,4 +1,5 @@
-"""The picture of what a decision costs: ratios of a bench run that is kept in `docs/assets/bench.json`."""
+"""The picture of what a decision costs: ratios of a bench run that is kept in
+`docs/assets/bench.json`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,8 @@ SHOWN = ("calls up to 80 characters", "all calls", "call and result")
 
 
 class Bar(NamedTuple):
-    """A bar: what was measured, how many times the floor that is, and whether it is the floor itself."""
+    """A bar: what was measured, how many times the floor that is, and whether it is the floor
+    itself."""
 
     name: str
     times: float
@@ -32,7 +34,8 @@ def render() -> str:
 
 
 def bars(sections: Sequence[Section]) -> list[list[Bar]]:
-    """The rows that are drawn, in groups, each with its floor first; of scanners only that of the core install."""
+    """The rows that are drawn, in groups, each with its floor first; of scanners only that of the
+    core install."""
     groups: list[list[Bar]] = []
     for row in [row for section in sections for row in section.rows]:
         if row.ratio is None:
@@ -41,7 +44,9 @@ def bars(sections: Sequence[Section]) -> list[list[Bar]]:
             groups[-1].append(Bar(row.name, row.ratio, False))
     found = [group for group in groups if len(group) > 1]
     if not found:
-        raise ValueError(f"`{FIGURES.name}` has no figures to draw: make it with `make bench-chart`")
+        raise ValueError(
+            f"`{FIGURES.name}` has no figures to draw: make it with `make bench-chart`"
+        )
     return found
 
 
@@ -51,7 +56,9 @@ def drawn(groups: Sequence[Sequence[Bar]]) -> str:
     scale = (WIDTH - 2 * SIDE - WORDS - 60) / most
     pieces = [
         text(SIDE, 26, "What a decision costs", 16, INK, bold=True),
-        text(SIDE, 44, "Medians of single calls, as multiples of the grey bar above them.", 11, SOFT),
+        text(
+            SIDE, 44, "Medians of single calls, as multiples of the grey bar above them.", 11, SOFT
+        ),
     ]
     y = TOP
     for group in groups:
@@ -61,8 +68,14 @@ def drawn(groups: Sequence[Sequence[Bar]]) -> str:
             pieces.append(text(SIDE, y + 14, bar.name, 11, SOFT))
             place = f'x="{SIDE + WORDS:g}" y="{y + 3:g}" width="{width:.1f}" height="{ROW - 8:g}"'
             pieces.append(f'<rect {place} rx="3" fill="{fill}"/>')
-            pieces.append(text(SIDE + WORDS + width + 8, y + 15, f"{bar.times:.3g}", 11, INK, bold=weight))
+            pieces.append(
+                text(SIDE + WORDS + width + 8, y + 15, f"{bar.times:.3g}", 11, INK, bold=weight)
+            )
             y += ROW
         y += 14
-        pieces.append(f'<path d="M{SIDE:g},{y - 7:g} H{WIDTH - SIDE:g}" stroke="{EDGE}" stroke-width="0.5"/>')
-    return picture(WIDTH, y, "What a decision costs, as multiples of the same checks written by hand", pieces)
+        pieces.append(
+            f'<path d="M{SIDE:g},{y - 7:g} H{WIDTH - SIDE:g}" stroke="{EDGE}" stroke-width="0.5"/>'
+        )
+    return picture(
+        WIDTH, y, "What a decision costs, as multiples of the same checks written by hand", pieces
+    )

@@ -1,4 +1,5 @@
-"""The picture of an event's way: a tool call from the agent to its result, in the words of the code that does it."""
+"""The picture of an event's way: a tool call from the agent to its result, in the words of the code
+that does it."""
 
 from tools.drawings.svg import INK, SOFT, Box, arrow, boxed, height_of, picture, text
 from tools.drawings.told import phases, returning, sentence
@@ -12,17 +13,22 @@ BEGIN, COURSE = "runtime/calling/begin.py:begin", "runtime/deciding/course.py:fo
 DECIDE, DELIVER = "kernel/engine.py:decide", "runtime/calling/delivery.py:deliver"
 
 LEGEND = (
-    "A tool call, from the agent to its result, in the words of the code. Dashed: the engine is asked, and a decision "
-    "comes back from the phase that has one."
+    "A tool call, from the agent to its result, in the words of the code. Dashed: the engine is "
+    "asked, and a decision comes back from the phase that has one."
 )
 
 
 def render() -> str:
-    """The picture as SVG: what surrounds the decision on the left, the engine's phases on the right."""
+    """The picture as SVG: what surrounds the decision on the left, the engine's phases on the
+    right."""
     left = [
         ("The agent calls a tool", sentence(BEGIN), CALL),
         *[(*_titled(at, words), ROUND) for at, words in enumerate(phases(COURSE), 1)],
-        ("The tool runs", "Only now: in the caller's thread, in one of its own, or on the event loop.", WORLD),
+        (
+            "The tool runs",
+            "Only now: in the caller's thread, in one of its own, or on the event loop.",
+            WORLD,
+        ),
         ("The result is an event, too", sentence(DELIVER), CALL),
     ]
     right = [(*_titled(at, words), ENGINE) for at, words in enumerate(phases(DECIDE), 1)]
@@ -49,7 +55,10 @@ def render() -> str:
         text(WIDTH - SIDE - COLUMN, 76, "The engine, pure: kernel/engine.py", 13, INK, bold=True),
     ]
     return picture(
-        WIDTH, max(bottoms) - GAP + SIDE, "An event's way from the agent to a decision and back", heads + drawn
+        WIDTH,
+        max(bottoms) - GAP + SIDE,
+        "An event's way from the agent to a decision and back",
+        heads + drawn,
     )
 
 
@@ -63,17 +72,22 @@ def _titled(at: int, phase: str) -> tuple[str, str]:
 
 def _across(left: Box, right: Box) -> str:
     """From what asks for a decision to the engine's first phase."""
-    return _line(left.x + left.width, left.y + left.height / 2 - 8, right.x, right.y + right.height / 2)
+    return _line(
+        left.x + left.width, left.y + left.height / 2 - 8, right.x, right.y + right.height / 2
+    )
 
 
 def _back(right: Box, left: Box) -> str:
     """From a phase in which the engine has decided back to what asked for the decision."""
-    return _line(right.x, right.y + right.height / 2, left.x + left.width, left.y + left.height / 2 + 8)
+    return _line(
+        right.x, right.y + right.height / 2, left.x + left.width, left.y + left.height / 2 + 8
+    )
 
 
 def _line(x1: float, y1: float, x2: float, y2: float) -> str:
     bend = (x1 + x2) / 2
     return (
-        f'<path d="M{x1:g},{y1:g} C{bend:g},{y1:g} {bend:g},{y2:g} {x2:g},{y2:g}" fill="none" stroke="{SOFT}" '
+        f'<path d="M{x1:g},{y1:g} C{bend:g},{y1:g} {bend:g},{y2:g} {x2:g},{y2:g}" fill="none" '
+        f'stroke="{SOFT}" '
         'stroke-width="1.4" stroke-dasharray="4 4" marker-end="url(#to)"/>'
     )

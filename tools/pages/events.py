@@ -60,8 +60,14 @@ ANSWERED = {
     "findings": "what guards found, in order",
     "skipped": "the guards that were no longer asked",
     "shadow": "what guards in shadow mode would have found; left out where there is nothing",
-    "content": "what goes ahead, after patches; left out where nothing does, and at `charge`, which has none",
-    "unresolved": "names whose addresses were not looked up, which `--resolve` does; left out where there are none",
+    "content": (
+        "what goes ahead, after patches; left out where nothing does, and at `charge`, "
+        "which has none"
+    ),
+    "unresolved": (
+        "names whose addresses were not looked up, which `--resolve` does; left out "
+        "where there are none"
+    ),
     "ticket": "the id of what a person is asked, or would be; left out where nobody is",
 }
 
@@ -74,12 +80,17 @@ MEANINGS = {
     "role": "the agent's role; the policy's where it is left out",
     "tenant": "whose state it is: `default` where it is left out, a child has its parent's",
     "parent": "the run that began this one; its own first event comes before",
-    "call": "the `id` of the answer that let the call start; found by tool and arguments where it is left out",
+    "call": (
+        "the `id` of the answer that let the call start; found by tool and arguments where it "
+        "is left out"
+    ),
     "tool": "the tool",
     "tokens": "tokens used: an estimate before, the real number after",
     "cost_usd": "what it costs in dollars, likewise",
     "api_calls": "how many calls of an API it makes, likewise",
-    "duration_s": "how many seconds it works: an estimate before, measured after where it is left out",
+    "duration_s": (
+        "how many seconds it works: an estimate before, measured after where it is left out"
+    ),
     "prompt.text": "the words",
     "prompt.source": "whose words they are",
     "prompt.trusted": "whether they are the user's own",
@@ -122,15 +133,37 @@ def render() -> str:
     """Render the common fields, then the stages one by one, then the answers."""
     everywhere = tuple(field for field in fields_of(Stage.PROMPT) if field.name in _COMMON)
     parts = [INTRODUCTION, "## Every event", "", *_table(FRAME), OF_A_RUN, *_table(IDENTITY)]
-    parts += [EVERYWHERE, *_table(everywhere), "At `charge` there is neither `api_calls` nor `duration_s`.", "", LIMITS]
+    parts += [
+        EVERYWHERE,
+        *_table(everywhere),
+        "At `charge` there is neither `api_calls` nor `duration_s`.",
+        "",
+        LIMITS,
+    ]
     events, answers = _lines("every_stage")
     for stage, event, answer in zip(Stage, events, answers, strict=True):
         assert json.loads(event)["stage"] == stage
         common = set(_COMMON) - ({"tokens", "cost_usd"} if stage is Stage.CHARGE else set())
-        own = tuple(field for field in fields_of(stage) if field.required or field.name not in common)
-        parts += [f"## {stage}", "", f"Caught: {CAUGHT[stage]}.", "", *_table(own, stage), *_pair(event, answer)]
+        own = tuple(
+            field for field in fields_of(stage) if field.required or field.name not in common
+        )
+        parts += [
+            f"## {stage}",
+            "",
+            f"Caught: {CAUGHT[stage]}.",
+            "",
+            *_table(own, stage),
+            *_pair(event, answer),
+        ]
     parts += ["## Answers", "", *_answers(), FINDINGS]
-    parts += ["### A refusal", "", *_example("refusals", "BLOCK"), "### A warning", "", *_example("refusals", "WARN")]
+    parts += [
+        "### A refusal",
+        "",
+        *_example("refusals", "BLOCK"),
+        "### A warning",
+        "",
+        *_example("refusals", "WARN"),
+    ]
     parts += ["### Patched content", "", *_example("patched", "REDACT")]
     parts += ["### A line that is no event", "", *_example("malformed", None)]
     return "\n".join(parts)
@@ -185,7 +218,9 @@ def _example(name: str, action: str | None) -> list[str]:
     for event, answer in zip(*_lines(name), strict=True):
         if event and json.loads(answer).get("action") == action:
             return _pair(event, answer)
-    raise ValueError(f"`{name}` has no answer with the action `{action}`: add one to the golden tests")
+    raise ValueError(
+        f"`{name}` has no answer with the action `{action}`: add one to the golden tests"
+    )
 
 
 def _pair(event: str, answer: str) -> list[str]:

@@ -41,7 +41,10 @@ def render() -> str:
     for heading, faults in groups().items():
         parts.append(f"## {heading}\n")
         for fault in faults:
-            parts += [f"### {_sentence(fault)}\n", _table({c: o for c, o in found.items() if c.fault == fault})]
+            parts += [
+                f"### {_sentence(fault)}\n",
+                _table({c: o for c, o in found.items() if c.fault == fault}),
+            ]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
@@ -49,7 +52,11 @@ def _rules() -> str:
     lines = ["## What holds in every row\n"]
     for rule in RULES:
         lines.append(f"- {rule}")
-        lines += [f"    - Except: {_where(words)}: {words.why}." for words in EXCEPTED if words.rule == rule]
+        lines += [
+            f"    - Except: {_where(words)}: {words.why}."
+            for words in EXCEPTED
+            if words.rule == rule
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -20,14 +20,18 @@ of its module that breaks what the row says, and `make mutants` shows that the r
 def render() -> str:
     """Render the counts, then one table for each document."""
     documents = [read(name) for name in DOCUMENTS]
-    return "\n".join([INTRODUCTION, *_counts(documents), *(line for each in documents for line in _table(each))])
+    return "\n".join(
+        [INTRODUCTION, *_counts(documents), *(line for each in documents for line in _table(each))]
+    )
 
 
 def _counts(documents: list[Document]) -> list[str]:
     lines = ["| document | done | open | ruled | all |", "|---|--:|--:|--:|--:|"]
     totals = [0, 0, 0]
     for document in documents:
-        counts = [sum(isinstance(row, kind) for row in document.rows) for kind in (Done, Open, Ruled)]
+        counts = [
+            sum(isinstance(row, kind) for row in document.rows) for kind in (Done, Open, Ruled)
+        ]
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
         lines.append(_counted(document.document, counts))
     return [*lines, _counted("all", totals), ""]

@@ -1,4 +1,5 @@
-"""The picture of where values come from: three calls that the flow guard stops, and three that it lets through."""
+"""The picture of where values come from: three calls that the flow guard stops, and three that it
+lets through."""
 
 from typing import NamedTuple
 
@@ -32,22 +33,42 @@ def render() -> str:
         ]
         pieces += [piece for panel in panels for piece in panel.pieces]
         y += max(panel.height for panel in panels) + 2 * GAP
-    return picture(WIDTH, y, "Where the values of six calls come from, and which of the calls are stopped", pieces)
+    return picture(
+        WIDTH,
+        y,
+        "Where the values of six calls come from, and which of the calls are stopped",
+        pieces,
+    )
 
 
 def _heads() -> list[str]:
     return [
         text(SIDE, 26, "Where values come from", 16, INK, bold=True),
-        text(SIDE, 44, "Six calls as the guard's own rules judge them, in the setting firm.", 11, SOFT),
+        text(
+            SIDE,
+            44,
+            "Six calls as the guard's own rules judge them, in the setting firm.",
+            11,
+            SOFT,
+        ),
         _line((SIDE, 62), (SIDE + 40, 62), True),
-        text(SIDE + 48, 66, "a text that somebody else wrote asks for it (the text in red)", 11, ASKED),
+        text(
+            SIDE + 48,
+            66,
+            "a text that somebody else wrote asks for it (the text in red)",
+            11,
+            ASKED,
+        ),
         _line((WIDTH / 2, 62), (WIDTH / 2 + 40, 62), False),
-        text(WIDTH / 2 + 48, 66, "from the user, or read where nothing speaks against it", 11, GIVEN),
+        text(
+            WIDTH / 2 + 48, 66, "from the user, or read where nothing speaks against it", 11, GIVEN
+        ),
     ]
 
 
 def _panel(name: str, case: Case, x: float, y: float) -> Drawn:
-    """One case: what the user says and what is read, one below the other, and beside them the call."""
+    """One case: what the user says and what is read, one below the other, and beside them the
+    call."""
     found = played(case)
     end = f"stopped: {found.code}" if found.code else "goes ahead"
     pieces = [
@@ -57,7 +78,10 @@ def _panel(name: str, case: Case, x: float, y: float) -> Drawn:
     boxes: dict[int, Box] = {}
     top = y + 24
     texts = [("The user", [case.prompt], SAID)]
-    texts += [(f"Result {at} of {read.tool}", written(read.result), READ) for at, read in enumerate(case.reads, 1)]
+    texts += [
+        (f"Result {at} of {read.tool}", written(read.result), READ)
+        for at, read in enumerate(case.reads, 1)
+    ]
     for at, (title, lines, fill) in enumerate(texts):
         box, drawn = _text_box(x, top, title, lines, fill, found.text if at != USER else "")
         boxes[at] = box
@@ -66,9 +90,13 @@ def _panel(name: str, case: Case, x: float, y: float) -> Drawn:
     return Drawn(pieces + _call(case, found, x + PANEL - CALL, boxes), top - y)
 
 
-def _text_box(x: float, y: float, title: str, lines: list[str], fill: str, asking: str) -> tuple[Box, list[str]]:
+def _text_box(
+    x: float, y: float, title: str, lines: list[str], fill: str, asking: str
+) -> tuple[Box, list[str]]:
     """A box with what somebody wrote; a record with the text that asks is red."""
-    rows = [(row, bool(asking) and asking in line) for line in lines for row in wrapped(line, TEXTS)]
+    rows = [
+        (row, bool(asking) and asking in line) for line in lines for row in wrapped(line, TEXTS)
+    ]
     box = Box(x, y, TEXTS, 40 + 14 * len(rows), fill)
     drawn = boxed(box, title)
     for at, (row, red) in enumerate(rows):
@@ -83,7 +111,8 @@ def _call(case: Case, found: Played, x: float, boxes: dict[int, Box]) -> list[st
     pieces = boxed(box, case.tool)
     pieces += [text(x + 10, box.y + at + 4, name, 11, SOFT) for name, at in rows.items()]
     return pieces + [
-        _from(boxes[origin.source], box, box.y + rows.get(origin.parameter, 16), origin) for origin in found.origins
+        _from(boxes[origin.source], box, box.y + rows.get(origin.parameter, 16), origin)
+        for origin in found.origins
     ]
 
 
@@ -93,12 +122,14 @@ def _from(source: Box, call: Box, y: float, origin: Origin) -> str:
 
 
 def _line(start: tuple[float, float], end: tuple[float, float], asked: bool) -> str:
-    """A line to a parameter; dashed, too, where a text asks for it, so that colour is not needed."""
+    """A line to a parameter; dashed, too, where a text asks for it, so that colour is not
+    needed."""
     (x1, y1), (x2, y2) = start, end
     bend = (x1 + x2) / 2
     dash = ' stroke-dasharray="5 4"' if asked else ""
     return (
         f'<path d="M{x1:g},{y1:g} C{bend:g},{y1:g} {bend:g},{y2:g} {x2:g},{y2:g}" fill="none" '
         f'stroke="{ASKED if asked else GIVEN}" stroke-width="1.6"{dash}/>'
-        f'<circle cx="{x2:g}" cy="{y2:g}" r="3" fill="{ASKED if asked else GIVEN}" stroke="{EDGE}"/>'
+        f'<circle cx="{x2:g}" cy="{y2:g}" r="3" fill="{ASKED if asked else GIVEN}" '
+        f'stroke="{EDGE}"/>'
     )

@@ -1,4 +1,5 @@
-"""The front page of the guards: each with what its page says first, in the order in which they judge."""
+"""The front page of the guards: each with what its page says first, in the order in which they
+judge."""
 
 from pathlib import Path
 from typing import Any
@@ -47,11 +48,16 @@ without the store for a minute at most, and never past a halt |
 def render() -> str:
     """Render one row for each guard that a policy can use."""
     ordered = sorted(GUARDS.items(), key=lambda pair: _order(*pair))
-    return INTRODUCTION + "".join([f"| [`{name}`]({name}.md) | {said_of(name)} |\n" for name, _ in ordered]) + REST
+    return (
+        INTRODUCTION
+        + "".join([f"| [`{name}`]({name}.md) | {said_of(name)} |\n" for name, _ in ordered])
+        + REST
+    )
 
 
 def said_of(name: str, pages: Path = PAGES) -> str:
-    """What the page of a guard says first, as it stands in a row; what to write where it says nothing."""
+    """What the page of a guard says first, as it stands in a row; what to write where it says
+    nothing."""
     file = pages / f"{name}.md"
     lines = file.read_text(encoding="utf-8").split("\n\n") if file.is_file() else []
     said = " ".join(lines[1].split()) if len(lines) > 1 and not lines[1].startswith("#") else ""

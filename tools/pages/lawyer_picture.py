@@ -26,7 +26,9 @@ def render() -> str:
         cells = [_reply(number, one), _counsel(one)]
         if number == played.taken:
             proven = f" Now proven: {'; '.join(played.proven)}." if played.proven else ""
-            cells.append((f"One move: {played.verdict}", f"{played.move}.{proven}".replace("`", ""), LAW))
+            cells.append(
+                (f"One move: {played.verdict}", f"{played.move}.{proven}".replace("`", ""), LAW)
+            )
         row, below = _row(cells, y + LOW)
         middle = y + LOW + 22
         drawn += [*row, _line(PLACES[0] + COLUMN, PLACES[1], middle)]
@@ -35,9 +37,20 @@ def render() -> str:
         if number == played.taken:
             drawn.append(_line(PLACES[1] + COLUMN, PLACES[2], middle))
         y = below
-    title = f"Turn {TURN} of a weak player in the game {GAME}, with the layers schema and repair, as it was played."
-    told = [text(SIDE, 26, "The law and its lawyer", 16, INK, bold=True), text(SIDE, 44, title, 11, SOFT)]
-    return picture(WIDTH, y + SIDE, "A turn of a game: what the model says, its lawyer, and the law", told + drawn)
+    title = (
+        f"Turn {TURN} of a weak player in the game {GAME}, with the layers schema and repair, "
+        f"as it was played."
+    )
+    told = [
+        text(SIDE, 26, "The law and its lawyer", 16, INK, bold=True),
+        text(SIDE, 44, title, 11, SOFT),
+    ]
+    return picture(
+        WIDTH,
+        y + SIDE,
+        "A turn of a game: what the model says, its lawyer, and the law",
+        told + drawn,
+    )
 
 
 def _first(thing: type) -> str:
@@ -46,7 +59,11 @@ def _first(thing: type) -> str:
 
 
 def _reply(number: int, one: Said) -> tuple[str, str, str]:
-    return ("It replies" if number == 0 else "Asked again, it replies", " ".join(one.reply.split()), MODEL)
+    return (
+        "It replies" if number == 0 else "Asked again, it replies",
+        " ".join(one.reply.split()),
+        MODEL,
+    )
 
 
 def _counsel(one: Said) -> tuple[str, str, str]:
@@ -55,7 +72,9 @@ def _counsel(one: Said) -> tuple[str, str, str]:
     return title, f"Layer 1 reads it: {one.read}. Layer 2 looks ahead: {one.ahead}.{told}", LAWYER
 
 
-def _row(cells: list[tuple[str, str, str]] | tuple[tuple[str, str, str], ...], y: float) -> tuple[list[str], float]:
+def _row(
+    cells: list[tuple[str, str, str]] | tuple[tuple[str, str, str], ...], y: float
+) -> tuple[list[str], float]:
     """Boxes beside each other, all as high as the highest, and where they end."""
     height = max(height_of(words, COLUMN) for _, words, _ in cells)
     drawn: list[str] = []
@@ -66,4 +85,7 @@ def _row(cells: list[tuple[str, str, str]] | tuple[tuple[str, str, str], ...], y
 
 def _line(x1: float, x2: float, y: float) -> str:
     """An arrow from one column to the next, or back."""
-    return f'<path d="M{x1:g},{y:g} L{x2:g},{y:g}" stroke="{EDGE}" stroke-width="1.4" marker-end="url(#to)"/>'
+    return (
+        f'<path d="M{x1:g},{y:g} L{x2:g},{y:g}" stroke="{EDGE}" stroke-width="1.4" '
+        f'marker-end="url(#to)"/>'
+    )

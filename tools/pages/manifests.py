@@ -50,6 +50,10 @@ STRUCTS = (
 
 def render() -> str:
     """The kinds, the hashes, and a table for each section."""
-    needs = {kind: ", ".join(f"`{name}`" for name in names) for kind, names in manifest.NEEDED.items()}
-    top = INTRODUCTION.format(version=manifest.VERSION, tutor=needs[manifest.TUTOR], run=needs[manifest.RUN])
+    needs = {
+        kind: ", ".join(f"`{name}`" for name in names) for kind, names in manifest.NEEDED.items()
+    }
+    top = INTRODUCTION.format(
+        version=manifest.VERSION, tutor=needs[manifest.TUTOR], run=needs[manifest.RUN]
+    )
     return top + tables(STRUCTS)

@@ -44,4 +44,7 @@ def _row(metric: Metric) -> str:
 
 
 def _bounds(metric: Metric) -> str:
-    return f"| `{metric.name}` | {metric.unit} | {', '.join(f'{bound:g}' for bound in metric.bounds)} |"
+    return (
+        f"| `{metric.name}` | {metric.unit} | {', '.join(f'{bound:g}' for bound in metric.bounds)} "
+        f"|"
+    )

@@ -44,7 +44,10 @@ Images, sound, PDF documents, bytes that are no text, and objects that hold no d
 """
 
 REASONS: Final = {
-    "default": "models look at pictures and documents, so they come in, marked; of objects nobody knows what they hold",
+    "default": (
+        "models look at pictures and documents, so they come in, marked; of objects nobody "
+        "knows what they hold"
+    ),
     "strict": "what only the model can read may tell it anything, and no guard would know",
     "coding-agent": "screenshots and diagrams are daily work",
     "database": "rows are texts and numbers; what is neither is no answer to a query",
@@ -111,23 +114,36 @@ def render() -> str:
     said = described_packs()
     missing = set(said) ^ set(ORDER)
     if missing:
-        raise ValueError(f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out")
+        raise ValueError(
+            f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out"
+        )
     purposes = "".join([f"| `{name}` | {said[name]} |\n" for name in ORDER])
     return INTRODUCTION + purposes + _guards() + _unread() + MEASURED
 
 
 def _unread() -> str:
     """What each pack does with content that nobody can read, and why."""
-    rows = "".join([f"| `{name}` | `{load_policy(name).file.unread}` | {REASONS[name]} |\n" for name in ORDER])
+    rows = "".join(
+        [f"| `{name}` | `{load_policy(name).file.unread}` | {REASONS[name]} |\n" for name in ORDER]
+    )
     return UNREAD + rows
 
 
 def _guards() -> str:
     policies = {name: load_policy(name).file for name in ORDER}
-    entries = {name: {id_of(entry): entry for entry in file.guards if entry.enabled} for name, file in policies.items()}
+    entries = {
+        name: {id_of(entry): entry for entry in file.guards if entry.enabled}
+        for name, file in policies.items()
+    }
     ids = list(dict.fromkeys([guard for name in ORDER for guard in entries[name]]))
-    head = f"\n## Which guards each has\n\n| guard | {' | '.join(ORDER)} |\n|---|{'---|' * len(ORDER)}\n"
-    rows = [f"| {guard} | {' | '.join([_cell(entries[name].get(guard)) for name in ORDER])} |\n" for guard in ids]
+    head = (
+        f"\n## Which guards each has\n\n| guard | {' | '.join(ORDER)} "
+        f"|\n|---|{'---|' * len(ORDER)}\n"
+    )
+    rows = [
+        f"| {guard} | {' | '.join([_cell(entries[name].get(guard)) for name in ORDER])} |\n"
+        for guard in ids
+    ]
     return head + "".join(rows) + "\nA cell shows what differs from the guard's own defaults.\n"
 
 
@@ -145,4 +161,11 @@ def _cell(entry: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    return msgspec.json.encode(value).decode().replace('"', "").replace(":", ": ").replace(",", ", ").replace("|", "")
+    return (
+        msgspec.json.encode(value)
+        .decode()
+        .replace('"', "")
+        .replace(":", ": ")
+        .replace(",", ", ")
+        .replace("|", "")
+    )

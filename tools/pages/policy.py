@@ -21,7 +21,15 @@ from stanchion.policy.schema import (
     ToolEntry,
     any_file,
 )
-from stanchion.policy.sections import Advice, Bypassing, Deep, Degrade, Escalation, Experience, Limits
+from stanchion.policy.sections import (
+    Advice,
+    Bypassing,
+    Deep,
+    Degrade,
+    Escalation,
+    Experience,
+    Limits,
+)
 
 PATH = "docs/reference/policy.md"
 
@@ -102,7 +110,13 @@ def _table(struct: Any, owner: str) -> list[str]:
         return ["It has no options.", ""]
     lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
     for field in fields:
-        default = "required" if field.required else f"`{_shown(field.default)}`" if field.default != "" else ""
+        default = (
+            "required"
+            if field.required
+            else f"`{_shown(field.default)}`"
+            if field.default != ""
+            else ""
+        )
         meaning = meaning_of(owner, field.name, field.type)
         lines.append(f"| `{field.name}` | {_type(field.type)} | {default} | {meaning} |")
     return [*lines, ""]
@@ -130,5 +144,11 @@ def _type(kind: Any) -> str:
         return f"mapping to {_type(args[1])}"
     if origin is not None and args:
         return _type(args[0])
-    names = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "anything"}
+    names = {
+        str: "text",
+        int: "whole number",
+        float: "number",
+        bool: "`true` or `false`",
+        Any: "anything",
+    }
     return names.get(kind, "mapping")

@@ -57,7 +57,9 @@ def render() -> str:
     for name, vendor in table.vendors.items():
         lines += _vendor(name, vendor)
     limits = ", ".join(f"`{name}`" for name in LIMITS)
-    estimates = ESTIMATES.format(per_message=PER_MESSAGE, per_toolset=PER_TOOLSET, limits=limits, unlimited=UNLIMITED)
+    estimates = ESTIMATES.format(
+        per_message=PER_MESSAGE, per_toolset=PER_TOOLSET, limits=limits, unlimited=UNLIMITED
+    )
     return "\n".join([*lines, estimates])
 
 
@@ -66,7 +68,10 @@ def _vendor(name: str, vendor: Vendor) -> list[str]:
     said += f" {vendor.note}" if vendor.note else ""
     said += f" Snapshots: a name followed by `{vendor.snapshots}`." if vendor.snapshots else ""
     lines = [f"## {name}", "", said, ""]
-    lines += ["| model | input | output | from cache | to cache | to cache, 1 h |", "|---|---|---|---|---|---|"]
+    lines += [
+        "| model | input | output | from cache | to cache | to cache, 1 h |",
+        "|---|---|---|---|---|---|",
+    ]
     for model, entry in vendor.models.items():
         lines += _rows(model, entry)
     return [*lines, ""]
@@ -75,7 +80,10 @@ def _vendor(name: str, vendor: Vendor) -> list[str]:
 def _rows(model: str, entry: PriceEntry) -> list[str]:
     rows = [f"| `{model}` | {_rates(entry)} |"]
     if entry.long_prompt is not None:
-        rows.append(f"| … prompts above {entry.long_prompt.above_tokens:,} tokens | {_rates(entry.long_prompt)} |")
+        rows.append(
+            f"| … prompts above {entry.long_prompt.above_tokens:,} tokens | "
+            f"{_rates(entry.long_prompt)} |"
+        )
     return rows
 
 

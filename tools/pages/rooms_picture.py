@@ -7,7 +7,8 @@ PATH = "docs/assets/rooms.svg"
 
 WIDTH, SIDE, GAP, RISE = 1080.0, 20.0, 14.0, 34.0
 LEFT_OUT = frozenset({"folders", "locks", "testing"})
-"""Rooms that say nothing about how a decision is made: small tools of the house, and of its users' tests."""
+"""Rooms that say nothing about how a decision is made: small tools of the house, and of its users'
+tests."""
 LEGEND = (
     "An arrow leads from a room to one it imports; what follows from two arrows is left out. "
     "Dashed, it passes behind others. Green is pure: no I/O, no clock. Orange is the world's side."
@@ -26,7 +27,8 @@ WORLD = {"stores": "#fdebd2", "audit": "#fdebd2", "approvals": "#fdebd2", "telem
 
 
 def render() -> str:
-    """The picture as SVG: kernel at the bottom, commands at the top, an arrow from who imports to what is imported."""
+    """The picture as SVG: kernel at the bottom, commands at the top, an arrow from who imports to
+    what is imported."""
     found = {room.name: without(room) for room in rooms().values() if room.name not in LEFT_OUT}
     below = steps(found)
     drawn: list[str] = []
@@ -41,7 +43,9 @@ def render() -> str:
         inner = _outermost_first() if row[0].name == "runtime" else []
         inside = _inner(inner, left, top + height, width) if inner else ([], 0.0)
         for place, room in enumerate(row):
-            box = Box(left + place * (width + GAP), top, width, height + inside[1], _colour(room.name))
+            box = Box(
+                left + place * (width + GAP), top, width, height + inside[1], _colour(room.name)
+            )
             places[room.name] = box
             drawn += boxed(box, room.name, room.holds)
         drawn += inside[0]
@@ -54,7 +58,12 @@ def render() -> str:
         text(SIDE, 26, "The rooms of Stanchion", 16, INK, bold=True),
         text(SIDE, 44, LEGEND, 11, SOFT),
     ]
-    return picture(WIDTH, top - RISE + SIDE, "The rooms of Stanchion, and which imports which", legend + lines + drawn)
+    return picture(
+        WIDTH,
+        top - RISE + SIDE,
+        "The rooms of Stanchion, and which imports which",
+        legend + lines + drawn,
+    )
 
 
 def without(room: Room) -> Room:
@@ -90,8 +99,8 @@ def _inner(inner: list[Room], left: float, top: float, width: float) -> tuple[li
 
 
 def _line(high: Box, low: Box, boxes: list[Box]) -> str:
-    """From one box down to another: straight down where one of them reaches over the other, dashed where it passes
-    behind a third."""
+    """From one box down to another: straight down where one of them reaches over the other, dashed
+    where it passes behind a third."""
     inside = low.x <= high.middle <= low.x + low.width
     over = high.x <= low.middle <= high.x + high.width
     from_x = low.middle if over and high.width > low.width else high.middle

@@ -1,6 +1,7 @@
 """What verifying finds: every way to tamper with a trail, by what it is verified with.
 
-`tests/audit/test_tampering.py` does each of them to real trails and holds the outcome against this table.
+`tests/audit/test_tampering.py` does each of them to real trails and holds the outcome against this
+table.
 """
 
 from typing import Final, NamedTuple
@@ -13,7 +14,8 @@ FOUND, NOT_SEEN = "found", "not seen"
 
 
 class Row(NamedTuple):
-    """A way to tamper: what is done, what is found with nothing, a key, the store, a witness, and why not, if not."""
+    """A way to tamper: what is done, what is found with nothing, a key, the store, a witness, and
+    why not, if not."""
 
     done: str
     cells: tuple[bool, bool, bool, bool]
@@ -32,13 +34,14 @@ ROWS: Final = {
     "forge": Row(
         "append made-up records after a kill, and let the next process go on from them",
         (False, True, True, True),
-        "Without a key a record that fits by its hash is as good as one that was written. With one it lacks the mac.",
+        "Without a key a record that fits by its hash is as good as one that was written. With one "
+        "it lacks the mac.",
     ),
     "cut killed": Row(
         "cut the end off after a kill, and put back a head that was copied earlier",
         (False, False, True, True),
-        "What is left was all written and sealed like this, at an earlier time. Nothing in the folder says that more "
-        "came; the store and the witness do.",
+        "What is left was all written and sealed like this, at an earlier time. Nothing in the "
+        "folder says that more came; the store and the witness do.",
     ),
     "cut closed": Row(
         "cut the end off a closed chain, and put back a head that was copied earlier",
@@ -49,7 +52,8 @@ ROWS: Final = {
     "delete chain": Row(
         "delete a whole chain",
         (False, False, True, True),
-        "A chain is missed where a checkpoint of another chain names it, which every checkpoint written later does. "
+        "A chain is missed where a checkpoint of another chain names it, which every checkpoint "
+        "written later does. "
         "This is the last chain that was written, which none names yet.",
     ),
     "put back": Row(
@@ -95,7 +99,10 @@ LIMITS = """
 
 def render() -> str:
     """Write the page."""
-    lines = [INTRODUCTION + "| what is done | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+    lines = [
+        INTRODUCTION + "| what is done | " + " | ".join(COLUMNS) + " |",
+        "|---" * (len(COLUMNS) + 1) + "|",
+    ]
     for row in ROWS.values():
         cells = [FOUND if found else NOT_SEEN for found in row.cells]
         lines.append(f"| {row.done} | " + " | ".join(cells) + " |")

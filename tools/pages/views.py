@@ -1,4 +1,5 @@
-"""What commands answer with `--json`: every field of every view, from the structs that are encoded."""
+"""What commands answer with `--json`: every field of every view, from the structs that are
+encoded."""
 
 import inspect
 from typing import Any, Final
@@ -21,7 +22,15 @@ from stanchion.views.records import DecisionView, RecordView
 from stanchion.views.runs import BurnView, RunDetailView, RunView
 from stanchion.views.shadow import ShadowView, WouldView
 from stanchion.views.standing import StateView
-from stanchion.views.stored import CounterCell, HoldView, OutcomesCell, RecordCell, RunCell, ShieldCell, TookView
+from stanchion.views.stored import (
+    CounterCell,
+    HoldView,
+    OutcomesCell,
+    RecordCell,
+    RunCell,
+    ShieldCell,
+    TookView,
+)
 from stanchion.views.tickets import TicketView
 from stanchion.views.tools import ToolView
 from stanchion.views.verdicts import VerdictView
@@ -51,7 +60,16 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),
     "stanchion tools": (ToolView, BreakerView),
-    "stanchion state": (ShieldCell, StateView, RunCell, CounterCell, OutcomesCell, RecordCell, HoldView, TookView),
+    "stanchion state": (
+        ShieldCell,
+        StateView,
+        RunCell,
+        CounterCell,
+        OutcomesCell,
+        RecordCell,
+        HoldView,
+        TookView,
+    ),
     "stanchion state --where": (StatePlace,),
     "stanchion state --projects": (ProjectView,),
     "stanchion metrics guardrails": (GuardrailState,),
@@ -81,14 +99,17 @@ def _table(view: type) -> str:
     if info.tag_field is not None:
         lines.append(f"| `{info.tag_field}` | text | `{info.tag}` |")
     lines += [
-        f"| `{field.encode_name}` | {_kind(field.type)} | {_meaning(view, field.name)} |" for field in info.fields
+        f"| `{field.encode_name}` | {_kind(field.type)} | {_meaning(view, field.name)} |"
+        for field in info.fields
     ]
     return "\n".join(lines) + "\n"
 
 
 def _meaning(view: type, name: str) -> str:
     owners = [each.__name__ for each in view.__mro__]
-    named = next((MEANINGS[f"{owner}.{name}"] for owner in owners if f"{owner}.{name}" in MEANINGS), None)
+    named = next(
+        (MEANINGS[f"{owner}.{name}"] for owner in owners if f"{owner}.{name}" in MEANINGS), None
+    )
     return MEANINGS[name] if named is None else named
 
 

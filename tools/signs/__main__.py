@@ -1,5 +1,5 @@
-"""`python -m tools.signs train|table --corpora DIR [--documents DIR …] [--genres]`: train the model, or show what it
-finds of families that it was trained without."""
+"""`python -m tools.signs train|table --corpora DIR [--documents DIR …] [--genres]`: train the
+model, or show what it finds of families that it was trained without."""
 
 from __future__ import annotations
 
@@ -32,8 +32,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.signs", description=__doc__)
     parser.add_argument("verb", choices=("train", "table", "chance"))
     parser.add_argument("--corpora", type=Path, required=True, help="the folder of labelled rows")
-    parser.add_argument("--documents", type=Path, nargs="*", default=[], help="folders of honest documents")
-    parser.add_argument("--genres", action="store_true", help="leave out all families of a genre together")
+    parser.add_argument(
+        "--documents", type=Path, nargs="*", default=[], help="folders of honest documents"
+    )
+    parser.add_argument(
+        "--genres", action="store_true", help="leave out all families of a genre together"
+    )
     args = parser.parse_args()
     if args.genres and args.verb == "train":
         parser.error("`--genres` is for `table`")
@@ -49,7 +53,9 @@ def main() -> None:
     if args.verb == "train":
         data = arrays(some, shape)
         made = fit(data, np.array([float(one.attack) for one in some]), counts(some, how), how)
-        made_of = settings(made, shape, limit.weak, limit.strong, training(shape, how), checksum(some))
+        made_of = settings(
+            made, shape, limit.weak, limit.strong, training(shape, how), checksum(some)
+        )
         WEIGHTS.write_bytes(msgspec.json.encode(made_of) + b"\n" + made.bytes)
 
 
@@ -57,8 +63,14 @@ def _show(judged: Judged, limit: Limits) -> None:
     found = lines(judged, limit)
     print("| left out | attacks | phrases | likeness alone | both |\n|---|---|---|---|---|")
     for line in found:
-        print(f"| {line.family} | {line.attacks} | {line.phrases:.1%} | {line.likeness:.1%} | {line.both:.1%} |")
-    means = [float(np.mean([getattr(line, name) for line in found])) for name in ("phrases", "likeness", "both")]
+        print(
+            f"| {line.family} | {line.attacks} | {line.phrases:.1%} | {line.likeness:.1%} | "
+            f"{line.both:.1%} |"
+        )
+    means = [
+        float(np.mean([getattr(line, name) for line in found]))
+        for name in ("phrases", "likeness", "both")
+    ]
     print(f"| **mean** | | {means[0]:.1%} | {means[1]:.1%} | {means[2]:.1%} |\n")
     print("| honest texts | number | flagged by phrases | and by likeness |\n|---|---|---|---|")
     honest = alarms(judged, limit)

@@ -27,7 +27,8 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Arrays(msgspec.Struct, frozen=True):
-    """All tokens of all texts one after the other: the places of their weights, and the passages."""
+    """All tokens of all texts one after the other: the places of their weights, and the
+    passages."""
 
     size: int
     """How many weights there are."""
@@ -89,7 +90,10 @@ def arrays(some: list[Text], shape: Shape) -> Arrays:
 def passages(data: Arrays, weights: Floats, bias: float) -> Floats:
     """The likeness of every passage."""
     whole = np.append(weights, 0.0)
-    each = np.bincount(data.word, whole[data.own], data.words.max() + 1)[data.words] + whole[data.pairs]
+    each = (
+        np.bincount(data.word, whole[data.own], data.words.max() + 1)[data.words]
+        + whole[data.pairs]
+    )
     sums = np.concatenate(([0.0], np.cumsum(each)))
     return np.asarray((sums[data.last] - sums[data.first]) * data.norm + bias)
 
@@ -106,7 +110,11 @@ def slopes(data: Arrays, pulls: Floats) -> Floats:
     """How the loss changes with each weight, if it changes so much with each passage's likeness."""
     count = len(data.words)
     pulled = pulls * data.norm
-    each = np.cumsum(np.bincount(data.first, pulled, count + 1) - np.bincount(data.last, pulled, count + 1))[:count]
+    each = np.cumsum(
+        np.bincount(data.first, pulled, count + 1) - np.bincount(data.last, pulled, count + 1)
+    )[:count]
     by_word = np.bincount(data.words, each, data.words.max() + 1)
-    found = np.bincount(data.own, by_word[data.word], data.size + 1) + np.bincount(data.pairs, each, data.size + 1)
+    found = np.bincount(data.own, by_word[data.word], data.size + 1) + np.bincount(
+        data.pairs, each, data.size + 1
+    )
     return np.asarray(found[:-1])

@@ -1,4 +1,5 @@
-"""The weights of `readings/hostile/chance.py`: a logistic regression on one half of the texts, shown on both."""
+"""The weights of `readings/hostile/chance.py`: a logistic regression on one half of the texts,
+shown on both."""
 
 from __future__ import annotations
 
@@ -18,21 +19,31 @@ ROUNDS, PACE, DECAY = 4_000, 0.5, 1e-3
 
 
 def show(judged: Judged) -> None:
-    """Print the weights, and what is found at each chance: on the half they were fitted on, and on the other."""
+    """Print the weights, and what is found at each chance: on the half they were fitted on, and on
+    the other."""
     known = ~np.isnan(judged.scores)
     places = np.flatnonzero(known)
     features = np.array([_features(judged, int(place)) for place in places])
     attack = np.array([float(judged.texts[place].attack) for place in places])
     read = np.array([int(sha256(str(place).encode()).hexdigest(), 16) % 2 == 0 for place in places])
     weights = _fitted(features[read], attack[read])
-    print(f"steps {weights[:MOST].round(3)}, likeness {weights[MOST]:.3f}, bias {weights[MOST + 1]:.3f}\n")
+    print(
+        f"steps {weights[:MOST].round(3)}, likeness {weights[MOST]:.3f}, bias "
+        f"{weights[MOST + 1]:.3f}\n"
+    )
     chances = 1 / (1 + np.exp(-features @ weights))
-    print("| half | chance | attacks | honest texts | attacks among those told of |\n|---|---|---|---|---|")
+    print(
+        "| half | chance | attacks | honest texts | attacks among those told of "
+        "|\n|---|---|---|---|---|"
+    )
     for name, here in (("fitted on", read), ("other", ~read)):
         for limit in LIMITS:
             told = chances >= limit
             found, alarms = told[here & (attack == 1)].mean(), told[here & (attack == 0)].mean()
-            print(f"| {name} | {limit} | {found:.1%} | {alarms:.2%} | {attack[here & told].mean():.1%} |")
+            print(
+                f"| {name} | {limit} | {found:.1%} | {alarms:.2%} | "
+                f"{attack[here & told].mean():.1%} |"
+            )
 
 
 def _features(judged: Judged, place: int) -> list[float]:

@@ -1,5 +1,5 @@
-"""Fitting the weights: a logistic loss of each text's most telling passage, so that a text is an attack by one passage
-and honest by all of them."""
+"""Fitting the weights: a logistic loss of each text's most telling passage, so that a text is an
+attack by one passage and honest by all of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def fit(data: Arrays, attack: Floats, counts: Floats, how: Training) -> Fit:
-    """Fit weights to texts, of which each counts so much; those that count nothing are not learnt from."""
+    """Fit weights to texts, of which each counts so much; those that count nothing are not learnt
+    from."""
     weights, speed, spread = np.zeros(data.size), np.zeros(data.size + 1), np.zeros(data.size + 1)
     bias = -1.0
     many = np.diff(data.begins)[data.of]
@@ -70,7 +71,9 @@ def fit(data: Arrays, attack: Floats, counts: Floats, how: Training) -> Fit:
     return Fit(np.round(weights / scale), scale, bias)
 
 
-def settings(made: Fit, shape: Shape, weak: float, strong: float, training: str = "", rows: str = "") -> Settings:
+def settings(
+    made: Fit, shape: Shape, weak: float, strong: float, training: str = "", rows: str = ""
+) -> Settings:
     """How fitted weights are read."""
     return Settings(
         **msgspec.structs.asdict(shape),

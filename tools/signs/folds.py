@@ -1,5 +1,5 @@
-"""Leaving families out: each text is judged by a model that was trained without its family, and without what is nearly
-the same in others."""
+"""Leaving families out: each text is judged by a model that was trained without its family, and
+without what is nearly the same in others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ FOUND: Final = 2
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """Texts with what the phrases say of them, and their likeness by a model that does not know their family."""
+    """Texts with what the phrases say of them, and their likeness by a model that does not know
+    their family."""
 
     texts: list[Text]
     signs: list[list[Sign]]
@@ -39,7 +40,9 @@ class Judged(msgspec.Struct, frozen=True):
     def phrases(self) -> Floats:
         """Two for each text that phrases flag, one if they are a hint, zero if there are none."""
         both = zip(self.texts, self.signs, strict=True)
-        return np.array([float(FOUND if passages(one.raw, seen, FOUND) else bool(seen)) for one, seen in both])
+        return np.array(
+            [float(FOUND if passages(one.raw, seen, FOUND) else bool(seen)) for one, seen in both]
+        )
 
     def flagged(self, limit: Limits) -> NDArray[np.bool_]:
         """Which texts the guard flags with models that do not know their families."""
@@ -56,7 +59,8 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """From which likeness on a text with a hint is flagged, from which any, and from which if there were no phrases."""
+    """From which likeness on a text with a hint is flagged, from which any, and from which if there
+    were no phrases."""
 
     weak: float
     strong: float
@@ -74,7 +78,8 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def counts(some: list[Text], how: Training) -> Floats:
-    """What each text counts: a large family counts more than a small one, but not as much more as it is larger."""
+    """What each text counts: a large family counts more than a small one, but not as much more as
+    it is larger."""
     sizes = Counter([(one.attack, one.family) for one in some])
     found = np.array([sizes[one.attack, one.family] ** -0.5 for one in some])
     attack = np.array([one.attack for one in some])
@@ -84,11 +89,18 @@ def counts(some: list[Text], how: Training) -> Floats:
 
 
 def folded(some: list[Text]) -> dict[str, list[int]]:
-    """The texts that are left out together, by the family of attacks; written sentences are never left out."""
+    """The texts that are left out together, by the family of attacks; written sentences are never
+    left out."""
     families = sorted({one.family for one in some if one.attack and one.family != WRITTEN})
     honest = sorted({one.family for one in some if not one.attack and one.family != WRITTEN})
-    dealt = {name: name if name in families else families[at % len(families)] for at, name in enumerate(honest)}
-    beside = {name: GENRES.get(with_, with_) if with_ not in families else with_ for name, with_ in BESIDE.items()}
+    dealt = {
+        name: name if name in families else families[at % len(families)]
+        for at, name in enumerate(honest)
+    }
+    beside = {
+        name: GENRES.get(with_, with_) if with_ not in families else with_
+        for name, with_ in BESIDE.items()
+    }
     dealt |= {name: beside[name] for name in honest if beside.get(name) in families}
     found: dict[str, list[int]] = {name: [] for name in families}
     for place, one in enumerate(some):
@@ -116,9 +128,14 @@ def left_out(some: list[Text], shape: Shape, how: Training, told: Callable[[str]
 
 
 def limits(judged: Judged) -> Limits:
-    """The limits at which likeness flags so many honest texts: half of them with a hint, half without."""
+    """The limits at which likeness flags so many honest texts: half of them with a hint, half
+    without."""
     phrases = judged.phrases
-    honest = np.array([not one.attack for one in judged.texts]) & ~np.isnan(judged.scores) & (phrases < FOUND)
+    honest = (
+        np.array([not one.attack for one in judged.texts])
+        & ~np.isnan(judged.scores)
+        & (phrases < FOUND)
+    )
     scores, hinted = _down(judged.scores[honest]), _down(judged.scores[honest & (phrases > 0)])
     half = max(1, int(len(scores) * ALARMS / 2))
     strong = scores[half]
@@ -130,19 +147,28 @@ def lines(judged: Judged, limit: Limits) -> list[Line]:
     """What is found of each family that no model has seen."""
     flags = (judged.phrases >= FOUND, judged.scores >= limit.alone, judged.flagged(limit))
     found = []
-    for family in sorted({one.family for one in judged.texts if one.attack and one.family != WRITTEN}):
+    for family in sorted(
+        {one.family for one in judged.texts if one.attack and one.family != WRITTEN}
+    ):
         here = np.array([one.attack and one.family == family for one in judged.texts])
         found.append(Line(family, int(here.sum()), *[float(flag[here].mean()) for flag in flags]))
     return found
 
 
 def alarms(judged: Judged, limit: Limits) -> dict[str, tuple[int, int, int]]:
-    """How many honest texts there are of each family, how many phrases flag, and how many likeness flags besides."""
+    """How many honest texts there are of each family, how many phrases flag, and how many likeness
+    flags besides."""
     found: dict[str, tuple[int, int, int]] = {}
-    for one, phrases, flagged in zip(judged.texts, judged.phrases, judged.flagged(limit), strict=True):
+    for one, phrases, flagged in zip(
+        judged.texts, judged.phrases, judged.flagged(limit), strict=True
+    ):
         if not one.attack and one.family != WRITTEN:
             rows, told, more = found.get(one.family, (0, 0, 0))
-            found[one.family] = (rows + 1, told + int(phrases >= FOUND), more + int(flagged and phrases < FOUND))
+            found[one.family] = (
+                rows + 1,
+                told + int(phrases >= FOUND),
+                more + int(flagged and phrases < FOUND),
+            )
     return found
 
 

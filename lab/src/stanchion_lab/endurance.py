@@ -1,4 +1,5 @@
-"""`python -m stanchion_lab.endurance`: a million decisions in one process; neither memory nor time may grow."""
+"""`python -m stanchion_lab.endurance`: a million decisions in one process; neither memory nor time
+may grow."""
 
 from __future__ import annotations
 
@@ -22,10 +23,11 @@ PARTS: Final = 10
 CALLS: Final = 200
 """How many calls an agent makes in one run."""
 GROWTH: Final = 1.1
-"""How much more memory the last parts may have than those right behind the first: what counts for a run is kept for
-a week, so a store has a little more of it with each."""
+"""How much more memory the last parts may have than those right behind the first: what counts for a
+run is kept for a week, so a store has a little more of it with each."""
 TREND: Final = 1.5
-"""How much longer a decision may take in the last parts; machines are noisy, and what grows with history grows more."""
+"""How much longer a decision may take in the last parts; machines are noisy, and what grows with
+history grows more."""
 
 
 class Part(NamedTuple):
@@ -36,7 +38,8 @@ class Part(NamedTuple):
 
 
 def endure(shield: Shield, decisions: int) -> Iterator[Part]:
-    """Let agents work, one run after the other, until so many decisions are made; gives each part when it is done."""
+    """Let agents work, one run after the other, until so many decisions are made; gives each part
+    when it is done."""
     each, number = max(2, decisions // PARTS), 0
     for _ in range(PARTS):
         took: list[int] = []
@@ -53,7 +56,10 @@ def _work(shield: Shield, number: int, calls: int, took: list[int]) -> None:
     with shield.run(f"agent-{number % 50}", f"task-{number}") as run:
         for turn in range(calls):
             tool = ("read_file", "edit_file", "search")[turn % 3]
-            args = {"path": f"src/part_{number}/module_{turn}.py", "text": f"line {turn} of {number}"}
+            args = {
+                "path": f"src/part_{number}/module_{turn}.py",
+                "text": f"line {turn} of {number}",
+            }
             begun = clock()
             run.check(tool, args)
             judged = clock()
@@ -68,26 +74,35 @@ def resident() -> int:
 
 
 def trends(parts: list[Part]) -> dict[str, float]:
-    """Medians of the last three parts beside those of the three behind the first, for memory and times."""
+    """Medians of the last three parts beside those of the three behind the first, for memory and
+    times."""
     early, late = parts[1:4], parts[-3:]
     return {
         "memory": median(part.resident for part in late) / median(part.resident for part in early),
-        "p50": median(part.cost.p50_us for part in late) / median(part.cost.p50_us for part in early),
-        "p99": median(part.cost.p99_us for part in late) / median(part.cost.p99_us for part in early),
+        "p50": median(part.cost.p50_us for part in late)
+        / median(part.cost.p50_us for part in early),
+        "p99": median(part.cost.p99_us for part in late)
+        / median(part.cost.p99_us for part in early),
     }
 
 
 def grown(found: dict[str, float]) -> list[str]:
     """What has grown."""
-    return [name for name, ratio in found.items() if ratio > (GROWTH if name == "memory" else TREND)]
+    return [
+        name for name, ratio in found.items() if ratio > (GROWTH if name == "memory" else TREND)
+    ]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run it, a line for each part; status 1 where something has grown."""
     parser = argparse.ArgumentParser(prog="python -m stanchion_lab.endurance", description=__doc__)
-    parser.add_argument("--decisions", type=int, default=1_000_000, metavar="N", help="how many (1,000,000)")
+    parser.add_argument(
+        "--decisions", type=int, default=1_000_000, metavar="N", help="how many (1,000,000)"
+    )
     parser.add_argument("--policy", default="default", help="a pack or a policy file (default)")
-    parser.add_argument("--durable", action="store_true", help="state in SQLite and records on disk, not in memory")
+    parser.add_argument(
+        "--durable", action="store_true", help="state in SQLite and records on disk, not in memory"
+    )
     asked = parser.parse_args(argv)
     with TemporaryDirectory() as folder:
         store = str(Path(folder) / "state.db") if asked.durable else MEMORY
@@ -99,7 +114,11 @@ def main(argv: list[str] | None = None) -> int:
                 parts.append(part)
                 done = sum(one.cost.calls for one in parts)
                 size = f"{part.resident / (1 << 20):.1f} MiB"
-                print(f"{done:>9,} {size:>12} {part.cost.p50_us:>7.1f} µs {part.cost.p99_us:>7.1f} µs", flush=True)
+                print(
+                    f"{done:>9,} {size:>12} {part.cost.p50_us:>7.1f} µs "
+                    f"{part.cost.p99_us:>7.1f} µs",
+                    flush=True,
+                )
     found = trends(parts)
     print("late beside early: " + ", ".join(f"{name} {ratio:.3f}" for name, ratio in found.items()))
     more = grown(found)

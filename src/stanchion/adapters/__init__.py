@@ -1,1 +1,2 @@
-"""Adapters: each puts one framework, client or protocol under a shield, by the contract in `stanchion.hosting`."""
+"""Adapters: each puts one framework, client or protocol under a shield, by the contract in
+`stanchion.hosting`."""

@@ -1,4 +1,5 @@
-"""Microsoft Agent Framework: middleware that has an agent's prompts, models, streams, tools and sub-agents judged."""
+"""Microsoft Agent Framework: middleware that has an agent's prompts, models, streams, tools and
+sub-agents judged."""
 
 from __future__ import annotations
 
@@ -40,22 +41,32 @@ WITHIN: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_agent_framework
 
 
 def refused(refusal: Refusal) -> Any:
-    """What the framework makes of a refusal: a tool's result with the reason, or a request for approval; a model's call
-    raises."""
+    """What the framework makes of a refusal: a tool's result with the reason, or a request for
+    approval; a model's call raises."""
     if refusal.about is None:
         raise refusal.error
     told = refusal.about.metadata
-    if refusal.waits and refusal.ticket is not None and refusal.stage is Stage.TOOL_CALL and APPROVED not in told:
+    if (
+        refusal.waits
+        and refusal.ticket is not None
+        and refusal.stage is Stage.TOOL_CALL
+        and APPROVED not in told
+    ):
         name = told.get("function_call_occurrence_id")
         args = json.dumps(dict(refusal.about.arguments))
-        call = Content.from_function_call(told["call_id"], refusal.about.function.name, arguments=args)
+        call = Content.from_function_call(
+            told["call_id"], refusal.about.function.name, arguments=args
+        )
         call.id = name
-        return Content.from_function_approval_request(told["call_id"] if name is None else name, call)
+        return Content.from_function_approval_request(
+            told["call_id"] if name is None else name, call
+        )
     return str(refusal)
 
 
 def ended(refusal: Refusal) -> Any:
-    """The end of a run: the framework turns any other exception around a tool into a result, and goes on."""
+    """The end of a run: the framework turns any other exception around a tool into a result, and
+    goes on."""
     if refusal.about is None:
         raise refusal.error
     raise MiddlewareFailure(str(refusal)) from refusal.error
@@ -65,7 +76,11 @@ def shown(result: Any) -> Any:
     """What the agent reads of a tool's result: a text, or contents where there is more."""
     if not isinstance(result, list) or not all(isinstance(one, Content) for one in result):
         return result
-    return result[0].text if len(result) == 1 and result[0].type == "text" else [one.to_dict() for one in result]
+    return (
+        result[0].text
+        if len(result) == 1 and result[0].type == "text"
+        else [one.to_dict() for one in result]
+    )
 
 
 def changed(change: Changed) -> Any:
@@ -89,10 +104,11 @@ AGENT_FRAMEWORK: Final = Host(
 
 
 def guarded(hosted: Hosted) -> list[Any]:
-    """The middleware that has everything judged that an agent does: `Agent(..., middleware=guarded(hosted))`.
+    """The middleware that has everything judged that an agent does: `Agent(...,
+    middleware=guarded(hosted))`.
 
-    Give all of it, and before middleware of your own. An agent that is a tool (`agent.as_tool()`) is guarded with it,
-    and works in a child run.
+    Give all of it, and before middleware of your own. An agent that is a tool (`agent.as_tool()`)
+    is guarded with it, and works in a child run.
     """
     work = Work(hosted)
     return [GuardedTools(work), GuardedModels(work)]
@@ -107,7 +123,8 @@ class Work:
 
     @property
     def hosted(self) -> Hosted:
-        """The run that is at work here: that of an agent which is run as a tool, or the whole one."""
+        """The run that is at work here: that of an agent which is run as a tool, or the whole
+        one."""
         within = WITHIN.get()
         return self._hosted if within is None else within
 
@@ -147,7 +164,9 @@ class GuardedTools(FunctionMiddleware):
                     WITHIN.reset(before)
 
         doing = carry if other is None else delegate
-        context.result = await hosted.acall(context.function.name, _args(context), doing, about=context)
+        context.result = await hosted.acall(
+            context.function.name, _args(context), doing, about=context
+        )
 
 
 def _args(context: Any) -> Any:
@@ -159,7 +178,8 @@ def _plain(given: Any) -> Any:
 
 
 async def _invoke_sealed(invoke: Any, tool: Any, **given: Any) -> Any:
-    """Run a tool, if this is the call that was judged; where an agent is used without the middleware none was."""
+    """Run a tool, if this is the call that was judged; where an agent is used without the
+    middleware none was."""
     if SEALED.get() is None:
         return await invoke(**given)
     with opened(tool.name, _plain(given["arguments"]), ADVICE):
@@ -209,14 +229,20 @@ class GuardedModels(ChatMiddleware):
             params={"max_tokens": limit} if isinstance(limit, int) else {},
         )
         if context.stream:
-            context.result = ResponseStream(reply.updates_of(judged), finalizer=ChatResponse.from_updates)
+            context.result = ResponseStream(
+                reply.updates_of(judged), finalizer=ChatResponse.from_updates
+            )
         else:
             context.result = _replied(context.result, judged)
 
 
 def _seen(message: Any, place: int) -> dict[str, Any]:
     """A message as guards read it."""
-    return {"role": str(message.role), "content": [one.to_dict() for one in message.contents], "place": place}
+    return {
+        "role": str(message.role),
+        "content": [one.to_dict() for one in message.contents],
+        "place": place,
+    }
 
 
 def _message(view: dict[str, Any], messages: list[Any], views: list[Any]) -> Any:
@@ -242,7 +268,8 @@ def _reply(response: Any) -> dict[str, Any]:
 
 
 def _replied(response: Any, judged: dict[str, Any]) -> Any:
-    """The reply with what was changed in it; what the provider has sent would show what is hidden."""
+    """The reply with what was changed in it; what the provider has sent would show what is
+    hidden."""
     if judged == _reply(response):
         return response
     said = iter(judged["content"])
@@ -261,7 +288,11 @@ def _spoken(content: Any) -> dict[str, Any]:
         return {"type": "thinking", "thinking": content.text}
     if content.type == "function_call":
         said = content.arguments
-        return {"type": "function_call", "partial_json": said} if isinstance(said, str) else {"type": "function_call"}
+        return (
+            {"type": "function_call", "partial_json": said}
+            if isinstance(said, str)
+            else {"type": "function_call"}
+        )
     return {"type": content.type}
 
 
@@ -280,14 +311,16 @@ def _heard(content: Any, said: dict[str, Any]) -> Any:
 
 
 class Streamed:
-    """The updates of a streamed reply as guards read them, and as they go on with what was let through."""
+    """The updates of a streamed reply as guards read them, and as they go on with what was let
+    through."""
 
     def __init__(self) -> None:
         self._updates: list[tuple[Any, Any]] = []
 
     async def pieces_of(self, updates: Any) -> AsyncIterator[dict[str, Any]]:
-        """Each content with its words, in which block they are, and which content it is. Between blocks is a piece
-        without words: it waits for all that is held back, and whatever comes later waits for it."""
+        """Each content with its words, in which block they are, and which content it is. Between
+        blocks is a piece without words: it waits for all that is held back, and whatever comes
+        later waits for it."""
         block, last = 0, ""
         async for update in updates:
             for content in update.contents if update.contents else [None]:
@@ -303,7 +336,13 @@ class Streamed:
         used = content.usage_details if content is not None and content.type == "usage" else None
         usage = {} if used is None else {"usage": _usage(used)}
         number = len(self._updates) - 1
-        return {"type": "content_block_delta", "index": block, "event": number, "delta": spoken, **usage}
+        return {
+            "type": "content_block_delta",
+            "index": block,
+            "event": number,
+            "delta": spoken,
+            **usage,
+        }
 
     async def updates_of(self, judged: Any) -> AsyncIterator[ChatResponseUpdate]:
         """The updates in their order, with what is left of their words."""
@@ -319,14 +358,21 @@ class Streamed:
 
 
 def _kind(content: Any, last: str) -> str:
-    """What tells the blocks of a reply from each other: what they are, and of calls which one, where it is said again
-    with each piece."""
+    """What tells the blocks of a reply from each other: what they are, and of calls which one,
+    where it is said again with each piece."""
     if content is None:
         return ""
     if content.type != "function_call":
         return str(content.type)
-    return f"{content.type} {content.call_id}" if content.call_id or not last.startswith(content.type) else last
+    return (
+        f"{content.type} {content.call_id}"
+        if content.call_id or not last.startswith(content.type)
+        else last
+    )
 
 
 def _usage(used: Any) -> dict[str, Any]:
-    return {"input_tokens": used.get("input_token_count"), "output_tokens": used.get("output_token_count")}
+    return {
+        "input_tokens": used.get("input_token_count"),
+        "output_tokens": used.get("output_token_count"),
+    }

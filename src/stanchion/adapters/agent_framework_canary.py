@@ -1,4 +1,5 @@
-"""The canary of the Microsoft Agent Framework: an agent whose model asks for the canary and nothing else."""
+"""The canary of the Microsoft Agent Framework: an agent whose model asks for the canary and nothing
+else."""
 
 from __future__ import annotations
 
@@ -26,7 +27,11 @@ class Asking(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
 
     async def _inner_get_response(self, *, messages: Any, **_: Any) -> Any:
         asks = len(messages) == 1
-        said = Content.from_function_call(TOOL, TOOL, arguments="{}") if asks else Content.from_text("done")
+        said = (
+            Content.from_function_call(TOOL, TOOL, arguments="{}")
+            if asks
+            else Content.from_text("done")
+        )
         return ChatResponse(messages=[Message("assistant", [said])], response_id=TOOL)
 
 
@@ -37,5 +42,9 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
 
 async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with AGENT_FRAMEWORK.run(shield, agent=TOOL) as hosted:
-        tools: list[Any] = [tool(body, name=TOOL, description="must not run", approval_mode="never_require")]
-        await Agent(client=Asking(), name=TOOL, tools=tools, middleware=guarded(hosted)).run("call it")
+        tools: list[Any] = [
+            tool(body, name=TOOL, description="must not run", approval_mode="never_require")
+        ]
+        await Agent(client=Asking(), name=TOOL, tools=tools, middleware=guarded(hosted)).run(
+            "call it"
+        )

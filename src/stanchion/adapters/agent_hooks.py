@@ -1,4 +1,5 @@
-"""AGENT-HOOKS: a shield as an `Interceptor`, for hosts that speak that contract and so need no adapter of their own.
+"""AGENT-HOOKS: a shield as an `Interceptor`, for hosts that speak that contract and so need no
+adapter of their own.
 
     emitter = InterceptionEmitter().register(Interceptor(hosted))
 
@@ -20,14 +21,18 @@ SPEC: Final = "agent-hooks/0."
 
 UNKNOWN: Final = "stanchion.unknown_context"
 
-AGENT_HOOKS: Final = Host("agent_hooks", can=["warn", "redact", "escalate"], refused=str, ended=str, stream="buffer")
-"""What a host can carry out by this contract: change what is about to go on, or deny it, with a message."""
+AGENT_HOOKS: Final = Host(
+    "agent_hooks", can=["warn", "redact", "escalate"], refused=str, ended=str, stream="buffer"
+)
+"""What a host can carry out by this contract: change what is about to go on, or deny it, with a
+message."""
 
 Verdict = dict[str, Any]
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What a point of the contract is to a shield: a stage with its fields, and where its content is in the target."""
+    """What a point of the contract is to a shield: a stage with its fields, and where its content
+    is in the target."""
 
     stage: str
     fields: dict[str, Any]
@@ -42,10 +47,11 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Interceptor:
-    """Judges what a host reports by the contract, in one run: give it a run of its own for each session.
+    """Judges what a host reports by the contract, in one run: give it a run of its own for each
+    session.
 
-    A verdict that would need a person is a plain denial, which no approval of the host lifts: the ticket's answer alone
-    decides, and the same call goes ahead after a yes.
+    A verdict that would need a person is a plain denial, which no approval of the host lifts: the
+    ticket's answer alone decides, and the same call goes ahead after a yes.
     """
 
     def __init__(self, hosted: Hosted) -> None:
@@ -56,7 +62,10 @@ class Interceptor:
         try:
             asked = asked_in(context)
         except (KeyError, TypeError, ValueError) as error:
-            return denied(UNKNOWN, f"this cannot be judged: {type(error).__name__} in the context; report it as it is")
+            return denied(
+                UNKNOWN,
+                f"this cannot be judged: {type(error).__name__} in the context; report it as it is",
+            )
         if asked is None:
             return {"decision": "allow"}
         told = await self._hosted.areport(asked.stage, key=asked.key, **asked.fields)
@@ -64,7 +73,8 @@ class Interceptor:
 
 
 def asked_in(context: Mapping[str, Any]) -> Asked | None:
-    """What a context asks; `None` where nothing is to be judged. Raises `ValueError` for what is not known."""
+    """What a context asks; `None` where nothing is to be judged. Raises `ValueError` for what is
+    not known."""
     if not str(context["spec"]).startswith(SPEC):
         raise ValueError("another contract")
     point = context["interception_point"]
@@ -79,7 +89,9 @@ def asked_in(context: Mapping[str, Any]) -> Asked | None:
             fields = {"model": context["model"]["id"], "messages": context["messages"]}
             return Asked("model_call", fields, key=request_of(context))
         case "post_model_call":
-            return of_text("model_reply", context["response"]["content"], used_in(context), request_of(context))
+            return of_text(
+                "model_reply", context["response"]["content"], used_in(context), request_of(context)
+            )
         case "output":
             return of_text("model_reply", context["output"]["content"], {"final": True})
         case "pre_tool_call" | "post_tool_call":
@@ -96,7 +108,12 @@ def of_tool(context: Mapping[str, Any], point: str) -> Asked:
     result = context["tool_result"]
     if result["is_error"]:
         value = result["value"]
-        return Asked("error", {**fields, "error": "ToolError", "text": text_in(value)}, key=call["id"], content=value)
+        return Asked(
+            "error",
+            {**fields, "error": "ToolError", "text": text_in(value)},
+            key=call["id"],
+            content=value,
+        )
     return Asked("tool_result", {**fields, "result": result["value"]}, key=call["id"])
 
 
@@ -107,7 +124,11 @@ def of_text(stage: str, content: Any, fields: dict[str, Any], key: str = "") -> 
 
 def text_in(content: Any) -> str:
     """The text of some content; content of another kind is read as it would be written down."""
-    return content if isinstance(content, str) else msgspec.json.encode(content, order="sorted").decode()
+    return (
+        content
+        if isinstance(content, str)
+        else msgspec.json.encode(content, order="sorted").decode()
+    )
 
 
 def request_of(context: Mapping[str, Any]) -> str:
@@ -132,12 +153,15 @@ def verdict_of(told: Told, asked: Asked, notices: tuple[str, ...]) -> Verdict:
     verdict: Verdict = {"decision": "allow"}
     if decision.action == Action.WARN or notices:
         said = notices if notices else (decision.message,)
-        verdict["warnings"] = [{"reason": decision.code if decision.code else None, "message": words} for words in said]
+        verdict["warnings"] = [
+            {"reason": decision.code if decision.code else None, "message": words} for words in said
+        ]
     return changed(verdict, told, asked)
 
 
 def changed(verdict: Verdict, told: Told, asked: Asked) -> Verdict:
-    """The verdict with what goes on in the place of the target; it is denied where the target has no such place."""
+    """The verdict with what goes on in the place of the target; it is denied where the target has
+    no such place."""
     before, after = given_in(asked), told.content
     if asked.stage == "model_call":
         after = None if after is None else after["messages"]
@@ -150,7 +174,9 @@ def changed(verdict: Verdict, told: Told, asked: Asked) -> Verdict:
 
 def given_in(asked: Asked) -> Any:
     """The content of what was asked."""
-    name = {"tool_call": "args", "tool_result": "result", "model_call": "messages"}.get(asked.stage, "text")
+    name = {"tool_call": "args", "tool_result": "result", "model_call": "messages"}.get(
+        asked.stage, "text"
+    )
     return asked.fields[name]
 
 

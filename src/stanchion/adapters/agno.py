@@ -1,8 +1,8 @@
 """Agno: agents and teams whose models, tools and delegations are judged.
 
-A guarded agent is a copy of yours with a hook round every tool, a guardrail before its input, and wrapped models. Agno
-skips async hooks in sync runs and swallows most of what a guardrail raises: so the hook serves both, and the guardrail
-raises `InputCheckError` whatever fails.
+A guarded agent is a copy of yours with a hook round every tool, a guardrail before its input, and
+wrapped models. Agno skips async hooks in sync runs and swallows most of what a guardrail raises: so
+the hook serves both, and the guardrail raises `InputCheckError` whatever fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from inspect import iscoroutinefunction
 from itertools import count
 from typing import Any, Final
 
-from stanchion.hosting import EVERYTHING, Changed, Host, Hosted, Refusal, Told, lesser, survey, tried
+from stanchion.hosting import (
+    EVERYTHING,
+    Changed,
+    Host,
+    Hosted,
+    Refusal,
+    Told,
+    lesser,
+    survey,
+    tried,
+)
 from stanchion.hosting.survey import by_provider
 
 tried("agno", "3.1.10", "3.2")
@@ -62,13 +72,14 @@ AGNO: Final = Host(
     guided=lambda words: Message(role="system", content=words),
     stream="chunk",
 )
-"""Agno as a host: a refused call is text that the model reads. An input, a request or a reply that is refused ends the
-run with the status `error` and the words of the refusal, and so does the model's next turn after the run has ended."""
+"""Agno as a host: a refused call is text that the model reads. An input, a request or a reply that
+is refused ends the run with the status `error` and the words of the refusal, and so does the
+model's next turn after the run has ended."""
 
 
 def guarded(agent: Any, hosted: Hosted) -> Any:
-    """A copy of an agent or of a team that works in this run, its members in children of it. What the user asks for is
-    judged as the prompt."""
+    """A copy of an agent or of a team that works in this run, its members in children of it. What
+    the user asks for is judged as the prompt."""
     made = _guarded(agent, hosted)
     made.pre_hooks = [Input(hosted), *(agent.pre_hooks if agent.pre_hooks else ())]
     return made
@@ -76,7 +87,9 @@ def guarded(agent: Any, hosted: Hosted) -> Any:
 
 def _guarded(agent: Any, hosted: Hosted) -> Any:
     _check(agent)
-    survey(hosted.run, by_provider(agent.tools if isinstance(agent.tools, list) else (), _name(agent)))
+    survey(
+        hosted.run, by_provider(agent.tools if isinstance(agent.tools, list) else (), _name(agent))
+    )
     made = copy.copy(agent)
     for name, value in vars(agent).items():
         if isinstance(value, Model):
@@ -84,7 +97,8 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     members = getattr(agent, "members", None)
     if members is not None:
         made.members = [_member(one, hosted) for one in members]
-    # Ours is the outermost: Agno runs a tool with the arguments that the first hook gets, whatever later ones pass on.
+    # Ours is the outermost: Agno runs a tool with the arguments that the first hook gets, whatever
+    # later ones pass on.
     made.tool_hooks = [Hook(hosted, made).around, *(agent.tool_hooks if agent.tool_hooks else ())]
     return made
 
@@ -100,15 +114,27 @@ def _name(agent: Any) -> str:
 def _check(agent: Any) -> None:
     """Raise `ValueError` for what could not be guarded."""
     if not isinstance(agent.model, Model):
-        raise ValueError(f"agent `{_name(agent)}` has no model of its own: give it one, as an object")
-    if callable(getattr(agent, "members", None)) or str(getattr(agent, "mode", "")).endswith("tasks"):
-        raise ValueError(f"team `{_name(agent)}` finds its members while it runs, or works by tasks: list its members")
+        raise ValueError(
+            f"agent `{_name(agent)}` has no model of its own: give it one, as an object"
+        )
+    if callable(getattr(agent, "members", None)) or str(getattr(agent, "mode", "")).endswith(
+        "tasks"
+    ):
+        raise ValueError(
+            f"team `{_name(agent)}` finds its members while it runs, or works by tasks: list its "
+            f"members"
+        )
     tools = agent.tools if isinstance(agent.tools, list) else []
     functions = [one for one in tools if isinstance(one, Function)]
-    functions += [one for kit in tools if isinstance(kit, Toolkit) for one in kit.functions.values()]
+    functions += [
+        one for kit in tools if isinstance(kit, Toolkit) for one in kit.functions.values()
+    ]
     hooked = [one.name for one in functions if one.tool_hooks]
     if hooked:
-        raise ValueError(f"the tool `{hooked[0]}` has hooks, which hooks of its agent replace: give them to the agent")
+        raise ValueError(
+            f"the tool `{hooked[0]}` has hooks, which hooks of its agent replace: give them to the "
+            f"agent"
+        )
 
 
 class Input(BaseGuardrail):
@@ -149,22 +175,29 @@ class Hook:
         self._hosted, self._agent = hosted, agent
         self._numbers = count(1)
 
-    def around(self, function_name: str, function_call: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-        """Judge a call, run it, and judge what comes of it; in async runs that is something to await."""
+    def around(
+        self, function_name: str, function_call: Callable[..., Any], arguments: dict[str, Any]
+    ) -> Any:
+        """Judge a call, run it, and judge what comes of it; in async runs that is something to
+        await."""
         waits = iscoroutinefunction(function_call)
         if function_name in (ONE, ALL) and hasattr(self._agent, "members"):
             handed = self._ahanded if waits else self._handed
             return handed(function_name, function_call, arguments)
 
         def given(args: dict[str, Any]) -> dict[str, Any]:
-            # Agno runs the tool with this very object, and hooks behind ours get what is given on: each has its own.
+            # Agno runs the tool with this very object, and hooks behind ours get what is given on:
+            # each has its own.
             arguments.clear()
             arguments.update(copy.deepcopy(args))
             return args
 
         if not waits:
             return self._hosted.call(
-                function_name, dict(arguments), lambda args: function_call(**given(args)), about=TOOL
+                function_name,
+                dict(arguments),
+                lambda args: function_call(**given(args)),
+                about=TOOL,
             )
 
         async def carry(args: dict[str, Any]) -> Any:
@@ -181,9 +214,14 @@ class Hook:
             wanted = str(arguments.get("member_id", ""))
             found = _find_member_by_id(self._agent, wanted)
             members = [wanted if found is None else _name(found[1])]
-        return [{"to": one, "payload": rest, "key": f"{one}-{next(self._numbers)}", "about": TOOL} for one in members]
+        return [
+            {"to": one, "payload": rest, "key": f"{one}-{next(self._numbers)}", "about": TOOL}
+            for one in members
+        ]
 
-    def _handed(self, tool: str, function_call: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    def _handed(
+        self, tool: str, function_call: Callable[..., Any], arguments: dict[str, Any]
+    ) -> Any:
         offers = self._offers(tool, arguments)
         for offer in offers:
             told = self._hosted.report("handoff", **offer)
@@ -200,7 +238,9 @@ class Hook:
         for offer in offers:
             self._hosted.report("handoff_done", **{**offer, "payload": {"answer": said}})
 
-    async def _ahanded(self, tool: str, function_call: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    async def _ahanded(
+        self, tool: str, function_call: Callable[..., Any], arguments: dict[str, Any]
+    ) -> Any:
         offers = self._offers(tool, arguments)
         for offer in offers:
             told = await self._hosted.areport("handoff", **offer)
@@ -235,7 +275,9 @@ def _about(model: Any) -> dict[str, Any]:
 
 
 def _lesser(model: Any, params: dict[str, Any]) -> Any:
-    return lesser(model, {"id" if name == "model" else name: value for name, value in params.items()})
+    return lesser(
+        model, {"id" if name == "model" else name: value for name, value in params.items()}
+    )
 
 
 def _ask(hosted: Hosted, model: Any, how: str, messages: list[Any], **options: Any) -> Any:
@@ -253,7 +295,9 @@ async def _aask(hosted: Hosted, model: Any, messages: list[Any], **options: Any)
     return await hosted.amodel(ask, messages, **_about(model))
 
 
-async def _astream(hosted: Hosted, model: Any, messages: list[Any], **options: Any) -> AsyncIterator[Any]:
+async def _astream(
+    hosted: Hosted, model: Any, messages: list[Any], **options: Any
+) -> AsyncIterator[Any]:
     async def pieces(messages: list[Any], params: dict[str, Any]) -> AsyncIterator[Any]:
         spent = Spent()
         async for piece in _lesser(model, params).ainvoke_stream(messages=messages, **options):

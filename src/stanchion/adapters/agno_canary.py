@@ -19,7 +19,8 @@ CALL = {"id": TOOL, "type": "function", "function": {"name": TOOL, "arguments": 
 
 @dataclass
 class Asking(Model):
-    """A model that asks for the canary until it is answered. It is asked for whole replies alone."""
+    """A model that asks for the canary until it is answered. It is asked for whole replies
+    alone."""
 
     id: str = TOOL
 
@@ -52,4 +53,6 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have a guarded agent call the canary; nothing of it is reported to Agno."""
     tool = Function(name=TOOL, description="must not run", entrypoint=body)
     with AGNO.run(shield, agent=TOOL) as hosted:
-        guarded(Agent(name=TOOL, model=Asking(), tools=[tool], telemetry=False), hosted).run("call it")
+        guarded(Agent(name=TOOL, model=Asking(), tools=[tool], telemetry=False), hosted).run(
+            "call it"
+        )

@@ -1,4 +1,5 @@
-"""Clients of `anthropic`, sync and async: every request judged, every reply as the run may see it."""
+"""Clients of `anthropic`, sync and async: every request judged, every reply as the run may see
+it."""
 
 from __future__ import annotations
 
@@ -15,17 +16,24 @@ tried("anthropic", "2.8", "3")
 ANTHROPIC: Final = Host("anthropic", can=EVERYTHING, refused=refused, stream="chunk")
 """A client that sends a request as it was decided, or raises `Refused`."""
 
-FORMS: Final = (Form("v1/messages", apart="system", among=False), Form("v1/complete", said="prompt"))
+FORMS: Final = (
+    Form("v1/messages", apart="system", among=False),
+    Form("v1/complete", said="prompt"),
+)
 
 
 def calls_of(reply: Any) -> list[Asked]:
     """The tool calls of a message that are for the caller to run."""
     blocks = [block for block in parts(reply, "content") if part(block, "type") == "tool_use"]
-    return [Asked(part(block, "id"), part(block, "name"), arguments(part(block, "input"))) for block in blocks]
+    return [
+        Asked(part(block, "id"), part(block, "name"), arguments(part(block, "input")))
+        for block in blocks
+    ]
 
 
 def results_for(_reply: Any, results: Iterable[Done]) -> list[Any]:
-    """What came of the calls of a message: one message for the next request with all results, or none."""
+    """What came of the calls of a message: one message for the next request with all results, or
+    none."""
     blocks = [
         {
             "type": "tool_result",

@@ -1,4 +1,5 @@
-"""Canaries of clients of `anthropic`: a request to a model that must not be asked, by a client that sends nothing."""
+"""Canaries of clients of `anthropic`: a request to a model that must not be asked, by a client that
+sends nothing."""
 
 from __future__ import annotations
 
@@ -13,12 +14,19 @@ from stanchion.adapters.clients.nowhere import sending_nowhere
 from stanchion.hosting.canary import HOST, TOOL
 
 OPTIONS: Final[dict[str, Any]] = {"api_key": TOOL, "base_url": f"https://{HOST}", "max_retries": 0}
-ASKED: Final[dict[str, Any]] = {"model": TOOL, "max_tokens": 1, "messages": [{"role": "user", "content": "answer"}]}
+ASKED: Final[dict[str, Any]] = {
+    "model": TOOL,
+    "max_tokens": 1,
+    "messages": [{"role": "user", "content": "answer"}],
+}
 
 
 def canary(shield: Any, body: Callable[[], str]) -> None:
     """A request by `anthropic.Anthropic`."""
-    with ANTHROPIC.run(shield, agent=TOOL) as hosted, sending_nowhere(anthropic.Anthropic(**OPTIONS), body) as client:
+    with (
+        ANTHROPIC.run(shield, agent=TOOL) as hosted,
+        sending_nowhere(anthropic.Anthropic(**OPTIONS), body) as client,
+    ):
         guard(client, hosted).messages.create(**ASKED)
 
 

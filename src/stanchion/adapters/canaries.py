@@ -1,7 +1,8 @@
-"""The canaries of all adapters: which module a framework is known by, and what has it call the canary.
+"""The canaries of all adapters: which module a framework is known by, and what has it call the
+canary.
 
-A new adapter `x` adds its line here, and has its canary in itself or in `x_canary`. Nothing is imported before its
-canary is driven.
+A new adapter `x` adds its line here, and has its canary in itself or in `x_canary`. Nothing is
+imported before its canary is driven.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from stanchion.kernel.tuples import NamedTuple
 
 
 class Listed(NamedTuple):
-    """An adapter: the module that is loaded where its framework is, the package that it comes in, and where its canary
-    is."""
+    """An adapter: the module that is loaded where its framework is, the package that it comes in,
+    and where its canary is."""
 
     framework: str
     package: str
@@ -30,36 +31,58 @@ class Listed(NamedTuple):
 
 CANARIES: Final = {
     "httpx": Listed("httpx", "httpx", "stanchion.adapters.http.canaries", "httpx_client"),
-    "httpx-async": Listed("httpx", "httpx", "stanchion.adapters.http.canaries", "async_httpx_client"),
-    "requests": Listed("requests", "requests", "stanchion.adapters.http.canaries", "requests_session"),
+    "httpx-async": Listed(
+        "httpx", "httpx", "stanchion.adapters.http.canaries", "async_httpx_client"
+    ),
+    "requests": Listed(
+        "requests", "requests", "stanchion.adapters.http.canaries", "requests_session"
+    ),
     "aiohttp": Listed("aiohttp", "aiohttp", "stanchion.adapters.http.canaries", "aiohttp_session"),
     "langchain": Listed("langchain", "langchain", "stanchion.adapters.langchain_canary"),
-    "pydantic-ai": Listed("pydantic_ai", "pydantic-ai-slim", "stanchion.adapters.pydantic_ai_canary"),
-    "openai-agents": Listed("agents.run_state", "openai-agents", "stanchion.adapters.openai_agents_canary"),
+    "pydantic-ai": Listed(
+        "pydantic_ai", "pydantic-ai-slim", "stanchion.adapters.pydantic_ai_canary"
+    ),
+    "openai-agents": Listed(
+        "agents.run_state", "openai-agents", "stanchion.adapters.openai_agents_canary"
+    ),
     "google-adk": Listed("google.adk", "google-adk", "stanchion.adapters.google_adk_canary"),
     "strands": Listed("strands.agent", "strands-agents", "stanchion.adapters.strands_canary"),
-    "agent-framework": Listed("agent_framework", "agent-framework-core", "stanchion.adapters.agent_framework_canary"),
+    "agent-framework": Listed(
+        "agent_framework", "agent-framework-core", "stanchion.adapters.agent_framework_canary"
+    ),
     "agno": Listed("agno.agent", "agno", "stanchion.adapters.agno_canary"),
     "crewai": Listed("crewai", "crewai", "stanchion.adapters.crewai_canary"),
-    "llama-index": Listed("llama_index.core", "llama-index-core", "stanchion.adapters.llama_index_canary"),
+    "llama-index": Listed(
+        "llama_index.core", "llama-index-core", "stanchion.adapters.llama_index_canary"
+    ),
     "smolagents": Listed("smolagents", "smolagents", "stanchion.adapters.smolagents_canary"),
     "openai": Listed("openai", "openai", "stanchion.adapters.openai_canary"),
     "openai-async": Listed("openai", "openai", "stanchion.adapters.openai_canary", "async_canary"),
     "anthropic": Listed("anthropic", "anthropic", "stanchion.adapters.anthropic_canary"),
-    "anthropic-async": Listed("anthropic", "anthropic", "stanchion.adapters.anthropic_canary", "async_canary"),
+    "anthropic-async": Listed(
+        "anthropic", "anthropic", "stanchion.adapters.anthropic_canary", "async_canary"
+    ),
     "litellm": Listed("litellm", "litellm", "stanchion.adapters.litellm_canary"),
-    "litellm-async": Listed("litellm", "litellm", "stanchion.adapters.litellm_canary", "async_canary"),
+    "litellm-async": Listed(
+        "litellm", "litellm", "stanchion.adapters.litellm_canary", "async_canary"
+    ),
     "mcp": Listed("stanchion.adapters.mcp.proxy", "mcp", "stanchion.adapters.mcp_canary"),
 }
-"""Every adapter and its canary. Where a program may have a module of the framework's name, a module of its own within
-the framework tells them apart; the MCP proxy is tried where it runs, and not wherever its library is loaded."""
+"""Every adapter and its canary. Where a program may have a module of the framework's name, a module
+of its own within the framework tells them apart; the MCP proxy is tried where it runs, and not
+wherever its library is loaded."""
 
 WITHOUT: Final = {
-    "clients": "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which have canaries",
+    "clients": (
+        "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which "
+        "have canaries"
+    ),
     "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
     "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
     "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",
-    "agent_hooks": "it is asked by hosts in other processes and languages, which only they can drive",
+    "agent_hooks": (
+        "it is asked by hosts in other processes and languages, which only they can drive"
+    ),
 }
 """The adapters that have no canary, and why. A test has every adapter stand here or there."""
 
@@ -75,7 +98,8 @@ def installed() -> tuple[str, ...]:
 
 
 def driven(name: str) -> Came:
-    """What comes of an adapter's canary. It is driven once in a process: its framework does not change there."""
+    """What comes of an adapter's canary. It is driven once in a process: its framework does not
+    change there."""
     return _driven(CANARIES[name])
 
 
@@ -85,7 +109,11 @@ def _driven(one: Listed) -> Came:
     try:
         canary: Canary = getattr(import_module(one.home), one.name)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a framework, its adapter does not hold
-        return Came(False, f"its adapter cannot be loaded: `{type(error).__name__}: {error}`", _version(one.package))
+        return Came(
+            False,
+            f"its adapter cannot be loaded: `{type(error).__name__}: {error}`",
+            _version(one.package),
+        )
     return drive_canary(canary)._replace(version=_version(one.package))
 
 
@@ -97,7 +125,8 @@ def _version(package: str) -> str:
 
 
 def unproven() -> tuple[str, ...]:
-    """The adapters that have no canary, by the modules that there are: none is left out because nobody listed it."""
+    """The adapters that have no canary, by the modules that there are: none is left out because
+    nobody listed it."""
     there = {one.name for one in iter_modules([os.path.dirname(__file__)])}
     homes = {part for one in CANARIES.values() for part in one.home.split(".")[2:3]}
     proven = {*homes, *[home.removesuffix("_canary") for home in homes], *CANARIES, "canaries"}

@@ -3,9 +3,9 @@
     with CREWAI.run(shield, agent="helper", task="tidy-up") as hosted, guarded(crew, hosted):
         crew.kickoff()
 
-Tools are judged by CrewAI's own hooks, which see every one of them. CrewAI swallows whatever a hook raises and runs the
-tool, unless it is `HookAborted`: so nothing else ever leaves a hook of this adapter. Models are wrapped, because hooks
-do not see replies that call tools.
+Tools are judged by CrewAI's own hooks, which see every one of them. CrewAI swallows whatever a hook
+raises and runs the tool, unless it is `HookAborted`: so nothing else ever leaves a hook of this
+adapter. Models are wrapped, because hooks do not see replies that call tools.
 """
 
 from __future__ import annotations
@@ -41,8 +41,14 @@ TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""
 BLOCKED: Final = "Tool execution blocked by hook."
 """How CrewAI begins the text that it hands on where a hook has aborted, ours or another one."""
-WITHHELD: Final = "the call may have run, and its result could not be judged: it is withheld; do not repeat the call"
-FAILURES: Final = ("Error executing tool: ", I18N_DEFAULT.errors("tool_usage_exception").partition("{")[0])
+WITHHELD: Final = (
+    "the call may have run, and its result could not be judged: it is withheld; do "
+    "not repeat the call"
+)
+FAILURES: Final = (
+    "Error executing tool: ",
+    I18N_DEFAULT.errors("tool_usage_exception").partition("{")[0],
+)
 """How CrewAI begins the text that it hands on where a tool has raised."""
 MODELS: Final = ("llm", "function_calling_llm", "manager_llm", "planning_llm", "chat_llm")
 SPENT: ContextVar[list[dict[str, Any]] | None] = ContextVar("stanchion_crewai_spent", default=None)
@@ -62,17 +68,23 @@ CREWAI: Final = Host(
     ended=_said,
     stream="buffer",
 )
-"""CrewAI as a host. It runs tools itself, so a failed call cannot be run again. A refused call is text that the model
-reads. A request or a reply that is refused raises `HookAborted`, and so does the next one after the run has ended."""
+"""CrewAI as a host. It runs tools itself, so a failed call cannot be run again. A refused call is
+text that the model reads. A request or a reply that is refused raises `HookAborted`, and so does
+the next one after the run has ended."""
 
 
 @contextmanager
 def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
-    """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls in it is judged."""
+    """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls
+    in it is judged."""
     team = Team(hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)])
     survey(hosted.run, team.unguarded())
-    hooks = {point: get_scoped_hooks(point) for point in InterceptionPoint}  # a scope hides the one around it
-    hooks[InterceptionPoint.PRE_TOOL_CALL] = Last([team.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]])
+    hooks = {
+        point: get_scoped_hooks(point) for point in InterceptionPoint
+    }  # a scope hides the one around it
+    hooks[InterceptionPoint.PRE_TOOL_CALL] = Last(
+        [team.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]]
+    )
     hooks[InterceptionPoint.POST_TOOL_CALL].append(team.after)
     with ExitStack() as stack:
         for llm in team.models():
@@ -94,7 +106,8 @@ class Begun(NamedTuple):
 
 
 class Team:
-    """The agents of a crew: the one that the run is named for works in the run itself, the others in children of it."""
+    """The agents of a crew: the one that the run is named for works in the run itself, the others
+    in children of it."""
 
     def __init__(self, hosted: Hosted, owners: list[Any]) -> None:
         self._hosted, self._owners = hosted, owners
@@ -115,27 +128,37 @@ class Team:
     def models(self) -> list[Any]:
         """Every model of the crew, once."""
         found = [getattr(owner, name, None) for owner in self._owners for name in MODELS]
-        return list({id(llm): llm for llm in found if hasattr(llm, "_track_token_usage_internal")}.values())
+        return list(
+            {id(llm): llm for llm in found if hasattr(llm, "_track_token_usage_internal")}.values()
+        )
 
     def unguarded(self) -> list[Part]:
-        """What asks models past those of the crew and its agents: memories have models of their own."""
+        """What asks models past those of the crew and its agents: memories have models of their
+        own."""
         owners = [one for one in self._owners if getattr(one, "memory", None)]
-        return [Part("client", "memory", False, str(getattr(one, "role", "crew"))) for one in owners]
+        return [
+            Part("client", "memory", False, str(getattr(one, "role", "crew"))) for one in owners
+        ]
 
     def tools(self) -> list[Any]:
         """Every tool that the crew has now, once."""
-        found = [tool for owner in (*self._owners, *self._tasks) for tool in getattr(owner, "tools", None) or ()]
+        found = [
+            tool
+            for owner in (*self._owners, *self._tasks)
+            for tool in getattr(owner, "tools", None) or ()
+        ]
         return list({id(tool): tool for tool in found if isinstance(tool, BaseTool)}.values())
 
     def prompt(self, agent: Any, task: Any) -> None:
-        """What a task asks for is judged when an agent begins with it. What agents delegate to each other is no task of
-        the crew, and was judged as a handoff."""
+        """What a task asks for is judged when an agent begins with it. What agents delegate to each
+        other is no task of the crew, and was judged as a handoff."""
         if id(task) not in self._prompted and any(task is one for one in self._tasks):
             self._prompted.add(id(task))
             self.of(agent).report("prompt", text=task.description)
 
     def before(self, ctx: Any) -> None:
-        """The hook before a tool: returns where it may run, with arguments that may have been changed in place."""
+        """The hook before a tool: returns where it may run, with arguments that may have been
+        changed in place."""
         try:
             to = _coworker(ctx)
             raised: list[Exception] = []
@@ -156,8 +179,14 @@ class Team:
     def _judged(self, ctx: Any, to: str) -> Told:
         hosted, key = self.of(ctx.agent), str(id(ctx.tool_input))
         if not to:
-            return hosted.report("tool_call", tool=ctx.tool_name, args=dict(ctx.tool_input), key=key, about=TOOL)
-        rest = {name: value for name, value in ctx.tool_input.items() if name not in ("coworker", "co_worker")}
+            return hosted.report(
+                "tool_call", tool=ctx.tool_name, args=dict(ctx.tool_input), key=key, about=TOOL
+            )
+        rest = {
+            name: value
+            for name, value in ctx.tool_input.items()
+            if name not in ("coworker", "co_worker")
+        }
         return hosted.report("handoff", to=to, payload=rest, key=key, about=TOOL)
 
     def after(self, ctx: Any) -> str:
@@ -166,7 +195,9 @@ class Team:
             again(ctx.tool)
             begun = self._begun.pop(id(ctx.tool_input), None)
             if begun is None:
-                return str(ctx.tool_result) if str(ctx.tool_result).startswith(BLOCKED) else WITHHELD
+                return (
+                    str(ctx.tool_result) if str(ctx.tool_result).startswith(BLOCKED) else WITHHELD
+                )
             SEALED.set(begun.outside)
             return str(begun.told.answer) if not begun.told.proceeds else self._outcome(ctx, begun)
         except Exception:  # noqa: BLE001 - CrewAI would show the result as it is
@@ -176,7 +207,9 @@ class Team:
         hosted, said = self.of(ctx.agent), str(ctx.tool_result)
         about: dict[str, Any] = {"key": str(id(ctx.tool_input)), "about": TOOL}
         if begun.handed_to:
-            told = hosted.report("handoff_done", to=begun.handed_to, payload={"answer": said}, **about)
+            told = hosted.report(
+                "handoff_done", to=begun.handed_to, payload={"answer": said}, **about
+            )
             return str(told.content["answer"] if told.proceeds else told.answer)
         about |= {"tool": ctx.tool_name, "args": begun.args}
         failure = detect_tool_failure(ctx.raw_tool_result)
@@ -189,8 +222,11 @@ class Team:
             told = hosted.report("tool_result", result=said, **about)
         return str(told.content if told.proceeds else told.answer)
 
-    def _failure(self, hosted: Hosted, said: str, raised: list[Exception], about: dict[str, Any]) -> str:
-        """What the model may read of a tool that has raised: CrewAI's own words round those of the error."""
+    def _failure(
+        self, hosted: Hosted, said: str, raised: list[Exception], about: dict[str, Any]
+    ) -> str:
+        """What the model may read of a tool that has raised: CrewAI's own words round those of the
+        error."""
         if not raised:  # a tool that CrewAI has made while it ran
             told = hosted.report("error", error="ToolError", text=said, **about)
             return str(told.content if told.proceeds else told.answer)
@@ -202,14 +238,19 @@ class Team:
 
 
 def _coworker(ctx: Any) -> str:
-    """The agent that a call hands work to, by the role that CrewAI finds for what the model has written; empty where it
-    is a call of a tool."""
+    """The agent that a call hands work to, by the role that CrewAI finds for what the model has
+    written; empty where it is a call of a tool."""
     tool = getattr(ctx.tool, "_original_tool", None)
     if not isinstance(tool, BaseAgentTool):
         return ""
-    named = tool._get_coworker(ctx.tool_input.get("coworker"), co_worker=ctx.tool_input.get("co_worker"))
+    named = tool._get_coworker(
+        ctx.tool_input.get("coworker"), co_worker=ctx.tool_input.get("co_worker")
+    )
     wanted = tool.sanitize_agent_name(named if named else "")
-    return next((one.role for one in tool.agents if tool.sanitize_agent_name(one.role) == wanted), wanted or "nobody")
+    return next(
+        (one.role for one in tool.agents if tool.sanitize_agent_name(one.role) == wanted),
+        wanted or "nobody",
+    )
 
 
 @contextmanager
@@ -217,7 +258,9 @@ def _wrapped(llm: Any, team: Team) -> Iterator[None]:
     """Have a model's requests and replies judged, in place: CrewAI has it in many places."""
     own = llm.__dict__
     if "call" in own:
-        raise ValueError(f"the model `{llm.model}` is guarded in another run: give each crew a model of its own")
+        raise ValueError(
+            f"the model `{llm.model}` is guarded in another run: give each crew a model of its own"
+        )
     kind = type(llm)
     made = {
         "call": partial(_ask, team, llm, kind.call),
@@ -254,11 +297,20 @@ class Asked(NamedTuple):
     streams: bool
 
 
-NAMES: Final = ("tools", "callbacks", "available_functions", "from_task", "from_agent", "response_model")
+NAMES: Final = (
+    "tools",
+    "callbacks",
+    "available_functions",
+    "from_task",
+    "from_agent",
+    "response_model",
+)
 """What `call` takes after the messages, in its order."""
 
 
-def _asked(team: Team, llm: Any, messages: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Asked:
+def _asked(
+    team: Team, llm: Any, messages: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> Asked:
     options = {**dict(zip(NAMES, args, strict=False)), **options}
     agent = options.get("from_agent")
     team.prompt(agent, options.get("from_task"))
@@ -268,8 +320,12 @@ def _asked(team: Team, llm: Any, messages: Any, args: tuple[Any, ...], options: 
             name: partial(_run, team.of(agent), name, functions[name]) for name in functions
         }
     said = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
-    params = {name: value for name in ("max_tokens",) if (value := getattr(llm, name, None)) is not None}
-    return Asked(said, options, {"model": llm.model, "params": params}, bool(llm._effective_stream()))
+    params = {
+        name: value for name in ("max_tokens",) if (value := getattr(llm, name, None)) is not None
+    }
+    return Asked(
+        said, options, {"model": llm.model, "params": params}, bool(llm._effective_stream())
+    )
 
 
 def _run(hosted: Hosted, tool: str, function: Callable[..., Any], **args: Any) -> Any:
@@ -282,7 +338,9 @@ def _run(hosted: Hosted, tool: str, function: Callable[..., Any], **args: Any) -
     return hosted.call(tool, args, carry, about=TOOL)
 
 
-def _ask(team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any) -> Any:
+def _ask(
+    team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any
+) -> Any:
     asked = _asked(team, llm, messages, args, options)
     replies: list[Any] = []
 
@@ -291,10 +349,17 @@ def _ask(team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: A
             replies.append(call(lesser(llm, params), messages, **asked.options))
         return _told(replies[-1], spent)
 
-    return _put_back(llm, asked, replies, team.of(options.get("from_agent")).model(ask, asked.messages, **asked.about))
+    return _put_back(
+        llm,
+        asked,
+        replies,
+        team.of(options.get("from_agent")).model(ask, asked.messages, **asked.about),
+    )
 
 
-async def _aask(team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any) -> Any:
+async def _aask(
+    team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any
+) -> Any:
     asked = _asked(team, llm, messages, args, options)
     replies: list[Any] = []
 
@@ -320,7 +385,9 @@ def _counting() -> Iterator[list[dict[str, Any]]]:
 def _told(reply: Any, spent: list[dict[str, Any]]) -> dict[str, Any]:
     """A reply as it is judged: a text, the JSON of a model of data, or calls of tools."""
     usage = {
-        name: sum([one.get(name, 0) for one in spent if type(one.get(name, 0)) is int]) for one in spent for name in one
+        name: sum([one.get(name, 0) for one in spent if type(one.get(name, 0)) is int])
+        for one in spent
+        for name in one
     }
     if isinstance(reply, str):
         return {"content": reply, "usage": usage}

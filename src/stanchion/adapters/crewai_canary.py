@@ -39,6 +39,13 @@ class Called(BaseTool):
 
 def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have a guarded agent call the canary."""
-    agent = Agent(role=TOOL, goal=TOOL, backstory=TOOL, llm=Asking(model=TOOL), tools=[Called(body=body)], max_iter=2)
+    agent = Agent(
+        role=TOOL,
+        goal=TOOL,
+        backstory=TOOL,
+        llm=Asking(model=TOOL),
+        tools=[Called(body=body)],
+        max_iter=2,
+    )
     with CREWAI.run(shield, agent=TOOL) as hosted, guarded(agent, hosted):
         agent.kickoff("call it")

@@ -13,13 +13,16 @@ from stanchion.hosting import opened, sealed
 from stanchion.hosting.sealing import SEALED, WITHIN
 from stanchion.runtime.errors import Ungoverned
 
-ADVICE: Final = "let hooks change calls and nobody else, and open no `scoped_hooks` inside `guarded`"
+ADVICE: Final = (
+    "let hooks change calls and nobody else, and open no `scoped_hooks` inside `guarded`"
+)
 RAISED: ContextVar[list[Exception] | None] = ContextVar("stanchion_crewai_raised", default=None)
 """What the tool that is at work has raised: CrewAI hands on only its text."""
 
 
 class Last(list[Any]):
-    """Hooks of which the first is asked last, whatever is registered later: it judges what the others have made."""
+    """Hooks of which the first is asked last, whatever is registered later: it judges what the
+    others have made."""
 
     def __iter__(self) -> Iterator[Any]:
         first, *others = super().__iter__()
@@ -43,7 +46,9 @@ def watched(tool: Any) -> Iterator[None]:
 
     @wraps(tool._run)
     def own(*args: Any, **named: Any) -> Any:
-        if SEALED.get() is not WITHIN:  # an agent that writes its calls as text comes here without `run`
+        if (
+            SEALED.get() is not WITHIN
+        ):  # an agent that writes its calls as text comes here without `run`
             raise Ungoverned(f"the call of `{tool.name}` was not judged: {ADVICE}")
         return type(tool)._run(tool, *args, **named)
 
@@ -57,8 +62,8 @@ def watched(tool: Any) -> Iterator[None]:
 
 
 def once(tool: Any, given: dict[str, Any], failures: list[Exception]) -> None:
-    """Have a tool run as it was judged, and once for one decision: CrewAI runs a failing one up to six times where an
-    agent writes its calls as text. A further run fails as the first one did."""
+    """Have a tool run as it was judged, and once for one decision: CrewAI runs a failing one up to
+    six times where an agent writes its calls as text. A further run fails as the first one did."""
     function = getattr(tool, "func", None)
     if function is None:
         return
@@ -79,11 +84,17 @@ def once(tool: Any, given: dict[str, Any], failures: list[Exception]) -> None:
 
 
 def _parsed(tool: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as CrewAI makes them of what an agent has written: without what the tool does not take, and with
-    defaults. What it cannot make anything of does not run."""
-    known = given.keys() if tool.args_schema is None else tool.args_schema.model_json_schema().get("properties", {})
+    """The arguments as CrewAI makes them of what an agent has written: without what the tool does
+    not take, and with defaults. What it cannot make anything of does not run."""
+    known = (
+        given.keys()
+        if tool.args_schema is None
+        else tool.args_schema.model_json_schema().get("properties", {})
+    )
     try:
-        made: dict[str, Any] = tool._parse_args({name: given[name] for name in given if name in known})
+        made: dict[str, Any] = tool._parse_args(
+            {name: given[name] for name in given if name in known}
+        )
     except ValueError:
         return given
     return made

@@ -1,4 +1,5 @@
-"""Google ADK: a plugin that has an app's prompts, requests to models, replies, streams, tools and transfers judged."""
+"""Google ADK: a plugin that has an app's prompts, requests to models, replies, streams, tools and
+transfers judged."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ ERROR: Final = "error"
 
 
 def refused(refusal: Refusal) -> Any:
-    """What ADK makes of a refusal: a response of the tool with the reason; a model's call raises."""
+    """What ADK makes of a refusal: a response of the tool with the reason; a model's call
+    raises."""
     if refusal.stage is Stage.TOOL_RESULT:
         return {"result": str(refusal)}
     if refusal.stage in (Stage.TOOL_CALL, Stage.HANDOFF, Stage.ERROR):
@@ -43,7 +45,9 @@ def guided(words: str) -> Any:
     return types.Content(role="user", parts=[types.Part(text=words)])
 
 
-GOOGLE_ADK: Final = Host("google-adk", can=EVERYTHING, refused=refused, guided=guided, pause="resume", stream="chunk")
+GOOGLE_ADK: Final = Host(
+    "google-adk", can=EVERYTHING, refused=refused, guided=guided, pause="resume", stream="chunk"
+)
 
 
 class Asking:
@@ -64,11 +68,13 @@ ASKING: Final[ContextVar[Asking | None]] = ContextVar("stanchion_google_adk", de
 
 
 class Guarded(BasePlugin):
-    """Has everything judged that the agents of an app do: `App(..., plugins=[Guarded(hosted), ...])`.
+    """Has everything judged that the agents of an app do: `App(..., plugins=[Guarded(hosted),
+    ...])`.
 
-    It comes first in the list: ADK stops asking plugins at the first that has an answer. Only plugins that change calls
-    stand before it: what is changed after it was judged does not run. It puts a guarded model in the place of each
-    agent's own; that one does nothing by itself where an agent is used without the plugin.
+    It comes first in the list: ADK stops asking plugins at the first that has an answer. Only
+    plugins that change calls stand before it: what is changed after it was judged does not run. It
+    puts a guarded model in the place of each agent's own; that one does nothing by itself where an
+    agent is used without the plugin.
     """
 
     def __init__(self, hosted: Hosted) -> None:
@@ -111,13 +117,19 @@ class Guarded(BasePlugin):
         asking = ASKING.get()
         if asking is None or not asking.judged:
             raise RuntimeError(
-                f"a reply for agent `{callback_context.agent_name}` was not judged: its model is not guarded"
+                f"a reply for agent `{callback_context.agent_name}` was not judged: its model is "
+                f"not guarded"
             )
 
-    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
-        """Judge a call, or a handoff; what is given here stands in the place of what the tool would give."""
+    async def before_tool_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any
+    ) -> Any:
+        """Judge a call, or a handoff; what is given here stands in the place of what the tool would
+        give."""
         if isinstance(tool, AgentTool) and not tool.include_plugins:
-            raise RuntimeError(f"the tool `{tool.name}` runs its agent unguarded: let it include plugins")
+            raise RuntimeError(
+                f"the tool `{tool.name}` runs its agent unguarded: let it include plugins"
+            )
         confirmed = tool_context.tool_confirmation
         if confirmed is not None and not confirmed.confirmed:
             self._unrun.add(tool_context.function_call_id)
@@ -142,7 +154,9 @@ class Guarded(BasePlugin):
         if tool.name == TRANSFER:
             return await self._handed_over(str(args.get("agent_name")), {}, context)
         hosted = self.of(context.agent_name)
-        return await hosted.areport("tool_call", tool=tool.name, args=dict(args), key=context.function_call_id)
+        return await hosted.areport(
+            "tool_call", tool=tool.name, args=dict(args), key=context.function_call_id
+        )
 
     async def _handed_over(self, to: str, payload: dict[str, Any], context: Any) -> Told:
         """Judge a handoff; the agent that takes over works in a child run."""
@@ -153,7 +167,9 @@ class Guarded(BasePlugin):
             await hosted.areport("handoff_done", to=to, call=told.decision.id)
         return told
 
-    async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
+    async def after_tool_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+    ) -> Any:
         """Judge what came of a call that ran."""
         if tool_context.function_call_id in self._unrun or tool.name == TRANSFER:
             self._unrun.discard(tool_context.function_call_id)
@@ -165,8 +181,11 @@ class Guarded(BasePlugin):
         told = await hosted.areport("tool_result", result=result, **about)
         return told.content if told.proceeds else told.answer
 
-    async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception) -> Any:
-        """Judge a failure; the call is run once more where that is decided. What shows a secret is not raised."""
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
+    ) -> Any:
+        """Judge a failure; the call is run once more where that is decided. What shows a secret is
+        not raised."""
         hosted, about = self._about(tool, tool_args, tool_context)
         while True:
             told = await hosted.areport("error", error=error, **about)
@@ -191,13 +210,15 @@ class Guarded(BasePlugin):
 
 
 def _seal(tool: Any, args: dict[str, Any], context: Any) -> None:
-    """Have a tool run with these arguments or not at all: other plugins and the agent's own callbacks come between."""
+    """Have a tool run with these arguments or not at all: other plugins and the agent's own
+    callbacks come between."""
     SEALS[context] = seal_of(tool.name, args)
     put_round(tool, "run_async", _run_sealed)
 
 
 async def _run_sealed(run: Any, tool: Any, *, args: dict[str, Any], tool_context: Any) -> Any:
-    """Run a tool, if this is the call that was judged; where an agent is used without the plugin none was."""
+    """Run a tool, if this is the call that was judged; where an agent is used without the plugin
+    none was."""
     seal = SEALS.get(tool_context)
     if seal is not None:
         seal.check(tool.name, args, ADVICE)
@@ -218,7 +239,9 @@ class GuardedLlm(BaseLlm):
         """A live connection of the model, which is not judged."""
         return self.inner.connect(llm_request)
 
-    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncGenerator[Any, None]:
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
         """Ask the model."""
         asking = ASKING.get()
         if asking is None:
@@ -231,10 +254,16 @@ class GuardedLlm(BaseLlm):
 
         async def ask(messages: list[Any], **given: Any) -> Any:
             model = LLMRegistry.new_llm(given.pop("model")) if "model" in given else self.inner
-            return reply.pieces_of(model.generate_content_async(_sent(llm_request, messages, given), stream=stream))
+            return reply.pieces_of(
+                model.generate_content_async(_sent(llm_request, messages, given), stream=stream)
+            )
 
         settings = llm_request.config
-        params = {} if settings.max_output_tokens is None else {"max_output_tokens": settings.max_output_tokens}
+        params = (
+            {}
+            if settings.max_output_tokens is None
+            else {"max_output_tokens": settings.max_output_tokens}
+        )
         own = [settings.system_instruction] if isinstance(settings.system_instruction, str) else []
         system = [{"role": "system", "content": text} for text in own]
         named = llm_request.model if llm_request.model else self.model
@@ -245,9 +274,15 @@ class GuardedLlm(BaseLlm):
 
 
 def _by_provider(tools: Any) -> list[Part]:
-    """The tools of a request that Google runs: all that is in them but functions that the caller runs."""
+    """The tools of a request that Google runs: all that is in them but functions that the caller
+    runs."""
     given = [one for one in tools or () if isinstance(one, types.Tool)]
-    named = [name for one in given for name in one.model_dump(exclude_none=True) if name != "function_declarations"]
+    named = [
+        name
+        for one in given
+        for name in one.model_dump(exclude_none=True)
+        if name != "function_declarations"
+    ]
     return [Part("tool", name, False) for name in named]
 
 
@@ -255,8 +290,12 @@ def _sent(request: Any, messages: list[Any], given: dict[str, Any]) -> Any:
     """A request as it was decided."""
     first: Any = messages[0] if messages else None
     own = isinstance(first, dict)
-    config = request.config.model_copy(update={**given, **({"system_instruction": first["content"]} if own else {})})
-    return request.model_copy(update={"contents": messages[1:] if own else messages, "config": config})
+    config = request.config.model_copy(
+        update={**given, **({"system_instruction": first["content"]} if own else {})}
+    )
+    return request.model_copy(
+        update={"contents": messages[1:] if own else messages, "config": config}
+    )
 
 
 class Streamed:
@@ -287,9 +326,17 @@ class Streamed:
                         "kind": kind,
                         "delta": {"text": part.text},
                     }
-            calls = {"function_call": {"name": "a tool"}} if any(part.function_call for part in parts) else {}
+            calls = (
+                {"function_call": {"name": "a tool"}}
+                if any(part.function_call for part in parts)
+                else {}
+            )
             used = response.usage_metadata
-            usage = {} if used is None else {"usage_metadata": used.model_dump(exclude_none=True, mode="json")}
+            usage = (
+                {}
+                if used is None
+                else {"usage_metadata": used.model_dump(exclude_none=True, mode="json")}
+            )
             yield {"response": len(self._responses) - 1, **calls, **usage}
 
     def passed_on(self, piece: dict[str, Any]) -> Iterator[Any]:
@@ -303,19 +350,27 @@ class Streamed:
         if response.partial and text:
             part = types.Part(text=text, thought=True if kind == "thought-True" else None)
             yield response.model_copy(
-                update={"content": types.Content(role="model", parts=[part]), "usage_metadata": None}
+                update={
+                    "content": types.Content(role="model", parts=[part]),
+                    "usage_metadata": None,
+                }
             )
 
     def _rest_of(self, response: Any) -> Iterator[Any]:
-        """A response without the pieces that have gone on; one that is whole has all of what was let through."""
+        """A response without the pieces that have gone on; one that is whole has all of what was
+        let through."""
         if not response.content or not response.content.parts:
             yield response
             return
         passed = {said: self._passed.get(kind, "") for kind, said in self._said.items()}
         parts = [
-            part.model_copy(update={"text": passed[part.text]}) if not response.partial and part.text else part
+            part.model_copy(update={"text": passed[part.text]})
+            if not response.partial and part.text
+            else part
             for part in response.content.parts
             if not (response.partial and part.text)
         ]
         if parts or not response.partial:
-            yield response.model_copy(update={"content": response.content.model_copy(update={"parts": parts})})
+            yield response.model_copy(
+                update={"content": response.content.model_copy(update={"parts": parts})}
+            )

@@ -20,10 +20,16 @@ from stanchion.hosting.canary import TOOL
 class Asking(BaseLlm):
     """A model that asks for the canary until it is answered."""
 
-    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
         """The next turn."""
         call = types.FunctionCall(id=TOOL, name=TOOL, args={})
-        part = types.Part(function_call=call) if len(llm_request.contents) == 1 else types.Part(text="done")
+        part = (
+            types.Part(function_call=call)
+            if len(llm_request.contents) == 1
+            else types.Part(text="done")
+        )
         yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
 

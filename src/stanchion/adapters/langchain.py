@@ -3,8 +3,9 @@
     with LANGCHAIN.run(shield, agent="helper", task="tidy-up") as hosted:
         create_agent(model, tools, middleware=[Guarded(hosted)]).invoke(...)
 
-Put it first, so that it sees what other middlewares make of a result. A middleware behind it that makes another call or
-another request to a model of the one that was judged is stopped with `Ungoverned`. Needs the extra `langchain`.
+Put it first, so that it sees what other middlewares make of a result. A middleware behind it that
+makes another call or another request to a model of the one that was judged is stopped with
+`Ungoverned`. Needs the extra `langchain`.
 """
 
 from __future__ import annotations
@@ -31,18 +32,20 @@ from langgraph.types import Command, Send, interrupt  # noqa: E402
 from stanchion.adapters.langchain_seals import quietly, runs_as, sealed  # noqa: E402
 
 CHECKPOINTER: Final = "__pregel_checkpointer"
-"""Where LangGraph has a graph's checkpointer; one that has it elsewhere does not pause, and the model is told."""
+"""Where LangGraph has a graph's checkpointer; one that has it elsewhere does not pause, and the
+model is told."""
 
 
 class Bubble(msgspec.Struct, frozen=True):
-    """A tool did not end: the graph stands still or goes elsewhere, by an exception that is no failure."""
+    """A tool did not end: the graph stands still or goes elsewhere, by an exception that is no
+    failure."""
 
     error: GraphBubbleUp
 
 
 def as_message(refusal: Refusal) -> Any:
-    """A refusal as the model reads it: the result of its call, or the reply in place of the model's own. One that waits
-    for a person is handed on as it is, for the middleware to pause at."""
+    """A refusal as the model reads it: the result of its call, or the reply in place of the model's
+    own. One that waits for a person is handed on as it is, for the middleware to pause at."""
     if refusal.about is None:
         return AIMessage(str(refusal))
     if refusal.waits and refusal.stage is Stage.TOOL_CALL and pauses(refusal.about):
@@ -52,7 +55,8 @@ def as_message(refusal: Refusal) -> Any:
 
 
 def shown(result: Any) -> Any:
-    """What a model would see of a tool's result, and what a command would write into the graph's state."""
+    """What a model would see of a tool's result, and what a command would write into the graph's
+    state."""
     if isinstance(result, ToolMessage):
         return result.content
     if isinstance(result, Command):
@@ -62,7 +66,8 @@ def shown(result: Any) -> Any:
 
 
 def put_back(changed: Changed) -> Any:
-    """The result with what may be seen of it; what only code would see goes, because nobody has redacted it."""
+    """The result with what may be seen of it; what only code would see goes, because nobody has
+    redacted it."""
     result, content = changed.result, changed.content
     if isinstance(result, ToolMessage):
         return result.model_copy(update={"content": content, "artifact": None})
@@ -79,14 +84,20 @@ def put_back(changed: Changed) -> Any:
 
 def contents(update: dict[str, Any]) -> list[Any]:
     """What the messages of an update say."""
-    return [one.content if isinstance(one, BaseMessage) else one for one in update.get("messages", [])]
+    return [
+        one.content if isinstance(one, BaseMessage) else one for one in update.get("messages", [])
+    ]
 
 
 def with_content(message: Any, content: Any) -> Any:
     """A message that says this."""
     if not isinstance(message, BaseMessage):
         return content
-    hidden = {"artifact": None} if isinstance(message, ToolMessage) and message.content != content else {}
+    hidden = (
+        {"artifact": None}
+        if isinstance(message, ToolMessage) and message.content != content
+        else {}
+    )
     return message.model_copy(update={"content": content, **hidden})
 
 
@@ -112,8 +123,9 @@ LANGCHAIN: Final = Host(
 class Guarded(AgentMiddleware):
     """Has everything judged that an agent is asked, asks its model, calls and hands over.
 
-    A call that waits for a person interrupts the graph where it has a checkpointer: `Command(resume=True)` asks again,
-    and the call goes ahead once an operator has said yes. Without one the model reads that it waits.
+    A call that waits for a person interrupts the graph where it has a checkpointer:
+    `Command(resume=True)` asks again, and the call goes ahead once an operator has said yes.
+    Without one the model reads that it waits.
     """
 
     def __init__(self, hosted: Hosted) -> None:
@@ -123,12 +135,16 @@ class Guarded(AgentMiddleware):
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Judge what the agent is asked."""
-        return heard([(one, self._hosted.report("prompt", text=one.text)) for one in asked_in(state)])
+        return heard(
+            [(one, self._hosted.report("prompt", text=one.text)) for one in asked_in(state)]
+        )
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """The same for async code."""
-        return heard([(one, await self._hosted.areport("prompt", text=one.text)) for one in asked_in(state)])
+        return heard(
+            [(one, await self._hosted.areport("prompt", text=one.text)) for one in asked_in(state)]
+        )
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Judge a request to the model, and its reply before anybody sees a piece of it."""
@@ -196,7 +212,8 @@ class Guarded(AgentMiddleware):
 
 
 class Asking:
-    """One request to a model: what is judged of it, and its response with what was judged put back."""
+    """One request to a model: what is judged of it, and its response with what was judged put
+    back."""
 
     def __init__(self, request: Any) -> None:
         self._request = request
@@ -214,13 +231,18 @@ class Asking:
 
     def took(self, response: Any) -> AIMessage:
         """The reply to be judged; raises `TypeError` for a response of another shape."""
-        self._response = ModelResponse(result=[response]) if isinstance(response, AIMessage) else response
-        if not isinstance(self._response, ModelResponse) or not isinstance(self._response.result[0], AIMessage):
+        self._response = (
+            ModelResponse(result=[response]) if isinstance(response, AIMessage) else response
+        )
+        if not isinstance(self._response, ModelResponse) or not isinstance(
+            self._response.result[0], AIMessage
+        ):
             raise TypeError(f"a model has given a `{type(response).__name__}`")
         return self._response.result[0]
 
     def answered(self, reply: Any) -> Any:
-        """The response with the reply that was judged. What was parsed from a reply that was changed is left out."""
+        """The response with the reply that was judged. What was parsed from a reply that was
+        changed is left out."""
         if self._response is None or not isinstance(reply, AIMessage):
             return ModelResponse(result=[reply])
         if reply is self._response.result[0]:
@@ -235,7 +257,8 @@ def pauses(request: Any) -> bool:
 
 
 def pause_at(refusal: Refusal) -> None:
-    """Have the graph stand still at a call that waits for a person; returns where it has been told to go on."""
+    """Have the graph stand still at a call that waits for a person; returns where it has been told
+    to go on."""
     interrupt({"ticket": refusal.ticket, "tool": refusal.tool, "message": str(refusal)})
 
 
@@ -270,5 +293,9 @@ def heard(judged: list[tuple[Any, Told]]) -> dict[str, Any] | None:
     refused = [told for _, told in judged if not told.proceeds]
     if refused:
         return {"messages": [refused[0].answer], "jump_to": "end"}
-    changed = [one.model_copy(update={"content": told.content}) for one, told in judged if told.content != one.text]
+    changed = [
+        one.model_copy(update={"content": told.content})
+        for one, told in judged
+        if told.content != one.text
+    ]
     return {"messages": changed} if changed else None

@@ -26,8 +26,14 @@ class Asking(BaseChatModel):
         """It knows its tool."""
         return self
 
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any) -> ChatResult:
-        calls = [] if isinstance(messages[-1], ToolMessage) else [{"name": TOOL, "args": {}, "id": TOOL}]
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any
+    ) -> ChatResult:
+        calls = (
+            []
+            if isinstance(messages[-1], ToolMessage)
+            else [{"name": TOOL, "args": {}, "id": TOOL}]
+        )
         return ChatResult(generations=[ChatGeneration(message=AIMessage("done", tool_calls=calls))])
 
 

@@ -1,7 +1,8 @@
 """LiteLLM: its functions guarded for a run, and a guardrail for its proxy.
 
-A callback of the library cannot refuse what `litellm.completion` sends: what it raises is logged, and the request is
-sent. So in your own code the functions are guarded, and in the proxy, whose hooks can refuse, a guardrail is.
+A callback of the library cannot refuse what `litellm.completion` sends: what it raises is logged,
+and the request is sent. So in your own code the functions are guarded, and in the proxy, whose
+hooks can refuse, a guardrail is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from typing import Any, Final
 
 from stanchion.adapters.clients.forms import Form
 from stanchion.adapters.clients.methods import running
-from stanchion.adapters.clients.openai_forms import CHAT, COMPLETIONS, RESPONSES, calls_of, results_for
+from stanchion.adapters.clients.openai_forms import (
+    CHAT,
+    COMPLETIONS,
+    RESPONSES,
+    calls_of,
+    results_for,
+)
 from stanchion.adapters.clients.tools import refused
 from stanchion.hosting import EVERYTHING, Host, Hosted, survey, tried
 from stanchion.hosting.survey import by_provider
@@ -22,7 +29,9 @@ tried("litellm", "1.106", "2")
 
 LITELLM: Final = Host("litellm", can=EVERYTHING, refused=refused, stream="chunk")
 """Functions that send a request as it was decided, or raise `Refused`."""
-PROXY: Final = Host("litellm proxy", can=[action for action in EVERYTHING if action != Action.RETRY], stream="chunk")
+PROXY: Final = Host(
+    "litellm proxy", can=[action for action in EVERYTHING if action != Action.RETRY], stream="chunk"
+)
 """A proxy that sends a request as it was decided, once."""
 
 EMBEDDING: Final = Form("embeddings", said="input")
@@ -42,8 +51,9 @@ FIRST: Final = {
 
 
 class Functions:
-    """LiteLLM's functions for one run: `completion`, `text_completion`, `responses` and `embedding`, and `acompletion`
-    and so on for async code. They take what LiteLLM's take and give what those give; a stream gives its chunks."""
+    """LiteLLM's functions for one run: `completion`, `text_completion`, `responses` and
+    `embedding`, and `acompletion` and so on for async code. They take what LiteLLM's take and give
+    what those give; a stream gives its chunks."""
 
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
@@ -58,7 +68,9 @@ class Functions:
 
     def _asked(self, name: str, form: Form, body: dict[str, Any]) -> Any:
         survey(self.hosted.run, by_provider(body.get("tools") or ()))
-        return self.hosted.model(lambda said, **more: _send(name, form.written(body, said, more)), **form.asked(body))
+        return self.hosted.model(
+            lambda said, **more: _send(name, form.written(body, said, more)), **form.asked(body)
+        )
 
     async def _awaited(self, name: str, form: Form, body: dict[str, Any]) -> Any:
         async def ask(said: list[Any], **more: Any) -> Any:
@@ -77,8 +89,9 @@ run_tools, arun_tools = running(calls_of, results_for, attrgetter("hosted"))
 
 
 def guardrail(shield: Any, agent: str = "litellm") -> type[Any]:
-    """A class of guardrails for LiteLLM's proxy, to be named in its configuration: every request and every reply is
-    judged, and no request can switch that off. Requests of one session and key belong to one run."""
+    """A class of guardrails for LiteLLM's proxy, to be named in its configuration: every request
+    and every reply is judged, and no request can switch that off. Requests of one session and key
+    belong to one run."""
     from stanchion.adapters.clients.guardrail import guardrail_class
 
     return guardrail_class(shield, PROXY, agent)
@@ -94,5 +107,7 @@ def _named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
     """What a function was given, by name."""
     order = FIRST.get(name.removeprefix("a"), ("model", "messages"))
     if len(args) > len(order):
-        raise TypeError(f"`{name}` takes {len(order)} arguments without a name: give the others by name")
+        raise TypeError(
+            f"`{name}` takes {len(order)} arguments without a name: give the others by name"
+        )
     return {**dict(zip(order, args, strict=False)), **kwargs}

@@ -1,4 +1,5 @@
-"""Canaries of LiteLLM: a request to a model that must not be asked, by a client that sends nothing."""
+"""Canaries of LiteLLM: a request to a model that must not be asked, by a client that sends
+nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +13,11 @@ from stanchion.adapters.clients.nowhere import sending_nowhere
 from stanchion.adapters.litellm import LITELLM, guard
 from stanchion.hosting.canary import HOST, TOOL
 
-OPTIONS: Final[dict[str, Any]] = {"api_key": TOOL, "base_url": f"https://{HOST}/v1", "max_retries": 0}
+OPTIONS: Final[dict[str, Any]] = {
+    "api_key": TOOL,
+    "base_url": f"https://{HOST}/v1",
+    "max_retries": 0,
+}
 ASKED: Final[dict[str, Any]] = {
     "model": TOOL,
     "custom_llm_provider": "openai",
@@ -23,7 +28,10 @@ ASKED: Final[dict[str, Any]] = {
 
 def canary(shield: Any, body: Callable[[], str]) -> None:
     """A request by `completion`."""
-    with LITELLM.run(shield, agent=TOOL) as hosted, sending_nowhere(openai.OpenAI(**OPTIONS), body) as client:
+    with (
+        LITELLM.run(shield, agent=TOOL) as hosted,
+        sending_nowhere(openai.OpenAI(**OPTIONS), body) as client,
+    ):
         guard(hosted).completion(**ASKED, client=client)
 
 

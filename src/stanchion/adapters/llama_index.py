@@ -1,7 +1,7 @@
 """LlamaIndex: agents and agent workflows whose models, tools and handoffs are judged.
 
-LlamaIndex has no hooks before a call. A guarded agent is a copy of yours: its model is wrapped, and so are the two
-places through which every call of a tool and every task of an agent go.
+LlamaIndex has no hooks before a call. A guarded agent is a copy of yours: its model is wrapped, and
+so are the two places through which every call of a tool and every task of an agent go.
 """
 
 from __future__ import annotations
@@ -31,20 +31,24 @@ from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent  # 
 from workflows.runtime.types.results import WaitingForEvent  # noqa: E402
 
 HANDOFF: Final = "handoff"
-"""The tool by which LlamaIndex has an agent hand its work to another; no tool of yours can have this name."""
+"""The tool by which LlamaIndex has an agent hand its work to another; no tool of yours can have
+this name."""
 PAUSED: Final = "stanchion_paused"
-"""Where a workflow's state has the tickets of calls that wait for a person. LlamaIndex runs the step that calls a tool
-from its beginning after a pause, so it has to know there that the call was judged."""
+"""Where a workflow's state has the tickets of calls that wait for a person. LlamaIndex runs the
+step that calls a tool from its beginning after a pause, so it has to know there that the call was
+judged."""
 UNUSED: Final = ("chat", "complete", "stream_chat", "stream_complete", "astream_complete")
 """Ways to ask a model that no agent uses."""
 
 
 class PersonAsked(InputRequiredEvent):
-    """A call of `tool` waits for a person, who was asked with `ticket`: for the host, and not for the agent."""
+    """A call of `tool` waits for a person, who was asked with `ticket`: for the host, and not for
+    the agent."""
 
 
 class PersonAnswered(HumanResponseEvent):
-    """Somebody has answered a ticket: whatever waits for one is judged anew, and the ticket alone decides."""
+    """Somebody has answered a ticket: whatever waits for one is judged anew, and the ticket alone
+    decides."""
 
 
 class Call(NamedTuple):
@@ -65,12 +69,21 @@ def _refused(refusal: Refusal) -> Any:
     call = refusal.about
     if call is None:
         raise refusal.error
-    return Waits(refusal) if refusal.waits and call.pause and not refusal.happened else _failed(call, str(refusal))
+    return (
+        Waits(refusal)
+        if refusal.waits and call.pause and not refusal.happened
+        else _failed(call, str(refusal))
+    )
 
 
 def _failed(call: Call, words: str, error: Exception | None = None) -> Any:
     return ToolOutput(
-        tool_name=call.tool, content=words, raw_input=call.args, raw_output=words, is_error=True, exception=error
+        tool_name=call.tool,
+        content=words,
+        raw_input=call.args,
+        raw_output=words,
+        is_error=True,
+        exception=error,
     )
 
 
@@ -85,7 +98,9 @@ def _changed(change: Changed) -> Any:
     said = content if isinstance(content, list) else [content]
     blocks = [TextBlock(text=one) if isinstance(one, str) else one for one in said]
     failed = change.result is not None and change.result.is_error
-    return ToolOutput(tool_name=call.tool, blocks=blocks, raw_input=call.args, raw_output=content, is_error=failed)
+    return ToolOutput(
+        tool_name=call.tool, blocks=blocks, raw_input=call.args, raw_output=content, is_error=failed
+    )
 
 
 def _guided(words: str) -> Any:
@@ -103,16 +118,18 @@ LLAMA_INDEX: Final = Host(
     pause="resume",
     stream="chunk",
 )
-"""LlamaIndex as a host: a refused call of a tool or of a handoff is an output that says so. A prompt, a request or a
-reply that is refused, and the end of the run, are raised: the workflow ends with `Refused`."""
+"""LlamaIndex as a host: a refused call of a tool or of a handoff is an output that says so. A
+prompt, a request or a reply that is refused, and the end of the run, are raised: the workflow ends
+with `Refused`."""
 
 
 def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
     """A copy of an agent, or of an `AgentWorkflow`, that works in this run.
 
-    With `pause`, a call that a person is asked about pauses the workflow: it writes `PersonAsked` to the stream of its
-    events, and goes on when it is sent `PersonAnswered`. The call is judged anew then, and the ticket alone decides.
-    Without `pause` the agent reads that a person was asked.
+    With `pause`, a call that a person is asked about pauses the workflow: it writes `PersonAsked`
+    to the stream of its events, and goes on when it is sent `PersonAnswered`. The call is judged
+    anew then, and the ticket alone decides. Without `pause` the agent reads that a person was
+    asked.
     """
     made = copy.copy(agent)
     members = getattr(agent, "agents", None)
@@ -129,13 +146,17 @@ def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
 
 def _with_model(agent: Any, team: Team) -> Any:
     made = copy.copy(agent)
-    survey(team.of(team.first).run, by_provider(getattr(agent.llm, "built_in_tools", None) or (), agent.name))
+    survey(
+        team.of(team.first).run,
+        by_provider(getattr(agent.llm, "built_in_tools", None) or (), agent.name),
+    )
     made.__dict__["llm"] = _model(agent.llm, team, agent.name)
     return made
 
 
 class Team:
-    """The agents of a workflow: the first works in the run itself, each of the others in a child of it."""
+    """The agents of a workflow: the first works in the run itself, each of the others in a child of
+    it."""
 
     def __init__(self, hosted: Hosted, first: str) -> None:
         self._hosted, self._runs, self.first = hosted, {first: hosted}, first
@@ -159,7 +180,9 @@ async def _begin(hosted: Hosted, inner: Callable[..., Any], ctx: Any, event: Any
     await inner(ctx, event)
 
 
-async def _call_tool(team: Team, pause: bool, inner: Callable[..., Any], ctx: Any, tool: Any, args: Any) -> Any:
+async def _call_tool(
+    team: Team, pause: bool, inner: Callable[..., Any], ctx: Any, tool: Any, args: Any
+) -> Any:
     call, carry = Call(tool.metadata.get_name(), args, pause), partial(inner, ctx, tool)
     hosted = team.of(await ctx.store.get("current_agent_name", default=team.first))
     if call.tool == HANDOFF:
@@ -185,7 +208,9 @@ async def _judged(hosted: Hosted, call: Call, inner: Callable[..., Any]) -> Any:
     async def carry(args: dict[str, Any]) -> Any:
         try:
             output = await inner(args)
-        except WaitingForEvent as waiting:  # the tool itself pauses its workflow, which is no failure
+        except (
+            WaitingForEvent
+        ) as waiting:  # the tool itself pauses its workflow, which is no failure
             pauses.append(waiting)
             return _failed(call, "it waits for an event")
         if output.exception is not None:
@@ -203,9 +228,15 @@ async def _judged(hosted: Hosted, call: Call, inner: Callable[..., Any]) -> Any:
     return came
 
 
-async def _hand_off(team: Team, hosted: Hosted, call: Call, inner: Callable[..., Any], ctx: Any) -> Any:
+async def _hand_off(
+    team: Team, hosted: Hosted, call: Call, inner: Callable[..., Any], ctx: Any
+) -> Any:
     to = call.args.get("to_agent", "")
-    about = {"to": to, "key": f"{HANDOFF}-{next(team.numbers)}", "about": call._replace(pause=False)}
+    about = {
+        "to": to,
+        "key": f"{HANDOFF}-{next(team.numbers)}",
+        "about": call._replace(pause=False),
+    }
     rest = {name: value for name, value in call.args.items() if name != "to_agent"}
     told = await hosted.areport("handoff", payload=rest, **about)
     if not told.proceeds:
@@ -217,8 +248,8 @@ async def _hand_off(team: Team, hosted: Hosted, call: Call, inner: Callable[...,
 
 
 def _model(llm: Any, team: Team, agent: str) -> Any:
-    """A copy of a model whose requests and replies are judged. Agents ask with these methods, or with others that go
-    through them."""
+    """A copy of a model whose requests and replies are judged. Agents ask with these methods, or
+    with others that go through them."""
     made = copy.copy(llm)
     asks = {"achat": _asked, "acomplete": _asked, "astream_chat": _streamed}
     for how, ask in asks.items():
@@ -239,13 +270,19 @@ def _request(llm: Any, how: str, asked: Any) -> tuple[list[Any], dict[str, Any]]
     return messages, {"model": llm.metadata.model_name, "params": params}
 
 
-def _sent(llm: Any, how: str, messages: list[Any], params: dict[str, Any], options: dict[str, Any]) -> Any:
+def _sent(
+    llm: Any, how: str, messages: list[Any], params: dict[str, Any], options: dict[str, Any]
+) -> Any:
     """Send a request, to another model or with other limits where that was decided."""
-    asked = messages if how.endswith("chat") else "\n".join([message.content for message in messages])
+    asked = (
+        messages if how.endswith("chat") else "\n".join([message.content for message in messages])
+    )
     return getattr(lesser(llm, params), how)(asked, **options)
 
 
-async def _asked(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
+async def _asked(
+    team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any
+) -> Any:
     replies: list[Any] = []
     messages, about = _request(llm, how, options.pop("messages", asked))
 
@@ -256,7 +293,9 @@ async def _asked(team: Team, agent: str, llm: Any, how: str, asked: Any = None, 
     return _put_back(replies, await team.of(agent).amodel(ask, messages, **about))
 
 
-async def _streamed(team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any) -> Any:
+async def _streamed(
+    team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any
+) -> Any:
     reply = Reply()
     messages, about = _request(llm, how, options.pop("messages", asked))
 
@@ -277,7 +316,8 @@ async def _streamed(team: Team, agent: str, llm: Any, how: str, asked: Any = Non
 
 
 def _told(reply: Any) -> dict[str, Any]:
-    """A reply as it is judged: block by block, with what it used in a word that every vendor has."""
+    """A reply as it is judged: block by block, with what it used in a word that every vendor
+    has."""
     said: dict[str, Any] = {"usage": _usage(reply)}
     if hasattr(reply, "text"):
         return said | {"content": [{"type": "text", "text": reply.text}]}
@@ -302,14 +342,17 @@ def _block(block: Any) -> dict[str, Any]:
 
 
 def _put_back(replies: list[Any], said: dict[str, Any]) -> Any:
-    """The reply with what was changed. Then nothing stays that says it once more as the provider has said it."""
+    """The reply with what was changed. Then nothing stays that says it once more as the provider
+    has said it."""
     reply = replies[-1]
     if said == _told(reply):
         return reply
     clean = {"raw": {"usage": said["usage"]}, "delta": None, "logprobs": None}
     if hasattr(reply, "text"):
         return reply.model_copy(update=clean | {"text": said["content"][0]["text"]})
-    blocks = [_with(block, one) for block, one in zip(reply.message.blocks, said["content"], strict=True)]
+    blocks = [
+        _with(block, one) for block, one in zip(reply.message.blocks, said["content"], strict=True)
+    ]
     kept = {"blocks": blocks, "additional_kwargs": said["additional_kwargs"]}
     return reply.model_copy(update=clean | {"message": reply.message.model_copy(update=kept)})
 
@@ -342,28 +385,46 @@ class Reply:
         """What is new in the next response of a stream."""
         self._last = came
         thought = came.additional_kwargs.get("thinking_delta")
-        return {"content": came.delta if came.delta else "", "reasoning": thought, "usage": _usage(came)}
+        return {
+            "content": came.delta if came.delta else "",
+            "reasoning": thought,
+            "usage": _usage(came),
+        }
 
     def calls(self) -> dict[str, Any]:
-        """What a reply has ended with beside its text: calls of tools, in blocks or as integrations keep them."""
+        """What a reply has ended with beside its text: calls of tools, in blocks or as integrations
+        keep them."""
         calls = enumerate(self._blocks("tool_call"))
-        made = [{"index": place, "function": {"arguments": _written(block.tool_kwargs)}} for place, block in calls]
+        made = [
+            {"index": place, "function": {"arguments": _written(block.tool_kwargs)}}
+            for place, block in calls
+        ]
         beside = {} if self._last is None else dict(self._last.message.additional_kwargs)
         return {"content": "", "tool_calls": made, "additional_kwargs": beside}
 
     def grown(self, piece: dict[str, Any]) -> Any:
         """The reply until now, with a piece that was judged."""
         for call in piece.get("tool_calls", ()):
-            self._args[call["index"]] = self._args.get(call["index"], "") + call["function"]["arguments"]
+            self._args[call["index"]] = (
+                self._args.get(call["index"], "") + call["function"]["arguments"]
+            )
         thought = piece.get("reasoning")
-        self._text, self._thought = self._text + piece["content"], self._thought + (thought if thought else "")
+        self._text, self._thought = (
+            self._text + piece["content"],
+            self._thought + (thought if thought else ""),
+        )
         self._beside = piece.get("additional_kwargs", self._beside)
         return self._response(piece["content"], {"thinking_delta": thought} if thought else {})
 
     def whole(self) -> Any:
-        """The reply at its end, which agents go on with. A changed thought is left out: its signature would not fit."""
+        """The reply at its end, which agents go on with. A changed thought is left out: its
+        signature would not fit."""
         thoughts = self._blocks("thinking")
-        kept = thoughts if "".join([one.content for one in thoughts if one.content]) == self._thought else []
+        kept = (
+            thoughts
+            if "".join([one.content for one in thoughts if one.content]) == self._thought
+            else []
+        )
         calls = [
             block.model_copy(update={"tool_kwargs": _read(block.tool_kwargs, self._args[place])})
             for place, block in enumerate(self._blocks("tool_call"))
@@ -375,7 +436,11 @@ class Reply:
         return made
 
     def _blocks(self, kind: str) -> list[Any]:
-        return [] if self._last is None else [one for one in self._last.message.blocks if one.block_type == kind]
+        return (
+            []
+            if self._last is None
+            else [one for one in self._last.message.blocks if one.block_type == kind]
+        )
 
     def _response(self, delta: str, beside: dict[str, Any], raw: Any = None) -> Any:
         message = ChatMessage(role="assistant", content=self._text if self._text else None)

@@ -33,6 +33,8 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
 
 async def _called(shield: Any, body: Callable[[], str]) -> None:
     tool = FunctionTool.from_defaults(body, name=TOOL, description="must not run")
-    agent = FunctionAgent(name=TOOL, description=TOOL, tools=[tool], llm=Asking(is_chat_model=True), streaming=False)
+    agent = FunctionAgent(
+        name=TOOL, description=TOOL, tools=[tool], llm=Asking(is_chat_model=True), streaming=False
+    )
     async with LLAMA_INDEX.run(shield, agent=TOOL) as hosted:
         await guarded(agent, hosted).run(user_msg="call it")

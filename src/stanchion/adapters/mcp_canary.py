@@ -1,4 +1,5 @@
-"""The canary of the MCP proxy: a client calls the canary on a server behind it, all in this process."""
+"""The canary of the MCP proxy: a client calls the canary on a server behind it, all in this
+process."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ def _server(body: Callable[[], str]) -> Server[Any]:
 @asynccontextmanager
 async def _piped(server: Server[Any]) -> AsyncIterator[Streams]:
     """What a client of a server reads and writes."""
-    async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as tasks:
+    async with (
+        create_client_server_memory_streams() as (ours, theirs),
+        anyio.create_task_group() as tasks,
+    ):
         tasks.start_soon(server.run, *theirs, server.create_initialization_options())
         yield ours
         tasks.cancel_scope.cancel()

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.adapters.clients.methods import guarding, running
-from stanchion.adapters.clients.openai_forms import CHAT, COMPLETIONS, RESPONSES, calls_of, results_for
+from stanchion.adapters.clients.openai_forms import (
+    CHAT,
+    COMPLETIONS,
+    RESPONSES,
+    calls_of,
+    results_for,
+)
 from stanchion.adapters.clients.tools import refused
 from stanchion.hosting import EVERYTHING, Host, tried
 

@@ -1,4 +1,5 @@
-"""OpenAI Agents SDK: an agent whose model, tools and handoffs are judged, and all agents that it hands over to."""
+"""OpenAI Agents SDK: an agent whose model, tools and handoffs are judged, and all agents that it
+hands over to."""
 
 from __future__ import annotations
 
@@ -23,22 +24,28 @@ from agents import Agent, AgentHooks, FunctionTool, Handoff, Model, MultiProvide
 from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
 from agents.util._approvals import evaluate_function_tool_approval  # noqa: E402
 
-RUN_HERE: Final = frozenset({"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"})
+RUN_HERE: Final = frozenset(
+    {"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"}
+)
 """Tools that the SDK runs in this process past every function that could be judged."""
 
 
 def refused(refusal: Refusal) -> Any:
-    """What the SDK makes of a refusal: a tool's output or a handoff's with the reason; a model's call raises."""
+    """What the SDK makes of a refusal: a tool's output or a handoff's with the reason; a model's
+    call raises."""
     if refusal.stage in (Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF):
         return in_words(refusal)
     raise refusal.error
 
 
-OPENAI_AGENTS: Final = Host("openai-agents", can=EVERYTHING, refused=refused, pause="resume", stream="chunk")
+OPENAI_AGENTS: Final = Host(
+    "openai-agents", can=EVERYTHING, refused=refused, pause="resume", stream="chunk"
+)
 
 
 class Post:
-    """Who is at work in a run of the SDK: the run that it works for, and the child runs of agents that took over."""
+    """Who is at work in a run of the SDK: the run that it works for, and the child runs of agents
+    that took over."""
 
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
@@ -60,8 +67,8 @@ WITHIN: Final[ContextVar[Post | None]] = ContextVar("stanchion_openai_agents", d
 class GuardedAgent(Agent[Any]):
     """An agent that is judged; `guarded` makes them.
 
-    Its model, hooks and handoffs are guarded whenever they are read: they may have been given to it later, or to a
-    clone of it.
+    Its model, hooks and handoffs are guarded whenever they are read: they may have been given to it
+    later, or to a clone of it.
     """
 
     guarding: Any = field(default=None, repr=False, compare=False)
@@ -81,11 +88,15 @@ class GuardedAgent(Agent[Any]):
 
     async def get_all_tools(self, run_context: Any) -> list[Any]:
         """All tools, with those of MCP servers: each is judged."""
-        return [_tool(self.guarding.post, self.name, tool) for tool in await super().get_all_tools(run_context)]
+        return [
+            _tool(self.guarding.post, self.name, tool)
+            for tool in await super().get_all_tools(run_context)
+        ]
 
 
 class Handoffs(list[Any]):
-    """The handoffs of a guarded agent: the list is its own, and what is added to it is guarded in its place."""
+    """The handoffs of a guarded agent: the list is its own, and what is added to it is guarded in
+    its place."""
 
 
 class Guarding:
@@ -94,7 +105,8 @@ class Guarding:
     def __init__(self, post: Post, provider: Any) -> None:
         self.post, self.provider = post, provider
         self._known: dict[int, tuple[Any, GuardedAgent]] = {}
-        """Each guarded agent by the id of the one that it was made from, which is kept so that no other has its id."""
+        """Each guarded agent by the id of the one that it was made from, which is kept so that no
+        other has its id."""
 
     def agent(self, agent: Any) -> GuardedAgent:
         """The guarded agent for an agent."""
@@ -104,11 +116,15 @@ class Guarding:
             return self._known[id(agent)][1]
         if type(agent) is not Agent:
             raise TypeError(f"`{type(agent).__name__}` cannot be guarded: give an `Agent`")
-        made = GuardedAgent(**{one.name: getattr(agent, one.name) for one in fields(agent) if one.init})
+        made = GuardedAgent(
+            **{one.name: getattr(agent, one.name) for one in fields(agent) if one.init}
+        )
         self._known[id(agent)] = agent, made
         made.tools = [_tool(self.post, agent.name, tool) for tool in agent.tools]
         # The others are run by the provider, who asks nobody here.
-        parts = [Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools]
+        parts = [
+            Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools
+        ]
         survey(self.post.hosted.run, parts)
         made.guarding = self
         self.of(made, "handoffs", made.handoffs)
@@ -130,7 +146,8 @@ class Guarding:
 
 
 class Watched(AgentHooks[Any]):
-    """The hooks of an agent, and a look at each reply: one that was not judged came from a model of somebody else's."""
+    """The hooks of an agent, and a look at each reply: one that was not judged came from a model of
+    somebody else's."""
 
     def __init__(self, post: Post, own: Any) -> None:
         self._post, self._own = post, AgentHooks() if own is None else own
@@ -145,7 +162,8 @@ class Watched(AgentHooks[Any]):
         at_work.unasked += 1
         if at_work.unasked > 0:
             raise RuntimeError(
-                f"a reply for agent `{agent.name}` was not judged: give its model to the agent, and none to the run"
+                f"a reply for agent `{agent.name}` was not judged: give its model to the agent, "
+                f"and none to the run"
             )
         await self._own.on_llm_end(context, agent, response)
 
@@ -153,8 +171,9 @@ class Watched(AgentHooks[Any]):
 def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedAgent:
     """An agent like this one that is judged, with all agents that it can hand over to.
 
-    Models that agents name by a text come from `provider`, which is the SDK's own unless another is given. Raises
-    `TypeError` for tools that run in this process and cannot be judged, and for agents of other kinds.
+    Models that agents name by a text come from `provider`, which is the SDK's own unless another is
+    given. Raises `TypeError` for tools that run in this process and cannot be judged, and for
+    agents of other kinds.
     """
     return Guarding(Post(hosted), MultiProvider() if provider is None else provider).agent(agent)
 
@@ -170,7 +189,9 @@ class GuardedTool:
 
     def __init__(self, post: Post, agent: str, tool: Any) -> None:
         self._post, self._agent, self._tool = post, agent, tool
-        bare = replace(tool, _failure_error_function=None, _use_default_failure_error_function=False)
+        bare = replace(
+            tool, _failure_error_function=None, _use_default_failure_error_function=False
+        )
         self._run = bare.on_invoke_tool if not tool._is_agent_tool else self._agent_run(bare)
 
     async def waits(self, context: Any, args: dict[str, Any], call: str) -> bool:
@@ -184,7 +205,11 @@ class GuardedTool:
     async def __call__(self, context: Any, text: str) -> Any:
         """Run the call, and give what the model may read."""
         while True:
-            about: dict[str, Any] = {"tool": self._tool.name, "args": _arguments(text), "key": context.tool_call_id}
+            about: dict[str, Any] = {
+                "tool": self._tool.name,
+                "args": _arguments(text),
+                "key": context.tool_call_id,
+            }
             told = await self._hosted.areport("tool_call", **about)
             if not told.proceeds:
                 return str(told.answer)
@@ -192,7 +217,9 @@ class GuardedTool:
             try:
                 came = await self._run(context, json.dumps(told.content))
             except asyncio.CancelledError:
-                await self._hosted.areport("error", error="CancelledError", text="it was cut off", **about)
+                await self._hosted.areport(
+                    "error", error="CancelledError", text="it was cut off", **about
+                )
                 raise
             except Exception as error:  # noqa: BLE001 - a tool may raise anything
                 failed = await self._hosted.areport("error", error=error, **about)
@@ -219,12 +246,13 @@ class GuardedTool:
         raise_alone(shown)
 
     def _agent_run(self, bare: Any) -> Callable[[Any, str], Awaitable[Any]]:
-        """Another agent's work in the place of a tool's: it is handed over, and has a run of its own."""
+        """Another agent's work in the place of a tool's: it is handed over, and has a run of its
+        own."""
         other = self._tool._agent_instance
         if not isinstance(other, GuardedAgent):
             raise TypeError(
-                f"the tool `{self._tool.name}` runs the agent `{other.name}` unguarded: make it with "
-                f"`guarded({other.name}, hosted).as_tool(...)`"
+                f"the tool `{self._tool.name}` runs the agent `{other.name}` unguarded: make it "
+                f"with `guarded({other.name}, hosted).as_tool(...)`"
             )
 
         async def run(context: Any, text: str) -> Any:
@@ -245,7 +273,10 @@ class GuardedTool:
 
 def _tool(post: Post, agent: str, tool: Any) -> Any:
     if type(tool).__name__ in RUN_HERE:
-        raise TypeError(f"the tool `{tool.name}` runs here and cannot be judged: give a function tool in its place")
+        raise TypeError(
+            f"the tool `{tool.name}` runs here and cannot be judged: give a function tool in its "
+            f"place"
+        )
     if not isinstance(tool, FunctionTool) or isinstance(tool.on_invoke_tool, GuardedTool):
         return tool
     judged = GuardedTool(post, agent, tool)
@@ -265,7 +296,9 @@ class GuardedHandoff(Handoff[Any, Any]):
 
     def get_transfer_message(self, agent: Any) -> str:
         """What the model reads of the handoff."""
-        return agent.refusal if getattr(agent, "refusal", "") else super().get_transfer_message(agent)
+        return (
+            agent.refusal if getattr(agent, "refusal", "") else super().get_transfer_message(agent)
+        )
 
 
 def _handoff(guarding: Guarding, source: GuardedAgent, given: Any) -> Any:
@@ -339,7 +372,9 @@ class GuardedModel(Model):
 
         async def ask(messages: list[Any], **given: Any) -> Any:
             model, settings = self._as_decided(model_settings, given)
-            return reply.pieces_of(model.stream_response(*_request(messages), settings, *rest, **more))
+            return reply.pieces_of(
+                model.stream_response(*_request(messages), settings, *rest, **more)
+            )
 
         async for piece in await self._judged(ask, system_instructions, input, model_settings):
             for event in reply.passed_on(piece):
@@ -351,15 +386,23 @@ class GuardedModel(Model):
         hosted = at_work.of(self._agent)
         items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
         sent = await at_work.prompts.judged(hosted, items)
-        system = [] if instructions is None else [{"role": "system", "content": instructions, "type": "instructions"}]
+        system = (
+            []
+            if instructions is None
+            else [{"role": "system", "content": instructions, "type": "instructions"}]
+        )
         params = {} if settings.max_tokens is None else {"max_tokens": settings.max_tokens}
         named = getattr(self.model, "model", "")
-        return await hosted.amodel(ask, [*system, *sent], model=named if isinstance(named, str) else "", params=params)
+        return await hosted.amodel(
+            ask, [*system, *sent], model=named if isinstance(named, str) else "", params=params
+        )
 
     def _as_decided(self, settings: Any, given: dict[str, Any]) -> tuple[Any, Any]:
         """The model and the settings to ask with: a policy may have named a lesser model."""
         lesser = given.pop("model", None)
-        return (self.model if lesser is None else self._provider.get_model(lesser)), replace(settings, **given)
+        return (self.model if lesser is None else self._provider.get_model(lesser)), replace(
+            settings, **given
+        )
 
 
 def _request(messages: list[Any]) -> tuple[str | None, list[Any]]:

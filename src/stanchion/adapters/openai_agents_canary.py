@@ -1,4 +1,5 @@
-"""The canary of the OpenAI Agents SDK: an agent whose model asks for the canary and nothing else."""
+"""The canary of the OpenAI Agents SDK: an agent whose model asks for the canary and nothing
+else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Canaries of clients of `openai`: a request to a model that must not be asked, by a client that sends nothing."""
+"""Canaries of clients of `openai`: a request to a model that must not be asked, by a client that
+sends nothing."""
 
 from __future__ import annotations
 
@@ -12,13 +13,20 @@ from stanchion.adapters.clients.nowhere import sending_nowhere
 from stanchion.adapters.openai import OPENAI, guard
 from stanchion.hosting.canary import HOST, TOOL
 
-OPTIONS: Final[dict[str, Any]] = {"api_key": TOOL, "base_url": f"https://{HOST}/v1", "max_retries": 0}
+OPTIONS: Final[dict[str, Any]] = {
+    "api_key": TOOL,
+    "base_url": f"https://{HOST}/v1",
+    "max_retries": 0,
+}
 ASKED: Final[dict[str, Any]] = {"model": TOOL, "messages": [{"role": "user", "content": "answer"}]}
 
 
 def canary(shield: Any, body: Callable[[], str]) -> None:
     """A request by `openai.OpenAI`."""
-    with OPENAI.run(shield, agent=TOOL) as hosted, sending_nowhere(openai.OpenAI(**OPTIONS), body) as client:
+    with (
+        OPENAI.run(shield, agent=TOOL) as hosted,
+        sending_nowhere(openai.OpenAI(**OPTIONS), body) as client,
+    ):
         guard(client, hosted).chat.completions.create(**ASKED)
 
 

@@ -1,4 +1,5 @@
-"""pydantic-ai: a capability that has an agent's prompts, requests to models, replies, streams and tool calls judged."""
+"""pydantic-ai: a capability that has an agent's prompts, requests to models, replies, streams and
+tool calls judged."""
 
 from __future__ import annotations
 
@@ -46,20 +47,22 @@ from pydantic_ai.tools import DeferredToolRequests  # noqa: E402
 from stanchion.adapters.pydantic_ai_calls import Output, SealedOutput, SealedToolset  # noqa: E402
 
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
-"""The run of the agent that is at work here: an agent that is run by one of its tools is its sub-agent."""
+"""The run of the agent that is at work here: an agent that is run by one of its tools is its
+sub-agent."""
 
 NOTHING: Final = TextPartDelta("")
 """A piece of a stream that is held back."""
 
 KEPT: Final = (
-    "provider_response_id", "provider_details", "canonical_system", "finish_reason", "state", "metadata",
-    "failed_attempts", "_usage", "_usage_received",
+    "provider_response_id", "provider_details", "canonical_system", "finish_reason", "state",
+    "metadata", "failed_attempts", "_usage", "_usage_received",
 )  # fmt: skip
 """What a stream knows beside its parts."""
 
 
 def refused(refusal: Refusal) -> Any:
-    """What pydantic-ai makes of a refusal: the agent reads why a call failed, or waits for a person."""
+    """What pydantic-ai makes of a refusal: the agent reads why a call failed, or waits for a
+    person."""
     if isinstance(refusal.about, Output):
         raise refusal.error if refusal.stage is Stage.TOOL_RESULT else ModelRetry(str(refusal))
     if refusal.stage is Stage.TOOL_RESULT:
@@ -75,14 +78,22 @@ def shown(result: Any) -> Any:
     """What the agent reads of a tool's result, and what is kept beside it in the messages."""
     if type(result) is not ToolReturn:
         return result
-    return {"return_value": result.return_value, "content": result.content, "metadata": result.metadata}
+    return {
+        "return_value": result.return_value,
+        "content": result.content,
+        "metadata": result.metadata,
+    }
 
 
 def changed(change: Changed) -> Any:
     """A result with what was changed in it."""
     if type(change.result) is not ToolReturn:
         return change.content
-    return replace(change.result, **change.content) if isinstance(change.content, dict) else change.content
+    return (
+        replace(change.result, **change.content)
+        if isinstance(change.content, dict)
+        else change.content
+    )
 
 
 PYDANTIC_AI: Final = Host(
@@ -101,8 +112,8 @@ PYDANTIC_AI: Final = Host(
 class Guarded(AbstractCapability[Any]):
     """Has everything judged that an agent does: `Agent(..., capabilities=[Guarded(hosted)])`.
 
-    Give it to sub-agents too. Where a tool of a guarded agent runs a guarded agent, that is a handoff, and the
-    sub-agent works in a run of its own, a child of its caller's.
+    Give it to sub-agents too. Where a tool of a guarded agent runs a guarded agent, that is a
+    handoff, and the sub-agent works in a run of its own, a child of its caller's.
     """
 
     hosted: Hosted
@@ -118,7 +129,8 @@ class Guarded(AbstractCapability[Any]):
         return CombinedCapability([Guarded(self.hosted), SealedOutput()])
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        """Judge the prompt; where another agent's tool runs this one, first judge that the work is handed over."""
+        """Judge the prompt; where another agent's tool runs this one, first judge that the work is
+        handed over."""
         caller = INSIDE.get()
         if caller is None:
             return await self._prompted(ctx.prompt, handler)
@@ -137,7 +149,9 @@ class Guarded(AbstractCapability[Any]):
             self.prompts[text] = told.content
         return await handler()
 
-    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+    async def wrap_tool_execute(
+        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
+    ) -> Any:
         """Judge a call, run it, and judge what comes of it."""
 
         async def run(given: dict[str, Any]) -> Any:
@@ -146,7 +160,9 @@ class Guarded(AbstractCapability[Any]):
 
         return await self._carried(call.tool_name, args, run, ctx)
 
-    async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
+    async def wrap_output_process(
+        self, ctx: Any, *, output_context: Any, output: Any, handler: Any
+    ) -> Any:
         """Judge an output function as a tool call."""
         if not output_context.has_function:
             return await handler(output)
@@ -196,7 +212,9 @@ class GuardedModel(WrapperModel):
         super().__init__(wrapped)
         self._guarded = guarded
 
-    async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
+    async def request(
+        self, messages: Any, model_settings: Any, model_request_parameters: Any
+    ) -> Any:
         """Ask the model."""
 
         async def ask(asked: list[Any], **given: Any) -> Any:
@@ -207,7 +225,11 @@ class GuardedModel(WrapperModel):
 
     @asynccontextmanager
     async def request_stream(
-        self, messages: Any, model_settings: Any, model_request_parameters: Any, run_context: Any = None
+        self,
+        messages: Any,
+        model_settings: Any,
+        model_request_parameters: Any,
+        run_context: Any = None,
     ) -> AsyncGenerator[Any]:
         """Ask the model for a reply in pieces."""
         made = GuardedStream(model_request_parameters)
@@ -215,15 +237,22 @@ class GuardedModel(WrapperModel):
 
             async def ask(asked: list[Any], **given: Any) -> Any:
                 model, settings = self._as_decided(given)
-                asking = model.request_stream(asked, settings, model_request_parameters, run_context)
+                asking = model.request_stream(
+                    asked, settings, model_request_parameters, run_context
+                )
                 return made.pieces_of(await stack.enter_async_context(asking))
 
-            made.judged = await self._judged(ask, messages, model_settings, model_request_parameters)
+            made.judged = await self._judged(
+                ask, messages, model_settings, model_request_parameters
+            )
             yield made
 
     def _judged(self, ask: Any, messages: list[Any], settings: Any, parameters: Any) -> Any:
         # Native tools are run by the provider, who asks nobody here.
-        survey(self._guarded.hosted.run, [Part("tool", one.unique_id, False) for one in parameters.native_tools])
+        survey(
+            self._guarded.hosted.run,
+            [Part("tool", one.unique_id, False) for one in parameters.native_tools],
+        )
         given = {} if settings is None else dict(settings)
         sent = [_prompted(message, self._guarded.prompts) for message in messages]
         return self._guarded.hosted.amodel(ask, sent, model=self.wrapped.model_name, params=given)
@@ -235,7 +264,8 @@ class GuardedModel(WrapperModel):
 
 
 class GuardedStream(StreamedResponse):
-    """A streamed reply as it was judged: its events are made again from the pieces that were let through."""
+    """A streamed reply as it was judged: its events are made again from the pieces that were let
+    through."""
 
     def __init__(self, parameters: Any) -> None:
         super().__init__(parameters)
@@ -255,7 +285,12 @@ class GuardedStream(StreamedResponse):
                     "event": len(self._events) - 1,
                     "delta": _spoken(event),
                 }
-        yield {"usage": {"input_tokens": source.usage.input_tokens, "output_tokens": source.usage.output_tokens}}
+        yield {
+            "usage": {
+                "input_tokens": source.usage.input_tokens,
+                "output_tokens": source.usage.output_tokens,
+            }
+        }
 
     async def _get_event_iterator(self) -> AsyncIterator[Any]:
         order, begun = InOrder(), set[int]()
@@ -299,7 +334,8 @@ class GuardedStream(StreamedResponse):
 
 
 def _pauses(ctx: Any) -> bool:
-    """Whether a tool's caller waits for people: an agent does that may give its deferred calls as its output."""
+    """Whether a tool's caller waits for people: an agent does that may give its deferred calls as
+    its output."""
     agent = getattr(ctx, "agent", None)
     waiting = [] if agent is None else [agent.output_type]
     while waiting:
@@ -325,7 +361,8 @@ def _spoken(event: Any) -> dict[str, Any]:
 
 
 def _heard(event: Any, said: dict[str, Any], begun: set[int]) -> Any:
-    """The event with what is left of its words; where its part has begun already, they are added to that."""
+    """The event with what is left of its words; where its part has begun already, they are added to
+    that."""
     match said:
         case {"text": text}:
             name, delta = "content", TextPartDelta(text)
@@ -362,11 +399,17 @@ def _part(part: Any, prompts: dict[str, str]) -> Any:
         return part
     if isinstance(part.content, str):
         return replace(part, content=prompts.get(part.content, part.content))
-    return replace(part, content=[prompts.get(item, item) if isinstance(item, str) else item for item in part.content])
+    return replace(
+        part,
+        content=[
+            prompts.get(item, item) if isinstance(item, str) else item for item in part.content
+        ],
+    )
 
 
 def _said(error: Exception | None, text: str) -> Exception:
-    """A failure of a tool in the type in which pydantic-ai hands it to the model, without what must not be seen."""
+    """A failure of a tool in the type in which pydantic-ai hands it to the model, without what must
+    not be seen."""
     if isinstance(error, ToolRetryError):
         return ToolRetryError(replace(error.tool_retry, content=text))
     if isinstance(error, ToolFailedError):

@@ -1,4 +1,5 @@
-"""What pydantic-ai runs of a call: tools with the arguments that were judged, and output functions as tool calls."""
+"""What pydantic-ai runs of a call: tools with the arguments that were judged, and output functions
+as tool calls."""
 
 from __future__ import annotations
 
@@ -16,11 +17,14 @@ UNNAMED: Final = "final_result"
 """How pydantic-ai begins the name of an output tool that was given none."""
 
 ADVICE: Final = "change it in `before_tool_validate` or `after_tool_validate`, which come before"
-OUTPUT_ADVICE: Final = "change it in `before_output_validate` or `after_output_validate`, which come before"
+OUTPUT_ADVICE: Final = (
+    "change it in `before_output_validate` or `after_output_validate`, which come before"
+)
 
 
 class SealedToolset(WrapperToolset[Any]):
-    """An agent's tools, which run as they were judged: all hooks of all capabilities come before."""
+    """An agent's tools, which run as they were judged: all hooks of all capabilities come
+    before."""
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:
         """Run a tool, if this is the call that was judged."""
@@ -35,7 +39,9 @@ class Output:
         call, own = context.tool_call, context.function_name
         self.tool = own if call is None or call.tool_name.startswith(UNNAMED) else call.tool_name
         if self.tool is None:
-            raise Ungoverned("it is not known which output function would run: give each as a `ToolOutput`")
+            raise Ungoverned(
+                "it is not known which output function would run: give each as a `ToolOutput`"
+            )
         self._name = _parameter(context, value)
         self.args = value if self._name is None else {self._name: value}
 
@@ -45,7 +51,8 @@ class Output:
 
 
 class SealedOutput(AbstractCapability[Any]):
-    """Lets an output function run as it was judged: the hooks of all other capabilities come before."""
+    """Lets an output function run as it was judged: the hooks of all other capabilities come
+    before."""
 
     def get_ordering(self) -> CapabilityOrdering:
         """Innermost: the last to be asked."""

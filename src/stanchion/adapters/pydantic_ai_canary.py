@@ -23,7 +23,9 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
 async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with PYDANTIC_AI.run(shield, agent=TOOL) as hosted:
         tool: Any = Tool(body, name=TOOL, description="must not run")
-        agent: Any = Agent(FunctionModel(_asks), name=TOOL, tools=[tool], capabilities=[Guarded(hosted)])
+        agent: Any = Agent(
+            FunctionModel(_asks), name=TOOL, tools=[tool], capabilities=[Guarded(hosted)]
+        )
         await agent.run("call it")
 
 

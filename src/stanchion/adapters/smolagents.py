@@ -1,7 +1,7 @@
 """smolagents: agents whose tools, models, generated code and team members are judged.
 
-smolagents has no hooks before a call, so what it calls is wrapped: a guarded agent is a copy of yours whose tools,
-model, Python executor and managed agents go through a run.
+smolagents has no hooks before a call, so what it calls is wrapped: a guarded agent is a copy of
+yours whose tools, model, Python executor and managed agents go through a run.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor  # 
 from smolagents.models import ChatMessage, MessageRole  # noqa: E402
 
 ANSWER: Final = "final_answer"
-"""The tool by which an agent gives its answer: its argument is judged as a reply, and is no call of a tool."""
+"""The tool by which an agent gives its answer: its argument is judged as a reply, and is no call of
+a tool."""
 PYTHON: Final = "python_interpreter"
 """The name under which code that an agent writes is judged; smolagents itself calls it so."""
 BY_MODEL: Final = object()
-"""Said of a call that the model makes by itself: it reads the words of a refusal. Code that made the call would work on
-them as if they were a result, so what it calls raises."""
+"""Said of a call that the model makes by itself: it reads the words of a refusal. Code that made
+the call would work on them as if they were a result, so what it calls raises."""
 PLAIN: Final = (str, int, float, bool, list, dict, tuple, type(None))
 
 
@@ -41,14 +42,18 @@ def _guided(words: str) -> Any:
     return ChatMessage(role=MessageRole.USER, content=[{"type": "text", "text": words}])
 
 
-SMOLAGENTS: Final = Host("smolagents", can=EVERYTHING, refused=_refused, guided=_guided, stream="chunk")
-"""smolagents as a host: a refused tool call is text that the model reads. What is refused otherwise is raised: a
-prompt, a model's request or reply, whatever generated code calls, and the end of the run."""
+SMOLAGENTS: Final = Host(
+    "smolagents", can=EVERYTHING, refused=_refused, guided=_guided, stream="chunk"
+)
+"""smolagents as a host: a refused tool call is text that the model reads. What is refused otherwise
+is raised: a prompt, a model's request or reply, whatever generated code calls, and the end of the
+run."""
 
 
 def guarded(agent: Any, hosted: Hosted) -> Any:
-    """A copy of an agent that works in this run. It shares memory, logger and settings with the agent that it is a
-    copy of; managed agents are those that the agent has now. Its task is judged as what the user asks for."""
+    """A copy of an agent that works in this run. It shares memory, logger and settings with the
+    agent that it is a copy of; managed agents are those that the agent has now. Its task is judged
+    as what the user asks for."""
     made = _guarded(agent, hosted)
     made.run = partial(_run, made, hosted)
     return made
@@ -60,15 +65,21 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     about = BY_MODEL if code is None else None
     made.model = _model(agent.model, hosted)
     made.tools = Tools(hosted, about, agent.tools)
-    made.managed_agents = {name: Member(one, hosted, about) for name, one in agent.managed_agents.items()}
+    made.managed_agents = {
+        name: Member(one, hosted, about) for name, one in agent.managed_agents.items()
+    }
     if code is not None:
         made.python_executor = Python(code, hosted)
-    survey(hosted.run, [Part("tool", name, "forward" in vars(tool)) for name, tool in made.tools.items()])
+    survey(
+        hosted.run,
+        [Part("tool", name, "forward" in vars(tool)) for name, tool in made.tools.items()],
+    )
     return made
 
 
 class Tools(dict[str, Any]):
-    """The tools of a guarded agent: one that it is given later (`agent.tools[name] = tool`) is guarded as well."""
+    """The tools of a guarded agent: one that it is given later (`agent.tools[name] = tool`) is
+    guarded as well."""
 
     def __init__(self, hosted: Hosted, about: Any, tools: dict[str, Any]) -> None:
         super().__init__()
@@ -137,7 +148,9 @@ def _model(model: Any, hosted: Hosted) -> Any:
     return made
 
 
-def _ask(hosted: Hosted, model: Any, how: str, told: Callable[[Any], Any], messages: Any, **options: Any) -> Any:
+def _ask(
+    hosted: Hosted, model: Any, how: str, told: Callable[[Any], Any], messages: Any, **options: Any
+) -> Any:
     kept = getattr(model, "kwargs", {})
 
     def ask(messages: Any, **params: Any) -> Any:
@@ -155,7 +168,8 @@ def _with_usage(reply: Any) -> Any:
 
 
 def _counted(pieces: Any) -> Iterator[Any]:
-    """Pieces of a reply; each says what was used until then, as smolagents adds up what they say."""
+    """Pieces of a reply; each says what was used until then, as smolagents adds up what they
+    say."""
     spent = {"input_tokens": 0, "output_tokens": 0}
     for piece in pieces:
         if piece.token_usage is not None:
@@ -166,12 +180,14 @@ def _counted(pieces: Any) -> Iterator[Any]:
 
 
 class Python:
-    """The executor of an agent that writes code: the code is judged before it runs, and what it gives afterwards."""
+    """The executor of an agent that writes code: the code is judged before it runs, and what it
+    gives afterwards."""
 
     def __init__(self, inner: Any, hosted: Hosted) -> None:
         if not isinstance(inner, LocalPythonExecutor):
             raise ValueError(
-                f"code runs in `{type(inner).__name__}`, where tools are copies that nobody can judge: "
+                f"code runs in `{type(inner).__name__}`, where tools are copies that nobody can "
+                f"judge: "
                 "use `executor_type='local'`, or an agent that calls tools by JSON"
             )
         self._inner, self._hosted = inner, hosted
@@ -191,7 +207,9 @@ class Python:
             return CodeOutput(output=None, logs=str(made), is_final_answer=False)
         came = outputs[-1]
         kept = made["output"] == _readable(came.output)
-        return dataclasses.replace(came, logs=made["logs"], output=came.output if kept else made["output"])
+        return dataclasses.replace(
+            came, logs=made["logs"], output=came.output if kept else made["output"]
+        )
 
 
 def _readable(output: Any) -> Any:
@@ -200,7 +218,8 @@ def _readable(output: Any) -> Any:
 
 
 class Member:
-    """A managed agent: giving it a task is a handoff, and what it does is judged in a run of its own."""
+    """A managed agent: giving it a task is a handoff, and what it does is judged in a run of its
+    own."""
 
     def __init__(self, agent: Any, hosted: Hosted, about: Any) -> None:
         self._agent, self._hosted, self._about = agent, hosted, about

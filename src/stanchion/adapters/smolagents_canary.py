@@ -6,7 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from smolagents import LogLevel, Model, Tool, ToolCallingAgent
-from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
+from smolagents.models import (
+    ChatMessage,
+    ChatMessageToolCall,
+    ChatMessageToolCallFunction,
+    MessageRole,
+)
 
 from stanchion.adapters.smolagents import ANSWER, SMOLAGENTS, guarded
 from stanchion.hosting.canary import TOOL
@@ -45,5 +50,7 @@ class Asking(Model):
 def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have a guarded agent call the canary."""
     with SMOLAGENTS.run(shield, agent=TOOL) as hosted:
-        agent = ToolCallingAgent([Called(body)], Asking(), max_steps=2, verbosity_level=LogLevel.OFF)
+        agent = ToolCallingAgent(
+            [Called(body)], Asking(), max_steps=2, verbosity_level=LogLevel.OFF
+        )
         guarded(agent, hosted).run("call it")

@@ -1,4 +1,5 @@
-"""Strands Agents: a plugin that has an agent's prompts, requests to models, streams, tools and sub-agents judged."""
+"""Strands Agents: a plugin that has an agent's prompts, requests to models, streams, tools and
+sub-agents judged."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ PAUSE: Final = "stanchion"
 
 
 def refused(refusal: Refusal) -> Any:
-    """What Strands makes of a refusal: a failed tool result with the reason, or an interrupt; a model's call raises."""
+    """What Strands makes of a refusal: a failed tool result with the reason, or an interrupt; a
+    model's call raises."""
     if refusal.about is None:
         raise refusal.error
     if refusal.waits and refusal.ticket is not None and refusal.stage is Stage.TOOL_CALL:
@@ -63,7 +65,9 @@ def failed(event: Any) -> bool:
 
 def _result(context: Any, text: str, status: str) -> Any:
     content = [{"text": text}]
-    return ToolResultEvent({"toolUseId": context.tool_use["toolUseId"], "status": status, "content": content})
+    return ToolResultEvent(
+        {"toolUseId": context.tool_use["toolUseId"], "status": status, "content": content}
+    )
 
 
 STRANDS: Final = Host(
@@ -82,8 +86,8 @@ STRANDS: Final = Host(
 class Guarded(Plugin):
     """Has everything judged that an agent does: `Agent(..., plugins=[Guarded(hosted)])`.
 
-    A sub-agent that is a tool is guarded with it. Give it to every agent of a swarm or a graph. `models` are those that
-    a policy may name for a lesser request.
+    A sub-agent that is a tool is guarded with it. Give it to every agent of a swarm or a graph.
+    `models` are those that a policy may name for a lesser request.
     """
 
     def __init__(self, hosted: Hosted, models: Mapping[str, Any] | None = None) -> None:
@@ -109,8 +113,9 @@ class Guarded(Plugin):
             registry.compose = partial(self._composed, registry.compose)
 
     def _composed(self, compose: Any, stage: Any, terminal: Any) -> Any:
-        """The middleware of a stage round what Strands itself does then, guarded: what other middleware has made of a
-        request is judged, and what it has made of a call that was judged does not run."""
+        """The middleware of a stage round what Strands itself does then, guarded: what other
+        middleware has made of a request is judged, and what it has made of a call that was judged
+        does not run."""
         guarding = {ExecuteToolStage: self._as_judged, InvokeModelStage: self._ask_model}.get(stage)
         return compose(stage, terminal if guarding is None else partial(guarding, terminal))
 
@@ -125,7 +130,9 @@ class Guarded(Plugin):
         async def carry(args: dict[str, Any]) -> Any:
             nonlocal came
             with sealed(name, args):
-                async for event in next_fn(context.replace(tool_use={**context.tool_use, "input": args})):
+                async for event in next_fn(
+                    context.replace(tool_use={**context.tool_use, "input": args})
+                ):
                     if isinstance(event, ToolResultEvent | ToolInterruptEvent):
                         came = event
             if isinstance(came, ToolResultEvent) and came.exception is not None:
@@ -187,7 +194,8 @@ class Guarded(Plugin):
 
 
 def _runs_as(context: Any) -> str:
-    """The name of the tool that a call would run: a hook may have put another in the place of the one asked for."""
+    """The name of the tool that a call would run: a hook may have put another in the place of the
+    one asked for."""
     name: str = context.tool_use["name"] if context.tool is None else context.tool.tool_name
     return name
 
@@ -195,7 +203,9 @@ def _runs_as(context: Any) -> str:
 class GuardedModel(Model):
     """A model whose requests and replies are judged, piece by piece."""
 
-    def __init__(self, inner: Any, hosted: Hosted, prompts: Prompts, models: dict[str, Any]) -> None:
+    def __init__(
+        self, inner: Any, hosted: Hosted, prompts: Prompts, models: dict[str, Any]
+    ) -> None:
         self._inner, self._hosted, self._prompts, self._models = inner, hosted, prompts, models
 
     def __getattr__(self, name: str) -> Any:
@@ -216,21 +226,35 @@ class GuardedModel(Model):
 
     def structured_output(self, *_: Any, **__: Any) -> Any:
         """Not judged: Strands has another way for it."""
-        raise NotImplementedError("a guarded model is asked for structured output with `structured_output_model`")
+        raise NotImplementedError(
+            "a guarded model is asked for structured output with `structured_output_model`"
+        )
 
     async def stream(
         self, messages: Any, tool_specs: Any = None, system_prompt: str | None = None, **more: Any
     ) -> AsyncGenerator[Any, None]:
         """Ask the model."""
         own = more.pop("system_prompt_content", None)
-        system = own if own is not None else [{"text": system_prompt}] if system_prompt is not None else []
+        system = (
+            own
+            if own is not None
+            else [{"text": system_prompt}]
+            if system_prompt is not None
+            else []
+        )
         reply = Streamed()
 
         async def ask(sent: list[Any], **given: Any) -> Any:
             first, *rest = sent
             blocks = first["content"] if own is not None else None
-            text = "\n".join([block["text"] for block in first["content"] if "text" in block]) if system else None
-            asked = self._model(given).stream(_merged(rest), tool_specs, text, system_prompt_content=blocks, **more)
+            text = (
+                "\n".join([block["text"] for block in first["content"] if "text" in block])
+                if system
+                else None
+            )
+            asked = self._model(given).stream(
+                _merged(rest), tool_specs, text, system_prompt_content=blocks, **more
+            )
             return reply.pieces_of(asked)
 
         prompted = await self._prompts.judged(self._hosted, messages)
@@ -249,12 +273,15 @@ class GuardedModel(Model):
         if lesser is None:
             return self._inner
         if lesser not in self._models:
-            raise LookupError(f"the policy names the model `{lesser}`: give it to `Guarded` in `models`")
+            raise LookupError(
+                f"the policy names the model `{lesser}`: give it to `Guarded` in `models`"
+            )
         return self._models[lesser]
 
 
 def _merged(messages: list[Any]) -> list[Any]:
-    """Messages whose roles take turns, as some providers want them: guidance goes into the user's last one."""
+    """Messages whose roles take turns, as some providers want them: guidance goes into the user's
+    last one."""
     made: list[Any] = []
     for message in messages:
         if made and made[-1]["role"] == message["role"]:
@@ -265,7 +292,8 @@ def _merged(messages: list[Any]) -> list[Any]:
 
 
 class Streamed:
-    """The events of a streamed reply as guards read them, and as they go on with what was let through."""
+    """The events of a streamed reply as guards read them, and as they go on with what was let
+    through."""
 
     def __init__(self) -> None:
         self._events: list[Any] = []
@@ -278,11 +306,22 @@ class Streamed:
             self._events.append(event)
             block += "contentBlockStart" in event
             spoken = _spoken(event.get("contentBlockDelta", {}).get("delta", {}))
-            called = {"toolUse": {"name": "a tool"}} if "toolUse" in str(event.get("contentBlockStart")) else {}
+            called = (
+                {"toolUse": {"name": "a tool"}}
+                if "toolUse" in str(event.get("contentBlockStart"))
+                else {}
+            )
             usage = event.get("metadata", {}).get("usage")
             used = {"usage": dict(usage)} if usage is not None else {}
             number = len(self._events) - 1
-            yield {"type": "content_block_delta", "index": block, "event": number, "delta": spoken, **called, **used}
+            yield {
+                "type": "content_block_delta",
+                "index": block,
+                "event": number,
+                "delta": spoken,
+                **called,
+                **used,
+            }
 
     def passed_on(self, piece: dict[str, Any]) -> list[Any]:
         """The events whose turn it is, with what is left of their words."""
@@ -307,7 +346,12 @@ def _heard(event: Any, said: dict[str, Any]) -> Any:
         case {"text": text}:
             delta: Any = {"text": text}
         case {"thinking": text}:
-            delta = {"reasoningContent": {**event["contentBlockDelta"]["delta"]["reasoningContent"], "text": text}}
+            delta = {
+                "reasoningContent": {
+                    **event["contentBlockDelta"]["delta"]["reasoningContent"],
+                    "text": text,
+                }
+            }
         case {"partial_json": text}:
             delta = {"toolUse": {"input": text}}
         case _:

@@ -33,7 +33,11 @@ class Asking(Model):
         start = {"toolUse": {"toolUseId": TOOL, "name": TOOL}} if asks else {}
         yield {"messageStart": {"role": "assistant"}}
         yield {"contentBlockStart": {"start": start}}
-        yield {"contentBlockDelta": {"delta": {"toolUse": {"input": "{}"}} if asks else {"text": "done"}}}
+        yield {
+            "contentBlockDelta": {
+                "delta": {"toolUse": {"input": "{}"}} if asks else {"text": "done"}
+            }
+        }
         yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": "tool_use" if asks else "end_turn"}}
 
@@ -46,5 +50,7 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
 async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with STRANDS.run(shield, agent=TOOL) as hosted:
         tools: list[Any] = [tool(body, name=TOOL, description="must not run")]
-        agent = Agent(Asking(), name=TOOL, tools=tools, callback_handler=None, plugins=[Guarded(hosted)])
+        agent = Agent(
+            Asking(), name=TOOL, tools=tools, callback_handler=None, plugins=[Guarded(hosted)]
+        )
         await agent.invoke_async("call it")

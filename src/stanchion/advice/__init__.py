@@ -1,1 +1,2 @@
-"""Advice: what an agent is told of what it met, in words that are ours. Pure: it words, others ask and keep."""
+"""Advice: what an agent is told of what it met, in words that are ours. Pure: it words, others ask
+and keep."""

@@ -10,8 +10,9 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Isolate, Retry
 
 Again = Literal["no", "changed", "approved", "later", "now"]
-"""`no`: never in this run. `changed`: only as another call, this one is refused again. `approved`: when a person has
-said yes. `later`: the same call can pass after a time. `now`: the same call can pass at once."""
+"""`no`: never in this run. `changed`: only as another call, this one is refused again. `approved`:
+when a person has said yes. `later`: the same call can pass after a time. `now`: the same call can
+pass at once."""
 
 LATER: Final = frozenset(
     {
@@ -40,7 +41,9 @@ LATER: Final = frozenset(
 )
 """Codes of what passes by itself: time, somebody else's work, or something that is down."""
 
-NOW: Final = frozenset({"approval.expired", "approval.used", "http.unpinned", "kernel.lapsed", "kernel.taken"})
+NOW: Final = frozenset(
+    {"approval.expired", "approval.used", "http.unpinned", "kernel.lapsed", "kernel.taken"}
+)
 """Codes of what is judged anew the next time."""
 
 OVER: Final = frozenset(
@@ -105,7 +108,9 @@ def again_text(again: Again, at_ms: int | None) -> str:
     """Whether to try again and from when on, in words for an agent."""
     if at_ms is None or again != "later":
         return IN_WORDS[again]
-    return f"{IN_WORDS[again]}, from {datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ} on"
+    return (
+        f"{IN_WORDS[again]}, from {datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ} on"
+    )
 
 
 def _moment(found: Finding, at: int) -> int | None:

@@ -1,4 +1,5 @@
-"""Awareness: what a run should know of its tools, for its prompt, in no more tokens than there is room for."""
+"""Awareness: what a run should know of its tools, for its prompt, in no more tokens than there is
+room for."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ SHORTER: Final = (160, 80, 40)
 
 
 def fitting(advice: Iterable[Iterable[str]], tokens: int, count: Callable[[str], int]) -> str:
-    """As many pieces of advice as fit, in their order. Each comes in wordings, the longest first; of these one is whole
-    or all are left out: half of one could end in the middle of a quotation."""
+    """As many pieces of advice as fit, in their order. Each comes in wordings, the longest first;
+    of these one is whole or all are left out: half of one could end in the middle of a
+    quotation."""
     kept: list[str] = []
     for wordings in advice:
         for piece in wordings:

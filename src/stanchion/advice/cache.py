@@ -1,4 +1,5 @@
-"""The cache of advice: what was worded for a context in a style, the least recently used forgotten first."""
+"""The cache of advice: what was worded for a context in a style, the least recently used forgotten
+first."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ MOST: Final = 1_024
 
 
 class AdviceStats(msgspec.Struct, frozen=True):
-    """How often advice was at hand, how often it was worded, and how often a resolver's answer could not be used."""
+    """How often advice was at hand, how often it was worded, and how often a resolver's answer
+    could not be used."""
 
     cache_hits: int = 0
     cache_misses: int = 0
@@ -29,7 +31,8 @@ class AdviceStats(msgspec.Struct, frozen=True):
 
 
 class AdviceCache:
-    """Words advice, and keeps it by all that it is made from. Whoever shares it between threads holds a lock."""
+    """Words advice, and keeps it by all that it is made from. Whoever shares it between threads
+    holds a lock."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most

@@ -1,4 +1,5 @@
-"""Guidance: all that whoever was refused can do about it, as one object for code and as one text for an agent."""
+"""Guidance: all that whoever was refused can do about it, as one object for code and as one text
+for an agent."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from stanchion.kernel.decision import Decision
 
 
 class Beside(msgspec.Struct, frozen=True):
-    """What is known beside a decision: the tools that the policy names as alternatives, and the nearest call of the
-    tool that worked."""
+    """What is known beside a decision: the tools that the policy names as alternatives, and the
+    nearest call of the tool that worked."""
 
     alternatives: tuple[str, ...] = ()
     similar: Similar | None = None
@@ -28,7 +29,10 @@ class Beside(msgspec.Struct, frozen=True):
         """The same in words for an agent; empty where nothing helps."""
         said = []
         if self.alternatives:
-            said.append(f"the policy names an alternative: {', '.join([marked(tool) for tool in self.alternatives])}")
+            said.append(
+                f"the policy names an alternative: "
+                f"{', '.join([marked(tool) for tool in self.alternatives])}"
+            )
         differs = what_differs(self.similar)
         said += [f"beside a call that worked: {differs}"] if differs else []
         return "; ".join(said)
@@ -46,8 +50,8 @@ USUAL: Final[dict[Again, str]] = {
 
 
 class Guidance(msgspec.Struct, frozen=True):
-    """What was wrong, what to do instead, whether to try again and from when on (`at_ms`, where it is known), and what
-    is known to work. It is made from a decision and is no part of it."""
+    """What was wrong, what to do instead, whether to try again and from when on (`at_ms`, where it
+    is known), and what is known to work. It is made from a decision and is no part of it."""
 
     wrong: str
     instead: str
@@ -59,7 +63,9 @@ class Guidance(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """All of it in words for an agent."""
         again = again_text(self.again, self.at_ms) if self.wrong else ""
-        return "; ".join([said for said in (self.wrong, self.instead, again, self.beside.text) if said])
+        return "; ".join(
+            [said for said in (self.wrong, self.instead, again, self.beside.text) if said]
+        )
 
 
 def guidance_of(decision: Decision, beside: Beside = NOTHING) -> Guidance:

@@ -1,4 +1,5 @@
-"""What helps: how a call that failed differs from the nearest one that worked, in words for an agent."""
+"""What helps: how a call that failed differs from the nearest one that worked, in words for an
+agent."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ LONGEST: Final = 80
 
 
 def what_differs(similar: Similar | None) -> str:
-    """What differs from a call that worked, in one line; empty where nothing is known or nothing differs."""
+    """What differs from a call that worked, in one line; empty where nothing is known or nothing
+    differs."""
     if similar is None or not similar.differences:
         return ""
     own = similar.args is not None
@@ -28,7 +30,9 @@ def _said(one: Difference, own: bool) -> str:
     told = one.worked if own and len(one.worked) <= LONGEST else ""
     match one.how:
         case "missing":
-            return f"{argument} is missing" + (f" ({told if own else one.worked})" if told or not own else "")
+            return f"{argument} is missing" + (
+                f" ({told if own else one.worked})" if told or not own else ""
+            )
         case "type" if own:
             return f"{argument} is of another kind" + (f" than {told}" if told else "")
         case "type":

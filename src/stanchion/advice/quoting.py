@@ -1,4 +1,5 @@
-"""Quoting: names and words that others chose stand in advice as data, never as a sentence of ours."""
+"""Quoting: names and words that others chose stand in advice as data, never as a sentence of
+ours."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ KNOWN: Final = frozenset(
     {
         *FAULTS,
         "timeout",
-        *[name for name, made in vars(builtins).items() if isinstance(made, type) and issubclass(made, BaseException)],
+        *[
+            name
+            for name, made in vars(builtins).items()
+            if isinstance(made, type) and issubclass(made, BaseException)
+        ],
     }
 )
 """Errors whose words are Python's or ours: a tool says nothing of its own with them."""

@@ -1,4 +1,5 @@
-"""Styles: the same knowledge of a tool in words for small models, for large ones, and for agents that face users."""
+"""Styles: the same knowledge of a tool in words for small models, for large ones, and for agents
+that face users."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def advice_in(style: StyleName, context: AdviceContext) -> str:
 
 
 def unsteady(context: AdviceContext) -> int | None:
-    """How often of a hundred a tool works that does not work well; `None` for others, and where too little is known."""
+    """How often of a hundred a tool works that does not work well; `None` for others, and where too
+    little is known."""
     known = context.reliability
     if known is None or known.recent is None or known.successes + known.failures < ENOUGH:
         return None
@@ -34,7 +36,8 @@ def unsteady(context: AdviceContext) -> int | None:
 
 
 def _sentences(failed: str, works: str, context: AdviceContext) -> str:
-    """Advice in sentences: that a tool failed, how a call that worked differs, and how often the tool works."""
+    """Advice in sentences: that a tool failed, how a call that worked differs, and how often the
+    tool works."""
     share, differs = unsteady(context), what_differs(context.similar_success)
     words = {"tool": marked(context.tool_name), "times": context.failure_count, "share": share}
     said = []
@@ -50,7 +53,9 @@ def _expert(context: AdviceContext) -> str:
     said = ["[SELF-AWARENESS]", f"- Tool: {name(context.tool_name)}"]
     if context.failure_count:
         said.append(f"- Failure count: {context.failure_count}")
-        said += [f"- Last error: {error(context.last_error)}"] if context.last_error is not None else []
+        said += (
+            [f"- Last error: {error(context.last_error)}"] if context.last_error is not None else []
+        )
     said += [f"- Works in {share}% of calls"] if share is not None else []
     compared = bool(context.failure_count and differs)
     said += [f"- Beside a call that worked: {differs}"] if compared else []

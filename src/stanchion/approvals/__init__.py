@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from stanchion.approvals.errors import BypassRefused, TicketClosed, TicketError, UnknownTicket
     from stanchion.approvals.ticket import State, Ticket
 
-__all__ = ["BypassRefused", "BypassRequest", "State", "Ticket", "TicketClosed", "TicketError", "UnknownTicket"]
+__all__ = [
+    "BypassRefused",
+    "BypassRequest",
+    "State",
+    "Ticket",
+    "TicketClosed",
+    "TicketError",
+    "UnknownTicket",
+]
 
 _HOMES = {
     "bypass": ("BypassRequest",),

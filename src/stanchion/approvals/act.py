@@ -12,7 +12,8 @@ from stanchion import typed
 from stanchion.approvals.errors import AnswerRefused
 
 FORM: Final = b"stanchion-answer-1\n"
-"""What every signed message begins with: a signature made for anything else is none for an answer."""
+"""What every signed message begins with: a signature made for anything else is none for an
+answer."""
 
 LARGEST: Final = 65_536
 """How long an answer can be at most, in bytes."""
@@ -55,7 +56,8 @@ class Way(StrEnum):
     PROGRAM = "program"
     """The program that holds the state in its own memory says so."""
     DIALOG = "dialog"
-    """Somebody answered in a dialog of the host, and the host says so to the process that judges."""
+    """Somebody answered in a dialog of the host, and the host says so to the process that
+    judges."""
 
     @property
     def proven(self) -> bool:
@@ -64,9 +66,9 @@ class Way(StrEnum):
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody's yes or no, whole. `subject` is what it is about (a ticket's id, a scope, a fingerprint), `generation`
-    which one of that name, `digest` the hash of all that they were shown of it, `agents` for whom it is, and `until`
-    when it is no answer any more."""
+    """Somebody's yes or no, whole. `subject` is what it is about (a ticket's id, a scope, a
+    fingerprint), `generation` which one of that name, `digest` the hash of all that they were shown
+    of it, `agents` for whom it is, and `until` when it is no answer any more."""
 
     purpose: Purpose
     tenant: str
@@ -89,8 +91,8 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An act, and how it is known whose it is: `signature` and the fingerprint of the key, in hexadecimal digits and
-    as OpenSSH writes it. Without a signature it is unproven."""
+    """An act, and how it is known whose it is: `signature` and the fingerprint of the key, in
+    hexadecimal digits and as OpenSSH writes it. Without a signature it is unproven."""
 
     act: Act
     way: Way

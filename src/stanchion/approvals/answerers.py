@@ -1,4 +1,5 @@
-"""Those who answer: with a key, at a terminal, or as the program that holds the state in its own memory."""
+"""Those who answer: with a key, at a terminal, or as the program that holds the state in its own
+memory."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from stanchion.kernel.autonomy import OPERATOR
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody is asked to say yes or no to. `said` is all of it as plain data, of which `digest` is the hash;
-    `asked` says whose answer counts."""
+    """What somebody is asked to say yes or no to. `said` is all of it as plain data, of which
+    `digest` is the hash; `asked` says whose answer counts."""
 
     purpose: Purpose
     tenant: str
@@ -47,8 +48,9 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def is_answered_by(self, act: Act) -> bool:
-        """Whether an act is an answer to this, and to nothing else. A no need not say how far it would reach, and an
-        answer can be for fewer agents than wait by now: it is for those who were shown."""
+        """Whether an act is an answer to this, and to nothing else. A no need not say how far it
+        would reach, and an answer can be for fewer agents than wait by now: it is for those who
+        were shown."""
         own = self.act(act.operator, act.role, act.until, act.yes, act.comment)
         if set(act.agents) <= set(self.agents):
             own = msgspec.structs.replace(own, agents=act.agents)
@@ -67,8 +69,8 @@ class Signs(Protocol):
 
 
 class Signer(msgspec.Struct, frozen=True):
-    """An operator with a key. Without a `role` the first of theirs that is asked for counts. `shows` has them see what
-    they are about to sign, which may not be what was looked at before."""
+    """An operator with a key. Without a `role` the first of theirs that is asked for counts.
+    `shows` has them see what they are about to sign, which may not be what was looked at before."""
 
     name: str
     key: Signs
@@ -79,20 +81,24 @@ class Signer(msgspec.Struct, frozen=True):
     def signed(self, act: Act) -> Answer:
         """Their answer."""
         return Answer(
-            act=act, way=self.way, key=self.key.public.fingerprint, signature=self.key.sign(act.message).hex()
+            act=act,
+            way=self.way,
+            key=self.key.public.fingerprint,
+            signature=self.key.sign(act.message).hex(),
         )
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody at the terminal of this process, who types a code. Who it is, and that it is a person, is not known.
-    `page` gives the lines that they are shown."""
+    """Somebody at the terminal of this process, who types a code. Who it is, and that it is a
+    person, is not known. `page` gives the lines that they are shown."""
 
     name: str
     page: Callable[[Wish], Iterable[str]] | None = None
     role: str = OPERATOR
 
     def confirms(self, wish: Wish) -> None:
-        """Show them all of it, and have the code typed; raises `AnswerRefused` where nobody does."""
+        """Show them all of it, and have the code typed; raises `AnswerRefused` where nobody
+        does."""
         import os
 
         from stanchion.approvals.terminal import ask
@@ -101,8 +107,9 @@ class Person(msgspec.Struct, frozen=True):
 
 
 class Dialog(msgspec.Struct, frozen=True):
-    """Whoever sits before a host, and has answered in its own dialog. It counts where the policy names the host under
-    `escalation.dialogs`, for one call, in the process that heard it, and never for anything critical."""
+    """Whoever sits before a host, and has answered in its own dialog. It counts where the policy
+    names the host under `escalation.dialogs`, for one call, in the process that heard it, and never
+    for anything critical."""
 
     host: str
 
@@ -113,8 +120,8 @@ class Dialog(msgspec.Struct, frozen=True):
 
 
 By = str | Signer | Person | Dialog | Answer
-"""Who says so: a name (a program that holds the state in memory), an operator with a key, somebody at a terminal or
-in a host's dialog, or an answer that was signed elsewhere."""
+"""Who says so: a name (a program that holds the state in memory), an operator with a key, somebody
+at a terminal or in a host's dialog, or an answer that was signed elsewhere."""
 
 
 def shown(wish: Wish) -> list[str]:

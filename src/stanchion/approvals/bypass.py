@@ -1,4 +1,5 @@
-"""Bypasses: a request to go past one guardrail with one action, who may say yes to it when, and when nobody has to."""
+"""Bypasses: a request to go past one guardrail with one action, who may say yes to it when, and
+when nobody has to."""
 
 from __future__ import annotations
 
@@ -20,7 +21,22 @@ LONGEST: Final = 2_000
 """How many characters a reason has at the most."""
 
 EMPTY_WORDS: Final = frozenset(
-    {"a", "an", "and", "bypass", "emergency", "is", "it", "now", "of", "please", "the", "this", "to", "urgent"}
+    {
+        "a",
+        "an",
+        "and",
+        "bypass",
+        "emergency",
+        "is",
+        "it",
+        "now",
+        "of",
+        "please",
+        "the",
+        "this",
+        "to",
+        "urgent",
+    }
 )
 """Words that say nothing about why."""
 
@@ -44,9 +60,10 @@ class Urgency(StrEnum):
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):
-    """What a ticket keeps of a request: its id, past what, why, who may say yes (`asks`, the first authority first;
-    empty where nobody may) and how long each of them has. `override_ms` is after how long it goes ahead unanswered, 0
-    where it never does, `review_ms` how long people have to review that, and `overridden` that it did."""
+    """What a ticket keeps of a request: its id, past what, why, who may say yes (`asks`, the first
+    authority first; empty where nobody may) and how long each of them has. `override_ms` is after
+    how long it goes ahead unanswered, 0 where it never does, `review_ms` how long people have to
+    review that, and `overridden` that it did."""
 
     id: str
     guardrail: str
@@ -60,7 +77,8 @@ class Requested(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
-    """What a review is about: the ticket that was overridden, until when it is due, and that it was missed."""
+    """What a review is about: the ticket that was overridden, until when it is due, and that it was
+    missed."""
 
     of: str
     due_at: int
@@ -68,8 +86,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BypassRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request for a bypass, as whoever asked gets it. `ticket` is what people answer; the same call goes ahead once
-    when it is asked for again after their yes."""
+    """A request for a bypass, as whoever asked gets it. `ticket` is what people answer; the same
+    call goes ahead once when it is asked for again after their yes."""
 
     id: str
     guardrail_id: str
@@ -81,8 +99,8 @@ class BypassRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stand(NamedTuple):
-    """How an unanswered request stands at a time: who may say yes, whether it is denied because its time is over, and
-    whether it may go ahead unanswered."""
+    """How an unanswered request stands at a time: who may say yes, whether it is denied because its
+    time is over, and whether it may go ahead unanswered."""
 
     roles: tuple[str, ...]
     over: bool
@@ -90,21 +108,25 @@ class Stand(NamedTuple):
 
 
 def authorities(required: str, roles: tuple[str, ...], mode: str) -> tuple[str, ...]:
-    """Who may say yes to a bypass in a mode, from the role that the guardrail asks for to the highest one.
+    """Who may say yes to a bypass in a mode, from the role that the guardrail asks for to the
+    highest one.
 
-    `roles` are those of the policy in their order. A supervisor stands above all of them, and a human operator above
-    everybody.
+    `roles` are those of the policy in their order. A supervisor stands above all of them, and a
+    human operator above everybody.
     """
     if mode not in BYPASSERS:
         return ()
     below = [role for role in dict.fromkeys(roles) if role not in (SUPERVISOR, OPERATOR)]
     steps = (*below, SUPERVISOR, OPERATOR)
-    above = steps[steps.index(required) :] if required in steps else (required, SUPERVISOR, OPERATOR)
+    above = (
+        steps[steps.index(required) :] if required in steps else (required, SUPERVISOR, OPERATOR)
+    )
     return tuple([role for role in above if may_bypass(mode, role)])
 
 
 def stand(requested: Requested, opened_at: int, now: int) -> Stand:
-    """How a request stands that was opened at a time and that nobody has answered. The one table of all rules about
+    """How a request stands that was opened at a time and that nobody has answered. The one table of
+    all rules about
     time: it depends on nothing else."""
     passed = now - opened_at
     if passed >= life_ms(requested):
@@ -115,8 +137,8 @@ def stand(requested: Requested, opened_at: int, now: int) -> Stand:
 
 
 def life_ms(requested: Requested) -> int:
-    """How long a request can be answered in all: a normal one by those who are asked first, others by each authority
-    in turn."""
+    """How long a request can be answered in all: a normal one by those who are asked first, others
+    by each authority in turn."""
     turns = 1 if requested.urgency is Urgency.NORMAL else max(1, len(requested.asks))
     return turns * requested.each_ms
 
@@ -131,24 +153,31 @@ def urgency_of(word: str) -> Urgency:
 
 
 def checked_reason(reason: str, *names: str) -> str:
-    """A reason that says something; `BypassRefused` where it does not. It has at least four different words besides
-    the guardrail's and the tool's names and those that say nothing about why."""
+    """A reason that says something; `BypassRefused` where it does not. It has at least four
+    different words besides the guardrail's and the tool's names and those that say nothing about
+    why."""
     if not isinstance(reason, str) or not says_something(reason):
-        raise BypassRefused("a bypass needs a reason: say what has to be done, and why this guardrail is wrong here")
+        raise BypassRefused(
+            "a bypass needs a reason: say what has to be done, and why this guardrail is wrong here"
+        )
     if len(reason) > LONGEST:
-        raise BypassRefused(f"the reason has {len(reason):,} characters: say it in at most {LONGEST:,}")
+        raise BypassRefused(
+            f"the reason has {len(reason):,} characters: say it in at most {LONGEST:,}"
+        )
     named = {word for name in names for word in _words(name)}
     said = set(_words(reason)) - named - EMPTY_WORDS
     if len(said) < LEAST_WORDS:
         raise BypassRefused(
-            f"the reason says too little: give at least {LEAST_WORDS} different words on what has to be done and why, "
+            f"the reason says too little: give at least {LEAST_WORDS} different words on what has "
+            f"to be done and why, "
             "besides names and words like `urgent`"
         )
     return reason.strip()
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, each letter by itself where no spaces are written; what stands for itself is none."""
+    """The words of a text, each letter by itself where no spaces are written; what stands for
+    itself is none."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     found: list[str] = []
     for word in re.findall(r"[^\W\d_]+", plain):
@@ -161,4 +190,8 @@ def _words(text: str) -> list[str]:
 
 def timestamp(at_ms: int) -> str:
     """A time as ISO 8601 writes it."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(at_ms / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )

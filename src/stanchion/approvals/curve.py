@@ -1,4 +1,5 @@
-"""Whether 32 bytes are a public key that proves anything: a point of Ed25519's curve that is not of small order."""
+"""Whether 32 bytes are a public key that proves anything: a point of Ed25519's curve that is not of
+small order."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ D: Final = -121665 * pow(121666, -1, P) % P
 def proves(raw: bytes) -> bool:
     """Whether a signature by this key can only come from who has its private half.
 
-    Under a point of small order one signature fits many messages, and anybody can make it. Doubled three times
-    such a point is the neutral one. The sign of x has no part in that, so that x² is enough and no root is drawn.
+    Under a point of small order one signature fits many messages, and anybody can make it. Doubled
+    three times such a point is the neutral one. The sign of x has no part in that, so that x² is
+    enough and no root is drawn.
     """
     y = int.from_bytes(raw, "little") & (1 << 255) - 1
     if len(raw) != 32 or y >= P:

@@ -1,4 +1,5 @@
-"""Deeds: what an approval is bound to, down to the last argument, and what a person is shown of it."""
+"""Deeds: what an approval is bound to, down to the last argument, and what a person is shown of
+it."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Deed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What would be done: `what` is the hash of all of it, `parts` that of each argument of a tool, and `shown` that
-    of what a person sees. `guards` ask for a person."""
+    """What would be done: `what` is the hash of all of it, `parts` that of each argument of a tool,
+    and `shown` that of what a person sees. `guards` ask for a person."""
 
     stage: str
     tool: str = ""
@@ -55,8 +56,8 @@ class Deed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def deed_of(event: Event, policy: str, guards: tuple[str, ...], shown: Any) -> Deed:
-    """What an event would do, whole and as it was proposed, and what is shown of it. Who asks is not part of it: equal
-    requests of agents that work in parallel are one."""
+    """What an event would do, whole and as it was proposed, and what is shown of it. Who asks is
+    not part of it: equal requests of agents that work in parallel are one."""
     run = event.run
     what = {name: getattr(event, name) for name in event.__struct_fields__ if name not in AROUND}
     return Deed(
@@ -76,7 +77,11 @@ def deed_of(event: Event, policy: str, guards: tuple[str, ...], shown: Any) -> D
 def parts_of(event: Event) -> dict[str, str]:
     """The hash of each argument of a tool's call."""
     args = content_of(event) if event.stage is Stage.TOOL_CALL else None
-    return {name: hashed([FORM, name, value]) for name, value in args.items()} if isinstance(args, dict) else {}
+    return (
+        {name: hashed([FORM, name, value]) for name, value in args.items()}
+        if isinstance(args, dict)
+        else {}
+    )
 
 
 def hashed(said: Any) -> str:
@@ -85,7 +90,8 @@ def hashed(said: Any) -> str:
 
 
 def bounded(content: Any) -> Any:
-    """Content as a ticket keeps it: what is too long is told by its length, its hash and its beginning."""
+    """Content as a ticket keeps it: what is too long is told by its length, its hash and its
+    beginning."""
     body = _encode(content)
     if len(body) <= MOST_BYTES:
         return content

@@ -1,4 +1,5 @@
-"""Tickets about effects: something began, and nobody has heard of its end. A yes says whether it has happened."""
+"""Tickets about effects: something began, and nobody has heard of its end. A yes says whether it
+has happened."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ EFFECT: Final = "effect"
 
 
 def _deed(tenant: str, effect: str, tool: str = "", risk: str = "medium", shown: str = "") -> Deed:
-    """What the ticket about an effect is bound to. Its id follows from the effect alone, whoever finds it."""
+    """What the ticket about an effect is bound to. Its id follows from the effect alone, whoever
+    finds it."""
     what = hashed([FORM, tenant, effect])
     return Deed(stage=Stage.TOOL_CALL.value, tool=tool, risk=risk, what=what, shown=shown)
 
@@ -29,9 +31,11 @@ def ticket_id(tenant: str, effect: str) -> str:
     return id_of(_deed(tenant, effect))
 
 
-def about_effect(tenant: str, effect: str, tool: str, risk: str, about: dict[str, Any], agents: list[str]) -> Ticket:
-    """What is asked of a person about an effect that a call has begun; it is not open yet. `agents` are whoever found
-    it, and those they work for."""
+def about_effect(
+    tenant: str, effect: str, tool: str, risk: str, about: dict[str, Any], agents: list[str]
+) -> Ticket:
+    """What is asked of a person about an effect that a call has begun; it is not open yet. `agents`
+    are whoever found it, and those they work for."""
     content, beside = {HAPPENED: True}, {EFFECT: effect, **about}
     deed = _deed(tenant, effect, tool, risk, hashed(shown_of(content, beside)))
     return Ticket(
@@ -44,7 +48,9 @@ def about_effect(tenant: str, effect: str, tool: str, risk: str, about: dict[str
         beside=beside,
         askers=tuple(agents[:1]),
         above=tuple(agents[1:]),
-        message=f"a call of tool `{tool}` began this and never reported an outcome: has it happened?",
+        message=(
+            f"a call of tool `{tool}` began this and never reported an outcome: has it happened?"
+        ),
         roles=(OPERATOR,),
         opened_at=0,
         expires_at=0,
@@ -57,19 +63,24 @@ def said_of(ticket: Ticket, answer: Answer) -> tuple[str, bool]:
 
     happened = {**ticket.content, **edits_of(answer.act.scope)}[HAPPENED]
     if type(happened) is not bool:
-        raise TicketError(f"`{HAPPENED}` is `true` or `false`: it cannot be changed to anything else")
+        raise TicketError(
+            f"`{HAPPENED}` is `true` or `false`: it cannot be changed to anything else"
+        )
     return str(ticket.beside[EFFECT]), happened
 
 
 def settled(ticket: Ticket, now: int, answer: Answer) -> Ticket | None:
-    """The ticket when its effect is settled: used up, by whoever has said what came of it. `None` where it is not open,
-    and the answer was to something else; `TicketClosed` where it was to this."""
+    """The ticket when its effect is settled: used up, by whoever has said what came of it. `None`
+    where it is not open, and the answer was to something else; `TicketClosed` where it was to
+    this."""
     if answer.act.purpose is Purpose.TICKET:
         answered(ticket, now, answer)
     elif as_of(ticket, now).state is not State.OPEN:
         return None
     if ticket.kind is not Kind.EFFECT:
-        raise TicketClosed(f"ticket `{ticket.id}` is about a {ticket.kind}, and not about an effect")
+        raise TicketClosed(
+            f"ticket `{ticket.id}` is about a {ticket.kind}, and not about an effect"
+        )
     return msgspec.structs.replace(
         ticket,
         state=State.USED,

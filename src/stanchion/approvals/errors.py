@@ -21,7 +21,8 @@ class TicketClosed(TicketError):
 
 
 class AnswerRefused(TicketError):
-    """An answer does not count: nobody may give it like that, it is late, or it is not what was asked."""
+    """An answer does not count: nobody may give it like that, it is late, or it is not what was
+    asked."""
 
 
 class BypassRefused(TicketError):

@@ -21,8 +21,8 @@ MOST: Final = 256
 
 
 class Grant(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Somebody's yes to an action (`deed`) for `agents`, as far as its scope reaches, until its time is over. It comes
-    from the ticket of that id and generation."""
+    """Somebody's yes to an action (`deed`) for `agents`, as far as its scope reaches, until its
+    time is over. It comes from the ticket of that id and generation."""
 
     ticket: str
     generation: int
@@ -74,19 +74,23 @@ def added(grants: tuple[Grant, ...], grant: Grant, now: int) -> tuple[Grant, ...
     holding = tuple([one for one in grants if now < one.until and one.id != grant.id])
     if len(holding) >= MOST:
         raise TicketError(
-            f"{MOST} grants are in force already: revoke some of them, `stanchion tickets list` shows them"
+            f"{MOST} grants are in force already: revoke some of them, `stanchion tickets list` "
+            f"shows them"
         )
     return (*holding, grant)
 
 
 def without(grants: tuple[Grant, ...], ticket: Ticket) -> tuple[Grant, ...]:
     """The grants but for the one that comes from a ticket as it was asked for now."""
-    return tuple([one for one in grants if (one.ticket, one.generation) != (ticket.id, ticket.generation)])
+    return tuple(
+        [one for one in grants if (one.ticket, one.generation) != (ticket.id, ticket.generation)]
+    )
 
 
 def covers(grant: Grant, event: Event, deed: Deed, agent: str) -> bool:
-    """Whether a grant is for an action: of the same tool under the same policy, asked for by the same guards or fewer,
-    by one of its agents, and within its scope. Whether its time is over the store says."""
+    """Whether a grant is for an action: of the same tool under the same policy, asked for by the
+    same guards or fewer, by one of its agents, and within its scope. Whether its time is over the
+    store says."""
     given = grant.deed
     same = (given.stage, given.tool, given.policy) == (deed.stage, deed.tool, deed.policy)
     if not same or not set(deed.guards) <= set(given.guards) or agent not in grant.agents:
@@ -122,12 +126,14 @@ def is_as_signed(grant: Grant) -> bool:
 
 
 def _same_call(given: Deed, deed: Deed) -> bool:
-    """Whether two actions are the same but for the guards that ask, the task and what is shown of them."""
+    """Whether two actions are the same but for the guards that ask, the task and what is shown of
+    them."""
     return given.what == deed.what
 
 
 def _fits(pattern: dict[str, str], given: Deed, deed: Deed, args: Any) -> bool:
-    """Whether a call's arguments fit: those that a pattern names fit it, and all others are the same."""
+    """Whether a call's arguments fit: those that a pattern names fit it, and all others are the
+    same."""
     if not isinstance(args, dict) or not pattern or given.parts.keys() != deed.parts.keys():
         return False
     return all(

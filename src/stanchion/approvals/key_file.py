@@ -1,4 +1,5 @@
-"""The file of an operator's private key, as OpenSSH writes it: unlocked for one signature at a time."""
+"""The file of an operator's private key, as OpenSSH writes it: unlocked for one signature at a
+time."""
 
 from __future__ import annotations
 
@@ -23,15 +24,16 @@ LARGEST: Final = 64 * 1024
 """How many bytes a key file has at most."""
 
 _BODY: Final = regex(
-    rb"\A\s*-----BEGIN OPENSSH PRIVATE KEY-----\s(.*?)-----END OPENSSH PRIVATE KEY-----\s*\Z", re.DOTALL
+    rb"\A\s*-----BEGIN OPENSSH PRIVATE KEY-----\s(.*?)-----END OPENSSH PRIVATE KEY-----\s*\Z",
+    re.DOTALL,
 )
 _MAGIC: Final = b"openssh-key-v1\0"
 _OPEN: Final = b"none"
 
 
 class KeyOwner(msgspec.Struct, frozen=True):
-    """Whose a key file is. With `shields_own` the user of this process is the one that agents work as: what this
-    process can read, they can read as well."""
+    """Whose a key file is. With `shields_own` the user of this process is the one that agents work
+    as: what this process can read, they can read as well."""
 
     shields_own: bool
 
@@ -48,12 +50,15 @@ class _Locked(msgspec.Struct, frozen=True):
 
 
 class KeyFile:
-    """An operator's private key in a file. `passphrase` is asked for every signature, and nothing of it is kept.
+    """An operator's private key in a file. `passphrase` is asked for every signature, and nothing
+    of it is kept.
 
     Where agents could read the file it has to be encrypted.
     """
 
-    def __init__(self, path: Path, passphrase: Callable[[], bytes] | None, place: KeyOwner = OURS) -> None:
+    def __init__(
+        self, path: Path, passphrase: Callable[[], bytes] | None, place: KeyOwner = OURS
+    ) -> None:
         self.path = path
         self._passphrase = passphrase
         self._place = place
@@ -76,19 +81,24 @@ class KeyFile:
             public, encrypted = _opened(data)
         except (Malformed, binascii.Error) as error:
             raise OperatorKeyError(
-                f"the key file `{self.path}` is not an OpenSSH private key ({error}): use another one, or {MAKE_ONE}"
+                f"the key file `{self.path}` is not an OpenSSH private key ({error}): use another "
+                f"one, or {MAKE_ONE}"
             ) from None
         if self._place.shields_own and not encrypted:
             raise OperatorKeyError(
-                f"the key file `{self.path}` has no passphrase, so an agent that runs as this user could sign "
-                f"with it: set one with `ssh-keygen -p -f {_typed(self.path)}`"
+                f"the key file `{self.path}` has no passphrase, so an agent that runs as this user "
+                f"could sign with it: set one with `ssh-keygen -p -f {_typed(self.path)}`"
             )
         return _Locked(data, public, encrypted)
 
     def _unlocked(self, locked: _Locked) -> Any:
         try:
             from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
-            from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
+            from cryptography.hazmat.primitives.serialization import (
+                Encoding,
+                PublicFormat,
+                load_ssh_private_key,
+            )
         except ImportError:
             raise OperatorKeyError(NEEDED) from None
         passphrase = None
@@ -108,7 +118,8 @@ class KeyFile:
             raise OperatorKeyError(_cannot_unlock(self.path, locked.encrypted)) from None
         if private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw) != locked.public.raw:
             raise OperatorKeyError(
-                f"the key file `{self.path}` holds two different keys: use another one, or {MAKE_ONE}"
+                f"the key file `{self.path}` holds two different keys: use another one, or "
+                f"{MAKE_ONE}"
             )
         return private
 
@@ -132,7 +143,8 @@ def _need_bcrypt() -> None:
 
 
 def _opened(data: bytes) -> tuple[PublicKey, bool]:
-    """What stands in front of the private half: the public one, and whether a passphrase locks the rest."""
+    """What stands in front of the private half: the public one, and whether a passphrase locks the
+    rest."""
     body = _BODY.match(data)
     if body is None:
         raise Malformed("it does not begin and end like one")
@@ -149,7 +161,9 @@ def _opened(data: bytes) -> tuple[PublicKey, bool]:
 def _bytes_of(path: Path) -> bytes:
     try:
         # Without O_NONBLOCK a pipe in the file's place would wait for a writer.
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+        file = os.open(
+            path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
         try:
             return _checked(path, file)
         finally:
@@ -166,7 +180,9 @@ def _checked(path: Path, file: int) -> bytes:
     if not stat.S_ISREG(about.st_mode):
         raise OperatorKeyError(f"`{path}` is not a file: give the file of a private key")
     if os.name != "nt" and about.st_mode & 0o077:
-        raise OperatorKeyError(f"other users can reach the key file `{path}`: run `chmod 600 {_typed(path)}`")
+        raise OperatorKeyError(
+            f"other users can reach the key file `{path}`: run `chmod 600 {_typed(path)}`"
+        )
     with open(file, "rb", closefd=False) as opened:
         data = opened.read(LARGEST + 1)
     if len(data) > LARGEST:

@@ -5,4 +5,12 @@ from stanchion.approvals.key_file import KeyFile, KeyOwner
 from stanchion.approvals.new_key import make_key_file
 from stanchion.approvals.public_key import PublicKey, public_of, verify
 
-__all__ = ["KeyFile", "KeyOwner", "OperatorKeyError", "PublicKey", "make_key_file", "public_of", "verify"]
+__all__ = [
+    "KeyFile",
+    "KeyOwner",
+    "OperatorKeyError",
+    "PublicKey",
+    "make_key_file",
+    "public_of",
+    "verify",
+]

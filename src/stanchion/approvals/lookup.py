@@ -19,5 +19,7 @@ def named(tickets: Iterable[Ticket], ticket_id: str) -> Ticket:
         return found[0]
     if found:
         some = ", ".join(f"`{ticket.id}`" for ticket in found[:3])
-        raise UnknownTicket(f"`{ticket_id}` matches {len(found)} tickets, such as {some}: write more digits of it")
+        raise UnknownTicket(
+            f"`{ticket_id}` matches {len(found)} tickets, such as {some}: write more digits of it"
+        )
     raise UnknownTicket(f"there is no ticket `{ticket_id}`: see `stanchion tickets list --all`")

@@ -1,4 +1,5 @@
-"""Operators: people who may do what an agent may not, each known by a key; the first is pinned, the rest are signed."""
+"""Operators: people who may do what an agent may not, each known by a key; the first is pinned, the
+rest are signed."""
 
 from __future__ import annotations
 
@@ -28,14 +29,15 @@ RECORD: Final = key(FLEET, "operators")
 
 
 PINNED: Final = key(FLEET, "pinned")
-"""Where it is marked that a policy or a program names operators: then nobody answers without a key here."""
+"""Where it is marked that a policy or a program names operators: then nobody answers without a key
+here."""
 
 ELSEWHERE: Final = "a policy lists the operators here: give it with `--policy FILE`"
 
 
 class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Somebody with a key (a line as OpenSSH writes it). `agents` are those who work for them: what those ask for
-    somebody else has to answer."""
+    """Somebody with a key (a line as OpenSSH writes it). `agents` are those who work for them: what
+    those ask for somebody else has to answer."""
 
     name: str
     key: str
@@ -44,8 +46,8 @@ class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One change of who is an operator: `before` is the hash of the one before it, `by` who signed it. The first
-    alone may be unsigned, where the policy pins nobody."""
+    """One change of who is an operator: `before` is the hash of the one before it, `by` who signed
+    it. The first alone may be unsigned, where the policy pins nobody."""
 
     kind: Literal["add", "revoke", "rotate"]
     operator: Operator
@@ -78,8 +80,13 @@ class Roster(msgspec.Struct, frozen=True):
         return self.changes[-1].hash if self.changes else ""
 
     def own(self, operator: Operator) -> tuple[str, ...]:
-        """The agents that work for somebody. Whoever has the same key is the same person, under whatever name."""
-        same = [one for one in self.operators.values() if one.key == operator.key and one.name != operator.name]
+        """The agents that work for somebody. Whoever has the same key is the same person, under
+        whatever name."""
+        same = [
+            one
+            for one in self.operators.values()
+            if one.key == operator.key and one.name != operator.name
+        ]
         return (*operator.agents, *[name for one in same for name in (one.name, *one.agents)])
 
     @property
@@ -95,8 +102,9 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 def roster_of(pinned: Iterable[Operator], changes: Iterable[Change], verify: Verify) -> Roster:
-    """Who is an operator by what is pinned and by the changes since, each signed by one who was an operator then.
-    From the first that is not, none counts. A first operator who is pinned as well is as they are pinned."""
+    """Who is an operator by what is pinned and by the changes since, each signed by one who was an
+    operator then. From the first that is not, none counts. A first operator who is pinned as well
+    is as they are pinned."""
     operators = {one.name: one for one in pinned}
     good: list[Change] = []
     for number, change in enumerate(changes):
@@ -121,13 +129,17 @@ def changes_of(value: Any) -> tuple[Change, ...]:
     try:
         return typed.convert(value, tuple[Change, ...])
     except msgspec.ValidationError as error:
-        raise OperatorError(f"the operators in the store cannot be read: {error}; restore the store") from None
+        raise OperatorError(
+            f"the operators in the store cannot be read: {error}; restore the store"
+        ) from None
 
 
 def check_name(name: str) -> None:
     """Raise `OperatorError` for what is no name of an operator."""
     if NAME.fullmatch(name) is None:
-        raise OperatorError(f"`{name}` is not a name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
+        raise OperatorError(
+            f"`{name}` is not a name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`"
+        )
 
 
 def operators_of(value: Any) -> tuple[Operator, ...]:
@@ -139,30 +151,42 @@ def operators_of(value: Any) -> tuple[Operator, ...]:
 
 
 def checked(change: Change, roster: Roster) -> Change:
-    """A change that makes sense for those who are operators now; `OperatorError` where it does not."""
+    """A change that makes sense for those who are operators now; `OperatorError` where it does
+    not."""
     name, known = change.operator.name, change.operator.name in roster.operators
     check_name(name)
     if change.kind == "add" and known:
-        raise OperatorError(f"`{name}` is already an operator: `stanchion operators rotate` gives them another key")
+        raise OperatorError(
+            f"`{name}` is already an operator: `stanchion operators rotate` gives them another key"
+        )
     if change.kind != "add" and not known:
-        raise OperatorError(f"`{name}` is not an operator: `stanchion operators list` shows all of them")
+        raise OperatorError(
+            f"`{name}` is not an operator: `stanchion operators list` shows all of them"
+        )
     if change.kind == "revoke" and len(roster.operators) == 1:
-        raise OperatorError(f"`{name}` is the last operator: add another one first, because nobody could undo this")
+        raise OperatorError(
+            f"`{name}` is the last operator: add another one first, because nobody could undo this"
+        )
     if change.kind != "revoke":
         twin = [one.name for one in roster.operators.values() if one.key == change.operator.key]
         if twin:
-            raise OperatorError(f"this key already belongs to `{twin[0]}`: use a different key for each operator")
+            raise OperatorError(
+                f"this key already belongs to `{twin[0]}`: use a different key for each operator"
+            )
         if not change.operator.roles:
             raise OperatorError(f"`{name}` would have no role: give one, such as `{OPERATOR}`")
     if len(roster.changes) >= MOST:
         raise OperatorError(
-            f"the operators have changed {MOST} times, which is the most: list them with their keys in the policy "
+            f"the operators have changed {MOST} times, which is the most: list them with their "
+            f"keys in the policy "
             "from now on"
         )
     return change
 
 
-def _wrong(operators: dict[str, Operator], good: list[Change], change: Change, verify: Verify) -> str:
+def _wrong(
+    operators: dict[str, Operator], good: list[Change], change: Change, verify: Verify
+) -> str:
     if change.before != (good[-1].hash if good else ""):
         return "does not follow from the one before it"
     if not change.by:
@@ -177,4 +201,8 @@ def _wrong(operators: dict[str, Operator], good: list[Change], change: Change, v
         signature = bytes.fromhex(change.signature)
     except ValueError:
         return "has an unreadable signature"
-    return "" if verify(signer.key, change.message, signature) else f"is not signed by `{change.by}`'s key"
+    return (
+        ""
+        if verify(signer.key, change.message, signature)
+        else f"is not signed by `{change.by}`'s key"
+    )

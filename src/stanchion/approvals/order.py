@@ -1,4 +1,5 @@
-"""The order of authority: whom a ticket asks at a time, by its roles, who holds them, and how long it has waited."""
+"""The order of authority: whom a ticket asks at a time, by its roles, who holds them, and how long
+it has waited."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from stanchion.kernel.autonomy import OPERATOR
 
 
 class Turn(NamedTuple):
-    """Who is asked now: the roles whose turn has come, the first one first, and when the next one's comes (0 where
-    nobody is left). Whoever was asked may still answer, and those whose turn is to come may answer at once."""
+    """Who is asked now: the roles whose turn has come, the first one first, and when the next one's
+    comes (0 where nobody is left). Whoever was asked may still answer, and those whose turn is to
+    come may answer at once."""
 
     roles: tuple[str, ...]
     next_at: int
@@ -35,8 +37,12 @@ def turn(ticket: Ticket, roster: Roster, now: int) -> Turn:
 
 
 def _held(ticket: Ticket, roster: Roster, role: str) -> bool:
-    """Whether somebody may say yes in a role. Where nobody has a key, that is whoever sits at a terminal."""
+    """Whether somebody may say yes in a role. Where nobody has a key, that is whoever sits at a
+    terminal."""
     if not roster.enrolled:
         return role == OPERATOR
     people = [one for one in roster.operators.values() if role in one.roles]
-    return any(not refusal(ticket.asked, Answering(Way.KEY, one.name, role, roster.own(one), True)) for one in people)
+    return any(
+        not refusal(ticket.asked, Answering(Way.KEY, one.name, role, roster.own(one), True))
+        for one in people
+    )

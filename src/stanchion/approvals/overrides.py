@@ -1,4 +1,5 @@
-"""Overrides: a request that nobody has answered goes ahead once in an emergency, and opens a review for people."""
+"""Overrides: a request that nobody has answered goes ahead once in an emergency, and opens a review
+for people."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ OPEN_MS: Final = 36_500 * 86_400_000
 """How long a review can be given: a missed one is still owed."""
 
 MOST_REVIEWS: Final = 1_000
-"""How many reviews of a tenant can be watched for at a time; beyond that nothing more is overridden."""
+"""How many reviews of a tenant can be watched for at a time; beyond that nothing more is
+overridden."""
 
 Reviews = dict[str, int]
 """Reviews that nobody is known to have missed, by their tickets, and when each is due."""
@@ -56,7 +58,8 @@ def overridden(ticket: Ticket, call: str) -> Ticket:
 
 
 def review_of(ticket: Ticket, call: str, now: int) -> Ticket:
-    """The review of a request that was overridden by a call. It shows what that did, and an operator ends it."""
+    """The review of a request that was overridden by a call. It shows what that did, and an
+    operator ends it."""
     assert ticket.bypass is not None
     what = hashed([FORM, ticket.deed.what, ticket.id, ticket.generation, call])
     guardrail = ticket.bypass.guardrail
@@ -72,7 +75,10 @@ def review_of(ticket: Ticket, call: str, now: int) -> Ticket:
         above=ticket.above,
         guard=guardrail,
         code="bypass.overridden",
-        message=f"it went past `{guardrail}` in an emergency, before anybody had answered: was that right?",
+        message=(
+            f"it went past `{guardrail}` in an emergency, before anybody had answered: was "
+            f"that right?"
+        ),
         roles=(OPERATOR,),
         mode=NORMAL,
         opened_at=now,
@@ -81,28 +87,40 @@ def review_of(ticket: Ticket, call: str, now: int) -> Ticket:
     )
 
 
-def check_answer(ticket: Ticket, yes: bool, scope: Scope, edits: Mapping[str, Any] | None = None) -> None:
-    """Whether a ticket can be answered so at all: `TicketError` says why a bypass or a review cannot."""
+def check_answer(
+    ticket: Ticket, yes: bool, scope: Scope, edits: Mapping[str, Any] | None = None
+) -> None:
+    """Whether a ticket can be answered so at all: `TicketError` says why a bypass or a review
+    cannot."""
     if ticket.review is not None and not yes:
         raise TicketError(
-            f"ticket `{ticket.id}` is a review: an operator ends it with `stanchion tickets review`, right or wrong"
+            f"ticket `{ticket.id}` is a review: an operator ends it with `stanchion tickets "
+            f"review`, right or wrong"
         )
-    if (ticket.bypass is not None or ticket.review is not None) and yes and (scope is not Scope.ONCE or edits):
+    if (
+        (ticket.bypass is not None or ticket.review is not None)
+        and yes
+        and (scope is not Scope.ONCE or edits)
+    ):
         raise TicketError(
-            f"ticket `{ticket.id}` is about one action as it is: a yes reaches no further and edits nothing"
+            f"ticket `{ticket.id}` is about one action as it is: a yes reaches no further and "
+            f"edits nothing"
         )
     if ticket.bypass is not None and yes and ticket.state is State.OPEN and ticket.roles == NOBODY:
         raise TicketError(
-            f"ticket `{ticket.id}` can only be denied: `{ticket.bypass.guardrail}` is always active, or nothing is "
+            f"ticket `{ticket.id}` can only be denied: `{ticket.bypass.guardrail}` is always "
+            f"active, or nothing is "
             "left of the budget, and then only an emergency goes past it"
         )
 
 
 def check_approvable(ticket: Ticket) -> None:
-    """Whether a yes can answer a ticket as it stands, before a proof is asked for: `TicketError` says why not."""
+    """Whether a yes can answer a ticket as it stands, before a proof is asked for: `TicketError`
+    says why not."""
     if ticket.review is not None and ticket.state is State.OPEN:
         raise TicketError(
-            f"ticket `{ticket.id}` is a review, which `approve` cannot answer: end it with `stanchion tickets review`"
+            f"ticket `{ticket.id}` is a review, which `approve` cannot answer: end it with "
+            f"`stanchion tickets review`"
         )
     if ticket.state is not State.OPEN:
         raise TicketClosed(f"`approve` cannot answer it: ticket `{ticket.id}` {fate(ticket)}")
@@ -115,10 +133,16 @@ def fact_of(ticket: Ticket) -> str:
 
 
 def told_of(ticket: Ticket) -> dict[str, Any]:
-    """What the trail says of a request, or of what a review is about; nothing of what the call was given."""
+    """What the trail says of a request, or of what a review is about; nothing of what the call was
+    given."""
     if ticket.review is not None:
         return {"guardrail": ticket.guard, "of": ticket.review.of, "due_at": ticket.review.due_at}
     if ticket.bypass is None:
         return {}
     one = ticket.bypass
-    return {"guardrail": one.guardrail, "request": one.id, "reason": one.reason, "urgency": str(one.urgency)}
+    return {
+        "guardrail": one.guardrail,
+        "request": one.id,
+        "reason": one.reason,
+        "urgency": str(one.urgency),
+    }

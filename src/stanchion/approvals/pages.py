@@ -1,5 +1,5 @@
-"""Filing tickets: each is listed on a page with others of its time, so that finding what waits reads a page or two,
-however many there are."""
+"""Filing tickets: each is listed on a page with others of its time, so that finding what waits
+reads a page or two, however many there are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ MOST_TENANTS: Final = 1_000
 
 
 class Head(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The pages of a tenant that list something, oldest first, with how much each lists; and the next page's number."""
+    """The pages of a tenant that list something, oldest first, with how much each lists; and the
+    next page's number."""
 
     pages: tuple[tuple[int, int], ...] = ()
     next: int = 1
@@ -55,20 +56,28 @@ def page_of(value: Any) -> Page:
 
 
 def pages_for(records: Records, tenant: str) -> tuple[str, ...]:
-    """The records that filing a ticket looks at: the head, the oldest page, and the one that it is put on."""
+    """The records that filing a ticket looks at: the head, the oldest page, and the one that it is
+    put on."""
     head = head_of(records.get(head_key(tenant), ABSENT)[1])
     oldest = [page_key(tenant, head.pages[0][0])] if head.pages else []
     return (head_key(tenant), *dict.fromkeys([*oldest, page_key(tenant, _last(head))]))
 
 
-def filed(records: Records, tenant: str, ticket_id: str, until: int, now: int) -> tuple[int, dict[str, Any]]:
-    """The page for a ticket, and the records as they are with it; what is over on the oldest page leaves it."""
+def filed(
+    records: Records, tenant: str, ticket_id: str, until: int, now: int
+) -> tuple[int, dict[str, Any]]:
+    """The page for a ticket, and the records as they are with it; what is over on the oldest page
+    leaves it."""
     head = head_of(records.get(head_key(tenant), ABSENT)[1])
     number = _last(head)
     pages = {number: page_of(records.get(page_key(tenant, number), ABSENT)[1])}
     if head.pages:
         oldest = head.pages[0][0]
-        page = pages[number] if oldest == number else page_of(records.get(page_key(tenant, oldest), ABSENT)[1])
+        page = (
+            pages[number]
+            if oldest == number
+            else page_of(records.get(page_key(tenant, oldest), ABSENT)[1])
+        )
         pages[oldest] = {one: ends for one, ends in page.items() if ends > now}
     pages[number] = {**pages[number], ticket_id: until}
     sizes = {**dict(head.pages), **{one: len(page) for one, page in pages.items()}}
@@ -85,7 +94,8 @@ def relisted(page: Any, ticket_id: str, until: int) -> Page:
 
 
 def with_tenant(value: Any, tenant: str) -> list[str] | None:
-    """The tenants that have asked, with one more; `None` where it is known, or there are too many to list."""
+    """The tenants that have asked, with one more; `None` where it is known, or there are too many
+    to list."""
     known = tenants_of(value)
     return None if tenant in known or len(known) >= MOST_TENANTS else [*known, tenant]
 

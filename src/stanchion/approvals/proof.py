@@ -17,14 +17,22 @@ def rostered(pinned: Iterable[Operator], value: Any) -> Roster:
 
 
 def doubt(
-    roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE, shared: bool = True, heard: bool = False
+    roster: Roster,
+    answer: Answer,
+    asked: Asked,
+    scope: Scope = Scope.ONCE,
+    shared: bool = True,
+    heard: bool = False,
 ) -> str:
-    """Why an answer does not count; empty where it does. A program's own yes counts only where the state is not
-    `shared`: it is in that process's memory, and nobody else can reach it. That of a host's dialog counts where this
-    process has `heard` it."""
+    """Why an answer does not count; empty where it does. A program's own yes counts only where the
+    state is not `shared`: it is in that process's memory, and nobody else can reach it. That of a
+    host's dialog counts where this process has `heard` it."""
     act = answer.act
     if act.yes and answer.way is Way.DIALOG and not heard:
-        return "a host's dialog counts where the policy names it under `escalation.dialogs`, in the host's own process"
+        return (
+            "a host's dialog counts where the policy names it under `escalation.dialogs`, in "
+            "the host's own process"
+        )
     if shared and act.yes and answer.way is Way.PROGRAM:
         return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)

@@ -1,4 +1,5 @@
-"""Operators' public keys: read from a line of OpenSSH, named by a fingerprint; and whether one has signed something."""
+"""Operators' public keys: read from a line of OpenSSH, named by a fingerprint; and whether one has
+signed something."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ SIGNATURE: Final = 64
 MAKE_ONE: Final = "make one with `ssh-keygen -t ed25519`"
 
 NEEDED: Final = (
-    "operators' keys need the extra `signing`: `pip install 'stanchion[signing]'`, or from a checkout "
-    "`pip install '.[signing]'`"
+    "operators' keys need the extra `signing`: `pip install 'stanchion[signing]'`, or from a "
+    "checkout `pip install '.[signing]'`"
 )
 
 
@@ -53,21 +54,30 @@ def public_of(text: str) -> PublicKey:
     if not line:
         raise OperatorKeyError("the public key is empty: give the line in a `.pub` file")
     if len(line) > LONGEST or "\n" in line or "\r" in line:
-        raise OperatorKeyError("that is more than one public key: give one line, as in a `.pub` file")
+        raise OperatorKeyError(
+            "that is more than one public key: give one line, as in a `.pub` file"
+        )
     kind, _, rest = line.partition(" ")
     words = rest.split()
     if kind.startswith("-----"):
         raise OperatorKeyError(
-            "that is not a public key: give the line in the `.pub` file, and keep the private key to yourself"
+            "that is not a public key: give the line in the `.pub` file, and keep the private key "
+            "to yourself"
         )
     if kind != KIND:
-        raise OperatorKeyError(f"the public key is of kind `{kind[:60]}`, and only `{KIND}` is accepted: {MAKE_ONE}")
+        raise OperatorKeyError(
+            f"the public key is of kind `{kind[:60]}`, and only `{KIND}` is accepted: {MAKE_ONE}"
+        )
     if not words:
-        raise OperatorKeyError(f"the public key ends after `{KIND}`: give the whole line in the `.pub` file")
+        raise OperatorKeyError(
+            f"the public key ends after `{KIND}`: give the whole line in the `.pub` file"
+        )
     try:
         blob = base64.b64decode(words[0].encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
-        raise OperatorKeyError("the public key is not base64: give the line in the `.pub` file as it is") from None
+        raise OperatorKeyError(
+            "the public key is not base64: give the line in the `.pub` file as it is"
+        ) from None
     return of_blob(blob)
 
 
@@ -78,7 +88,9 @@ def of_blob(blob: bytes) -> PublicKey:
         kind = reader.string()
         if kind != KIND.encode():
             shown = kind[:60].decode("ascii", "backslashreplace")
-            raise OperatorKeyError(f"the key is of kind `{shown}`, and only `{KIND}` is accepted: {MAKE_ONE}")
+            raise OperatorKeyError(
+                f"the key is of kind `{shown}`, and only `{KIND}` is accepted: {MAKE_ONE}"
+            )
         raw = reader.string()
         reader.end()
     except Malformed as error:
@@ -86,7 +98,9 @@ def of_blob(blob: bytes) -> PublicKey:
             f"the public key is truncated or damaged ({error}): give it as it is in its file"
         ) from None
     if not proves(raw):
-        raise OperatorKeyError(f"the public key is a weak key, which does not prove who signed: {MAKE_ONE}")
+        raise OperatorKeyError(
+            f"the public key is a weak key, which does not prove who signed: {MAKE_ONE}"
+        )
     return PublicKey(f"{KIND} {base64.b64encode(blob).decode()}", raw)
 
 

@@ -14,4 +14,7 @@ def says_something(text: str) -> bool:
 def check_reason(comment: str) -> None:
     """Raise `AnswerRefused` where a comment has no word in it that anybody could read."""
     if not says_something(comment):
-        raise AnswerRefused("a no needs a reason in words: the agent reads it, and does something else because of it")
+        raise AnswerRefused(
+            "a no needs a reason in words: the agent reads it, and does something else because of "
+            "it"
+        )

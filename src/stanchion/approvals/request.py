@@ -10,7 +10,8 @@ from stanchion.approvals.act import Purpose, digest_of
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that only an operator may have done: to what (`subject`), and how (`said`, plain data)."""
+    """Something that only an operator may have done: to what (`subject`), and how (`said`, plain
+    data)."""
 
     purpose: Purpose
     tenant: str = "default"

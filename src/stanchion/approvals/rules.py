@@ -1,4 +1,5 @@
-"""Who may answer what, and how: one table, asked where an answer is given and again where it is used."""
+"""Who may answer what, and how: one table, asked where an answer is given and again where it is
+used."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ UNPROVEN_SCOPES: Final = frozenset({Scope.ONCE, Scope.RUN})
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What is asked of people, as far as it matters who answers: whose answer counts, how bad it can be, in which
-    mode of autonomy, and which agents ask."""
+    """What is asked of people, as far as it matters who answers: whose answer counts, how bad it
+    can be, in which mode of autonomy, and which agents ask."""
 
     roles: tuple[str, ...] = (OPERATOR,)
     critical: bool = False
@@ -35,8 +36,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Answering(msgspec.Struct, frozen=True):
-    """Who answers, and how: with which role, and for which agents they stand. `enrolled` says whether operators have
-    keys here."""
+    """Who answers, and how: with which role, and for which agents they stand. `enrolled` says
+    whether operators have keys here."""
 
     way: Way
     name: str
@@ -47,13 +48,17 @@ class Answering(msgspec.Struct, frozen=True):
 
 
 def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> str:
-    """Why somebody may not answer like that; empty where they may. A no is everybody's: it lets nothing through."""
+    """Why somebody may not answer like that; empty where they may. A no is everybody's: it lets
+    nothing through."""
     if not answering.yes:
         return ""
     if not answering.way.proven and answering.enrolled and answering.way is not Way.DIALOG:
         return "operators have keys here: answer with yours, with `--key FILE` or `--ssh-agent`"
     if _same(answering, asked.agents):
-        return f"`{answering.name}` asked for it, or an agent of theirs did: somebody else has to answer"
+        return (
+            f"`{answering.name}` asked for it, or an agent of theirs did: somebody else has to "
+            f"answer"
+        )
     if asked.roles and answering.role not in asked.roles:
         wanted = " or ".join(f"`{one}`" for one in asked.roles)
         return f"the role `{answering.role}` cannot say yes to it: it asks for {wanted}"
@@ -74,12 +79,16 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
 
 
 def _same(answering: Answering, agents: tuple[str, ...]) -> bool:
-    """Whether somebody answers what they, or an agent of theirs, asked for; however an agent spells its name."""
+    """Whether somebody answers what they, or an agent of theirs, asked for; however an agent spells
+    its name."""
     own = names([folded(one) for one in (answering.name, *answering.agents)])
     return any(folded(agent) in own for agent in agents if agent)
 
 
 def folded(name: str) -> str:
-    """A name without what only looks different: case, width, marks, spaces and what cannot be seen."""
+    """A name without what only looks different: case, width, marks, spaces and what cannot be
+    seen."""
     plain = unicodedata.normalize("NFKD", name).casefold()
-    return "".join(char for char in UNSEEN.sub("", plain) if unicodedata.category(char)[0] not in "MZC")
+    return "".join(
+        char for char in UNSEEN.sub("", plain) if unicodedata.category(char)[0] not in "MZC"
+    )

@@ -12,14 +12,15 @@ from stanchion.approvals.errors import TicketError
 _WORDS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 STAR: Final = frozenset(f"{_WORDS}-./:@=+,")
-"""What a `*` in a pattern stands for: a part of one word, and nothing that a shell, a path or a query could make
-another command of."""
+"""What a `*` in a pattern stands for: a part of one word, and nothing that a shell, a path or a
+query could make another command of."""
 
 BEGINS: Final = frozenset(f"{_WORDS}.")
 """What a word begins with where a `*` begins it: no option, and no way to another folder."""
 
 TWICE: Final = ("..", "--")
-"""What leads out of a folder, or makes a comment of what follows: only where the pattern itself has it."""
+"""What leads out of a folder, or makes a comment of what follows: only where the pattern itself has
+it."""
 
 
 class Scope(StrEnum):
@@ -37,9 +38,13 @@ class Scope(StrEnum):
 
 
 def said(
-    scope: Scope, run: str = "", pattern: dict[str, str] | None = None, edits: dict[str, Any] | None = None
+    scope: Scope,
+    run: str = "",
+    pattern: dict[str, str] | None = None,
+    edits: dict[str, Any] | None = None,
 ) -> str:
-    """A scope as it is signed, with all that it depends on: so is what a yes to one call changes of it."""
+    """A scope as it is signed, with all that it depends on: so is what a yes to one call changes of
+    it."""
     if scope is Scope.ONCE and edits:
         return "once " + msgspec.json.encode(edits, order="deterministic").decode()
     if scope is Scope.RUN:
@@ -54,13 +59,18 @@ def reach(text: str) -> tuple[Scope, dict[str, str]]:
     kind, _, rest = text.partition(" ")
     try:
         scope = Scope(kind)
-        return scope, msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
+        return scope, msgspec.json.decode(
+            rest, type=dict[str, str]
+        ) if scope is Scope.PATTERN else {}
     except (ValueError, msgspec.MsgspecError):
-        raise TicketError(f"`{text}` is not a scope that a yes can have: sign the ticket again") from None
+        raise TicketError(
+            f"`{text}` is not a scope that a yes can have: sign the ticket again"
+        ) from None
 
 
 def edits_of(text: str) -> dict[str, Any]:
-    """What a yes that was signed so changes of the arguments of its call; `TicketError` where it cannot be read."""
+    """What a yes that was signed so changes of the arguments of its call; `TicketError` where it
+    cannot be read."""
     kind, _, rest = text.partition(" ")
     if kind != Scope.ONCE or not rest:
         return {}
@@ -71,20 +81,27 @@ def edits_of(text: str) -> dict[str, Any]:
 
 
 def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
-    """A pattern that the call it is given for fits itself, and that leaves something open; `TicketError` otherwise."""
+    """A pattern that the call it is given for fits itself, and that leaves something open;
+    `TicketError` otherwise."""
     if not isinstance(args, dict) or not pattern or not pattern.keys() <= args.keys():
         names = ", ".join(f"`{name}`" for name in args) if isinstance(args, dict) else "none"
         raise TicketError(f"a pattern is for arguments of this call: give one or more of {names}")
     for name, text in pattern.items():
         if type(args[name]) is not str:
-            raise TicketError(f"`{name}` is not text: only text can have a pattern, other values have to stay the same")
+            raise TicketError(
+                f"`{name}` is not text: only text can have a pattern, other values have to stay "
+                f"the same"
+            )
         if not matches(text, args[name]):
             raise TicketError(
-                f"`{name}` does not match `{text}` itself: a `*` stands for part of one word, of letters, digits "
+                f"`{name}` does not match `{text}` itself: a `*` stands for part of one word, of "
+                f"letters, digits "
                 "and `_-./:@=+,`"
             )
         if not any(map(str.isalnum, text)):
-            raise TicketError(f"`{text}` would let any `{name}` through: write the part that has to be there")
+            raise TicketError(
+                f"`{text}` would let any `{name}` through: write the part that has to be there"
+            )
     return pattern
 
 
@@ -96,7 +113,11 @@ def matches(pattern: str, value: Any) -> bool:
     if not rest:
         return value == pattern
     *middle, last = rest
-    if not value.startswith(first) or len(value) < len(first) + len(last) or not value.endswith(last):
+    if (
+        not value.startswith(first)
+        or len(value) < len(first) + len(last)
+        or not value.endswith(last)
+    ):
         return False
     at, end = len(first), len(value) - len(last)
     gaps = []
@@ -107,11 +128,14 @@ def matches(pattern: str, value: Any) -> bool:
         gaps.append((at, found))
         at = found + len(part)
     gaps.append((at, end))
-    return all(_plain(value, *gap) for gap in gaps) and all(_times(value, two) <= _times(pattern, two) for two in TWICE)
+    return all(_plain(value, *gap) for gap in gaps) and all(
+        _times(value, two) <= _times(pattern, two) for two in TWICE
+    )
 
 
 def _plain(value: str, at: int, end: int) -> bool:
-    """Whether what a star stands for is a part of one word, begins none with an option, and leads nowhere else."""
+    """Whether what a star stands for is a part of one word, begins none with an option, and leads
+    nowhere else."""
     gap = value[at:end]
     if not STAR.issuperset(gap):
         return False

@@ -1,4 +1,5 @@
-"""Keeping tickets in a store: opened and filed, read, and changed by compare-and-set on the store's own time."""
+"""Keeping tickets in a store: opened and filed, read, and changed by compare-and-set on the store's
+own time."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from stanchion.kernel.compare_and_set import LEFT, change_together
 from stanchion.kernel.state import ABSENT, Batch, Line, Records, Reply, key
 
 Step = Callable[[Ticket | None, int], Ticket | None]
-"""Gives the ticket as it is to be from the ticket as it is and the store's time; the same one is left as it is."""
+"""Gives the ticket as it is to be from the ticket as it is and the store's time; the same one is
+left as it is."""
 
 MINUTE_MS: Final = 60_000
 
@@ -51,8 +53,8 @@ class Limits(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What an action finds: its ticket, or a grant that covers it, at which version of their record. Neither where it
-    has asked too often."""
+    """What an action finds: its ticket, or a grant that covers it, at which version of their
+    record. Neither where it has asked too often."""
 
     kept: Kept | None
     grant: Grant | None = None
@@ -67,8 +69,8 @@ def find(
     life_ms: int,
     limits: Limits,
 ) -> Generator[Batch, Reply, Found]:
-    """The grant that covers an action, or its ticket: the one that was opened for it before, or a new one, filed with
-    the others of its tenant. One trip where nothing is written."""
+    """The grant that covers an action, or its ticket: the one that was opened for it before, or a
+    new one, filed with the others of its tenant. One trip where nothing is written."""
     tenant, grants = wanted.tenant, grants_key(wanted.tenant)
     before: Ticket | None = None
     after: Ticket | None = None
@@ -98,7 +100,9 @@ def find(
         after = msgspec.structs.replace(after, page=page)
         return {wanted.key: msgspec.to_builtins(after), **written}
 
-    made = yield from change_together(records, batch_id, tenant, keys, new, lambda: _counted(wanted, limits, opens))
+    made = yield from change_together(
+        records, batch_id, tenant, keys, new, lambda: _counted(wanted, limits, opens)
+    )
     if grant is not None:
         return Found(None, grant, records[grants][0])
     if after is not before and not made.written:
@@ -120,7 +124,8 @@ def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
 def ask_again(
     records: Records, batch_id: str, ticket: Ticket, wanted: Ticket, life_ms: int
 ) -> Generator[Batch, Reply, Kept]:
-    """Open a ticket again whose answer does not count, unless something came of it meanwhile; it stays on its page."""
+    """Open a ticket again whose answer does not count, unless something came of it meanwhile; it
+    stays on its page."""
     page = page_key(ticket.tenant, ticket.page)
     before: Ticket | None = None
     after: Ticket | None = None
@@ -134,12 +139,17 @@ def ask_again(
         listing = relisted(records.get(page, ABSENT)[1], ticket.id, after.expires_at)
         return {ticket.key: msgspec.to_builtins(after), page: listing}
 
-    made = yield from change_together(records, batch_id, ticket.tenant, lambda: (ticket.key, page), new)
+    made = yield from change_together(
+        records, batch_id, ticket.tenant, lambda: (ticket.key, page), new
+    )
     return Kept(after, records.get(ticket.key, ABSENT)[0], before, made.reply.now)
 
 
-def change(records: Records, batch_id: str, tenant: str, key: str, step: Step) -> Generator[Batch, Reply, Kept]:
-    """Read a ticket and take a step with it: one trip to the store, and one more where something is written."""
+def change(
+    records: Records, batch_id: str, tenant: str, key: str, step: Step
+) -> Generator[Batch, Reply, Kept]:
+    """Read a ticket and take a step with it: one trip to the store, and one more where something is
+    written."""
 
     def stepped(value: Any, now: int) -> Any:
         before = read(value)
@@ -158,7 +168,9 @@ def read(value: Any) -> Ticket | None:
     try:
         return typed.convert(value, Ticket)
     except msgspec.ValidationError as error:
-        raise TicketError(f"a ticket cannot be read: {error}; use the version of Stanchion that wrote it") from None
+        raise TicketError(
+            f"a ticket cannot be read: {error}; use the version of Stanchion that wrote it"
+        ) from None
 
 
 class Looks(Protocol):
@@ -169,7 +181,8 @@ class Looks(Protocol):
 
 
 def all_in(store: Looks, tenant: str | None = None, beginning: str = "") -> Iterator[Ticket]:
-    """Every ticket in a store, or of one tenant whose id begins so, as it is kept; what cannot be read is left out."""
+    """Every ticket in a store, or of one tenant whose id begins so, as it is kept; what cannot be
+    read is left out."""
     prefix = "{" if tenant is None else key_of(tenant, beginning)
     for cell in store.look(prefix):
         if cell.value is None or "}ticket:" not in cell.key:

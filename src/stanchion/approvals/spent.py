@@ -12,8 +12,8 @@ FIRST: Final = 1_024
 
 
 class Spent:
-    """What a process has seen used or taken back. A store that others can write to may say otherwise later; a process
-    that starts anew does not know it any more."""
+    """What a process has seen used or taken back. A store that others can write to may say
+    otherwise later; a process that starts anew does not know it any more."""
 
     def __init__(self) -> None:
         self._until: dict[bytes, int] = {}
@@ -32,5 +32,6 @@ class Spent:
 
 
 def _mark(answer: Answer) -> bytes:
-    """What tells an answer from others, however it is encoded: what it says, and not its signature."""
+    """What tells an answer from others, however it is encoded: what it says, and not its
+    signature."""
     return sha256(answer.act.message).digest()

@@ -1,4 +1,5 @@
-"""Keys that an ssh-agent keeps: it signs, asks its user first where it was told so, and gives no key away."""
+"""Keys that an ssh-agent keeps: it signs, asks its user first where it was told so, and gives no
+key away."""
 
 from __future__ import annotations
 
@@ -33,15 +34,19 @@ class Identity(NamedTuple):
 
 
 class AgentKey:
-    """An operator's key in an ssh-agent: the one at `socket_path`, or the one that `SSH_AUTH_SOCK` names."""
+    """An operator's key in an ssh-agent: the one at `socket_path`, or the one that `SSH_AUTH_SOCK`
+    names."""
 
-    def __init__(self, public: PublicKey, socket_path: Path | None = None, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self, public: PublicKey, socket_path: Path | None = None, wait_s: float = WAIT_S
+    ) -> None:
         self.public = public
         self._socket = socket_path
         self._wait_s = wait_s
 
     def sign(self, message: bytes) -> bytes:
-        """The key's signature of a message; `OperatorKeyError` where the agent does not give one that fits."""
+        """The key's signature of a message; `OperatorKeyError` where the agent does not give one
+        that fits."""
         body = bytes([SIGN]) + string(self.public.blob) + string(message) + number(0)
         kind, rest = _asked(self._socket, body, self._wait_s)
         if kind != SIGNED:
@@ -52,9 +57,13 @@ class AgentKey:
         try:
             signature = _signature(rest)
         except Malformed as error:
-            raise OperatorKeyError(f"the ssh-agent's answer cannot be read ({error}): use another one") from None
+            raise OperatorKeyError(
+                f"the ssh-agent's answer cannot be read ({error}): use another one"
+            ) from None
         if not verify(self.public, message, signature):
-            raise OperatorKeyError("the ssh-agent gave a signature that does not match the key: use another one")
+            raise OperatorKeyError(
+                "the ssh-agent gave a signature that does not match the key: use another one"
+            )
         return signature
 
 
@@ -62,11 +71,15 @@ def identities(socket_path: Path | None = None, wait_s: float = WAIT_S) -> tuple
     """The Ed25519 keys that an agent has; those of other kinds are left out."""
     kind, rest = _asked(socket_path, bytes([LIST]), wait_s)
     if kind != LISTED:
-        raise OperatorKeyError("the ssh-agent does not list its keys: unlock it with `ssh-add -X`, or use another one")
+        raise OperatorKeyError(
+            "the ssh-agent does not list its keys: unlock it with `ssh-add -X`, or use another one"
+        )
     try:
         return tuple(_listed(rest))
     except Malformed as error:
-        raise OperatorKeyError(f"the ssh-agent's answer cannot be read ({error}): use another one") from None
+        raise OperatorKeyError(
+            f"the ssh-agent's answer cannot be read ({error}): use another one"
+        ) from None
 
 
 def _listed(rest: Reader) -> list[Identity]:
@@ -96,9 +109,13 @@ def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, Reader]:
     """Ask the agent one thing: the kind of its answer, and what is in it."""
     named = os.environ.get(SOCKET, "") if path is None else str(path)
     if not named:
-        raise OperatorKeyError(f"there is no ssh-agent: start one and set {SOCKET}, or use a key file")
+        raise OperatorKeyError(
+            f"there is no ssh-agent: start one and set {SOCKET}, or use a key file"
+        )
     if not hasattr(socket, "AF_UNIX"):
-        raise OperatorKeyError("an ssh-agent needs Unix sockets, which this system does not have: use a key file")
+        raise OperatorKeyError(
+            "an ssh-agent needs Unix sockets, which this system does not have: use a key file"
+        )
     until = time.monotonic() + wait_s
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
@@ -108,15 +125,19 @@ def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, Reader]:
             size = int.from_bytes(_exactly(agent, NUMBER, until), "big")
             if not 0 < size <= LARGEST:
                 raise OperatorKeyError(
-                    f"the ssh-agent announces an answer of {size} bytes, which is too long: use another one"
+                    f"the ssh-agent announces an answer of {size} bytes, which is too long: use "
+                    f"another one"
                 )
             answer = _exactly(agent, size, until)
     except TimeoutError:
-        raise OperatorKeyError(f"the ssh-agent at `{named}` did not answer within {wait_s:g} s: try again") from None
+        raise OperatorKeyError(
+            f"the ssh-agent at `{named}` did not answer within {wait_s:g} s: try again"
+        ) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OperatorKeyError(
-            f"the ssh-agent at `{named}` cannot be asked ({why}): start one with `ssh-agent`, or use a key file"
+            f"the ssh-agent at `{named}` cannot be asked ({why}): start one with `ssh-agent`, or "
+            f"use a key file"
         ) from None
     return answer[0], Reader(answer[1:])
 
@@ -132,7 +153,8 @@ def _exactly(agent: socket.socket, count: int, until: float) -> bytes:
         part = agent.recv(count)
         if not part:
             raise OperatorKeyError(
-                "the ssh-agent closed the connection before its answer was complete: try again, or use another one"
+                "the ssh-agent closed the connection before its answer was complete: try again, or "
+                "use another one"
             )
         parts.append(part)
         count -= len(part)

@@ -1,4 +1,5 @@
-"""Standing approvals: what a policy lets go ahead without asking again, because people have said yes to it often."""
+"""Standing approvals: what a policy lets go ahead without asking again, because people have said
+yes to it often."""
 
 from __future__ import annotations
 
@@ -57,8 +58,9 @@ class Call(NamedTuple):
 
 
 def fits(standing: Standing, call: Call) -> bool:
-    """Whether a call needs no other yes: the same tool with fitting arguments, for one of its agents and tasks, asked
-    about by none but its guards. What is critical or cannot be undone always needs one."""
+    """Whether a call needs no other yes: the same tool with fitting arguments, for one of its
+    agents and tasks, asked about by none but its guards. What is critical or cannot be undone
+    always needs one."""
     return (
         alike(standing, call.tool, call.args)
         and bool(call.guards)
@@ -72,7 +74,11 @@ def fits(standing: Standing, call: Call) -> bool:
 
 def alike(standing: Standing, tool: str, args: Any) -> bool:
     """Whether a call has the tool and the arguments that an approval is for, whoever makes it."""
-    if tool != standing.tool or not isinstance(args, dict) or args.keys() != {*standing.args, *standing.patterns}:
+    if (
+        tool != standing.tool
+        or not isinstance(args, dict)
+        or args.keys() != {*standing.args, *standing.patterns}
+    ):
         return False
     return all(_equal(args[name], value) for name, value in standing.args.items()) and all(
         matches(pattern, args[name]) for name, pattern in standing.patterns.items()
@@ -84,7 +90,9 @@ def _equal(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_equal(value, other[name]) for name, value in one.items())
+        return one.keys() == other.keys() and all(
+            _equal(value, other[name]) for name, value in one.items()
+        )
     if isinstance(one, list):
         return len(one) == len(other) and all(map(_equal, one, other))
     return bool(one == other)

@@ -1,6 +1,7 @@
 """Asking a person at the terminal: never a pipe, never what was typed ahead, and one answer.
 
-A program can play a terminal and copy the code from it. What must be proven needs an operator's key.
+A program can play a terminal and copy the code from it. What must be proven needs an operator's
+key.
 """
 
 from __future__ import annotations
@@ -39,9 +40,11 @@ class NotConfirmed(AnswerRefused):
 
 
 def ask(words: Iterable[str], environ: Mapping[str, str], within_s: float = WITHIN_S) -> None:
-    """Show lines at the terminal and have a person type the code below them; `NotConfirmed` where nobody does.
+    """Show lines at the terminal and have a person type the code below them; `NotConfirmed` where
+    nobody does.
 
-    The lines are shown as they are: what steers a terminal is written out by the caller. One wrong answer ends it.
+    The lines are shown as they are: what steers a terminal is written out by the caller. One wrong
+    answer ends it.
     """
     lines = list(words)
     code = "".join([secrets.choice(LETTERS) for _ in range(LENGTH)])
@@ -49,11 +52,17 @@ def ask(words: Iterable[str], environ: Mapping[str, str], within_s: float = WITH
         for line in lines:
             _put(screen, line)
         _forget_typed(tty)
-        shown = code if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" else f"\x1b[1m{code}\x1b[0m"
+        shown = (
+            code
+            if environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
+            else f"\x1b[1m{code}\x1b[0m"
+        )
         _put(screen, f"Type {shown} to continue; anything else cancels.")
         answer = _line(tty, within_s)
     if answer.strip().upper() != code.encode():
-        raise NotConfirmed("the code was not typed: nothing has changed; run the command again to retry")
+        raise NotConfirmed(
+            "the code was not typed: nothing has changed; run the command again to retry"
+        )
 
 
 def passphrase(prompt: str, within_s: float = WITHIN_S) -> bytes:
@@ -79,7 +88,8 @@ def from_fd(number: int) -> bytes:
     try:
         if os.isatty(number):
             raise OperatorKeyError(
-                f"the file descriptor {number} is a terminal: leave the option out, and type the passphrase"
+                f"the file descriptor {number} is a terminal: leave the option out, and type the "
+                f"passphrase"
             )
         while b"\n" not in data and len(data) <= LONGEST:
             part = os.read(number, LONGEST)
@@ -89,11 +99,14 @@ def from_fd(number: int) -> bytes:
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else "no such number"
         raise OperatorKeyError(
-            f"the file descriptor {number} cannot be read ({why}): open it for the command, as in `3< FILE`"
+            f"the file descriptor {number} cannot be read ({why}): open it for the command, as in "
+            f"`3< FILE`"
         ) from None
     line = data.split(b"\n", 1)[0].removesuffix(b"\r")
     if not line or len(line) > LONGEST:
-        raise OperatorKeyError(f"the file descriptor {number} has no passphrase: its first line is empty or too long")
+        raise OperatorKeyError(
+            f"the file descriptor {number} has no passphrase: its first line is empty or too long"
+        )
     return line
 
 
@@ -105,10 +118,14 @@ def _terminal() -> Iterator[int]:
     try:
         tty = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
-        raise NotATerminal("there is no terminal to ask a person in: run this in a terminal, or use a key") from None
+        raise NotATerminal(
+            "there is no terminal to ask a person in: run this in a terminal, or use a key"
+        ) from None
     try:
         if os.tcgetpgrp(tty) != os.getpgrp():
-            raise NotATerminal("this command runs in the background: bring it to the front with `fg`, or use a key")
+            raise NotATerminal(
+                "this command runs in the background: bring it to the front with `fg`, or use a key"
+            )
         yield tty
     except OSError:
         raise NotConfirmed("the terminal is gone: nothing has changed") from None
@@ -161,7 +178,9 @@ def _line(tty: int, within_s: float) -> bytes:
     while b"\n" not in data:
         left = until - time.monotonic()
         if left <= 0 or not select.select([tty], [], [], left)[0]:
-            raise NotConfirmed(f"nobody answered within {within_s:g} s: nothing has changed; run the command again")
+            raise NotConfirmed(
+                f"nobody answered within {within_s:g} s: nothing has changed; run the command again"
+            )
         part = os.read(tty, LONGEST)
         data += part
         if not part or len(data) > LONGEST:

@@ -1,4 +1,5 @@
-"""Tickets: a durable request for a person, and its life from opening to use; every step is a pure function."""
+"""Tickets: a durable request for a person, and its life from opening to use; every step is a pure
+function."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ MOST_ASKERS: Final = 32
 
 
 class Kind(StrEnum):
-    """What a ticket asks. A yes to an action, and to a bypass, lets that action start; a yes to any other is a word
-    that somebody has looked, and nothing starts on it."""
+    """What a ticket asks. A yes to an action, and to a bypass, lets that action start; a yes to any
+    other is a word that somebody has looked, and nothing starts on it."""
 
     ACTION = "action"
     """May this go ahead, which a guard asks about?"""
@@ -62,13 +63,14 @@ class State(StrEnum):
 class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What is asked of a person, why, and what became of it.
 
-    `deed` is what an approval is bound to. `content` is what would go ahead, fit to be shown, and `beside` the rest
-    of its event. `askers` are the agents that wait for it, `above` those they work for. Times are the store's, in
-    milliseconds. An action that is asked for again when its ticket is over opens it anew: `generation` counts how
-    often that was, and an answer is for one of them. `page` is where it is listed. `told` are the roles that have
-    been asked so far, one more every `next_ms`; `quorum` is how many have to say yes to what is critical, where the
-    policy says so, and `votes` each yes where it takes more than one. `bypass` is the request to go past a guardrail,
-    `review` what is to be reviewed, where it is one.
+    `deed` is what an approval is bound to. `content` is what would go ahead, fit to be shown, and
+    `beside` the rest of its event. `askers` are the agents that wait for it, `above` those they
+    work for. Times are the store's, in milliseconds. An action that is asked for again when its
+    ticket is over opens it anew: `generation` counts how often that was, and an answer is for one
+    of them. `page` is where it is listed. `told` are the roles that have been asked so far, one
+    more every `next_ms`; `quorum` is how many have to say yes to what is critical, where the policy
+    says so, and `votes` each yes where it takes more than one. `bypass` is the request to go past a
+    guardrail, `review` what is to be reviewed, where it is one.
     """
 
     id: str
@@ -218,10 +220,15 @@ def key_of(tenant: str, ticket_id: str) -> str:
 
 
 def as_of(ticket: Ticket, now: int) -> Ticket:
-    """The ticket as it stands at a time: one that nobody answered, or whose approval was not used, has expired."""
+    """The ticket as it stands at a time: one that nobody answered, or whose approval was not used,
+    has expired."""
     ends = {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state)
     if ends is None or now < ends:
-        return ticket if ticket.bypass is None or ticket.state is not State.OPEN else _asking_now(ticket, now)
+        return (
+            ticket
+            if ticket.bypass is None or ticket.state is not State.OPEN
+            else _asking_now(ticket, now)
+        )
     return msgspec.structs.replace(ticket, state=State.EXPIRED)
 
 
@@ -233,13 +240,15 @@ def _asking_now(ticket: Ticket, now: int) -> Ticket:
 
 
 def listed_until(ticket: Ticket) -> int:
-    """Until when a ticket is worth listing: while it waits for an answer, or its approval for the action."""
+    """Until when a ticket is worth listing: while it waits for an answer, or its approval for the
+    action."""
     return {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state, 0)
 
 
 def is_over(ticket: Ticket, now: int) -> bool:
-    """Whether the action can be asked for anew: the ticket was used, is known to have expired, or was answered for
-    others (a grant, which is kept apart). A denial stands for as long as the ticket would have been open."""
+    """Whether the action can be asked for anew: the ticket was used, is known to have expired, or
+    was answered for others (a grant, which is kept apart). A denial stands for as long as the
+    ticket would have been open."""
     if ticket.state in (State.DENIED, State.WITHDRAWN):
         return now >= ticket.expires_at
     if ticket.state is State.APPROVED:
@@ -248,12 +257,14 @@ def is_over(ticket: Ticket, now: int) -> bool:
 
 
 def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE) -> Ticket:
-    """The ticket with somebody's answer. A no to an approval that nobody has used yet takes it back."""
+    """The ticket with somebody's answer. A no to an approval that nobody has used yet takes it
+    back."""
     standing = as_of(ticket, now)
     if answer.act.generation != ticket.generation:
         raise TicketClosed(
-            f"ticket `{ticket.id}` was asked for again since: the answer is for request {answer.act.generation}, "
-            f"and this is request {ticket.generation}; look at the ticket again"
+            f"ticket `{ticket.id}` was asked for again since: the answer is for request "
+            f"{answer.act.generation}, and this is request {ticket.generation}; look at the ticket "
+            f"again"
         )
     taken_back = standing.state is State.APPROVED and not answer.act.yes
     if standing.state is not State.OPEN and not taken_back:
@@ -277,23 +288,34 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
 def use(ticket: Ticket, call: str) -> Ticket:
     """The ticket as it is when a call has started on it."""
     if not ticket.kind.starts:
-        raise TicketClosed(f"ticket `{ticket.id}` is about a {ticket.kind}: no action can start on it")
+        raise TicketClosed(
+            f"ticket `{ticket.id}` is about a {ticket.kind}: no action can start on it"
+        )
     if ticket.state is not State.APPROVED:
-        raise TicketClosed(f"ticket `{ticket.id}` is {ticket.state}: only an approved one can be used")
+        raise TicketClosed(
+            f"ticket `{ticket.id}` is {ticket.state}: only an approved one can be used"
+        )
     return msgspec.structs.replace(ticket, state=State.USED, used_by=call)
 
 
 def reopen(ticket: Ticket, before: Ticket | None, now: int, for_ms: int) -> Ticket:
     """The ticket opened now, for so long; `before` is what its place held."""
     generation = 1 if before is None else before.generation + 1
-    return msgspec.structs.replace(ticket, opened_at=now, expires_at=now + for_ms, generation=generation)
+    return msgspec.structs.replace(
+        ticket, opened_at=now, expires_at=now + for_ms, generation=generation
+    )
 
 
 def joined(ticket: Ticket, wanted: Ticket) -> Ticket:
-    """An open ticket that one more agent waits for; the same one where that is known, or too many do."""
+    """An open ticket that one more agent waits for; the same one where that is known, or too many
+    do."""
     askers = tuple(dict.fromkeys((*ticket.askers, *wanted.askers)))
     above = tuple(dict.fromkeys((*ticket.above, *wanted.above)))
-    if (askers, above) == (ticket.askers, ticket.above) or len(askers) > MOST_ASKERS or len(above) > MOST_ASKERS:
+    if (
+        (askers, above) == (ticket.askers, ticket.above)
+        or len(askers) > MOST_ASKERS
+        or len(above) > MOST_ASKERS
+    ):
         return ticket
     return msgspec.structs.replace(ticket, askers=askers, above=above)
 
@@ -303,13 +325,19 @@ def fate(ticket: Ticket) -> str:
     again = "it is opened again when the action is asked for again"
     match ticket.state:
         case State.APPROVED:
-            return f"is already approved, by `{ticket.answered_by}`: have the action repeated, or deny it"
+            return (
+                f"is already approved, by `{ticket.answered_by}`: have the action repeated, or "
+                f"deny it"
+            )
         case State.DENIED | State.WITHDRAWN:
             return f"was already denied, by `{ticket.answered_by}`: {again} later"
         case State.REVIEWED:
             return f"was already reviewed, by `{ticket.answered_by}`"
         case State.USED if ticket.bypass is not None and ticket.bypass.overridden:
-            return f"went ahead unanswered, in an emergency: `stanchion tickets list` has its review; {again}"
+            return (
+                f"went ahead unanswered, in an emergency: `stanchion tickets list` has its "
+                f"review; {again}"
+            )
         case State.USED:
             return f"was approved by `{ticket.answered_by}` and has been used: {again}"
         case _:

@@ -1,4 +1,5 @@
-"""The pieces that SSH's key files and agents speak in: numbers and byte strings, one after the other."""
+"""The pieces that SSH's key files and agents speak in: numbers and byte strings, one after the
+other."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ class Reader:
         """The next so many bytes."""
         end = self._at + count
         if end > len(self._data):
-            raise Malformed(f"{count} bytes are announced and {len(self._data) - self._at} are left")
+            raise Malformed(
+                f"{count} bytes are announced and {len(self._data) - self._at} are left"
+            )
         taken = self._data[self._at : end]
         self._at = end
         return taken

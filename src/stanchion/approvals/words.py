@@ -18,7 +18,8 @@ CODES: Final = declare(
     {
         WAITING: Words(
             "a person has been asked about this",
-            "do something else in the meantime, then repeat the same call: it goes ahead once that person allows it",
+            "do something else in the meantime, then repeat the same call: it goes ahead once that "
+            "person allows it",
             "ticket `{}`",
         ),
         DENIED: Words(
@@ -38,18 +39,21 @@ CODES: Final = declare(
         ),
         EDITED: Words(
             "a person changed this call before it went ahead, to {1}",
-            "go on from what was done, which is not what you asked for; do not repeat the call to get the rest of it",
+            "go on from what was done, which is not what you asked for; do not repeat the call to "
+            "get the rest of it",
             "ticket `{0}` was approved with changes",
         ),
         EDIT_UNFIT: Words(
             "a person allowed this call with changes, and it cannot be changed here",
             "do something else, or report what prevents your work",
-            "ticket `{}` was approved with changes, and the host of this run cannot carry out `REDACT`",
+            "ticket `{}` was approved with changes, and the host of this run cannot carry out "
+            "`REDACT`",
         ),
         EDIT_ASKS: Words(
             "a person allowed this call with changes, and the changed call raises another question",
             "do not repeat it as it is: do something else, or report what prevents your work",
-            "ticket `{}` was approved with changes, which do not answer what is asked about the changed call",
+            "ticket `{}` was approved with changes, which do not answer what is asked about the "
+            "changed call",
         ),
     }
 )

@@ -1,4 +1,5 @@
-"""From a record back to what was judged: the event, the moment, and the inputs a decision was made from."""
+"""From a record back to what was judged: the event, the moment, and the inputs a decision was made
+from."""
 
 from __future__ import annotations
 
@@ -28,9 +29,11 @@ def run_of(entry: Entry) -> RunInfo:
 
 
 def before_of(entry: Entry, earlier: Iterable[Entry]) -> str:
-    """What stands before a streamed piece: the pieces of its stream that were passed on before it on its channel.
+    """What stands before a streamed piece: the pieces of its stream that were passed on before it
+    on its channel.
 
-    They are as their records have them. Where nothing was redacted that is what the piece was judged with.
+    They are as their records have them. Where nothing was redacted that is what the piece was
+    judged with.
     """
     stream, channel, index = _place(entry)
     pieces: dict[int, str] = {}
@@ -43,27 +46,40 @@ def before_of(entry: Entry, earlier: Iterable[Entry]) -> str:
 
 
 def _place(entry: Entry) -> tuple[str, str, int]:
-    """Where a streamed piece stands: the stream (named by its first piece), the channel, its number."""
+    """Where a streamed piece stands: the stream (named by its first piece), the channel, its
+    number."""
     stream = entry.call if entry.call else entry.id
     return stream, str(entry.beside.get("channel", "text")), int(entry.beside.get("index", 0))
 
 
-def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = "") -> Event:
+def event_of(
+    entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = ""
+) -> Event:
     """The event that a record is about, as far as it has it: content that was withheld is missing.
 
-    `args` are those of its call, where the record leaves them to its intent; `before` is what `before_of` gives for a
-    streamed piece.
+    `args` are those of its call, where the record leaves them to its intent; `before` is what
+    `before_of` gives for a streamed piece.
     """
     kind: Any = OF_STAGE[Stage(entry.stage)]
     names = kind.__struct_fields__
-    texts = {field.name: "" for field in msgspec.structs.fields(kind) if field.required and field.type is str}
+    texts = {
+        field.name: ""
+        for field in msgspec.structs.fields(kind)
+        if field.required and field.type is str
+    }
     known: dict[str, Any] = {"id": entry.id, "at": entry.at, "call": entry.call, "tool": entry.tool}
-    known |= {"risk": Risk(RISKS.index(entry.risk)), "traits": entry.traits, "run": msgspec.to_builtins(run)}
+    known |= {
+        "risk": Risk(RISKS.index(entry.risk)),
+        "traits": entry.traits,
+        "run": msgspec.to_builtins(run),
+    }
     if args is not None and "args" in names:
         known["args"] = args
     if before and "before" in names:
         known["before"] = before
-    own = {name: value for name, value in entry.beside.items() if name in names and not withheld(value)}
+    own = {
+        name: value for name, value in entry.beside.items() if name in names and not withheld(value)
+    }
     bare: Event = typed.convert({**texts, **known, **own}, kind)
     if entry.content is None or withheld(entry.content):
         return bare
@@ -79,14 +95,17 @@ def withheld(content: Any) -> bool:
     return isinstance(content, dict) and bool(WITHHELD & content.keys())
 
 
-def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = "") -> Moment:
+def moment_of(
+    entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = ""
+) -> Moment:
     """The moment that was judged."""
     event = event_of(entry, run, args, before)
     events: tuple[Event, ...] = (event,)
     for stage in entry.with_:
         if stage != Stage.CHARGE:
             raise ValueError(
-                f"a record with `{stage}` beside its event cannot be judged again: another version of Stanchion "
+                f"a record with `{stage}` beside its event cannot be judged again: another version "
+                f"of Stanchion "
                 "wrote it"
             )
         _, tokens, cost, _, _ = entry.amounts
@@ -141,7 +160,11 @@ def inputs_of(entry: Entry) -> Inputs:
 
 def _answer(answer: Answer) -> Answer:
     """An answer as it came: a finding is one again."""
-    if not isinstance(answer, Answered) or not isinstance(answer.value, dict) or answer.value.keys() != {FINDING}:
+    if (
+        not isinstance(answer, Answered)
+        or not isinstance(answer.value, dict)
+        or answer.value.keys() != {FINDING}
+    ):
         return answer
     try:
         return Answered(typed.convert(answer.value[FINDING], Finding))

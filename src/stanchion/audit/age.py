@@ -1,4 +1,5 @@
-"""Ageing: when a chain begins its next segment because of its age, and when records of a trail may have to leave."""
+"""Ageing: when a chain begins its next segment because of its age, and when records of a trail may
+have to leave."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ class Ageing:
         return self._keep.covers(chain.began, self._clock())
 
     def parted(self, chain: Chain, heads: Callable[[Chain], Heads]) -> int:
-        """Begin a segment before a chain is gone on with, where the present one began long ago: what was written then
-        does not stay for the sake of what comes. Gives how many records that takes."""
+        """Begin a segment before a chain is gone on with, where the present one began long ago:
+        what was written then does not stay for the sake of what comes. Gives how many records that
+        takes."""
         if not self.outlived(chain):
             return 0
         before = chain.seq
@@ -33,9 +35,13 @@ class Ageing:
 
     def is_due(self) -> bool:
         """Whether records may have to leave."""
-        return bool(self._keep) and (self._parted or is_due(self._folder, self._keep, self._clock()))
+        return bool(self._keep) and (
+            self._parted or is_due(self._folder, self._keep, self._clock())
+        )
 
-    def leave(self, chain: Chain, lock: AbstractContextManager[object], copier: Copier | None) -> None:
+    def leave(
+        self, chain: Chain, lock: AbstractContextManager[object], copier: Copier | None
+    ) -> None:
         """Let leave what need not be kept; `lock` is what guards the chain."""
         self._parted = False
         if self._keep:

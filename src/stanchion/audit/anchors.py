@@ -1,4 +1,5 @@
-"""Anchors: how far a trail had come, kept where its folder is not, so that a missing end is missed."""
+"""Anchors: how far a trail had come, kept where its folder is not, so that a missing end is
+missed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _CELL: Final = regex(r"\{.*\}([0-9a-f]{16}):" + ANCHOR)
 
 
 class Anchor(NamedTuple):
-    """A record that is on the disk: its chain, its number, its hash, and which folder of which host it is in."""
+    """A record that is on the disk: its chain, its number, its hash, and which folder of which host
+    it is in."""
 
     chain: str
     seq: int
@@ -29,8 +31,8 @@ class Moored(Protocol):
 
     @property
     def anchor(self) -> Anchor | None:
-        """The newest record that would outlive a power failure; `None` where there is none yet. It costs nothing to
-        ask, and is another object when it has moved."""
+        """The newest record that would outlive a power failure; `None` where there is none yet. It
+        costs nothing to ask, and is another object when it has moved."""
 
 
 def is_moored(journal: Any) -> TypeGuard[Moored]:
@@ -39,7 +41,8 @@ def is_moored(journal: Any) -> TypeGuard[Moored]:
 
 
 def place_of(folder: Path) -> str:
-    """How anchors name a trail's folder: one store may serve many hosts, each with a trail of its own."""
+    """How anchors name a trail's folder: one store may serve many hosts, each with a trail of its
+    own."""
     host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
     return sha256(f"{host}:{folder.absolute()}".encode()).hexdigest()[:16]
 
@@ -50,10 +53,13 @@ def put_of(tenant: str, anchor: Anchor) -> Put:
     return (key(tenant, anchor.chain, ANCHOR), value, When.JUDGED, 0, 0)
 
 
-def anchors_of(cells: Iterable[tuple[str, Any]], folder: Path, chains: Iterable[str]) -> list[tuple[str, int, str]]:
-    """The anchors among the cells of a store that are about the trail in a folder, which has those chains: chain,
-    number and hash. Chains that are not there any more belong to it if they were written in this folder, or in the one
-    that those which are there were written in: it may be a copy."""
+def anchors_of(
+    cells: Iterable[tuple[str, Any]], folder: Path, chains: Iterable[str]
+) -> list[tuple[str, int, str]]:
+    """The anchors among the cells of a store that are about the trail in a folder, which has those
+    chains: chain, number and hash. Chains that are not there any more belong to it if they were
+    written in this folder, or in the one that those which are there were written in: it may be a
+    copy."""
     found = [anchor for name, value in cells if (anchor := anchor_in(name, value)) is not None]
     there = set(chains)
     places = {place_of(folder), *[anchor.place for anchor in found if anchor.chain in there]}

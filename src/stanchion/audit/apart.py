@@ -1,7 +1,9 @@
-"""A record in two parts: its skeleton, which is bound into the chain, and what was said, which can be erased.
+"""A record in two parts: its skeleton, which is bound into the chain, and what was said, which can
+be erased.
 
-The skeleton ends with the hash of the other part. So what was said cannot be changed, and the chain does not depend on
-its being there. It begins with a salt: nobody can guess from a hash what stood there, however short it was.
+The skeleton ends with the hash of the other part. So what was said cannot be changed, and the chain
+does not depend on its being there. It begins with a salt: nobody can guess from a hash what stood
+there, however short it was.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ TOO_LONG: Final = "the text it was made from is too long to be kept"
 
 
 class Parts(NamedTuple):
-    """The exact bytes of a record's parts; the second is empty where there is nothing to say. `whole` tells that
-    nothing had to be left out because it was too long."""
+    """The exact bytes of a record's parts; the second is empty where there is nothing to say.
+    `whole` tells that nothing had to be left out because it was too long."""
 
     body: bytes
     kept: bytes = b""
@@ -44,7 +46,8 @@ class Parts(NamedTuple):
 
 
 class Told(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What stands apart of a decision. `said` has arguments and text of its findings, then of those in shadow mode."""
+    """What stands apart of a decision. `said` has arguments and text of its findings, then of those
+    in shadow mode."""
 
     salt: str
     content: Any = None
@@ -70,8 +73,8 @@ _ELSEWHERE: Final[dict[str, Any]] = {
     "answers": (),
     "refused": (),
 }
-"""The fields that stand apart under the name that they have in the record, as a skeleton has them: these are their
-defaults, so that they are left out of it."""
+"""The fields that stand apart under the name that they have in the record, as a skeleton has them:
+these are their defaults, so that they are left out of it."""
 
 
 @cache
@@ -87,7 +90,8 @@ def _told() -> Callable[[bytes], Told]:
 
 
 class Salts:
-    """The salts of a process's records: nobody has one who knows neither the process's secret nor the record."""
+    """The salts of a process's records: nobody has one who knows neither the process's secret nor
+    the record."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -98,15 +102,18 @@ class Salts:
         at = seq % AT_ONCE
         known, first, digits = self._made
         if known != chain or first != seq - at:
-            # The secret comes first, and what is made from it does not tell the state that it was made in.
-            digits = shake_256(b"%b:%b:%d" % (self._secret, chain.encode(), seq - at)).hexdigest(AT_ONCE * SALT)
+            # The secret comes first, and what is made from it does not tell the state that it was
+            # made in.
+            digits = shake_256(b"%b:%b:%d" % (self._secret, chain.encode(), seq - at)).hexdigest(
+                AT_ONCE * SALT
+            )
             self._made = (chain, seq - at, digits)
         return digits[at * 2 * SALT : (at + 1) * 2 * SALT]
 
 
 def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Parts:
-    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash.
-    With `brief` that stands in the place of what it is about."""
+    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its
+    length and hash. With `brief` that stands in the place of what it is about."""
     try:
         parts = _encode(entry, salt, brief)
         if _fits(parts):
@@ -115,7 +122,9 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     except (UnicodeEncodeError, TypeError):
         is_data = False
     if brief is not None:
-        entry = msgspec.structs.replace(entry, policy=brief.policy, records=brief.records, left=brief.left)
+        entry = msgspec.structs.replace(
+            entry, policy=brief.policy, records=brief.records, left=brief.left
+        )
     if not is_data:
         entry = typed.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
         parts = _encode(entry, salt)
@@ -154,12 +163,15 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
         entry.answers,
         entry.refused,
     )
-    skeleton = msgspec.structs.replace(entry, policy=policy, findings=findings, shadow=shadow, **_ELSEWHERE)
+    skeleton = msgspec.structs.replace(
+        entry, policy=policy, findings=findings, shadow=shadow, **_ELSEWHERE
+    )
     return bound(canonical(skeleton), canonical(told), salt)
 
 
 def bound(body: bytes, kept: bytes, salt: str) -> Parts:
-    """A skeleton that holds the other part; that one is left out where it has nothing but its salt."""
+    """A skeleton that holds the other part; that one is left out where it has nothing but its
+    salt."""
     if len(kept) <= len(salt) + len('{"salt":""}'):
         return Parts(body)
     return Parts(b'%b,"holds":"%b"}' % (body[:-1], sha256(kept).hexdigest().encode()), kept)
@@ -173,13 +185,22 @@ def _shortened(entry: Entry) -> Entry:
     """What is too long by more than its content: what it was made from becomes one digest."""
     made_from = digest_of([entry.beside, entry.records, entry.answers])
     return msgspec.structs.replace(
-        entry, beside={"$digest": made_from}, records=(), answers=(), left="", notes=(*entry.notes, TOO_LONG)
+        entry,
+        beside={"$digest": made_from},
+        records=(),
+        answers=(),
+        left="",
+        notes=(*entry.notes, TOO_LONG),
     )
 
 
 def is_erased(body: bytes, kept: bytes) -> bool:
     """Whether what stood apart of a record is there no more, or only a piece of it is."""
-    return not kept.startswith(b'{"salt":"') and body.endswith(b'"}') and body[-76:].startswith(b',"holds":"')
+    return (
+        not kept.startswith(b'{"salt":"')
+        and body.endswith(b'"}')
+        and body[-76:].startswith(b',"holds":"')
+    )
 
 
 def entry_from(body: bytes, kept: bytes) -> Entry:
@@ -196,7 +217,9 @@ def entry_from(body: bytes, kept: bytes) -> Entry:
     return msgspec.structs.replace(entry, **changes)
 
 
-def _joined(findings: tuple[Said, ...], said: tuple[tuple[tuple[Any, ...], str], ...]) -> tuple[Said, ...]:
+def _joined(
+    findings: tuple[Said, ...], said: tuple[tuple[tuple[Any, ...], str], ...]
+) -> tuple[Said, ...]:
     each = zip(findings, said, strict=False)
     return tuple([Said(one.guard, one.action, one.code, args, text) for one, (args, text) in each])
 

@@ -1,4 +1,5 @@
-"""One chain, open for writing: records are appended, each bound to the one before, segment after segment."""
+"""One chain, open for writing: records are appended, each bound to the one before, segment after
+segment."""
 
 from __future__ import annotations
 
@@ -25,22 +26,37 @@ Heads = Mapping[str, tuple[int, str]]
 """The newest sealed record of other chains: its number and hash."""
 
 Lost = tuple[tuple[str, int, str, str], ...]
-"""Chains that were taken from under their writer: chain, last record, its hash, and what was seen."""
+"""Chains that were taken from under their writer: chain, last record, its hash, and what was
+seen."""
 
 fdatasync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
-_ADDRESS: Final = regex(rb'(\{"v":[0-9]+,)"prev":"[0-9a-f]{64}","seq":[0-9]+,"chain":"[0-9a-f]{16}"')
+_ADDRESS: Final = regex(
+    rb'(\{"v":[0-9]+,)"prev":"[0-9a-f]{64}","seq":[0-9]+,"chain":"[0-9a-f]{16}"'
+)
 
 
 class Chain:
-    """A chain that this process writes. The trail has a lock round it; only its head may be sealed outside of that."""
+    """A chain that this process writes. The trail has a lock round it; only its head may be sealed
+    outside of that."""
 
-    def __init__(self, folder: Path, lock: int, end: End, key: Key | None, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, folder: Path, lock: int, end: End, key: Key | None, clock: Callable[[], int]
+    ) -> None:
         self.folder = folder
         self.id = folder.name
         self.key = key
         self.clock = clock
-        self.number, self.offset, self.seq, self.head, self.cut, self.began, self.since, self.found = end
+        (
+            self.number,
+            self.offset,
+            self.seq,
+            self.head,
+            self.cut,
+            self.began,
+            self.since,
+            self.found,
+        ) = end
         self.since_checkpoint = 0
         self._epoch: Epoch | None = None
         self._mac_key = b""
@@ -56,7 +72,8 @@ class Chain:
 
     @classmethod
     def begin(cls, trail: Path, name: str, key: Key | None, clock: Callable[[], int]) -> Chain:
-        """Begin a chain. It gets its name when it is whole, so that nobody ever meets half of one."""
+        """Begin a chain. It gets its name when it is whole, so that nobody ever meets half of
+        one."""
         folder = trail / f"{name}.new"
         folder.mkdir(mode=0o700)
         lock = take(folder)
@@ -82,8 +99,11 @@ class Chain:
         return chain
 
     @classmethod
-    def resume(cls, trail: Path, name: str, key: Key | None, clock: Callable[[], int]) -> Chain | None:
-        """Go on with a chain; `None` where another process writes it. Raises `Unfit` where it was tampered with.
+    def resume(
+        cls, trail: Path, name: str, key: Key | None, clock: Callable[[], int]
+    ) -> Chain | None:
+        """Go on with a chain; `None` where another process writes it. Raises `Unfit` where it was
+        tampered with.
 
         What a crash left of an unfinished record is cut off, and kept beside the chain.
         """
@@ -112,13 +132,21 @@ class Chain:
         return chain
 
     def enter(self, pid: int, unfit: tuple[str, ...] = (), lost: Lost = ()) -> int:
-        """Say that this process goes on with the chain; gives how many bytes that takes. The head stops being a closed
-        one before anything follows."""
+        """Say that this process goes on with the chain; gives how many bytes that takes. The head
+        stops being a closed one before anything follows."""
         if self._epoch is None:
             self._renew()
         self.sync()
         self.seal(self.position())
-        return self._first(notes.Opened, notes.OPEN, cut=self.cut, unfit=unfit, pid=pid, found=self.found, lost=lost)
+        return self._first(
+            notes.Opened,
+            notes.OPEN,
+            cut=self.cut,
+            unfit=unfit,
+            pid=pid,
+            found=self.found,
+            lost=lost,
+        )
 
     def _renew(self) -> None:
         """Begin an epoch of the key, if there is one, with the next record."""
@@ -136,7 +164,8 @@ class Chain:
         return size
 
     def append(self, body: bytes, took_ns: int = 0, seal: str = "", kept: bytes = b"") -> int:
-        """Append a record's bytes, all of them or, raising `OSError`, none; gives how many the line has."""
+        """Append a record's bytes, all of them or, raising `OSError`, none; gives how many the line
+        has."""
         digest = sha256(body).hexdigest()
         key = self._mac_key
         if key:
@@ -156,7 +185,11 @@ class Chain:
 
     def append_again(self, body: bytes, took_ns: int, kept: bytes = b"") -> int:
         """Append a record that was written to another chain, at its new place."""
-        place = rb'\1"prev":"%b","seq":%d,"chain":"%b"' % (self.head.encode(), self.seq, self.id.encode())
+        place = rb'\1"prev":"%b","seq":%d,"chain":"%b"' % (
+            self.head.encode(),
+            self.seq,
+            self.id.encode(),
+        )
         return self.append(_ADDRESS.sub(place, body, count=1), took_ns, kept=kept)
 
     def note(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
@@ -165,10 +198,13 @@ class Chain:
 
     def _noted(self, kind: type[notes.Note], name: str, fields: dict[str, Any]) -> bytes:
         at = self.clock()
-        return notes.encode_note(kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields)).body
+        return notes.encode_note(
+            kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields)
+        ).body
 
     def checkpoint(self, heads: Heads) -> None:
-        """Append a checkpoint: it binds the other chains to this one, and with a key it seals what stands before."""
+        """Append a checkpoint: it binds the other chains to this one, and with a key it seals what
+        stands before."""
         body = self._noted(notes.Checkpoint, notes.CHECKPOINT, {"heads": dict(heads)})
         seal = ""
         if self._epoch is not None:
@@ -177,7 +213,8 @@ class Chain:
         self.since_checkpoint = 0
 
     def rotate(self, heads: Heads) -> None:
-        """End the segment with a checkpoint and begin the next; the old one is on the disk before."""
+        """End the segment with a checkpoint and begin the next; the old one is on the disk
+        before."""
         self.checkpoint(heads)
         self.sync()
         self._renew()
@@ -195,14 +232,19 @@ class Chain:
         fdatasync(self._pages.file)
 
     def is_short(self) -> bool:
-        """Whether the present segment is not as long as this process made it; asked before every record."""
+        """Whether the present segment is not as long as this process made it; asked before every
+        record."""
         return self._pages.size(self.offset) != self.offset
 
     def may_have_strayed(self, offset: int) -> bool:
-        """Whether there is something that `strayed` may tell: another folder or file at its place, or one that is
-        shorter than up to that offset, or longer than it has become. Others may append meanwhile."""
+        """Whether there is something that `strayed` may tell: another folder or file at its place,
+        or one that is shorter than up to that offset, or longer than it has become. Others may
+        append meanwhile."""
         try:
-            folder, segment = os.lstat(self.folder), os.lstat(segment_file(self.folder, self.number))
+            folder, segment = (
+                os.lstat(self.folder),
+                os.lstat(segment_file(self.folder, self.number)),
+            )
         except OSError:
             return True
         if _inode(folder) != self._inode or _inode(segment) != self._pages.inode:
@@ -223,14 +265,19 @@ class Chain:
         size = self._pages.size(self.offset)
         if size < self.offset:
             return f"{segment} was cut from {self.offset} to {size} bytes"
-        return f"{size - self.offset} bytes were added after the end of {segment}" if size > self.offset else ""
+        return (
+            f"{size - self.offset} bytes were added after the end of {segment}"
+            if size > self.offset
+            else ""
+        )
 
     def position(self, closed: bool = False) -> Head:
         """How far the chain has come."""
         return Head(self.id, self.number, self.offset, self.seq - 1, self.head, closed, self.since)
 
     def seal(self, position: Head) -> None:
-        """Write the head: everything up to that position is on the disk. One that is farther on stays."""
+        """Write the head: everything up to that position is on the disk. One that is farther on
+        stays."""
         with self._sealing:
             if position.seq >= self._sealed:
                 write_head(self.folder, position, None if self._epoch is None else self._epoch.seal)

@@ -20,13 +20,15 @@ NEAR: Final = 1 << 20
 
 
 class Unfit(Exception):
-    """A chain is not as its writer left it, so nobody goes on with it; `stanchion audit verify` says more."""
+    """A chain is not as its writer left it, so nobody goes on with it; `stanchion audit verify`
+    says more."""
 
 
 class End(NamedTuple):
-    """Where a chain ends: segment and byte, the next record's number, the hash before it, how many bytes of an
-    unfinished record follow, when the segment began, with which record its last epoch began, and what stands behind
-    the head that could not be checked: the first and last number, and the hash of the last."""
+    """Where a chain ends: segment and byte, the next record's number, the hash before it, how many
+    bytes of an unfinished record follow, when the segment began, with which record its last epoch
+    began, and what stands behind the head that could not be checked: the first and last number, and
+    the hash of the last."""
 
     number: int
     offset: int
@@ -82,13 +84,15 @@ class Macs:
 def end_of(folder: Path, key: Key | None) -> End:
     """The end of the chain in a folder. Reads what follows its head, and no more.
 
-    Records behind the head that a key can check have to bear its macs. Those that nobody here can check are gone on
-    from, and named as not vouched for.
+    Records behind the head that a key can check have to bear its macs. Those that nobody here can
+    check are gone on from, and named as not vouched for.
     """
     head = read_head(folder)
     if head is None or head.chain != folder.name:
         raise Unfit("its head is missing or cannot be read")
-    if (key is None) != (not head.seal) or (key is not None and key.fits(head.seal, head.text) is False):
+    if (key is None) != (not head.seal) or (
+        key is not None and key.fits(head.seal, head.text) is False
+    ):
         raise Unfit("its head is not sealed with this key")
     macs = Macs.behind(head, key)
     numbers = [number for number in segments(folder) if number >= head.segment]
@@ -99,11 +103,17 @@ def end_of(folder: Path, key: Key | None) -> End:
         if end.cut:
             raise Unfit("a segment that is not the last one ends in the middle of a record")
         data = _behind(folder, number, head)
-        end = _follow(data, end._replace(number=number, offset=head.offset if number == head.segment else 0), macs)
+        end = _follow(
+            data,
+            end._replace(number=number, offset=head.offset if number == head.segment else 0),
+            macs,
+        )
     behind = end.cut or end.number != head.segment or end.offset != head.offset
     if head.closed and behind:
         raise Unfit("something was added after it was closed")
-    found = (head.seq + 1, end.seq - 1, end.hash) if macs is None and end.seq > head.seq + 1 else None
+    found = (
+        (head.seq + 1, end.seq - 1, end.hash) if macs is None and end.seq > head.seq + 1 else None
+    )
     since = head.since if macs is None else macs.since
     return end._replace(began=_began(folder, end.number), since=since, found=found)
 
@@ -119,7 +129,8 @@ def _began(folder: Path, number: int) -> int:
 
 
 def _behind(folder: Path, number: int, head: Head) -> bytes:
-    """What a segment holds behind the head; the record that the head names has to stand right before."""
+    """What a segment holds behind the head; the record that the head names has to stand right
+    before."""
     with segment_file(folder, number).open("rb") as file:
         if number != head.segment:
             return file.read()
@@ -146,9 +157,11 @@ def last_line(file: BinaryIO, end: int) -> bytes:
 
 
 def _follow(data: bytes, end: End, macs: Macs | None) -> End:
-    """Go on from a position through whole records that fit; the rest, if any, is what has to be cut.
+    """Go on from a position through whole records that fit; the rest, if any, is what has to be
+    cut.
 
-    A crash leaves an unfinished line, or pages of zeros. A whole line that does not follow was put or changed there.
+    A crash leaves an unfinished line, or pages of zeros. A whole line that does not follow was put
+    or changed there.
     """
     at, seq, digest = 0, end.seq, end.hash
     while at < len(data):
@@ -157,7 +170,9 @@ def _follow(data: bytes, end: End, macs: Macs | None) -> End:
         place = None if line is None else _place(line, seq, digest)
         if line is None or place is None:
             if stop >= 0 and b"\0" not in data[at:]:
-                raise Unfit("after its head comes a record that does not follow from the one before")
+                raise Unfit(
+                    "after its head comes a record that does not follow from the one before"
+                )
             break
         if macs is not None and not macs.fits(line, place):
             raise Unfit("after its head comes a record that does not have the key's mac")

@@ -1,4 +1,5 @@
-"""The lock on a chain: one process writes it; the system lets go of it however that process ends."""
+"""The lock on a chain: one process writes it; the system lets go of it however that process
+ends."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _CLOEXEC: Final = getattr(os, "O_CLOEXEC", 0)
 if os.name == "nt":
 
     def take(chain: Path) -> int | None:
-        """Lock a chain by a file in it; gives the open file, or `None` where another writer has it."""
+        """Lock a chain by a file in it; gives the open file, or `None` where another writer has
+        it."""
         return _take_file(chain)
 
     def lock_waiting(file: int) -> None:
@@ -32,8 +34,9 @@ if os.name == "nt":
 else:
 
     def take(chain: Path) -> int | None:
-        """Lock a chain by its folder, so that there is no file to delete; gives the open folder, or `None` where
-        another writer has it. Where the file system cannot lock a folder, a file in it is locked."""
+        """Lock a chain by its folder, so that there is no file to delete; gives the open folder, or
+        `None` where another writer has it. Where the file system cannot lock a folder, a file in it
+        is locked."""
         folder = os.open(chain, os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC)
         try:
             _lock(folder)

@@ -1,4 +1,5 @@
-"""Doubt: chains that do not have what the store has seen of them. Nobody goes on with one, and the next says why."""
+"""Doubt: chains that do not have what the store has seen of them. Nobody goes on with one, and the
+next says why."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from stanchion.audit.segment_scan import backwards
 from stanchion.audit.writers import is_written
 
 FAR: Final = 10_000
-"""How many records before the end of a chain one is still looked for: what was seen last stands near it."""
+"""How many records before the end of a chain one is still looked for: what was seen last stands
+near it."""
 
 
 class Doubt(msgspec.Struct, frozen=True):
@@ -27,7 +29,8 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 def doubt(trail: Path, anchors: Iterable[Anchor]) -> None:
-    """Mark the chains of a trail that do not have a record which the store has seen, unless they are written now."""
+    """Mark the chains of a trail that do not have a record which the store has seen, unless they
+    are written now."""
     there = set(chains(trail))
     for seen in anchors:
         folder = trail / seen.chain
@@ -46,12 +49,18 @@ def doubted(trail: Path) -> dict[str, tuple[str, int, str, str]]:
             continue
         except (OSError, msgspec.MsgspecError):
             known = Doubt(0, "")
-        found[name] = (name, known.seq, known.hash, f"the store has seen record {known.seq}, which is missing here")
+        found[name] = (
+            name,
+            known.seq,
+            known.hash,
+            f"the store has seen record {known.seq}, which is missing here",
+        )
     return found
 
 
 def _has(folder: Path, seen: Anchor) -> bool:
-    """Whether a chain has a record, as far as that can be told: what stands far before its end may have left it."""
+    """Whether a chain has a record, as far as that can be told: what stands far before its end may
+    have left it."""
     numbers = sorted(segments(folder), reverse=True)
     newest_first = (found for number in numbers for found in backwards(folder, number))
     count = -1

@@ -1,7 +1,9 @@
-"""Erasing what was said: skeletons stay, the chain still verifies, and a record says what was erased.
+"""Erasing what was said: skeletons stay, the chain still verifies, and a record says what was
+erased.
 
-That is written first. Then what was said is overwritten where it stands, so that nothing moves: whoever writes a chain
-meanwhile is not disturbed. What an interruption left undone is done by whoever erases next.
+That is written first. Then what was said is overwritten where it stands, so that nothing moves:
+whoever writes a chain meanwhile is not disturbed. What an interruption left undone is done by
+whoever erases next.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ class Said(NamedTuple):
 
 
 def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> Said:
-    """The records that are meant. A fact has no agent and no task of its own: it has those of its run. What became of a
-    bypass is never erased: it has nothing of what a call was given."""
+    """The records that are meant. A fact has no agent and no task of its own: it has those of its
+    run. What became of a bypass is never erased: it has nothing of what a call was given."""
     found: dict[str, list[tuple[int, int]]] = {}
     runs: set[tuple[str, str]] = set()
     whose: dict[tuple[str, str], set[tuple[str, str]]] = {}
@@ -58,13 +60,17 @@ def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> 
             facts += [(one.chain, stub.seq, run)] if meant.is_said(one) else []
             continue
         if bare and stub.run_id:
-            tenant = stub.run.get("tenant", stub.tenant) if isinstance(stub.run, dict) else stub.tenant
+            tenant = (
+                stub.run.get("tenant", stub.tenant) if isinstance(stub.run, dict) else stub.tenant
+            )
             whose.setdefault((tenant, stub.run_id), set()).add((agent_of(stub), task_of(stub)))
         if meant.has(one):
             _add(found.setdefault(one.chain, []), stub.seq)
             runs.add(run)
     for chain, seq, run in facts:
-        if any(meant.is_of(run[1], agent, task, run[0]) for agent, task in whose.get(run, {("", "")})):
+        if any(
+            meant.is_of(run[1], agent, task, run[0]) for agent, task in whose.get(run, {("", "")})
+        ):
             _add(found.setdefault(chain, []), seq)
             runs.add(run)
     return Said({chain: _joined(rows) for chain, rows in sorted(found.items())}, frozenset(runs))
@@ -101,11 +107,14 @@ def erase(trail: Trail, rows: Rows, why: str, by: str) -> int:
         return blank(trail.folder, rows)
     except OSError as error:
         again = "erase again when it can be written"
-        raise TrailError(f"the trail in `{trail.folder}` cannot be written: {reason(error)}; {again}") from error
+        raise TrailError(
+            f"the trail in `{trail.folder}` cannot be written: {reason(error)}; {again}"
+        ) from error
 
 
 def undone(folder: Path) -> Rows:
-    """What the trail says was erased, in all of its records: what an interruption left can be blanked again."""
+    """What the trail says was erased, in all of its records: what an interruption left can be
+    blanked again."""
     rows: dict[str, set[tuple[int, int]]] = {}
     for name in chains(folder):
         for number in segments(folder / name):
@@ -168,8 +177,9 @@ def _numbered(body: bytes) -> tuple[int, str]:
 
 
 def cut_off(folder: Path, names: Iterable[str], key: Key | None, clock: Callable[[], int]) -> None:
-    """Cut unfinished records off from chains that nobody writes, as the next process would: what was cut off is then a
-    file beside its chain. A chain that nobody can go on with stays as it is."""
+    """Cut unfinished records off from chains that nobody writes, as the next process would: what
+    was cut off is then a file beside its chain. A chain that nobody can go on with stays as it
+    is."""
     for name in sorted(set(names) - doubted(folder).keys()):
         with suppress(Unfit, OSError):
             chain = Chain.resume(folder, name, key, clock)

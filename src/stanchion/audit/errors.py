@@ -20,20 +20,21 @@ WORDS: Final = {
 }
 
 FORMER: Final = (
-    "the records in {} were written under this project's former name, and there are no migrations before "
-    "1.0: use another place, or move these away"
+    "the records in {} were written under this project's former name, and there are no migrations "
+    "before 1.0: use another place, or move these away"
 )
 """What is said of records that bear the marks of the former name."""
 
 EARLIER: Final = (
-    "the records in {} were written by an earlier version of Stanchion, and there are no migrations before "
-    "1.0: use another place, or move these away"
+    "the records in {} were written by an earlier version of Stanchion, and there are no "
+    "migrations before 1.0: use another place, or move these away"
 )
 """What is said of records in the format before this one."""
 
 
 class AuditLost(Shown):
-    """A record could not be written, or not be made durable; nothing goes ahead on it. Its text says why."""
+    """A record could not be written, or not be made durable; nothing goes ahead on it. Its text
+    says why."""
 
 
 class TrailError(StanchionError, OSError):

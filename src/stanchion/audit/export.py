@@ -21,9 +21,15 @@ GROUP_BYTES: Final = 16 * 1024 * 1024
 """A group of rows is written when it has that many, or when its records have that many bytes."""
 
 TIMES: Final = frozenset({"at", "judged", "now"})
-BESIDE: Final = {"hash": "string", "guard": "string", "code": "string", "took_ns": "int64", "note": "json"}
-"""Columns that are no fields of a decision, which come first: its hash, the guard that determined it with its code, how
-long it took, and the rest of a record that is no decision."""
+BESIDE: Final = {
+    "hash": "string",
+    "guard": "string",
+    "code": "string",
+    "took_ns": "int64",
+    "note": "json",
+}
+"""Columns that are no fields of a decision, which come first: its hash, the guard that determined
+it with its code, how long it took, and the rest of a record that is no decision."""
 
 _PLAIN: Final = {str: "string", int: "int64", bool: "bool"}
 _FIELDS: Final = msgspec.structs.fields(Entry)
@@ -36,7 +42,8 @@ class NoParquet(Exception):
 
 
 def said_of(found: Found) -> bytes:
-    """A record as JSON: its body as it was hashed, and last what stands apart of it, as `kept`, the same way."""
+    """A record as JSON: its body as it was hashed, and last what stands apart of it, as `kept`, the
+    same way."""
     line = found.line
     return line.body if not line.kept else line.body[:-1] + KEPT + line.kept.rstrip(b" ") + b"}"
 
@@ -56,7 +63,8 @@ def write_jsonl(records: Iterable[Found], sink: BinaryIO) -> int:
 
 
 def columns() -> dict[str, str]:
-    """The columns of an exported table, and the type of each: `string`, `int64`, `bool`, `time` or `json`."""
+    """The columns of an exported table, and the type of each: `string`, `int64`, `bool`, `time` or
+    `json`."""
     return {**BESIDE, **{field.encode_name: _type_of(field) for field in _FIELDS}}
 
 
@@ -84,7 +92,8 @@ _apart: Final = typed.reader(_Apart).decode
 
 
 def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:
-    """Write records as a Parquet file, a group of rows at a time; gives how many. Raises `NoParquet`."""
+    """Write records as a Parquet file, a group of rows at a time; gives how many. Raises
+    `NoParquet`."""
     try:
         pa: Any = import_module("pyarrow")
         pq: Any = import_module("pyarrow.parquet")
@@ -119,7 +128,8 @@ def _groups(records: Iterable[Found]) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _clean(kind: str, values: Sequence[Any]) -> list[Any]:
-    """The values of a column; what a record does not say is `None`, and so is a number that no column holds."""
+    """The values of a column; what a record does not say is `None`, and so is a number that no
+    column holds."""
     if kind == "json":
         return [bytes(value) if value else None for value in values]
     if kind == "time":
@@ -130,7 +140,8 @@ def _clean(kind: str, values: Sequence[Any]) -> list[Any]:
 
 
 def row_of(found: Found) -> tuple[Any, ...]:
-    """A record as a row, in the order of the columns; what is nested is the text that the record has."""
+    """A record as a row, in the order of the columns; what is nested is the text that the record
+    has."""
     line = found.line
     if not found.is_decision:
         return _noted(found)
@@ -173,4 +184,11 @@ def _noted(found: Found) -> tuple[Any, ...]:
             "policy": str(data["policy"]) if "policy" in data else None,
         }
     note = msgspec.json.encode(data, order="deterministic")
-    return (found.line.hash, None, None, found.line.took_ns, note, *[row.get(field.encode_name) for field in _FIELDS])
+    return (
+        found.line.hash,
+        None,
+        None,
+        found.line.took_ns,
+        note,
+        *[row.get(field.encode_name) for field in _FIELDS],
+    )

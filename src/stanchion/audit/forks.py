@@ -15,8 +15,8 @@ class Forks(Protocol):
 
 
 _known: set[ref[Forks]] = set()
-"""Those who are told, each as long as somebody else keeps it. Every run is one of them: a set that lets go of them by
-itself is several times as quick as a `WeakSet`."""
+"""Those who are told, each as long as somebody else keeps it. Every run is one of them: a set that
+lets go of them by itself is several times as quick as a `WeakSet`."""
 _forks = 0
 
 

@@ -12,7 +12,9 @@ import msgspec
 from stanchion import typed
 from stanchion.audit.layout import HEAD, HEAD_NEW
 
-_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS: Final = (
+    os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
 _sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
@@ -26,14 +28,18 @@ class Head(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     hash: str
     closed: bool = msgspec.field(default=False)
     since: int | None = None
-    """With which record the epoch began in which its record was written, where records bear macs."""
+    """With which record the epoch began in which its record was written, where records bear
+    macs."""
     seal: str = ""
 
     @property
     def text(self) -> str:
         """What its seal is made of."""
         since = "" if self.since is None else f":{self.since}"
-        return f"head:{self.chain}:{self.segment}:{self.offset}:{self.seq}:{self.hash}:{int(self.closed)}{since}"
+        return (
+            f"head:{self.chain}:{self.segment}:{self.offset}:{self.seq}:{self.hash}:"
+            f"{int(self.closed)}{since}"
+        )
 
 
 def read_head(chain: Path) -> Head | None:
@@ -48,15 +54,19 @@ def write_head(chain: Path, head: Head, seal: Callable[[str], str] | None) -> No
     """Put a head in the place of the one before, at once or not at all."""
     if seal is not None:
         head = msgspec.structs.replace(head, seal=seal(head.text))
-    # `closed` is always said: who reads the file should not have to know what it is where it is missing.
-    body = msgspec.json.encode({**msgspec.to_builtins(head), "closed": head.closed}, order="deterministic")
+    # `closed` is always said: who reads the file should not have to know what it is where it is
+    # missing.
+    body = msgspec.json.encode(
+        {**msgspec.to_builtins(head), "closed": head.closed}, order="deterministic"
+    )
     new = chain / HEAD_NEW
     write_private(new, body + b"\n")
     os.replace(new, chain / HEAD)
 
 
 def write_private(path: Path, data: bytes, new: bool = False) -> None:
-    """Write a small file that only its owner can read, and bring it to the disk; a `new` one in the place of none."""
+    """Write a small file that only its owner can read, and bring it to the disk; a `new` one in the
+    place of none."""
     file = os.open(path, _FLAGS | (os.O_EXCL if new else 0), 0o600)
     with open(file, "wb", buffering=0) as out:
         out.write(data)

@@ -26,8 +26,8 @@ MEMORY: Final = "0" * 16
 class Start(NamedTuple):
     """A run as its first record tells it: who, when, under which policy, and where that came from.
 
-    `began` is when it really began, where it only goes on under another policy. `tools` is the digest of the
-    definitions of tools, where the policy's hash is that of its file and of these.
+    `began` is when it really began, where it only goes on under another policy. `tools` is the
+    digest of the definitions of tools, where the policy's hash is that of its file and of these.
     """
 
     info: RunInfo
@@ -41,8 +41,8 @@ class Start(NamedTuple):
 
 
 class Finish(NamedTuple):
-    """How a run ended, how often what was decided, what it had produced, oldest first, which guards had flagged it, and
-    how many strikes each had given."""
+    """How a run ended, how often what was decided, what it had produced, oldest first, which guards
+    had flagged it, and how many strikes each had given."""
 
     info: RunInfo
     at: int
@@ -69,7 +69,8 @@ class Fact(NamedTuple):
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False):
-    """A record as it is kept: its bytes, their hash, how long the decision took, and what stands apart of it."""
+    """A record as it is kept: its bytes, their hash, how long the decision took, and what stands
+    apart of it."""
 
     body: bytes
     hash: str
@@ -97,8 +98,8 @@ class Journal(Protocol):
         notes: tuple[str, ...] = (),
         hide: tuple[Patch, ...] = (),
     ) -> int:
-        """Write one decision down, content redacted by `hide` as well; gives a mark by which `sync` knows the
-        record."""
+        """Write one decision down, content redacted by `hide` as well; gives a mark by which `sync`
+        knows the record."""
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins, or goes on under another policy."""
@@ -117,7 +118,8 @@ class Journal(Protocol):
         """Find out whether records can be written again; raises `AuditLost` where they cannot."""
 
     def sync(self, mark: int) -> None:
-        """Wait until the record with that mark, and all before it, would outlive a power failure."""
+        """Wait until the record with that mark, and all before it, would outlive a power
+        failure."""
 
     def close(self) -> None:
         """Let go of files."""
@@ -143,7 +145,9 @@ def begun(start: Start, prev: str, seq: int, chain: str) -> Parts:
     )
 
 
-def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT) -> Parts:
+def ended(
+    finish: Finish, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT
+) -> Parts:
     """The record of a run's end."""
     info = finish.info
     produced, left_out = notes.fitting(finish.produced, redact)
@@ -197,7 +201,8 @@ def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact, salt: str 
 
 
 class MemoryJournal:
-    """Keeps the newest decisions in memory, and the newest facts; older ones leave at the other end and are counted.
+    """Keeps the newest decisions in memory, and the newest facts; older ones leave at the other end
+    and are counted.
 
     Nothing is left of it after the process, so beginnings and ends of runs are not worth a place.
     """
@@ -236,7 +241,9 @@ class MemoryJournal:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
             written, head = self._end
-            parts = encode(entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide))
+            parts = encode(
+                entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide)
+            )
             head = self._sha256(parts.body).hexdigest()
             self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
             self._end = (written + 1, head)
@@ -250,7 +257,9 @@ class MemoryJournal:
 
     def tell(self, fact: Fact) -> None:
         """Keep a fact."""
-        self._facts.append(fact._replace(why=self._redact(fact.why), data=self._redact(dict(fact.data))))
+        self._facts.append(
+            fact._replace(why=self._redact(fact.why), data=self._redact(dict(fact.data)))
+        )
 
     def facts(self) -> tuple[Fact, ...]:
         """The facts still here, oldest first."""

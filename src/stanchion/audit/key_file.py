@@ -10,8 +10,8 @@ from stanchion.audit.ratchet import RatchetKey, content
 
 
 def load_key(path: Path) -> Key:
-    """Read a key file: a ratcheting key, at least 32 bytes as they are or as hexadecimal digits, or an Ed25519 private
-    key as PEM."""
+    """Read a key file: a ratcheting key, at least 32 bytes as they are or as hexadecimal digits, or
+    an Ed25519 private key as PEM."""
     data = content(path)
     if data.startswith(b"-----BEGIN"):
         return _pair(path, data)
@@ -30,11 +30,15 @@ def _pair(path: Path, data: bytes) -> Key:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
     except ImportError:
-        raise TrailError(f"the audit key `{path}` needs a package: install the extra `signing`") from None
+        raise TrailError(
+            f"the audit key `{path}` needs a package: install the extra `signing`"
+        ) from None
     try:
         private = load_pem_private_key(data, None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise TrailError(f"the audit key `{path}` cannot be used: {error}") from None
     if not isinstance(private, Ed25519PrivateKey):
-        raise TrailError(f"the audit key `{path}` is not an Ed25519 private key: make one with `openssl genpkey`")
+        raise TrailError(
+            f"the audit key `{path}` is not an Ed25519 private key: make one with `openssl genpkey`"
+        )
     return PairKey(private)

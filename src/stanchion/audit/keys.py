@@ -1,4 +1,5 @@
-"""Keys of a trail: a ratcheting key, a shared secret, or an Ed25519 pair whose public half only verifies."""
+"""Keys of a trail: a ratcheting key, a shared secret, or an Ed25519 pair whose public half only
+verifies."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 
 
 class Epoch(NamedTuple):
-    """What one process has of a key, from a record of a chain on: how that record names it, the key of the record's
-    mac, and what seals heads and checkpoints. The name is empty where records bear no macs."""
+    """What one process has of a key, from a record of a chain on: how that record names it, the key
+    of the record's mac, and what seals heads and checkpoints. The name is empty where records bear
+    no macs."""
 
     name: str
     first: bytes
@@ -33,14 +35,16 @@ class Key(Protocol):
     """Seals a trail, an epoch at a time, and tells what it can of what was sealed before."""
 
     def begin(self, chain: str, seq: int) -> Epoch:
-        """Begin an epoch with the record of that number; `OSError` where the key cannot be renewed."""
+        """Begin an epoch with the record of that number; `OSError` where the key cannot be
+        renewed."""
 
     def fits(self, seal: str, text: str) -> bool | None:
-        """Whether a seal is this key's, for that text; `None` where it is, but an earlier epoch's, which nobody here
-        can check any more."""
+        """Whether a seal is this key's, for that text; `None` where it is, but an earlier epoch's,
+        which nobody here can check any more."""
 
     def again(self, chain: str, seq: int) -> bytes | None:
-        """The key of the mac with which an earlier epoch began; `None` where that is forgotten, or there was none."""
+        """The key of the mac with which an earlier epoch began; `None` where that is forgotten, or
+        there was none."""
 
 
 class SharedKey:
@@ -48,7 +52,9 @@ class SharedKey:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < LEAST:
-            raise ValueError(f"a key of {len(secret)} bytes is too short: give at least {LEAST} random bytes")
+            raise ValueError(
+                f"a key of {len(secret)} bytes is too short: give at least {LEAST} random bytes"
+            )
         if not any(secret):
             raise ValueError("it is all zeros, which anybody could guess: use random bytes")
         self._secret = secret
@@ -72,7 +78,8 @@ class SharedKey:
 
 
 class PairKey:
-    """Ed25519: the writer has the private key, and whoever verifies needs the public one alone. Single records bear no
+    """Ed25519: the writer has the private key, and whoever verifies needs the public one alone.
+    Single records bear no
     mark: heads and checkpoints are signed."""
 
     def __init__(self, private: Any) -> None:
@@ -80,7 +87,9 @@ class PairKey:
 
         self._private = private
         self._public = private.public_key()
-        self._prefix = f"{ED25519}:{key_id(self._public.public_bytes(Encoding.Raw, PublicFormat.Raw))}:"
+        self._prefix = (
+            f"{ED25519}:{key_id(self._public.public_bytes(Encoding.Raw, PublicFormat.Raw))}:"
+        )
 
     def begin(self, chain: str, seq: int) -> Epoch:
         """Begin to seal; the key is the same at all times."""

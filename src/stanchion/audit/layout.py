@@ -1,4 +1,5 @@
-"""Where a trail keeps what: chains, their segments, and the folder in which state is kept by default."""
+"""Where a trail keeps what: chains, their segments, and the folder in which state is kept by
+default."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def state_folder(environ: Mapping[str, str]) -> Path:
     if not folder:
         folder = user_state()
     if not Path(folder).is_absolute():
-        raise OSError(f"the state folder `{folder}` is not an absolute path: set {STATE_DIR} to one")
+        raise OSError(
+            f"the state folder `{folder}` is not an absolute path: set {STATE_DIR} to one"
+        )
     return Path(folder)
 
 
@@ -36,14 +39,19 @@ def chains(trail: Path) -> list[str]:
     """The chains of a trail, sorted by name; none where there is no such folder."""
     try:
         with os.scandir(trail) as entries:
-            found = [e.name for e in entries if CHAIN.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
+            found = [
+                e.name
+                for e in entries
+                if CHAIN.fullmatch(e.name) and e.is_dir(follow_symlinks=False)
+            ]
             return sorted(found)
     except FileNotFoundError:
         return []
 
 
 def refuse_former(trail: Path) -> None:
-    """Raise `TrailError` for a trail in a format that is not written any more, or by the project's former name."""
+    """Raise `TrailError` for a trail in a format that is not written any more, or by the project's
+    former name."""
     for name in chains(trail)[:1]:
         for number in segments(trail / name)[:1]:
             with segment_file(trail / name, number).open("rb") as file:
@@ -56,7 +64,11 @@ def refuse_former(trail: Path) -> None:
 def segments(chain: Path) -> list[int]:
     """The numbers of a chain's segments, in order."""
     with os.scandir(chain) as entries:
-        found = [SEGMENT.fullmatch(entry.name) for entry in entries if entry.is_file(follow_symlinks=False)]
+        found = [
+            SEGMENT.fullmatch(entry.name)
+            for entry in entries
+            if entry.is_file(follow_symlinks=False)
+        ]
     return sorted(int(match[1]) for match in found if match is not None)
 
 

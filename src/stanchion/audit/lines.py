@@ -15,16 +15,16 @@ _BEFORE: Final = regex(
 
 KEPT: Final = b',"kept":'
 _HELD: Final = regex(rb',"holds":"[0-9a-f]{64}"\}(?=,"kept":)')
-"""How a body ends that something is kept apart from: it has no other field of that name, and in its texts quotes are
-escaped."""
+"""How a body ends that something is kept apart from: it has no other field of that name, and in its
+texts quotes are escaped."""
 
 ERASED: Final = b"null"
 
 
 class Line(NamedTuple):
-    """One line: the body's hash as written beside it, how long it took, its seal if it has one, the body, its mac if it
-    has one, and what is kept apart from it: empty where there is nothing, `null` with spaces behind it where it was
-    erased."""
+    """One line: the body's hash as written beside it, how long it took, its seal if it has one, the
+    body, its mac if it has one, and what is kept apart from it: empty where there is nothing,
+    `null` with spaces behind it where it was erased."""
 
     hash: str
     took_ns: int
@@ -35,7 +35,8 @@ class Line(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether the hash is that of the body, and the body holds what is kept apart, as far as that is there."""
+        """Whether the hash is that of the body, and the body holds what is kept apart, as far as
+        that is there."""
         if sha256(self.body).hexdigest() != self.hash:
             return False
         if not self.kept or is_blank(self.kept):
@@ -48,16 +49,27 @@ def is_blank(kept: bytes) -> bool:
     return kept.rstrip(b" ") == ERASED
 
 
-def line_of(body: bytes, digest: str, took_ns: int, mac: str = "", seal: str = "", kept: bytes = b"") -> bytes:
-    """A record as a line of its segment; `kept` is what stands behind the body, outside its hash."""
+def line_of(
+    body: bytes, digest: str, took_ns: int, mac: str = "", seal: str = "", kept: bytes = b""
+) -> bytes:
+    """A record as a line of its segment; `kept` is what stands behind the body, outside its
+    hash."""
     proof = b',"mac":"%b"' % mac.encode() if mac else b""
     sealed = b',"seal":"%b"' % seal.encode() if seal else b""
     apart = KEPT + kept if kept else b""
-    return b'{"hash":"%b"%b,"took":%d%b,"body":%b%b}\n' % (digest.encode(), proof, took_ns, sealed, body, apart)
+    return b'{"hash":"%b"%b,"took":%d%b,"body":%b%b}\n' % (
+        digest.encode(),
+        proof,
+        took_ns,
+        sealed,
+        body,
+        apart,
+    )
 
 
 def parse_line(line: bytes) -> Line | None:
-    """A line without its line feed, taken apart; `None` where it is no line of a segment, or no text."""
+    """A line without its line feed, taken apart; `None` where it is no line of a segment, or no
+    text."""
     return taken_apart(line) if is_text(line) else None
 
 
@@ -80,7 +92,9 @@ def taken_apart(line: bytes) -> Line | None:
     if line[ends - 1 : ends] != b"}":
         return None
     kept = b"" if held is None else line[ends + len(KEPT) : -1]
-    return Line(digest.decode(), int(took), _text(seal), line[before.end() : ends], _text(mac), kept)
+    return Line(
+        digest.decode(), int(took), _text(seal), line[before.end() : ends], _text(mac), kept
+    )
 
 
 def _text(found: bytes | None) -> str:

@@ -1,7 +1,8 @@
-"""Checking manifests: which fields were changed since one was written, and which files that it names.
+"""Checking manifests: which fields were changed since one was written, and which files that it
+names.
 
-This file knows the format and imports nothing of Stanchion, so that it finds what the writer would overlook. It can be
-copied and used with Python alone.
+This file knows the format and imports nothing of Stanchion, so that it finds what the writer would
+overlook. It can be copied and used with Python alone.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-FILES = {"jsonl_log": "jsonl_log_hash", "csv_features": "csv_features_hash", "recording": "recording_hash"}
-"""Files that a manifest names under `outputs`, each with where its hash stands under `checksums`."""
+FILES = {
+    "jsonl_log": "jsonl_log_hash",
+    "csv_features": "csv_features_hash",
+    "recording": "recording_hash",
+}
+"""Files that a manifest names under `outputs`, each with where its hash stands under
+`checksums`."""
 LARGEST = 16 << 20
 BLOCK = 1 << 20
 
@@ -76,7 +82,8 @@ def hash_faults(manifest: Mapping[str, Any]) -> list[Wrong]:
 
 
 def compared(manifest: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Wrong]:
-    """The fields whose hashes are not those that are known of them; of a manifest without its hashes."""
+    """The fields whose hashes are not those that are known of them; of a manifest without its
+    hashes."""
     now = dict(_fields(manifest, ()))
     for place, value in now.items():
         if place not in known:
@@ -90,7 +97,11 @@ def compared(manifest: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[
 
 def without_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest without its hashes."""
-    return {name: value for name, value in manifest.items() if name not in ("field_hashes", "manifest_hash")}
+    return {
+        name: value
+        for name, value in manifest.items()
+        if name not in ("field_hashes", "manifest_hash")
+    }
 
 
 def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[Wrong]:
@@ -102,7 +113,9 @@ def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[Wrong]:
         if path is None and known is None:
             continue
         if not isinstance(path, str) or not isinstance(known, str):
-            found.append(Wrong(f"checksums.{beside}", f"`outputs.{name}` and its hash do not stand together"))
+            found.append(
+                Wrong(f"checksums.{beside}", f"`outputs.{name}` and its hash do not stand together")
+            )
             continue
         why = _strays(path) or _unlike(Path(folder) / path, known)
         if why:
@@ -111,7 +124,8 @@ def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[Wrong]:
 
 
 def _strays(path: str) -> str:
-    """Whether a name leads out of the folder of the manifest: whoever wrote it could have anything read."""
+    """Whether a name leads out of the folder of the manifest: whoever wrote it could have anything
+    read."""
     strays = not path or "\0" in path or Path(path).is_absolute() or ".." in Path(path).parts
     return "is not in the folder of the manifest" if strays else ""
 

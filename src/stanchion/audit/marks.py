@@ -1,4 +1,5 @@
-"""Marks of records on their way to the disk: who waits for one is told that it got there, or why it did not."""
+"""Marks of records on their way to the disk: who waits for one is told that it got there, or why it
+did not."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from stanchion.locks import Condition
 
 
 class Marks:
-    """How many records of a trail are on the disk, and which of them are lost. Records are numbered as they come."""
+    """How many records of a trail are on the disk, and which of them are lost. Records are numbered
+    as they come."""
 
     def __init__(self, synced: int) -> None:
         self._done = Condition()
@@ -33,14 +35,16 @@ class Marks:
             self._done.notify_all()
 
     def end(self, mark: int, why: str = "") -> None:
-        """No more records come: those up to that mark are on the disk or, with a reason, will not get there."""
+        """No more records come: those up to that mark are on the disk or, with a reason, will not
+        get there."""
         if why:
             self.lost(mark, why)
         else:
             self.reached(mark)
 
     def wait(self, mark: int, wait_s: float, hurry: Callable[[], None]) -> None:
-        """Wait until a record is on the disk, after asking for it; raises `AuditLost` where it does not get there."""
+        """Wait until a record is on the disk, after asking for it; raises `AuditLost` where it does
+        not get there."""
         with self._done:
             if self._synced < mark:
                 hurry()

@@ -1,4 +1,5 @@
-"""Whose words are meant where something is erased: judged on records, on pieces of them, and on what is no record."""
+"""Whose words are meant where something is erased: judged on records, on pieces of them, and on
+what is no record."""
 
 from __future__ import annotations
 
@@ -16,18 +17,22 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import json_safe
 
 FEWEST: Final = 3
-"""How many bytes of a text, at least, the end of a torn record has to have of it to be taken for its beginning."""
+"""How many bytes of a text, at least, the end of a torn record has to have of it to be taken for
+its beginning."""
 
 USUAL: Final = {"run": "", "agent": "", "task": "", "tenant": "default"}
 """What a whole body has in the fields that it leaves out."""
 
-_VALUES: Final = {name: regex(rb'"%b":(?:\{"id":)?"((?:[^"\\]|\\.)*)("?)' % name.encode(), re.DOTALL) for name in USUAL}
+_VALUES: Final = {
+    name: regex(rb'"%b":(?:\{"id":)?"((?:[^"\\]|\\.)*)("?)' % name.encode(), re.DOTALL)
+    for name in USUAL
+}
 """The values of a field wherever it stands; without the quote behind it one is torn."""
 
 
 class Meant(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose words are erased: those of runs, of agents, on tasks, of tenants, or records that hold a text. Given
-    several, a record has to fit all of them."""
+    """Whose words are erased: those of runs, of agents, on tasks, of tenants, or records that hold
+    a text. Given several, a record has to fit all of them."""
 
     run: Names | None = None
     agent: Names | None = None
@@ -46,12 +51,18 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
     def has(self, found: Found) -> bool:
         """Whether a record is meant, and says anything."""
         stub = found.stub
-        return self.is_said(found) and self.is_of(stub.run_id, agent_of(stub), task_of(stub), stub.tenant)
+        return self.is_said(found) and self.is_of(
+            stub.run_id, agent_of(stub), task_of(stub), stub.tenant
+        )
 
     def is_said(self, found: Found) -> bool:
         """Whether a record says anything, and the text that is meant, whoever it is of."""
         kept = found.line.kept
-        return bool(kept) and not is_blank(kept) and (self.containing is None or spelled(self.containing) in kept)
+        return (
+            bool(kept)
+            and not is_blank(kept)
+            and (self.containing is None or spelled(self.containing) in kept)
+        )
 
     def is_of(self, run: str, agent: str, task: str, tenant: str) -> bool:
         """Whether something is of whom is meant."""
@@ -63,11 +74,15 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def may_be_in(self, torn: bytes) -> bool:
-        """Whether something that is meant may be in the beginning of a record, all that there is of it."""
-        return self.may_be_of(torn) and (self.containing is None or _begins(spelled(self.containing), torn))
+        """Whether something that is meant may be in the beginning of a record, all that there is of
+        it."""
+        return self.may_be_of(torn) and (
+            self.containing is None or _begins(spelled(self.containing), torn)
+        )
 
     def may_be_of(self, damaged: bytes) -> bool:
-        """Whether bytes that were a record may be of whom is meant: what they do not tell counts as that."""
+        """Whether bytes that were a record may be of whom is meant: what they do not tell counts as
+        that."""
         whole = damaged.startswith(b'{"hash":"') and KEPT in damaged
         for name, wanted in self.named.items():
             values = list(_read(name, damaged))
@@ -81,10 +96,17 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         found = found_at(line)
         if found is not None:
             return self.has(found)
-        if self.containing is not None and spelled(self.containing) not in line and _plain(self.containing) not in line:
+        if (
+            self.containing is not None
+            and spelled(self.containing) not in line
+            and _plain(self.containing) not in line
+        ):
             return False
         each = self.named.items()
-        return all(any(value in wanted for value in _read(name, line) if value is not None) for name, wanted in each)
+        return all(
+            any(value in wanted for value in _read(name, line) if value is not None)
+            for name, wanted in each
+        )
 
 
 def task_of(stub: Stub) -> str:

@@ -50,11 +50,13 @@ class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     began: int = 0
     """When the run began, where this is not its beginning."""
     tools: str = ""
-    """The digest of the tools' definitions, where the policy's hash is that of its file and of these."""
+    """The digest of the tools' definitions, where the policy's hash is that of its file and of
+    these."""
 
 
 class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A run ends: why, how often what was decided, what it had produced so far, and what guards had marked."""
+    """A run ends: why, how often what was decided, what it had produced so far, and what guards had
+    marked."""
 
     run: str
     tenant: str = "default"
@@ -70,7 +72,8 @@ class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """Something that is no decision about an event: a state that changed, a ticket that was answered, an undo."""
+    """Something that is no decision about an event: a state that changed, a ticket that was
+    answered, an undo."""
 
     what: str
     about: str = ""
@@ -82,16 +85,19 @@ class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Opened(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A process goes on with a chain: what of it it does not vouch for, and what it wrote itself and finds no more."""
+    """A process goes on with a chain: what of it it does not vouch for, and what it wrote itself
+    and finds no more."""
 
     cut: int
     unfit: tuple[str, ...]
     pid: int
     epoch: str = ""
     found: tuple[int, int, str] | None = None
-    """The first and last record behind the head that it could not check, and the hash of the last."""
+    """The first and last record behind the head that it could not check, and the hash of the
+    last."""
     lost: tuple[tuple[str, int, str, str], ...] = ()
-    """Chains that it wrote and that were taken from under it: chain, last record, its hash, what was seen."""
+    """Chains that it wrote and that were taken from under it: chain, last record, its hash, what
+    was seen."""
 
 
 class Segment(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
@@ -108,14 +114,16 @@ class Checkpoint(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Retired(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """Segments that retention removes: number, first and last record, hash before the first and of the last."""
+    """Segments that retention removes: number, first and last record, hash before the first and of
+    the last."""
 
     segments: tuple[tuple[int, int, int, str, str], ...]
     why: str = ""
 
 
 class Erased(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """What was said in some records is erased: their numbers by chain, from the first to the last of each row."""
+    """What was said in some records is erased: their numbers by chain, from the first to the last
+    of each row."""
 
     records: dict[str, tuple[tuple[int, int], ...]]
     why: str = ""
@@ -139,7 +147,9 @@ def encode_note(note: Note, salt: str = NO_SALT) -> Parts:
     try:
         return _parts(note, salt)
     except (UnicodeEncodeError, TypeError):
-        return _parts(typed.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)), salt)
+        return _parts(
+            typed.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)), salt
+        )
 
 
 def _parts(note: Note, salt: str) -> Parts:
@@ -163,11 +173,14 @@ def note_from(body: bytes, kept: bytes, kind: type[N]) -> N:
         return msgspec.structs.replace(note, why=GONE) if gone else note
     apart = msgspec.json.decode(kept)
     produced = {"produced": tuple(apart["produced"])} if "produced" in apart else {}
-    return msgspec.structs.replace(note, **{name: apart[name] for name in APART if name in apart} | produced)
+    return msgspec.structs.replace(
+        note, **{name: apart[name] for name in APART if name in apart} | produced
+    )
 
 
 def fitting(produced: tuple[Any, ...], redact: Redact = masked) -> tuple[tuple[Any, ...], int]:
-    """The newest of what a run produced, redacted, as much as an end keeps, and how many are left out."""
+    """The newest of what a run produced, redacted, as much as an end keeps, and how many are left
+    out."""
     kept: list[Any] = []
     size = 0
     for one in reversed(produced):

@@ -19,7 +19,8 @@ _lock = Lock()
 
 
 def shared(name: Hashable, make: Callable[[], T]) -> T:
-    """The trail that is open under a name in this process, used once more; made where there is none."""
+    """The trail that is open under a name in this process, used once more; made where there is
+    none."""
     with _lock:
         known: Any = _trails.get(name)
         if known is None or not known.shared():
@@ -34,8 +35,12 @@ def open_trail(
     keep: Keep = Keep(),  # noqa: B008 - a frozen value
     clock: Callable[[], int] = wall_ms,
 ) -> Trail:
-    """The trail in a folder; made where there is none. Whoever opens it closes it, and the last one ends its chain."""
-    return shared((folder.absolute(), key_file, keep), lambda: Trail(folder, options_of(key_file, keep), clock))
+    """The trail in a folder; made where there is none. Whoever opens it closes it, and the last one
+    ends its chain."""
+    return shared(
+        (folder.absolute(), key_file, keep),
+        lambda: Trail(folder, options_of(key_file, keep), clock),
+    )
 
 
 def options_of(key_file: Path | None, keep: Keep) -> Options:

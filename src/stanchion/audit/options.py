@@ -11,10 +11,12 @@ from stanchion.audit.retention import Keep
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How a trail is kept. `key` seals it; `keep` says what retention leaves; the rest has good defaults.
+    """How a trail is kept. `key` seals it; `keep` says what retention leaves; the rest has good
+    defaults.
 
-    `queue_bytes` is how much may wait for the disk: above it actions are refused, and above twice as much what came
-    of them is, too. `wait_s` is how long an action of high risk waits for the disk before it is refused.
+    `queue_bytes` is how much may wait for the disk: above it actions are refused, and above twice
+    as much what came of them is, too. `wait_s` is how long an action of high risk waits for the
+    disk before it is refused.
     """
 
     key: Key | None = None

@@ -1,4 +1,5 @@
-"""The file that is being written: bytes put there are in the system's hands at once, and outlive the process."""
+"""The file that is being written: bytes put there are in the system's hands at once, and outlive
+the process."""
 
 from __future__ import annotations
 
@@ -7,11 +8,18 @@ import os
 from pathlib import Path
 from typing import Final
 
-_OPEN: Final = os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_OPEN: Final = (
+    os.O_CREAT
+    | os.O_WRONLY
+    | os.O_APPEND
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 def _longest() -> float:
-    """How long a file of this process may get; without an end where the system knows no such limit."""
+    """How long a file of this process may get; without an end where the system knows no such
+    limit."""
     if os.name == "nt":
         return float("inf")
     import resource
@@ -21,7 +29,8 @@ def _longest() -> float:
 
 
 class Pages:
-    """A file open for appending, written line by line. `file` is its descriptor, `inode` which file it is.
+    """A file open for appending, written line by line. `file` is its descriptor, `inode` which file
+    it is.
 
     It is not mapped into memory: somebody who cuts a mapped file off kills whoever writes to it.
     """
@@ -33,10 +42,12 @@ class Pages:
         self._unsure = False
 
     def put(self, offset: int, line: bytes) -> None:
-        """Put a line behind what is written; all of it or, raising `OSError`, nothing that lasts."""
+        """Put a line behind what is written; all of it or, raising `OSError`, nothing that
+        lasts."""
         if self._unsure:
             self.cut(offset)
-        # A signal may come right behind the system's call: until the caller has counted the line, it can be taken back.
+        # A signal may come right behind the system's call: until the caller has counted the line,
+        # it can be taken back.
         self._unsure = True
         done = os.write(self.file, line)
         if done != len(line):
@@ -46,12 +57,14 @@ class Pages:
         self._unsure = False
 
     def size(self, offset: int) -> int:
-        """How long the file is; a line that was interrupted behind `offset` is still to be taken back, and no part."""
+        """How long the file is; a line that was interrupted behind `offset` is still to be taken
+        back, and no part."""
         found = os.lseek(self.file, 0, os.SEEK_END)
         return offset if self._unsure and found > offset else found
 
     def cut(self, offset: int) -> None:
-        """Remove whatever stands behind; a file that is shorter stays as short as somebody made it."""
+        """Remove whatever stands behind; a file that is shorter stays as short as somebody made
+        it."""
         if os.lseek(self.file, 0, os.SEEK_END) > offset:
             os.ftruncate(self.file, offset)
         self._unsure = False

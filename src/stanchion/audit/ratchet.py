@@ -1,4 +1,5 @@
-"""The ratcheting key: replaced at every use by the next, so that one found later forges nothing that came before."""
+"""The ratcheting key: replaced at every use by the next, so that one found later forges nothing
+that came before."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ VERIFIES: Final = "verifies a trail: keep it on another machine than the one tha
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file of a ratcheting key holds: what it is for, the key it began as, how often it was replaced, and the
-    secret in hexadecimal digits."""
+    """What a file of a ratcheting key holds: what it is for, the key it began as, how often it was
+    replaced, and the secret in hexadecimal digits."""
 
     stanchion: str
     id: str
@@ -35,21 +36,26 @@ class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RatchetKey:
-    """A key file that is another one after every use. Whoever reads it can seal from then on, and nothing before."""
+    """A key file that is another one after every use. Whoever reads it can seal from then on, and
+    nothing before."""
 
     def __init__(self, path: Path) -> None:
-        # What a link names is replaced, and not the link: whoever names the file itself has the next key as well.
+        # What a link names is replaced, and not the link: whoever names the file itself has the
+        # next key as well.
         self._path = path.resolve()
         self._id = read_key(path).id
 
     def begin(self, chain: str, seq: int) -> Epoch:
-        """Use the key up, and put the next into its place, on the disk, before anything is sealed with it."""
+        """Use the key up, and put the next into its place, on the disk, before anything is sealed
+        with it."""
         with _held(self._path) as (found, replaced_by):
             secret = bytes.fromhex(found.secret)
             replaced_by(found.epoch + 1, next_secret(secret))
         name = f"{found.id}:{found.epoch}"
         sealing = seal_key(secret)
-        return Epoch(name, first_key(secret, chain, seq), lambda text: sealed(ALGORITHM, name, sealing, text))
+        return Epoch(
+            name, first_key(secret, chain, seq), lambda text: sealed(ALGORITHM, name, sealing, text)
+        )
 
     def fits(self, seal: str, text: str) -> bool | None:
         """Whether a seal names this key: what it was made with is forgotten."""
@@ -71,12 +77,16 @@ def seal_key(secret: bytes) -> bytes:
 
 
 def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
-    """Write a new ratcheting key into a file, and what verifies into another beside it; gives the other.
+    """Write a new ratcheting key into a file, and what verifies into another beside it; gives the
+    other.
 
     `TrailError` where one of them is there already, or cannot be written.
     """
     if os.name == "nt":
-        raise TrailError("this system cannot replace a key while it is locked: use a shared secret or a pair of keys")
+        raise TrailError(
+            "this system cannot replace a key while it is locked: use a shared secret or a pair of "
+            "keys"
+        )
     other = path.with_name(f"{path.name}.verify")
     if os.path.lexists(path):
         raise _there(path)
@@ -94,7 +104,9 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
     except FileExistsError as error:
         raise _there(error.filename) from None
     except OSError as error:
-        raise TrailError(f"the key `{path}` cannot be written: {error.strerror}; use another place") from None
+        raise TrailError(
+            f"the key `{path}` cannot be written: {error.strerror}; use another place"
+        ) from None
     return other
 
 
@@ -108,8 +120,9 @@ def read_key(path: Path) -> KeyFile:
 
 
 def content(path: Path) -> bytes:
-    """The bytes of a key file; `TrailError` where it cannot be read. A ratcheting key is replaced and then overwritten:
-    what was read of one that its path does not lead to any more may be nothing but zeros."""
+    """The bytes of a key file; `TrailError` where it cannot be read. A ratcheting key is replaced
+    and then overwritten: what was read of one that its path does not lead to any more may be
+    nothing but zeros."""
     try:
         while True:
             with path.open("rb", buffering=0) as file:
@@ -118,7 +131,8 @@ def content(path: Path) -> bytes:
                     return data
     except OSError as error:
         raise TrailError(
-            f"the audit key `{path}` cannot be read: {error.strerror}; give the path of a readable key file"
+            f"the audit key `{path}` cannot be read: {error.strerror}; give the path of a readable "
+            f"key file"
         ) from None
 
 
@@ -131,7 +145,8 @@ def _decoded(path: Path, data: bytes) -> KeyFile:
         raise TrailError(f"the audit key `{path}` is not a key: {make}") from None
     if found.stanchion == VERIFIES:
         raise TrailError(
-            f"the audit key `{path}` can only verify: give the file that seals, and keep this one on another machine"
+            f"the audit key `{path}` can only verify: give the file that seals, and keep this one "
+            f"on another machine"
         )
     if found.stanchion != SEALS or len(secret) != LEAST or found.epoch < 0:
         raise TrailError(f"the audit key `{path}` is not a key: {make}")
@@ -140,7 +155,8 @@ def _decoded(path: Path, data: bytes) -> KeyFile:
 
 @contextmanager
 def _held(path: Path) -> Iterator[tuple[KeyFile, Callable[[int, bytes], None]]]:
-    """A key file that no other process uses meanwhile, and what puts the next key into its place."""
+    """A key file that no other process uses meanwhile, and what puts the next key into its
+    place."""
     file = _locked(path)
     try:
         found = _decoded(path, _all(file))
@@ -150,7 +166,8 @@ def _held(path: Path) -> Iterator[tuple[KeyFile, Callable[[int, bytes], None]]]:
             write_private(new, _encoded(KeyFile(SEALS, found.id, epoch, secret.hex())))
             os.replace(new, path)
             sync_folder(path.parent)
-            # The name is another file's by now. What this one holds is not left on the disk for others to find.
+            # The name is another file's by now. What this one holds is not left on the disk for
+            # others to find.
             os.pwrite(file, bytes(os.fstat(file).st_size), 0)
             os.fsync(file)
 
@@ -160,7 +177,8 @@ def _held(path: Path) -> Iterator[tuple[KeyFile, Callable[[int, bytes], None]]]:
 
 
 def _locked(path: Path) -> int:
-    """The file that a path names, open and locked. Whoever had it may have replaced it meanwhile: then once more."""
+    """The file that a path names, open and locked. Whoever had it may have replaced it meanwhile:
+    then once more."""
     while True:
         file = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         try:

@@ -1,4 +1,5 @@
-"""Reading a trail: records forwards and backwards, by decision and by run, in memory that does not grow with it."""
+"""Reading a trail: records forwards and backwards, by decision and by run, in memory that does not
+grow with it."""
 
 from __future__ import annotations
 
@@ -29,8 +30,9 @@ Progress = Callable[[int, int], None]
 class Reader:
     """Reads the trail in a folder; needs no lock, and sees what is complete when it comes to it.
 
-    Lines that cannot be read are passed over: finding out why is for `stanchion audit verify`. `unread` has where those
-    begin that were met, as far as it is not too many: chain, segment and byte.
+    Lines that cannot be read are passed over: finding out why is for `stanchion audit verify`.
+    `unread` has where those begin that were met, as far as it is not too many: chain, segment and
+    byte.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +69,9 @@ class Reader:
     def find(self, decision: str, progress: Progress | None = None) -> Found | None:
         """The decision with that id; the newest, where several have it."""
         pattern = b'"id":' + json_safe(msgspec.json.encode(decision))
-        found = self._search(pattern, progress, lambda found: found.is_decision and found.stub.id == decision)
+        found = self._search(
+            pattern, progress, lambda found: found.is_decision and found.stub.id == decision
+        )
         return max(found, key=lambda one: one.stub.at, default=None)
 
     def at(self, chain: str, seq: int) -> Found | None:
@@ -75,10 +79,13 @@ class Reader:
         if chain not in chains(self.folder):
             return None
         hits = self._chain(chain, True, _Count(0, None), b'"seq":%d,"chain":' % seq)
-        return next((found for found in hits if (found.stub.seq, found.stub.chain) == (seq, chain)), None)
+        return next(
+            (found for found in hits if (found.stub.seq, found.stub.chain) == (seq, chain)), None
+        )
 
     def begun(self, of: Found) -> notes.Begun | None:
-        """How the run of a decision began, or last went on, before it: as its chain has it, or else another one."""
+        """How the run of a decision began, or last went on, before it: as its chain has it, or else
+        another one."""
         others = [name for name in chains(self.folder) if name != of.chain]
         for name in (of.chain, *others):
             found = self._begun(name, of)
@@ -94,10 +101,16 @@ class Reader:
         folder, own = self.folder / name, name == of.chain
         run = of.stub.run_id
         pattern = b'"run":{"id":' + json_safe(msgspec.json.encode(run))
-        for number in reversed([number for number in segments(folder) if not own or number <= of.segment]):
+        for number in reversed(
+            [number for number in segments(folder) if not own or number <= of.segment]
+        ):
             end = of.offset if own and number == of.segment else None
             for found in hits(folder, number, pattern, end):
-                if found.stub.kind == notes.RUN and found.stub.run_id == run and (own or found.stub.at <= of.stub.at):
+                if (
+                    found.stub.kind == notes.RUN
+                    and found.stub.run_id == run
+                    and (own or found.stub.at <= of.stub.at)
+                ):
                     return found
         return None
 
@@ -124,10 +137,13 @@ class Reader:
         """The decisions of a run that stand before one of them in its segment, newest first."""
         pattern = json_safe(msgspec.json.encode(of.stub.run_id))
         each = hits(self.folder / of.chain, of.segment, pattern, of.offset)
-        return (found for found in each if found.is_decision and found.stub.run_id == of.stub.run_id)
+        return (
+            found for found in each if found.is_decision and found.stub.run_id == of.stub.run_id
+        )
 
     def of_kinds(self, kinds: tuple[str, ...], progress: Progress | None = None) -> Iterator[Found]:
-        """The records of some kinds, newest first: those that are few are found without reading the others."""
+        """The records of some kinds, newest first: those that are few are found without reading the
+        others."""
         count = _Count(self.size(), progress)
         each = [self._of_kinds(name, kinds, count) for name in chains(self.folder)]
         return heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
@@ -140,13 +156,16 @@ class Reader:
             yield from each if count.silent else count.along(folder, number, True, each)
 
     def opened(self, since: Found) -> Iterator[Found]:
-        """How processes took a chain, newest first: all that came after a record, and the last one before it."""
+        """How processes took a chain, newest first: all that came after a record, and the last one
+        before it."""
         for found in self._of_kinds(since.chain, (notes.OPEN,), _Count(0, None)):
             yield found
             if (found.segment, found.offset) < (since.segment, since.offset):
                 return
 
-    def _search(self, pattern: bytes, progress: Progress | None, fits: Callable[[Found], bool]) -> Iterator[Found]:
+    def _search(
+        self, pattern: bytes, progress: Progress | None, fits: Callable[[Found], bool]
+    ) -> Iterator[Found]:
         """The newest record of each chain that holds a pattern and fits."""
         count = _Count(self.size(), progress)
         for name in chains(self.folder):
@@ -155,7 +174,9 @@ class Reader:
             if first is not None:
                 yield first
 
-    def _chain(self, name: str, newest_first: bool, count: _Count, pattern: bytes = b"") -> Iterator[Found]:
+    def _chain(
+        self, name: str, newest_first: bool, count: _Count, pattern: bytes = b""
+    ) -> Iterator[Found]:
         folder = self.folder / name
         for number in sorted(segments(folder), reverse=newest_first):
             if pattern:
@@ -177,7 +198,9 @@ class _Count:
     def silent(self) -> bool:
         return self._progress is None
 
-    def along(self, folder: Path, number: int, newest_first: bool, each: Iterator[Found]) -> Iterator[Found]:
+    def along(
+        self, folder: Path, number: int, newest_first: bool, each: Iterator[Found]
+    ) -> Iterator[Found]:
         """Pass the records of a segment on, and tell how far they are."""
         try:
             size = segment_file(folder, number).stat().st_size

@@ -1,4 +1,5 @@
-"""Rebuilding: what a decision was judged on, where its record leaves that to the run's records before it.
+"""Rebuilding: what a decision was judged on, where its record leaves that to the run's records
+before it.
 
 Those decisions are made again, one after the other: each leaves what the next was judged on.
 """
@@ -29,14 +30,18 @@ RecordId = tuple[str, int]
 
 
 class Forgotten(ValueError):
-    """A decision cannot be judged again, and why: something that it was judged on is not there any more."""
+    """A decision cannot be judged again, and why: something that it was judged on is not there any
+    more."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"it cannot be judged again: {why}")
 
 
-def args_of(reader: Reader, entry: Entry, known: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-    """The arguments of an outcome's call, which its intent has; `known` has the content of some intents."""
+def args_of(
+    reader: Reader, entry: Entry, known: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
+    """The arguments of an outcome's call, which its intent has; `known` has the content of some
+    intents."""
     if entry.kind != OUTCOME or not entry.call or "args" in entry.beside:
         return None
     if known is not None and entry.call in known:
@@ -48,14 +53,16 @@ def args_of(reader: Reader, entry: Entry, known: Mapping[str, Any] | None = None
 
 
 class Rebuilding:
-    """Rebuilds what the decisions of one run were judged on, under one policy. It remembers the last ones."""
+    """Rebuilds what the decisions of one run were judged on, under one policy. It remembers the
+    last ones."""
 
     def __init__(self, reader: Reader, policy: Policy, run: RunInfo) -> None:
         self._reader, self._policy, self._run = reader, policy, run
         self._known: dict[RecordId, tuple[Known, ...]] = {}
 
     def entry(self, found: Found) -> Entry:
-        """A decision's record with everything that it was judged on; raises `Forgotten` where that is not there."""
+        """A decision's record with everything that it was judged on; raises `Forgotten` where that
+        is not there."""
         entry = found.entry()
         if is_erased(found.line.body, found.line.kept):
             raise Forgotten("the content of its record was erased")
@@ -81,7 +88,9 @@ class Rebuilding:
             entry = one.entry()
             calls[entry.id] = entry.content
             decision = self._again(entry, said, calls)
-            said |= {name: (version, value) for name, version, value in (*entry.refused, *entry.records)}
+            said |= {
+                name: (version, value) for name, version, value in (*entry.refused, *entry.records)
+            }
             if decision is None:
                 continue
             judged = judged_on(entry, decision)
@@ -97,8 +106,11 @@ class Rebuilding:
                 why = f"it builds on record {gone.stub.seq} of its chain, whose content was erased"
             raise Forgotten(why)
 
-    def _again(self, entry: Entry, said: dict[str, tuple[int, Any]], calls: dict[str, Any]) -> Decision | None:
-        """A decision made again on what was said before; `None` where its record has too little for that."""
+    def _again(
+        self, entry: Entry, said: dict[str, tuple[int, Any]], calls: dict[str, Any]
+    ) -> Decision | None:
+        """A decision made again on what was said before; `None` where its record has too little for
+        that."""
         if not entry.policy or not self._policy.hash.startswith(entry.policy):
             return None
         own = {name: (version, value) for name, version, value in entry.records}
@@ -113,8 +125,8 @@ class Rebuilding:
 
 
 def judged_on(entry: Entry, decision: Decision) -> tuple[Known, ...] | None:
-    """The records that a decision was judged on, made again; `None` where those that its record leaves to others are
-    not the ones."""
+    """The records that a decision was judged on, made again; `None` where those that its record
+    leaves to others are not the ones."""
     own = {name for name, _, _ in entry.records}
     later = {name for name, _, _ in entry.refused}
     there = tuple(one for one in decision.inputs.records if one[1] or one[0] in later)

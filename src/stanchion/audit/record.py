@@ -29,10 +29,12 @@ LONGEST: Final = 262_144
 """How long a record may get with its content; the content of a longer one is kept as a digest."""
 
 DEFAULT: Final = "default"
-"""The tenant of a run that names none. Defaults are left out of records where they are these very objects."""
+"""The tenant of a run that names none. Defaults are left out of records where they are these very
+objects."""
 
 FINDING: Final = "$finding"
-"""The key under which an answer that is a finding stands, so that it is one again when it is read."""
+"""The key under which an answer that is a finding stands, so that it is one again when it is
+read."""
 
 USUAL_RISK: Final = "medium"
 RISKS: Final = tuple(USUAL_RISK if risk is Risk.MEDIUM else risk.name.lower() for risk in Risk)
@@ -41,7 +43,9 @@ INTENT, OUTCOME, EVENT = "intent", "outcome", "event"
 KINDS: Final = {
     **dict.fromkeys(Stage, EVENT),
     **dict.fromkeys((Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF), INTENT),
-    **dict.fromkeys((Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE), OUTCOME),
+    **dict.fromkeys(
+        (Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE), OUTCOME
+    ),
 }
 """What a record of each stage is: about to happen, what came of it, or neither."""
 
@@ -58,8 +62,8 @@ BESIDE: Final[dict[Stage, tuple[str, ...]]] = {
     Stage.HANDOFF: ("to", "duration_ms"),
     Stage.HANDOFF_DONE: ("to",),
 }
-"""The fields of an event beside its content, its identity and its tool. Arguments of a call whose intent is recorded
-stand there."""
+"""The fields of an event beside its content, its identity and its tool. Arguments of a call whose
+intent is recorded stand there."""
 
 
 class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -73,11 +77,13 @@ class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The record of one decision: what it was about, what was found, and everything it was made from.
+    """The record of one decision: what it was about, what was found, and everything it was made
+    from.
 
-    `prev` is the hash of the record before; content is as it went ahead, after redaction. `judged` is the time the
-    engine judged by, `now` the store's; both are left out where they say nothing new. `left` is the digest of those
-    records judged on that are as the run's records before it left them; they are not in `records`.
+    `prev` is the hash of the record before; content is as it went ahead, after redaction. `judged`
+    is the time the engine judged by, `now` the store's; both are left out where they say nothing
+    new. `left` is the digest of those records judged on that are as the run's records before it
+    left them; they are not in `records`.
     """
 
     v: int
@@ -140,8 +146,8 @@ UNASKED: Final = (0, True, (), (), ())
 
 
 def plain(value: Any) -> Any:
-    """What JSON does not have, from a guard or a host: a text or number of a type of its own is one all the same,
-    anything else is named by its type."""
+    """What JSON does not have, from a guard or a host: a text or number of a type of its own is one
+    all the same, anything else is named by its type."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
@@ -155,7 +161,8 @@ _encoded = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
 
 
 def canonical(value: Any) -> bytes:
-    """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked at as it is."""
+    """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked
+    at as it is."""
     body = _encoded(value)
     return body if body.isascii() and b"\x7f" not in body else json_safe(body)
 
@@ -174,8 +181,8 @@ def entry_of(
     redact: Redact = masked,
     hide: tuple[Patch, ...] = (),
 ) -> Entry:
-    """The record of a decision about a moment, placed behind the record with hash `prev`. `hide` is what guards would
-    have redacted that were no longer asked."""
+    """The record of a decision about a moment, placed behind the record with hash `prev`. `hide` is
+    what guards would have redacted that were no longer asked."""
     events = moment.events
     event = events[0]
     run = event.run
@@ -218,7 +225,9 @@ def entry_of(
         JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
         moment.late,
         moment.attempt,
-        tuple([stake._replace(value=redact(stake.value)) for stake in moment.stakes]) if moment.stakes else (),
+        tuple([stake._replace(value=redact(stake.value)) for stake in moment.stakes])
+        if moment.stakes
+        else (),
         moment.granted,
         moment.again,
         moment.settles,
@@ -230,8 +239,14 @@ def entry_of(
         inputs.taken,
         inputs.confirmed,
         _judged_on(inputs, redact),
-        tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
-        *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else UNASKED),
+        tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers])
+        if inputs.answers
+        else (),
+        *(
+            (reply.now, reply.go, reply.values, reply.actions, reply.settled)
+            if reply is not None
+            else UNASKED
+        ),
         _redacted(inputs.refused, redact) if inputs.refused else (),
         moment.lifts,
         moment.bypasses,
@@ -240,7 +255,8 @@ def entry_of(
 
 
 def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
-    """The records that were judged on; those that were not there need not be named, unless a refusal was entered into
+    """The records that were judged on; those that were not there need not be named, unless a
+    refusal was entered into
     them: then they were there, later."""
     if not inputs.records:
         return ()
@@ -254,9 +270,13 @@ def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ..
     return tuple(kept)
 
 
-def _redacted(records: Iterable[tuple[str, int, Any]], redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+def _redacted(
+    records: Iterable[tuple[str, int, Any]], redact: Redact
+) -> tuple[tuple[str, int, Any], ...]:
     """Records as they may be written down; one that has nothing to hide is the very same."""
-    return tuple([one if (value := redact(one[2])) is one[2] else (one[0], one[1], value) for one in records])
+    return tuple(
+        [one if (value := redact(one[2])) is one[2] else (one[0], one[1], value) for one in records]
+    )
 
 
 def _answer(answer: Answer, redact: Redact) -> Answer:
@@ -294,8 +314,8 @@ def _usual(kind: type[Event]) -> dict[str, Any]:
 
 
 def patched(content: Any, decision: Decision, hide: tuple[Patch, ...] = ()) -> Any:
-    """Content as it may be written down: the patches of every finding apply, whether or not the action went ahead,
-    and those of guards in shadow mode as well."""
+    """Content as it may be written down: the patches of every finding apply, whether or not the
+    action went ahead, and those of guards in shadow mode as well."""
     found = (*decision.findings, *decision.shadow)
     patches = (*[patch for finding in found for patch in (*finding.patches, *finding.hides)], *hide)
     try:
@@ -313,7 +333,8 @@ def digest_of(content: Any) -> dict[str, Any]:
 
 
 def spelled_out(value: Any) -> Any:
-    """Data as JSON has it: halves of characters are written out as `\\udc00`, and names that are no texts made ones."""
+    """Data as JSON has it: halves of characters are written out as `\\udc00`, and names that are no
+    texts made ones."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):
@@ -322,13 +343,21 @@ def spelled_out(value: Any) -> Any:
 
 
 def _name(name: Any) -> str:
-    return str(spelled_out(name)) if isinstance(name, str | int | float | None) else str(plain(name))
+    return (
+        str(spelled_out(name)) if isinstance(name, str | int | float | None) else str(plain(name))
+    )
 
 
 def _said(findings: tuple[Finding, ...], redact: Redact) -> tuple[Said, ...]:
     return tuple(
         [
-            Said(f.guard, NAMES[f.action], f.code, tuple(redact(f.args)), redact(f.text) if f.text else "")
+            Said(
+                f.guard,
+                NAMES[f.action],
+                f.code,
+                tuple(redact(f.args)),
+                redact(f.text) if f.text else "",
+            )
             for f in findings
         ]
     )

@@ -1,4 +1,5 @@
-"""Redaction before writing: values under names that promise a secret, or told in prose as one, reach no record."""
+"""Redaction before writing: values under names that promise a secret, or told in prose as one,
+reach no record."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ _NUMBERS: Final = frozenset({int, float, bool, type(None)})
 
 
 def masked(value: Any) -> Any:
-    """Data with the values under secret names masked, and secrets that its texts tell; what has none is given back as
-    it is."""
+    """Data with the values under secret names masked, and secrets that its texts tell; what has
+    none is given back as it is."""
     if type(value) is str:
         return without_told(value, MASK)
     if type(value) is dict:

@@ -1,4 +1,5 @@
-"""What may hold words outside the records of a trail: pieces that a crash left, damaged lines, and files of others."""
+"""What may hold words outside the records of a trail: pieces that a crash left, damaged lines, and
+files of others."""
 
 from __future__ import annotations
 
@@ -11,7 +12,17 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.heads import Head
-from stanchion.audit.layout import CUT, DOUBT, HEAD, HEAD_NEW, LOCK, SEGMENT, chains, segment_file, segments
+from stanchion.audit.layout import (
+    CUT,
+    DOUBT,
+    HEAD,
+    HEAD_NEW,
+    LOCK,
+    SEGMENT,
+    chains,
+    segment_file,
+    segments,
+)
 from stanchion.audit.lines import is_text
 from stanchion.audit.meant import Meant
 from stanchion.audit.reader import Reader
@@ -22,16 +33,22 @@ OWN: Final = frozenset({HEAD, HEAD_NEW, LOCK, DOUBT})
 """Files of a chain that are no segments and no pieces."""
 
 DAMAGED: Final = (
-    "a line that cannot be read, and so cannot be erased: replace the file with an intact copy and erase again, or "
-    "overwrite those bytes by hand; `stanchion audit verify` says what was done to it"
+    "a line that cannot be read, and so cannot be erased: replace the file with an intact copy and "
+    "erase again, or overwrite those bytes by hand; `stanchion audit verify` says what was done to "
+    "it"
 )
-WRITTEN: Final = "the beginning of a record that is still being written: erase again when it is complete"
+WRITTEN: Final = (
+    "the beginning of a record that is still being written: erase again when it is complete"
+)
 UNFIT: Final = (
-    "the beginning of a record in a chain that cannot be continued: `stanchion audit verify` says why; truncate the "
-    "file at that byte by hand"
+    "the beginning of a record in a chain that cannot be continued: `stanchion audit verify` says "
+    "why; truncate the file at that byte by hand"
 )
 STRANGER: Final = "not part of a trail, so it was left alone: remove it yourself"
-UNSEEN: Final = "not part of a trail, and Stanchion cannot look into it: check yourself whether it has to be removed"
+UNSEEN: Final = (
+    "not part of a trail, and Stanchion cannot look into it: check yourself whether it has to be "
+    "removed"
+)
 
 
 class Remain(msgspec.Struct, frozen=True):
@@ -61,8 +78,11 @@ def place_of(chain: str, number: int, offset: int) -> str:
 
 
 def pieces(folder: Path, meant: Meant) -> list[Path]:
-    """Files beside chains in which a crash left pieces, and in which something that is meant may be."""
-    return [path for name in chains(folder) for path in _pieces(folder / name) if _may_hold(path, meant)]
+    """Files beside chains in which a crash left pieces, and in which something that is meant may
+    be."""
+    return [
+        path for name in chains(folder) for path in _pieces(folder / name) if _may_hold(path, meant)
+    ]
 
 
 def _pieces(chain: Path) -> Iterator[Path]:
@@ -80,7 +100,9 @@ def _may_hold(path: Path, meant: Meant) -> bool:
         return not _is_head(data) and any(meant.is_in(line) for line in data.split(b"\n"))
     # What was cut off may be many lines: those behind a hole that the file system left are whole.
     *before, torn = data.split(b"\n")
-    return (bool(torn) and meant.may_be_in(torn)) or any(meant.is_in(one) or _may_be(one, meant) for one in before)
+    return (bool(torn) and meant.may_be_in(torn)) or any(
+        meant.is_in(one) or _may_be(one, meant) for one in before
+    )
 
 
 def _may_be(line: bytes, meant: Meant) -> bool:
@@ -98,7 +120,10 @@ def _is_head(data: bytes) -> bool:
 def tails(folder: Path, meant: Meant) -> list[Tail]:
     """Beginnings of records at the end of segments, in which something that is meant may be."""
     each = (
-        tail for name in chains(folder) for number in segments(folder / name) if (tail := _tail(folder, name, number))
+        tail
+        for name in chains(folder)
+        for number in segments(folder / name)
+        if (tail := _tail(folder, name, number))
     )
     return [tail for tail in each if meant.may_be_in(tail.torn)]
 
@@ -113,11 +138,15 @@ def _tail(folder: Path, name: str, number: int) -> Tail | None:
 
 def held_fast(folder: Path, meant: Meant) -> list[Remain]:
     """Beginnings of records that stayed when everything was cut off that can be."""
-    return [Remain(tail.place, WRITTEN if is_written(folder / tail.chain) else UNFIT) for tail in tails(folder, meant)]
+    return [
+        Remain(tail.place, WRITTEN if is_written(folder / tail.chain) else UNFIT)
+        for tail in tails(folder, meant)
+    ]
 
 
 def damaged(reader: Reader, meant: Meant) -> list[Remain]:
-    """Lines that a reader has met and could not read, which may be of whom is meant: what they say is not known."""
+    """Lines that a reader has met and could not read, which may be of whom is meant: what they say
+    is not known."""
     found = []
     for chain, number, offset in sorted(reader.unread):
         line = _line(segment_file(reader.folder / chain, number), offset)
@@ -136,7 +165,8 @@ def _line(path: Path, offset: int) -> bytes:
 
 
 def strangers(folder: Path, meant: Meant) -> list[Remain]:
-    """Files in the folder of a trail that are no part of it, and hold what is meant, or cannot be looked into."""
+    """Files in the folder of a trail that are no part of it, and hold what is meant, or cannot be
+    looked into."""
     found = []
     for path in _foreign(folder):
         what = _in_stranger(path, meant)
@@ -162,7 +192,8 @@ def _foreign(folder: Path) -> Iterator[Path]:
 
 
 def _in_stranger(path: Path, meant: Meant) -> str:
-    """What is to be said of a file that is no part of a trail; empty where nothing of what is meant is in it."""
+    """What is to be said of a file that is no part of a trail; empty where nothing of what is meant
+    is in it."""
     if path.is_symlink() or not path.is_file():
         return UNSEEN
     try:

@@ -1,8 +1,10 @@
-"""What a segment has said already: records that a run is judged on again and again are not written each time.
+"""What a segment has said already: records that a run is judged on again and again are not written
+each time.
 
-A decision is judged on records that the decision before it left, most of all on the history of its run. Whoever judges
-that one again has them. So a record says only their digest, and whole values from time to time: at the beginning of
-every segment, after a record that is not all that was judged, and after `AT_MOST` decisions of a run.
+A decision is judged on records that the decision before it left, most of all on the history of its
+run. Whoever judges that one again has them. So a record says only their digest, and whole values
+from time to time: at the beginning of every segment, after a record that is not all that was
+judged, and after `AT_MOST` decisions of a run.
 """
 
 from __future__ import annotations
@@ -26,12 +28,13 @@ MOST_CHANGED: Final = 1_000
 """How many calls of a run are remembered whose records are not what was judged."""
 
 POLICY_DIGITS: Final = 16
-"""How many digits of its policy's hash a decision has: its run's record has them all, and these tell which it is."""
+"""How many digits of its policy's hash a decision has: its run's record has them all, and these
+tell which it is."""
 
 
 class Brief(NamedTuple):
-    """What a record says in the place of what its segment has said: digits of its policy's hash, those records judged
-    on that are new, and the digest of the others."""
+    """What a record says in the place of what its segment has said: digits of its policy's hash,
+    those records judged on that are new, and the digest of the others."""
 
     policy: str
     records: tuple[Known, ...]
@@ -59,7 +62,8 @@ class Repeated:
         self._runs: dict[str, _Run] = {}
 
     def of(self, chain: str, number: int) -> Repeated:
-        """This, where it is what that segment of that chain has said; otherwise one that has said nothing."""
+        """This, where it is what that segment of that chain has said; otherwise one that has said
+        nothing."""
         return self if self.number == number and self.chain == chain else Repeated(chain, number)
 
     def brief(self, entry: Entry, decision: Decision) -> Brief:
@@ -76,7 +80,8 @@ class Repeated:
         return Brief(run.digits, tuple(rest), digest_of_left(known))
 
     def note(self, entry: Entry, moment: Moment, decision: Decision, whole: bool) -> None:
-        """Remember what a record has said that was written; `whole` tells that nothing of it was too long."""
+        """Remember what a record has said that was written; `whole` tells that nothing of it was
+        too long."""
         run = self._runs[entry.run]
         said = run.said
         for one in entry.records:
@@ -103,23 +108,28 @@ class Repeated:
 
 
 def _is_gone(said: dict[str, Known], decision: Decision) -> bool:
-    """Whether a record was there and is not any more: it would be found again, so nothing is taken from before."""
+    """Whether a record was there and is not any more: it would be found again, so nothing is taken
+    from before."""
     absent = [one[0] for one in decision.inputs.records if not one[1]]
     return bool(absent) and not said.keys().isdisjoint(absent)
 
 
 def _is_changed(run: _Run, entry: Entry, moment: Moment, decision: Decision) -> bool:
-    """Whether a record is not all that was judged: something in it, or in that of its call, was redacted."""
+    """Whether a record is not all that was judged: something in it, or in that of its call, was
+    redacted."""
     event: Any = moment.events[0]
     content = event.args if type(event) is ToolCall else content_of(event)
     if entry.content is not content or entry.call in run.changed:
         return True
-    if entry.beside and any(getattr(event, name) is not value for name, value in entry.beside.items()):
+    if entry.beside and any(
+        getattr(event, name) is not value for name, value in entry.beside.items()
+    ):
         return True
     # A record that has nothing to hide is the very same as that which was judged on.
     return not set(map(id, decision.inputs.records)).issuperset(map(id, entry.records))
 
 
 def digest_of_left(records: list[Known]) -> str:
-    """What names records that are as they were left. It says whether they were found again, and protects nothing."""
+    """What names records that are as they were left. It says whether they were found again, and
+    protects nothing."""
     return sha256(canonical(records)).hexdigest()[:16]

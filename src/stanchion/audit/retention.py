@@ -23,15 +23,18 @@ from stanchion.kernel.tuples import NamedTuple
 
 DAY_MS: Final = 86_400_000
 PARTS: Final = 10
-"""Into how many segments, at least, the time goes for which records are kept: as only whole segments leave, records
-stay at most that part of it longer."""
+"""Into how many segments, at least, the time goes for which records are kept: as only whole
+segments leave, records stay at most that part of it longer."""
 
-OF_ITSELF: Final = frozenset({notes.SEGMENT, notes.OPEN, notes.CHECKPOINT, notes.RETIRED, notes.ERASED})
+OF_ITSELF: Final = frozenset(
+    {notes.SEGMENT, notes.OPEN, notes.CHECKPOINT, notes.RETIRED, notes.ERASED}
+)
 """The kinds of records in which a chain tells of itself alone."""
 
 
 class Keep(msgspec.Struct, frozen=True):
-    """What stays: nothing older than `days`, and at most `size` bytes of closed segments. Without either, all."""
+    """What stays: nothing older than `days`, and at most `size` bytes of closed segments. Without
+    either, all."""
 
     days: float | None = None
     size: int | None = None
@@ -48,7 +51,8 @@ class Copier(Protocol):
     """Copies a trail elsewhere. What it does not have yet is not removed here."""
 
     def moved(self, chain: str) -> None:
-        """The head of a chain that this process writes has moved: what stands before it can be copied."""
+        """The head of a chain that this process writes has moved: what stands before it can be
+        copied."""
 
     def has(self, chain: str, seq: int) -> bool:
         """Whether all records of a chain up to that number are copied."""
@@ -58,8 +62,9 @@ class Copier(Protocol):
 
 
 class Old(NamedTuple):
-    """A segment: where it is, when its last record was written that is not about the chain itself, how long it is, and
-    what binds its ends. `is_last` is one of a chain that nobody writes: it has to be ended before it can leave."""
+    """A segment: where it is, when its last record was written that is not about the chain itself,
+    how long it is, and what binds its ends. `is_last` is one of a chain that nobody writes: it has
+    to be ended before it can leave."""
 
     chain: str
     number: int
@@ -88,10 +93,12 @@ def retire(
     lock: AbstractContextManager[object],
     copier: Copier | None = None,
 ) -> int:
-    """Remove what need not be kept, from this process's chain and from those nobody writes; gives how many segments.
+    """Remove what need not be kept, from this process's chain and from those nobody writes; gives
+    how many segments.
 
-    A segment that holds a bypass stays for good, and one that `copier` does not have yet stays for now. That others
-    leave is written down before they do; `lock` is what guards this process's chain.
+    A segment that holds a bypass stays for good, and one that `copier` does not have yet stays for
+    now. That others leave is written down before they do; `lock` is what guards this process's
+    chain.
     """
     gone = leaving(trail, keep, now, copier)
     own_gone = [old for old in gone if old.chain == own.id]
@@ -99,9 +106,11 @@ def retire(
     return _remove(own, own_gone, keep, lock) + prune(trail, others, keep, own.key, own.clock)
 
 
-def prune(trail: Path, gone: list[Old], keep: Keep, key: Key | None, clock: Callable[[], int]) -> int:
-    """Remove segments of chains that nobody writes; gives how many. Those of a chain that somebody has taken meanwhile,
-    or that is not as its writer left it, stay."""
+def prune(
+    trail: Path, gone: list[Old], keep: Keep, key: Key | None, clock: Callable[[], int]
+) -> int:
+    """Remove segments of chains that nobody writes; gives how many. Those of a chain that somebody
+    has taken meanwhile, or that is not as its writer left it, stay."""
     done = 0
     for name in sorted({old.chain for old in gone}):
         with suppress(Unfit, OSError):
@@ -123,7 +132,8 @@ def prune(trail: Path, gone: list[Old], keep: Keep, key: Key | None, clock: Call
 
 
 def is_due(trail: Path, keep: Keep, now: int) -> bool:
-    """Whether something may have to leave, as far as sizes and times of files tell: that costs next to nothing."""
+    """Whether something may have to leave, as far as sizes and times of files tell: that costs next
+    to nothing."""
     total, oldest = 0, now
     for name in chains(trail):
         with suppress(OSError):
@@ -140,7 +150,8 @@ def leaving(trail: Path, keep: Keep, now: int, copier: Copier | None = None) -> 
     found = []
     for name in chains(trail):
         folder = trail / name
-        # Another process may be at the same: what is gone meanwhile, or not ours to read, is not ours to remove.
+        # Another process may be at the same: what is gone meanwhile, or not ours to read, is not
+        # ours to remove.
         with suppress(OSError):
             *closed, last = segments(folder)
             idle = not is_written(folder) and _tells(folder, last)
@@ -177,9 +188,17 @@ def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextMana
     with lock:
         if erased:
             chain.note(
-                notes.Erased, notes.ERASED, records=erased, why="recorded before, in a segment that is removed now"
+                notes.Erased,
+                notes.ERASED,
+                records=erased,
+                why="recorded before, in a segment that is removed now",
             )
-        chain.note(notes.Retired, notes.RETIRED, segments=tuple(sorted(listed.values())), why=" or ".join(said))
+        chain.note(
+            notes.Retired,
+            notes.RETIRED,
+            segments=tuple(sorted(listed.values())),
+            why=" or ".join(said),
+        )
         position = chain.position()
     # Only what stands before a head retires anything: the head moves before a file goes.
     chain.sync()
@@ -194,7 +213,8 @@ def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextMana
 
 
 def _read(folder: Path, number: int) -> Old | None:
-    """A segment's ends; `None` where they cannot be read: what is damaged is evidence, and stays."""
+    """A segment's ends; `None` where they cannot be read: what is damaged is evidence, and
+    stays."""
     path = segment_file(folder, number)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -206,8 +226,13 @@ def _read(folder: Path, number: int) -> Old | None:
     if begin is None or end is None:
         return None
     # That it ended may be written long after what it tells.
-    told = next((found.stub.at for found in backwards(folder, number) if found.stub.kind not in OF_ITSELF), begin.at)
-    return Old(folder.name, number, min(told, end.at), size, begin.seq, end.seq, begin.prev, last.hash)
+    told = next(
+        (found.stub.at for found in backwards(folder, number) if found.stub.kind not in OF_ITSELF),
+        begin.at,
+    )
+    return Old(
+        folder.name, number, min(told, end.at), size, begin.seq, end.seq, begin.prev, last.hash
+    )
 
 
 def _ends(line: Line) -> Ends | None:
@@ -218,7 +243,8 @@ def _ends(line: Line) -> Ends | None:
 
 
 def _erased_in(chain: Chain, gone: list[Old]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """What records in some segments erase: it has to be said again when they go, as what they erase may stay."""
+    """What records in some segments erase: it has to be said again when they go, as what they erase
+    may stay."""
     rows: dict[str, set[tuple[int, int]]] = {}
     for old in gone:
         for found in of_kind(chain.folder, old.number, notes.ERASED):
@@ -228,7 +254,8 @@ def _erased_in(chain: Chain, gone: list[Old]) -> dict[str, tuple[tuple[int, int]
 
 
 def _has(folder: Path, number: int, kind: str) -> bool:
-    """Whether a segment holds a record of a kind; one that its own process has just removed does not."""
+    """Whether a segment holds a record of a kind; one that its own process has just removed does
+    not."""
     return next(of_kind(folder, number, kind), None) is not None
 
 

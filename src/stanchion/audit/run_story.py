@@ -1,4 +1,5 @@
-"""Gathering a run from records that are read backwards: one process was at it, or several at the same time."""
+"""Gathering a run from records that are read backwards: one process was at it, or several at the
+same time."""
 
 from __future__ import annotations
 
@@ -10,16 +11,18 @@ from stanchion.audit.reader import Found, Reader
 from stanchion.audit.writers import is_written
 
 OPEN, ENDED, HALTED, CANCELLED, LOST = "open", "ended", "halted", "cancelled", "lost"
-"""How a run stands. It is lost where its end was never written and nobody writes its chain any more."""
+"""How a run stands. It is lost where its end was never written and nobody writes its chain any
+more."""
 
 _CANCELLED: Final = "kernel.cancelled"
 
 
 class Gathering:
-    """A run as far as it is read: how processes ended it, and how it began or went on in each, newest first.
+    """A run as far as it is read: how processes ended it, and how it began or went on in each,
+    newest first.
 
-    A forked process goes on with its parent's run in a chain of its own, and says there when the run began. Each
-    process tells at its end what it decided itself.
+    A forked process goes on with its parent's run in a chain of its own, and says there when the
+    run began. Each process tells at its end what it decided itself.
     """
 
     def __init__(self, later: Gathering | None = None) -> None:
@@ -30,7 +33,8 @@ class Gathering:
     def takes(self, found: Found, note: notes.Begun | notes.Ended) -> bool:
         """Whether the next record is of this run, and not of an earlier one of that name."""
         if isinstance(note, notes.Begun):
-            # A process that goes on with a run says when that began. One that says nothing may be going on, too.
+            # A process that goes on with a run says when that began. One that says nothing may be
+            # going on, too.
             return not self.begun or not note.began or not self.reached or note.began >= self.since
         if not self.begun or found.stub.at == self.since:
             return found.chain not in {one.chain for one, _ in (*self.ends, *self.begun)}
@@ -44,7 +48,8 @@ class Gathering:
             self.begun.append((found, note))
 
     def first_in(self) -> dict[str, Found]:
-        """Where this run, or a later one of its name, begins in each chain: what stands before is of earlier ones."""
+        """Where this run, or a later one of its name, begins in each chain: what stands before is
+        of earlier ones."""
         return {**self._later, **{found.chain: found for found, _ in self.begun}}
 
     def has(self, found: Found) -> bool:
@@ -68,7 +73,8 @@ class Gathering:
         return min(found.stub.at for found, _ in self.begun) <= self.since
 
     def untold(self, reader: Reader) -> dict[str, Found]:
-        """The chains whose process has not told at its end what it decided, and where the run begins in each."""
+        """The chains whose process has not told at its end what it decided, and where the run
+        begins in each."""
         oldest = {found.chain: found for found, _ in self.begun}
         told = {found.chain for found, _ in self.ends}
         if oldest.keys() <= told:
@@ -76,7 +82,11 @@ class Gathering:
         for found, _ in self.ends:
             if found.chain not in oldest:
                 # Its process went on there, because the chain in which it began was taken away.
-                told |= {lost[0] for opened in reader.opened(found) for lost in opened.data().get("lost", ())}
+                told |= {
+                    lost[0]
+                    for opened in reader.opened(found)
+                    for lost in opened.data().get("lost", ())
+                }
         return {chain: found for chain, found in oldest.items() if chain not in told}
 
     def decided(self) -> dict[str, int]:
@@ -103,7 +113,8 @@ class Gathering:
 
 
 def is_alive(reader: Reader, begun: Found) -> bool:
-    """Whether the process that began a run may still be at it: nobody else has taken its chain, and it is locked."""
+    """Whether the process that began a run may still be at it: nobody else has taken its chain, and
+    it is locked."""
     folder = reader.folder / begun.chain
     head = read_head(folder)
     if head is not None and head.closed:

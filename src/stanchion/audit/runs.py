@@ -1,4 +1,5 @@
-"""Runs as a trail tells of them: who was at work, how it stands or ended, what was decided, what it produced."""
+"""Runs as a trail tells of them: who was at work, how it stands or ended, what was decided, what it
+produced."""
 
 from __future__ import annotations
 
@@ -22,21 +23,24 @@ STARTS: Final = frozenset({Stage.TOOL_CALL.value, Stage.MODEL_CALL.value})
 """Stages whose actions report what came of them."""
 
 _UNFINISHED: Final = "unfinished"
-"""Under which calls are counted that were started and never said what came of them, beside what was decided."""
+"""Under which calls are counted that were started and never said what came of them, beside what was
+decided."""
 
 NEWEST: Final = 10
 """How many of a run's decisions, and of its unfinished calls, are told one by one."""
 
 
 HELD: Final = 100
-"""How many records are looked at that are older than their run, before they are taken for those of another."""
+"""How many records are looked at that are older than their run, before they are taken for those of
+another."""
 
 
 class RunStory(msgspec.Struct, frozen=True, kw_only=True):
-    """One run. `ended` is `None` for one whose end is not written; `last` is then its newest record.
+    """One run. `ended` is `None` for one whose end is not written; `last` is then its newest
+    record.
 
-    `policy` is the hash of the policy last in force, `source` where it came from. `flagged` names the guards that have
-    flagged it, `strikes` counts those that each has given it.
+    `policy` is the hash of the policy last in force, `source` where it came from. `flagged` names
+    the guards that have flagged it, `strikes` counts those that each has given it.
     """
 
     run: RunInfo
@@ -67,7 +71,8 @@ class RunStory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
-    """One run with its newest decisions, newest first, and what it started without saying what came of it."""
+    """One run with its newest decisions, newest first, and what it started without saying what came
+    of it."""
 
     story: RunStory
     newest: tuple[Found, ...]
@@ -75,9 +80,11 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
     unfinished_count: int
 
 
-def _story(reader: Reader, run: Gathering, counted: dict[str, int], last: int, marks: Marks) -> RunStory:
-    """A run as it is told; `counted` is what those of its processes decided that have not told it themselves, `marks`
-    what guards have marked in it."""
+def _story(
+    reader: Reader, run: Gathering, counted: dict[str, int], last: int, marks: Marks
+) -> RunStory:
+    """A run as it is told; `counted` is what those of its processes decided that have not told it
+    themselves, `marks` what guards have marked in it."""
     for _, told in run.ends:
         marks.ended(told)
     newest = run.begun[0][1]
@@ -105,7 +112,9 @@ def _story(reader: Reader, run: Gathering, counted: dict[str, int], last: int, m
     )
 
 
-def newest_runs(reader: Reader, most: int | None = None, progress: Progress | None = None) -> Iterator[RunStory]:
+def newest_runs(
+    reader: Reader, most: int | None = None, progress: Progress | None = None
+) -> Iterator[RunStory]:
     """Runs by when they began, newest first; reads no further back than it has to."""
     known: dict[tuple[str, str], Gathering] = {}
     begun: list[Gathering] = []
@@ -116,7 +125,11 @@ def newest_runs(reader: Reader, most: int | None = None, progress: Progress | No
         note = _noted(found)
         if note is None:
             continue
-        name = (note.tenant, note.run) if isinstance(note, notes.Ended) else (note.run.tenant, note.run.id)
+        name = (
+            (note.tenant, note.run)
+            if isinstance(note, notes.Ended)
+            else (note.run.tenant, note.run.id)
+        )
         one = known.setdefault(name, Gathering())
         if not one.takes(found, note):
             one = known[name] = Gathering(one)
@@ -162,7 +175,8 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
                 break
             gathered.add(found, note)
             if isinstance(note, notes.Begun):
-                # What stands before the run's beginning in a chain is of an earlier one, and stays loose.
+                # What stands before the run's beginning in a chain is of an earlier one, and stays
+                # loose.
                 tallies.setdefault(found.chain, Counter()).update(loose.pop(found.chain, {}))
         last = max(last, stub.at)
         if not found.is_decision:
@@ -192,11 +206,15 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
     )
 
 
-def records_of(reader: Reader, story: RunStory, progress: Progress | None = None) -> Iterator[Found]:
-    """The records of a run from its end back to its beginning; not those of an earlier one of that name.
+def records_of(
+    reader: Reader, story: RunStory, progress: Progress | None = None
+) -> Iterator[Found]:
+    """The records of a run from its end back to its beginning; not those of an earlier one of that
+    name.
 
-    A run's beginning is written with its first decision, which can be about an event of a moment before. What is older
-    than the run is therefore held until its chain shows the beginning: behind that it belongs to the run.
+    A run's beginning is written with its first decision, which can be about an event of a moment
+    before. What is older than the run is therefore held until its chain shows the beginning: behind
+    that it belongs to the run.
     """
     held: dict[str, list[Found]] = {}
     over: set[str] = set()
@@ -215,7 +233,8 @@ def records_of(reader: Reader, story: RunStory, progress: Progress | None = None
 
 
 def _starts(found: Found) -> bool:
-    """Whether an action went ahead that should report what came of it; what was degraded is judged once more first."""
+    """Whether an action went ahead that should report what came of it; what was degraded is judged
+    once more first."""
     stub = found.stub
     if stub.kind != INTENT or stub.stage not in STARTS or stub.action in REFUSED:
         return False
@@ -223,8 +242,8 @@ def _starts(found: Found) -> bool:
 
 
 def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int, Marks]:
-    """What those processes at a run decided that have not told it at their end, when the run last did anything, and
-    what guards marked."""
+    """What those processes at a run decided that have not told it at their end, when the run last
+    did anything, and what guards marked."""
     decided: Counter[str] = Counter()
     marks = Marks()
     last = run.begun[0][0].stub.at
@@ -238,7 +257,8 @@ def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int, Marks
 
 
 def _untold(reader: Reader, run: Gathering) -> Iterator[Found]:
-    """The records of those processes; where its beginning is not there any more, everything is looked through."""
+    """The records of those processes; where its beginning is not there any more, everything is
+    looked through."""
     chains = run.untold(reader)
     if not chains:
         return

@@ -1,4 +1,5 @@
-"""Scanning a segment: its records forwards, backwards, or those that hold a pattern, straight from the file."""
+"""Scanning a segment: its records forwards, backwards, or those that hold a pattern, straight from
+the file."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ DECISIONS: Final = frozenset({INTENT, OUTCOME, EVENT})
 
 
 class Stub(msgspec.Struct, frozen=True, gc=False):
-    """What can be told of any record at little cost. `run` is a run's id; for a run's beginning it is all of it.
-    `shadow` is what guards in shadow mode found, as it was written."""
+    """What can be told of any record at little cost. `run` is a run's id; for a run's beginning it
+    is all of it. `shadow` is what guards in shadow mode found, as it was written."""
 
     seq: int
     chain: str
@@ -73,7 +74,8 @@ class Found(NamedTuple):
 
 
 Missed = Callable[[str, int, int], None]
-"""Hears of a whole line that cannot be read: its chain, its segment, and at which byte it begins."""
+"""Hears of a whole line that cannot be read: its chain, its segment, and at which byte it
+begins."""
 
 
 def _nobody(chain: str, number: int, offset: int) -> None:
@@ -110,13 +112,18 @@ def backwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[F
             stop = before
 
 
-def hits(folder: Path, number: int, pattern: bytes, end: int | None, missed: Missed = _nobody) -> Iterator[Found]:
-    """The records of a segment that hold a pattern, newest first; those before byte `end`, where a record begins."""
+def hits(
+    folder: Path, number: int, pattern: bytes, end: int | None, missed: Missed = _nobody
+) -> Iterator[Found]:
+    """The records of a segment that hold a pattern, newest first; those before byte `end`, where a
+    record begins."""
     for offset, data in stretches_back(segment_file(folder, number), end):
         at = len(data)
         while (at := data.rfind(pattern, 0, at)) >= 0:
             start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            found = found_in(folder, number, offset + start, data[start:stop]) if stop >= 0 else None
+            found = (
+                found_in(folder, number, offset + start, data[start:stop]) if stop >= 0 else None
+            )
             if found is not None:
                 yield found
             elif stop >= 0:

@@ -1,4 +1,5 @@
-"""Choosing records: by run, agent, tool, stage, action, time, and what guards in shadow mode would have done."""
+"""Choosing records: by run, agent, tool, stage, action, time, and what guards in shadow mode would
+have done."""
 
 from __future__ import annotations
 
@@ -16,8 +17,9 @@ REFUSED: Final = frozenset(NAMES[PROCEEDS + 1 :])
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which records are wanted; without anything, all. Who asks for tools, stages or actions asks for decisions;
-    who asks for `shadow`, for those that guards in shadow mode would have changed."""
+    """Which records are wanted; without anything, all. Who asks for tools, stages or actions asks
+    for decisions; who asks for `shadow`, for those that guards in shadow mode would have
+    changed."""
 
     run: str | None = None
     agents: Names | None = None

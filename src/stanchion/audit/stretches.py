@@ -1,7 +1,9 @@
-"""Stretches of a segment: whole lines, a block at a time, so that reading takes no more memory for a longer file.
+"""Stretches of a segment: whole lines, a block at a time, so that reading takes no more memory for
+a longer file.
 
-A file is read, not mapped: whoever goes on with a chain may cut its file meanwhile, and a process that looks at pages
-that are gone dies. Only what is behind the last whole line is ever cut, so whole lines stay where they are.
+A file is read, not mapped: whoever goes on with a chain may cut its file meanwhile, and a process
+that looks at pages that are gone dies. Only what is behind the last whole line is ever cut, so
+whole lines stay where they are.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ BLOCK: Final = 1 << 16
 """How many bytes are read at a time; a line that is longer is read in ever larger blocks."""
 
 Stretch = tuple[int, bytes]
-"""Where it begins in its file, and its bytes: whole lines, but for what stands behind the last one of the file."""
+"""Where it begins in its file, and its bytes: whole lines, but for what stands behind the last one
+of the file."""
 
 
 def stretches(path: Path, block: int = BLOCK) -> Iterator[Stretch]:

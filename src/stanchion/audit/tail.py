@@ -1,4 +1,5 @@
-"""Following a trail: what was appended since one last looked, whichever chain and segment it went to."""
+"""Following a trail: what was appended since one last looked, whichever chain and segment it went
+to."""
 
 from __future__ import annotations
 
@@ -24,14 +25,17 @@ class Follower:
         """Where lines begin that came and cannot be read, as far as it is not too many."""
         self._read: dict[str, dict[int, int]] = {}
         for name in chains(folder):
-            self._read[name] = {number: _whole(folder / name, number) for number in segments(folder / name)}
+            self._read[name] = {
+                number: _whole(folder / name, number) for number in segments(folder / name)
+            }
 
     def is_behind(self, found: Found) -> bool:
         """Whether a record was there when following began, so that it does not come again."""
         return found.offset < self._read.get(found.chain, {}).get(found.segment, 0)
 
     def new(self) -> list[Found]:
-        """The records that came since the last look, oldest first; those of a chain as they stand there."""
+        """The records that came since the last look, oldest first; those of a chain as they stand
+        there."""
         each = [self._new(name) for name in chains(self.folder)]
         return list(heapq.merge(*each, key=lambda one: one.stub.at))
 

@@ -1,4 +1,5 @@
-"""Taking a chain of a trail: one that nobody writes, or a new one; and what the others have come to."""
+"""Taking a chain of a trail: one that nobody writes, or a new one; and what the others have come
+to."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from stanchion.audit.layout import chains
 def take_chain(
     trail: Path, key: Key | None, clock: Callable[[], int], names: Callable[[], str]
 ) -> tuple[Chain, dict[str, str], Lost]:
-    """The first chain that nobody writes and that is as its writer left it, or a new one; those that are unfit, with
-    why; and what is to be said of those in doubt."""
+    """The first chain that nobody writes and that is as its writer left it, or a new one; those
+    that are unfit, with why; and what is to be said of those in doubt."""
     unfit: dict[str, str] = {}
     doubts = doubted(trail)
     for name in chains(trail):

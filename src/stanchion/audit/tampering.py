@@ -17,7 +17,8 @@ MOST: Final = 100
 
 
 class Tampering:
-    """Remembers what was found, and tells it: at once to those who listen, and to those who begin to."""
+    """Remembers what was found, and tells it: at once to those who listen, and to those who begin
+    to."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -33,8 +34,8 @@ class Tampering:
             listener(words)
 
     def opened(self, unfit: Mapping[str, str], doubted: Lost) -> tuple[str, ...]:
-        """A trail was opened: chains that nobody goes on with, each with why, and what the store misses in others.
-        Gives the names of the chains."""
+        """A trail was opened: chains that nobody goes on with, each with why, and what the store
+        misses in others. Gives the names of the chains."""
         said = {name: why for name, _, _, why in doubted}
         self._tell([f"chain `{name}`: {said.get(name, why)}" for name, why in unfit.items()])
         return tuple(unfit)

@@ -1,4 +1,5 @@
-"""The trail: a journal on disk. It survives a crash, waits for the disk where risk asks for it, and never drops."""
+"""The trail: a journal on disk. It survives a crash, waits for the disk where risk asks for it, and
+never drops."""
 
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ def wall_ms() -> int:
 
 
 class Trail:
-    """A journal in a folder. Records are in the system's hands when `write` returns, so a killed process loses none;
-    a thread brings them to the disk every few milliseconds.
+    """A journal in a folder. Records are in the system's hands when `write` returns, so a killed
+    process loses none; a thread brings them to the disk every few milliseconds.
 
     Several processes may use one folder: each writes a chain of its own.
     """
@@ -77,7 +78,9 @@ class Trail:
             if self._chain is not None:
                 self._chain.abandon()
             hint = "use another folder, or make this one writable"
-            raise TrailError(f"the audit trail in `{folder}` cannot be opened: {reason(error)}; {hint}") from error
+            raise TrailError(
+                f"the audit trail in `{folder}` cannot be opened: {reason(error)}; {hint}"
+            ) from error
         tell_of_forks(self)
         atexit.register(self._end)
 
@@ -104,7 +107,12 @@ class Trail:
     def _take(self) -> Chain:
         chain, unfit, doubted = take_chain(self.folder, self._options.key, self._clock, self._names)
         self._unfit = self.tampering.opened(unfit, doubted)
-        self._chain, self._live, self.name, self._gone = chain, None, chain.id, (*self._gone, *doubted)
+        self._chain, self._live, self.name, self._gone = (
+            chain,
+            None,
+            chain.id,
+            (*self._gone, *doubted),
+        )
         return chain
 
     @property
@@ -126,9 +134,13 @@ class Trail:
             chain = self._live
             if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
-            entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
+            entry = entry_of(
+                moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide
+            )
             repeated = self._repeated = self._repeated.of(chain.id, chain.number)
-            parts = encode(entry, self._salts.of(chain.id, chain.seq), repeated.brief(entry, decision))
+            parts = encode(
+                entry, self._salts.of(chain.id, chain.seq), repeated.brief(entry, decision)
+            )
             mark = self._append(chain, parts, took_ns)
             repeated.note(entry, moment, decision, parts.whole)
             return mark
@@ -157,7 +169,9 @@ class Trail:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
         waiting = self._bytes - self._synced_bytes
         if waiting > self._options.queue_bytes * (1 if starts else 2):
-            raise self._troubled(f"{waiting >> 20} MiB of records wait for the disk, which is over the limit")
+            raise self._troubled(
+                f"{waiting >> 20} MiB of records wait for the disk, which is over the limit"
+            )
         try:
             if self._closed:
                 raise AuditLost("the trail is closed")
@@ -184,8 +198,9 @@ class Trail:
         self._live = chain
 
     def _move(self, chain: Chain, why: str) -> Chain:
-        """Go on in a new chain, because somebody has cut, renamed or removed the one that was written. The new one
-        names it, and gets whatever the disk did not have yet. Whoever calls has the lock."""
+        """Go on in a new chain, because somebody has cut, renamed or removed the one that was
+        written. The new one names it, and gets whatever the disk did not have yet. Whoever calls
+        has the lock."""
         self._gone = (*self._gone, (chain.id, chain.seq - 1, chain.head, why))
         self.tampering.strayed(chain.id, why)
         # The thread may be at work with its files, so it is the thread that closes them.
@@ -194,7 +209,9 @@ class Trail:
         try:
             self._sealed, self._unfit = -1, ()
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._chain = new = Chain.begin(self.folder, self._names(), self._options.key, self._clock)
+            self._chain = new = Chain.begin(
+                self.folder, self._names(), self._options.key, self._clock
+            )
             self.name = new.id
             self._announce(new)
             for parts, took_ns in self._waiting:
@@ -216,7 +233,8 @@ class Trail:
         return self._written
 
     def declare(self, kind: type[noted.Note], name: str, **fields: object) -> None:
-        """Write down something that the trail says of itself; it and its head are on the disk when this returns."""
+        """Write down something that the trail says of itself; it and its head are on the disk when
+        this returns."""
         with self._lock:
             chain = self._ready(True)
             self._bytes += chain.note(kind, name, **fields)
@@ -229,7 +247,9 @@ class Trail:
         with self._lock:
             chain = self._ready(True)
             try:
-                self._bytes += chain.note(noted.Opened, noted.OPEN, cut=0, unfit=(), pid=self._process())
+                self._bytes += chain.note(
+                    noted.Opened, noted.OPEN, cut=0, unfit=(), pid=self._process()
+                )
             except OSError as error:
                 raise self._troubled(reason(error)) from error
             self._written += 1
@@ -241,7 +261,8 @@ class Trail:
         return AuditLost(why)
 
     def sync(self, mark: int) -> None:
-        """Wait until the record with that mark is on the disk; raises `AuditLost` where it does not get there."""
+        """Wait until the record with that mark is on the disk; raises `AuditLost` where it does not
+        get there."""
         self._marks.wait(mark, self._options.wait_s, self._waking.at_once)
 
     def _work(self) -> None:
@@ -261,26 +282,40 @@ class Trail:
                 self._fail(f"its maintenance failed with `{type(error).__name__}`")
 
     def _turn(self) -> None:
-        """Bring everything written so far to the disk, then see to the head, checkpoints, segments and retention."""
+        """Bring everything written so far to the disk, then see to the head, checkpoints, segments
+        and retention."""
         with self._lock:
             self._let_go()
             self._turning = chain = self._chain
             if chain is None or self._closed:
                 return
-            position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
-        # Looked at after the position was taken: whatever it counts is in the file that is found at its place.
+            position, mark, size, waiting = (
+                chain.position(),
+                self._written,
+                self._bytes,
+                len(self._waiting),
+            )
+        # Looked at after the position was taken: whatever it counts is in the file that is found at
+        # its place.
         if self._live is chain and chain.may_have_strayed(position.offset):
             with self._lock:
                 if self._chain is not chain:
                     return
                 if strayed := chain.strayed():
                     self._turning = chain = self._move(chain, strayed)
-                position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
-        # Only this thread closes files, so it stays open however many records others append meanwhile.
+                position, mark, size, waiting = (
+                    chain.position(),
+                    self._written,
+                    self._bytes,
+                    len(self._waiting),
+                )
+        # Only this thread closes files, so it stays open however many records others append
+        # meanwhile.
         chain.sync()
         with self._lock:
             if self._chain is not chain:
-                return  # somebody found it cut, and went on in another: that one is for the next turn
+                # Somebody found it cut, and went on in another: that one is for the next turn
+                return
             for _ in range(waiting):
                 self._waiting.popleft()
             self._moor(chain, position.seq, position.hash)
@@ -304,7 +339,8 @@ class Trail:
             self.anchor = Anchor(chain.id, seq, digest, self._place)
 
     def _bind(self, chain: Chain, full: bool) -> None:
-        """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
+        """Write a checkpoint with the heads of the other chains; where the segment is full, begin
+        the next."""
         heads = heads_beside(self.folder, chain.id)
         with self._lock:
             before = chain.seq
@@ -318,8 +354,9 @@ class Trail:
         self._waking.soon()
 
     def _fail(self, why: str) -> None:
-        """The chain of this turn cannot be kept up: somebody took it away, and another is gone on with; or what was not
-        on the disk is lost to those who wait, and the next record opens another chain."""
+        """The chain of this turn cannot be kept up: somebody took it away, and another is gone on
+        with; or what was not on the disk is lost to those who wait, and the next record opens
+        another chain."""
         with self._lock:
             chain = self._turning
             if chain is None or chain is not self._chain:
@@ -347,7 +384,8 @@ class Trail:
             self._left.pop().abandon()
 
     def shared(self) -> bool:
-        """Use this trail once more, for somebody else who will close it, too; false where it is closed already."""
+        """Use this trail once more, for somebody else who will close it, too; false where it is
+        closed already."""
         with self._lock:
             self._users += not self._closed
             return not self._closed

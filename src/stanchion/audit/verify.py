@@ -8,7 +8,15 @@ from __future__ import annotations
 import sys
 
 from stanchion.audit.verifying.command import main
-from stanchion.audit.verifying.report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
+from stanchion.audit.verifying.report import (
+    CannotVerify,
+    Chain,
+    Deed,
+    Fault,
+    Remark,
+    Report,
+    Witnessed,
+)
 from stanchion.audit.verifying.text import as_json, as_text, verdict
 from stanchion.audit.verifying.verify import Progress, verify
 from stanchion.audit.verifying.witness import Witness, read_witness

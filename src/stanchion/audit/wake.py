@@ -1,4 +1,5 @@
-"""Waking the thread that brings records to the disk: soon after one was written, at once where somebody waits."""
+"""Waking the thread that brings records to the disk: soon after one was written, at once where
+somebody waits."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from stanchion.locks import Bell, Lock
 
 
 class Waking:
-    """That thread, and what it sleeps on. Whoever starts it may be cut off at any step: then the next one does."""
+    """That thread, and what it sleeps on. Whoever starts it may be cut off at any step: then the
+    next one does."""
 
     def __init__(self) -> None:
         self._wake, self._hurry, self._ended = Bell(), Bell(), Bell()
@@ -47,10 +49,11 @@ class Waking:
         self._wake.set()
 
     def sleep(self, idle_s: float | None, moment_s: float, is_over: Callable[[], bool]) -> None:
-        """Sleep until there is something to do, or for so long, and a moment more for what else comes.
+        """Sleep until there is something to do, or for so long, and a moment more for what else
+        comes.
 
-        While there is something to do in every moment, nobody has to wake it: to hand the interpreter over costs those
-        who ask more than all the rest.
+        While there is something to do in every moment, nobody has to wake it: to hand the
+        interpreter over costs those who ask more than all the rest.
         """
         self._hurry.wait(moment_s)
         if not self._asked:

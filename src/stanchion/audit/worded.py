@@ -22,12 +22,14 @@ class Worded(NamedTuple):
 
 
 def worded(said: Said, erased: bool) -> Worded:
-    """A finding of a record in words. Where what was said in the record is erased, the words of its code stay, with
-    `(erased)` in the place of each argument."""
+    """A finding of a record in words. Where what was said in the record is erased, the words of its
+    code stay, with `(erased)` in the place of each argument."""
     asked = said.action == NAMES[Action.ESCALATE]
     if not erased:
         message = said.text if said.text else message_of(said.code, said.args)
-        return Worded(message, advice_of(said.code, said.args, asked), detail_of(said.code, said.args))
+        return Worded(
+            message, advice_of(said.code, said.args, asked), detail_of(said.code, said.args)
+        )
     if not is_declared(said.code):
         return Worded(GONE, "", "")
     templates = message_of(said.code, ()), advice_of(said.code, (), asked), detail_of(said.code, ())
@@ -35,7 +37,8 @@ def worded(said: Said, erased: bool) -> Worded:
 
 
 def content_in_words(content: Any) -> str | None:
-    """What stands for content that a record does not have, in words; `None` where it is the content itself."""
+    """What stands for content that a record does not have, in words; `None` where it is the content
+    itself."""
     if content == ERASED:
         return GONE
     if isinstance(content, dict) and content.keys() == {WITHHELD}:

@@ -1,4 +1,5 @@
-"""Whether anybody writes a chain at the moment, found out without getting in the way of who does."""
+"""Whether anybody writes a chain at the moment, found out without getting in the way of who
+does."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from stanchion.audit.layout import LOCK
 def is_written(chain: Path) -> bool:
     """Whether a process has the chain locked; where that cannot be told it is taken to be so.
 
-    The lock is asked for as one of several readers and given back at once. A writer who comes in that very moment
-    begins another chain, as it does whenever it finds one taken.
+    The lock is asked for as one of several readers and given back at once. A writer who comes in
+    that very moment begins another chain, as it does whenever it finds one taken.
     """
     return _is_locked(chain) or _is_locked(chain / LOCK)
 

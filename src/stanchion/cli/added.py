@@ -17,7 +17,8 @@ def is_installed(command: str) -> bool:
 
 
 def added(command: str, extra: str) -> Any:
-    """The module of a command that another distribution brings; says what to install where it is missing."""
+    """The module of a command that another distribution brings; says what to install where it is
+    missing."""
     found = _found(command)
     install = f"install the extra `{extra}`, or from a checkout `pip install . ./{extra}`"
     if found is None:

@@ -29,17 +29,36 @@ is enrolled, and never for critical actions."""
 
 
 def add_answerer(parser: Parser, policy: bool = True) -> None:
-    """Add the options that say who answers; without `policy` where the command has that one for itself."""
+    """Add the options that say who answers; without `policy` where the command has that one for
+    itself."""
     who = parser.add_argument_group("who answers")
     who.add_argument("--key", metavar="FILE", help="sign with the private key in this file")
-    who.add_argument("--ssh-agent", action="store_true", help="sign with a key in your ssh-agent (SSH_AUTH_SOCK)")
     who.add_argument(
-        "--as", metavar="NAME", dest="as_name", default="", help="your name as an operator, if your key does not tell"
+        "--ssh-agent", action="store_true", help="sign with a key in your ssh-agent (SSH_AUTH_SOCK)"
     )
-    who.add_argument("--role", metavar="ROLE", default="", help="the role in which you answer, if you have several")
-    who.add_argument("--passphrase-fd", metavar="N", type=int, help="read the key's passphrase from this descriptor")
+    who.add_argument(
+        "--as",
+        metavar="NAME",
+        dest="as_name",
+        default="",
+        help="your name as an operator, if your key does not tell",
+    )
+    who.add_argument(
+        "--role",
+        metavar="ROLE",
+        default="",
+        help="the role in which you answer, if you have several",
+    )
+    who.add_argument(
+        "--passphrase-fd",
+        metavar="N",
+        type=int,
+        help="read the key's passphrase from this descriptor",
+    )
     if policy:
-        who.add_argument("--policy", metavar="FILE", help="the policy that lists operators, if one does")
+        who.add_argument(
+            "--policy", metavar="FILE", help="the policy that lists operators, if one does"
+        )
 
 
 def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None) -> By:
@@ -52,7 +71,9 @@ def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None)
 
 def _everybody(shield: Shield) -> Roster:
     """Everybody whose key can be meant: the store's operators, and those whom the policy names."""
-    kept, named = (drive(flow, shield) for flow in (shield.authority.keepers(), shield.authority.roster()))
+    kept, named = (
+        drive(flow, shield) for flow in (shield.authority.keepers(), shield.authority.roster())
+    )
     return Roster({**kept.operators, **named.operators})
 
 
@@ -76,7 +97,8 @@ def key_file(args: argparse.Namespace, own: bool) -> KeyFile:
 
 
 def is_own(shield: Shield) -> bool:
-    """Whether this user is the one that the shield's state belongs to: then whatever they can read agents can, too."""
+    """Whether this user is the one that the shield's state belongs to: then whatever they can read
+    agents can, too."""
     place = getattr(shield.store, "place", "")
     path = place.removeprefix("sqlite:")
     if path == place:
@@ -102,7 +124,8 @@ def _name(args: argparse.Namespace, roster: Roster, public: PublicKey) -> str:
     if found:
         return found[0]
     raise BadInput(
-        f"no operator of this store has the key {public.fingerprint}: say who you are with `--as NAME`, and give the "
+        f"no operator of this store has the key {public.fingerprint}: say who you are with `--as "
+        f"NAME`, and give the "
         "policy that pins your key with `--policy FILE`"
     )
 
@@ -117,4 +140,6 @@ def _in_agent(args: argparse.Namespace, roster: Roster) -> PublicKey:
     if len(found) == 1:
         return found[0]
     many = "several operators' keys are" if found else "no operator's key is"
-    raise BadInput(f"{many} in your ssh-agent: say who you are with `--as NAME` (`ssh-add -c FILE` adds a key)")
+    raise BadInput(
+        f"{many} in your ssh-agent: say who you are with `--as NAME` (`ssh-add -c FILE` adds a key)"
+    )

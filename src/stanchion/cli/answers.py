@@ -31,10 +31,10 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done with an event.
 
-    `event` is the id the caller gave it. `content` is what goes ahead, after patches: there is none where nothing
-    does, and none at a stage without content. `shadow` is what guards in shadow mode would have said. `unresolved`
-    are names whose addresses were not looked up, so that they were judged as if they had none. `ticket` is the id of
-    what a person is asked, or would be.
+    `event` is the id the caller gave it. `content` is what goes ahead, after patches: there is none
+    where nothing does, and none at a stage without content. `shadow` is what guards in shadow mode
+    would have said. `unresolved` are names whose addresses were not looked up, so that they were
+    judged as if they had none. `ticket` is the id of what a person is asked, or would be.
     """
 
     id: str
@@ -75,7 +75,9 @@ def answer_of(judged: JudgedEvent) -> Answer:
         findings=_said(decision.findings),
         skipped=decision.skipped,
         shadow=_said(decision.shadow) if decision.shadow else msgspec.UNSET,
-        content=decision.patched(report.content) if decision.proceeds and report.has_content else msgspec.UNSET,
+        content=decision.patched(report.content)
+        if decision.proceeds and report.has_content
+        else msgspec.UNSET,
         unresolved=unresolved if unresolved else msgspec.UNSET,
         ticket=ticket if (ticket := run.ticket(decision)) is not None else msgspec.UNSET,
     )
@@ -83,7 +85,14 @@ def answer_of(judged: JudgedEvent) -> Answer:
 
 def _said(findings: tuple[Finding, ...]) -> tuple[Said, ...]:
     return tuple(
-        Said(f.guard, NAMES[f.action], f.code, f.message, f.advice, msgspec.UNSET if f.said is None else NAMES[f.said])
+        Said(
+            f.guard,
+            NAMES[f.action],
+            f.code,
+            f.message,
+            f.advice,
+            msgspec.UNSET if f.said is None else NAMES[f.said],
+        )
         for f in findings
     )
 

@@ -98,14 +98,17 @@ exit status:
 
 
 class Verb(NamedTuple):
-    """A word of `stanchion audit`: what does it, what may stand behind it, and which options it takes."""
+    """A word of `stanchion audit`: what does it, what may stand behind it, and which options it
+    takes."""
 
     work: Callable[[argparse.Namespace], int]
     takes: str = ""
     options: frozenset[str] = frozenset()
 
 
-CHOICE: Final = frozenset({"run", "agent", "tool", "stage", "action", "refused", "shadow", "since", "until"})
+CHOICE: Final = frozenset(
+    {"run", "agent", "tool", "stage", "action", "refused", "shadow", "since", "until"}
+)
 
 MEANT: Final = frozenset({"run", "agent", "task", "tenant", "containing"})
 ANSWERER: Final = frozenset({"key", "ssh_agent", "as_name", "role", "passphrase_fd", "policy"})
@@ -114,12 +117,16 @@ VERBS: Final = {
     "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
     "shadow": Verb(shadow, "", (CHOICE - {"shadow"}) | {"json"}),
     "show": Verb(show, "a record", frozenset({"json"})),
-    "verify": Verb(check_trail, "a trail", frozenset({"key", "store", "witness", "tsa_cert", "json"})),
+    "verify": Verb(
+        check_trail, "a trail", frozenset({"key", "store", "witness", "tsa_cert", "json"})
+    ),
     "heads": Verb(heads, "a trail"),
     "witness": Verb(keep_witness, "a place", frozenset({"every", "once", "tsa_cert"})),
     "key": Verb(key, "`new` and a file", frozenset({"more"})),
     "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
-    "prune": Verb(prune, "", frozenset({"older_than", "larger_than", "dry_run", "store", "policy"})),
+    "prune": Verb(
+        prune, "", frozenset({"older_than", "larger_than", "dry_run", "store", "policy"})
+    ),
     "erase": Verb(erase, "", MEANT | ANSWERER | {"why", "by", "dry_run", "store"}),
 }
 
@@ -127,67 +134,137 @@ VERBS: Final = {
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "read, verify and export the trail of everything that was decided"
-    parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.register("action", None, Once)  # what argparse takes where an option names no action
     parser.add_argument("verb", metavar="|".join(VERBS), help="what to do")
-    parser.add_argument("what", metavar="WHAT", nargs="?", help="the record, the trail or the place")
+    parser.add_argument(
+        "what", metavar="WHAT", nargs="?", help="the record, the trail or the place"
+    )
     parser.add_argument("more", metavar="FILE", nargs="?", help="the file of the key to make")
-    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
+    parser.add_argument(
+        "--trail", metavar="DIR", help="the folder of the trail, or the URL of its database"
+    )
     add_project(parser)
-    parser.add_argument("--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)")
+    parser.add_argument(
+        "--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)"
+    )
     parser.add_argument("--json", action="store_true", default=None, help="answer with JSON")
     newest = parser.add_argument_group("tail")
-    newest.add_argument("-n", "--lines", metavar="N", type=count, help="how many records (default: 20)")
-    newest.add_argument("-f", "--follow", action="store_true", default=None, help="keep printing new records")
-    choice = parser.add_argument_group("which records (tail, shadow, export; erase: --run, --agent)")
+    newest.add_argument(
+        "-n", "--lines", metavar="N", type=count, help="how many records (default: 20)"
+    )
+    newest.add_argument(
+        "-f", "--follow", action="store_true", default=None, help="keep printing new records"
+    )
+    choice = parser.add_argument_group(
+        "which records (tail, shadow, export; erase: --run, --agent)"
+    )
     choice.add_argument("--run", metavar="ID", help="records of this run")
     choice.add_argument("--agent", metavar="NAME", action="append", help="records of this agent")
     choice.add_argument("--tool", metavar="NAME", action="append", help="decisions about this tool")
     choice.add_argument("--stage", metavar="STAGE", action="append", help="decisions at this stage")
-    choice.add_argument("--action", metavar="ACTION", action="append", help="decisions with this action")
-    choice.add_argument("--refused", action="store_true", default=None, help="only what did not go ahead")
     choice.add_argument(
-        "--shadow", action="store_true", default=None, help="what guards in shadow mode would have changed"
+        "--action", metavar="ACTION", action="append", help="decisions with this action"
+    )
+    choice.add_argument(
+        "--refused", action="store_true", default=None, help="only what did not go ahead"
+    )
+    choice.add_argument(
+        "--shadow",
+        action="store_true",
+        default=None,
+        help="what guards in shadow mode would have changed",
     )
     choice.add_argument("--since", metavar="TIME", help="only records since this time")
     choice.add_argument("--until", metavar="TIME", help="only records before this time")
     verify = parser.add_argument_group("verify")
     verify.add_argument(
-        "--key", metavar="FILE", help="the key of its seals: the secret, or the public key; to erase, your own"
+        "--key",
+        metavar="FILE",
+        help="the key of its seals: the secret, or the public key; to erase, your own",
     )
     verify.add_argument(
-        "--store", metavar="URL", help="the store beside the trail: a file or a URL (default: the project's)"
+        "--store",
+        metavar="URL",
+        help="the store beside the trail: a file or a URL (default: the project's)",
     )
-    verify.add_argument("--witness", metavar="PLACE", action="append", help="a place where heads were kept")
+    verify.add_argument(
+        "--witness", metavar="PLACE", action="append", help="a place where heads were kept"
+    )
     witness = parser.add_argument_group("witness")
-    witness.add_argument("--every", metavar="TIME", type=lasting_s, help="how often a line is written (default: 60s)")
-    witness.add_argument("--once", action="store_true", default=None, help="write one line and exit")
-    witness.add_argument("--tsa-cert", metavar="FILE", help="the certificate of the timestamp service; also for verify")
-    out = parser.add_argument_group("export")
-    out.add_argument("--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)")
-    out.add_argument(
-        "--out", metavar="FILE", help="write to this file instead of standard output; for a trail, a folder"
+    witness.add_argument(
+        "--every", metavar="TIME", type=lasting_s, help="how often a line is written (default: 60s)"
     )
-    out.add_argument("--force", action="store_true", default=None, help="overwrite an existing file")
+    witness.add_argument(
+        "--once", action="store_true", default=None, help="write one line and exit"
+    )
+    witness.add_argument(
+        "--tsa-cert",
+        metavar="FILE",
+        help="the certificate of the timestamp service; also for verify",
+    )
+    out = parser.add_argument_group("export")
+    out.add_argument(
+        "--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)"
+    )
+    out.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write to this file instead of standard output; for a trail, a folder",
+    )
+    out.add_argument(
+        "--force", action="store_true", default=None, help="overwrite an existing file"
+    )
     leave = parser.add_argument_group("prune")
-    leave.add_argument("--older-than", metavar="AGE", help="remove segments whose newest record is older: 30d, 8w")
-    leave.add_argument("--larger-than", metavar="SIZE", help="remove the oldest segments above this size: 500MB, 2GB")
     leave.add_argument(
-        "--dry-run", action="store_true", default=None, help="only show what would happen (prune, erase)"
+        "--older-than", metavar="AGE", help="remove segments whose newest record is older: 30d, 8w"
+    )
+    leave.add_argument(
+        "--larger-than",
+        metavar="SIZE",
+        help="remove the oldest segments above this size: 500MB, 2GB",
+    )
+    leave.add_argument(
+        "--dry-run",
+        action="store_true",
+        default=None,
+        help="only show what would happen (prune, erase)",
     )
     gone = parser.add_argument_group("erase")
-    gone.add_argument("--task", metavar="NAME", help="records of this task, or of tasks that match a pattern")
-    gone.add_argument("--tenant", metavar="NAME", help="records of this tenant, or of tenants that match a pattern")
+    gone.add_argument(
+        "--task", metavar="NAME", help="records of this task, or of tasks that match a pattern"
+    )
+    gone.add_argument(
+        "--tenant",
+        metavar="NAME",
+        help="records of this tenant, or of tenants that match a pattern",
+    )
     gone.add_argument("--containing", metavar="TEXT", help="records that contain exactly this text")
     gone.add_argument("--why", metavar="WORDS", help="the reason, for the trail")
     gone.add_argument("--by", metavar="NAME", help="your name, if no key proves it")
-    gone.add_argument("--ssh-agent", action="store_true", default=None, help="sign with a key in your ssh-agent")
     gone.add_argument(
-        "--as", metavar="NAME", dest="as_name", help="your name as an operator, if your key does not tell"
+        "--ssh-agent", action="store_true", default=None, help="sign with a key in your ssh-agent"
     )
-    gone.add_argument("--role", metavar="ROLE", help="the role in which you answer, if you have several")
-    gone.add_argument("--passphrase-fd", metavar="N", type=int, help="read the key's passphrase from this descriptor")
-    gone.add_argument("--policy", metavar="FILE", help="the policy that lists operators, if one does")
+    gone.add_argument(
+        "--as",
+        metavar="NAME",
+        dest="as_name",
+        help="your name as an operator, if your key does not tell",
+    )
+    gone.add_argument(
+        "--role", metavar="ROLE", help="the role in which you answer, if you have several"
+    )
+    gone.add_argument(
+        "--passphrase-fd",
+        metavar="N",
+        type=int,
+        help="read the key's passphrase from this descriptor",
+    )
+    gone.add_argument(
+        "--policy", metavar="FILE", help="the policy that lists operators, if one does"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -195,22 +272,36 @@ def run(args: argparse.Namespace) -> int:
     verb = VERBS.get(args.verb)
     if verb is None:
         known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
-        raise BadInput(f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
-    every = frozenset[str]().union(*[one.options for one in VERBS.values()]) | {"lines", "follow", "trail", "schema"}
-    allowed = verb.options if args.verb in ("prune", "erase") else verb.options | {"trail", "schema"}
+        raise BadInput(
+            f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
+        )
+    every = frozenset[str]().union(*[one.options for one in VERBS.values()]) | {
+        "lines",
+        "follow",
+        "trail",
+        "schema",
+    }
+    allowed = (
+        verb.options if args.verb in ("prune", "erase") else verb.options | {"trail", "schema"}
+    )
     for name in sorted(every - allowed - {"more"}):
         if getattr(args, name) is not None:
             option = "as" if name == "as_name" else name.replace("_", "-")
-            raise BadInput(f"`stanchion audit {args.verb}` takes no `--{option}`: see `stanchion audit --help`")
+            raise BadInput(
+                f"`stanchion audit {args.verb}` takes no `--{option}`: see `stanchion audit --help`"
+            )
     if args.more is not None and "more" not in verb.options:
         raise BadInput(f"`{args.more}` is an argument too many for `stanchion audit {args.verb}`")
     if args.what is not None and not verb.takes:
         name = "give a trail with `--trail`" if is_database(args.what) else "it takes only options"
-        raise BadInput(f"`{said(args.what)}` is an argument too many for `stanchion audit {args.verb}`: {name}")
+        raise BadInput(
+            f"`{said(args.what)}` is an argument too many for `stanchion audit {args.verb}`: {name}"
+        )
     if args.what is not None and verb.takes == "a trail":
         if args.trail is not None:
             raise BadInput(
-                f"`{said(args.what)}` and `--trail {said(args.trail)}` both give a trail: leave one of them out"
+                f"`{said(args.what)}` and `--trail {said(args.trail)}` both give a trail: leave "
+                f"one of them out"
             )
         args.trail = args.what
     return verb.work(args)

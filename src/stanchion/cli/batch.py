@@ -32,14 +32,17 @@ def answer_lines(source: BinaryIO, sink: BinaryIO, runs: Runs) -> tuple[int, int
 
 def _parsed(line: bytes | None) -> object:
     if line is None:
-        raise BadEvent(f"the line is longer than {MAX_LINE_BYTES:,} bytes: send less, or a reference to it")
+        raise BadEvent(
+            f"the line is longer than {MAX_LINE_BYTES:,} bytes: send less, or a reference to it"
+        )
     if not line.strip():
         raise BadEvent("the line is empty: write one JSON object per line")
     return parse(line)
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes | None]:
-    """The lines of a stream, each as soon as it is complete; `None` stands for one that is too long."""
+    """The lines of a stream, each as soon as it is complete; `None` stands for one that is too
+    long."""
     line = source.readline(MAX_LINE_BYTES + 1).removeprefix(BOM)
     while line:
         if len(line) <= MAX_LINE_BYTES or line.endswith(b"\n"):

@@ -17,13 +17,18 @@ from stanchion.views.veiled import veiled
 def break_lock(args: argparse.Namespace) -> int:
     """Break the locks of a name, as an operator, and say so."""
     if args.prefix or args.where:
-        raise BadInput("`--break-lock` names what is released, and shows nothing: leave out what else is asked for")
+        raise BadInput(
+            "`--break-lock` names what is released, and shows nothing: leave out what else is "
+            "asked for"
+        )
     return answered(args, lambda shield: _broken(args, shield))
 
 
 def _broken(args: argparse.Namespace, shield: Shield) -> int:
     name = args.break_lock
     if not shield.break_lock(name, args.tenant, args.why, answerer(args, shield)):
-        raise BadInput(f"nobody has locked `{veiled(name)}`: `stanchion state locks` shows what is locked")
+        raise BadInput(
+            f"nobody has locked `{veiled(name)}`: `stanchion state locks` shows what is locked"
+        )
     say(sys.stdout, f"{veiled(name)} is free{veiled(told(args))}")
     return 0

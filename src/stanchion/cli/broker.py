@@ -1,4 +1,5 @@
-"""`stanchion broker`: judge for agents of other users, and keep policy, state and trail out of their reach."""
+"""`stanchion broker`: judge for agents of other users, and keep policy, state and trail out of
+their reach."""
 
 from __future__ import annotations
 
@@ -39,16 +40,30 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "judge for agents that run as other users, out of their reach"
-    parser: Parser = commands.add_parser("broker", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "broker", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("--socket", metavar="PATH", required=True, help="the path of the socket")
-    parser.add_argument("--policy", metavar="POLICY", required=True, help="a policy file, or the name of a pack")
-    parser.add_argument("--env", metavar="NAME", help="an environment of the policy")
-    parser.add_argument("--state", metavar="DIR", help="the broker's own folder (default: your state folder)")
     parser.add_argument(
-        "--allow-user", metavar="USER", action="append", default=[], help="a user to serve, or USER:TENANT"
+        "--policy", metavar="POLICY", required=True, help="a policy file, or the name of a pack"
+    )
+    parser.add_argument("--env", metavar="NAME", help="an environment of the policy")
+    parser.add_argument(
+        "--state", metavar="DIR", help="the broker's own folder (default: your state folder)"
     )
     parser.add_argument(
-        "--allow-group", metavar="GROUP", action="append", default=[], help="a group to serve, or GROUP:TENANT"
+        "--allow-user",
+        metavar="USER",
+        action="append",
+        default=[],
+        help="a user to serve, or USER:TENANT",
+    )
+    parser.add_argument(
+        "--allow-group",
+        metavar="GROUP",
+        action="append",
+        default=[],
+        help="a group to serve, or GROUP:TENANT",
     )
 
 
@@ -82,7 +97,9 @@ def _serve(args: argparse.Namespace) -> int:
     supported()
     who = admission(args.allow_user, args.allow_group)
     if who.is_empty:
-        raise BadInput("no user may use this broker: say who may with `--allow-user` or `--allow-group`")
+        raise BadInput(
+            "no user may use this broker: say who may with `--allow-user` or `--allow-group`"
+        )
     os.umask(0o077)
     folder = own_folder(Path(args.state) if args.state else state_folder(os.environ))
     # What the runtime keeps beside the store is kept here, too.
@@ -98,7 +115,10 @@ def _serve(args: argparse.Namespace) -> int:
     with (
         locked(folder),
         args.load(
-            args.policy, env=args.env, store=str(folder / STORE_FILE), journal=str(folder / TRAIL_FOLDER)
+            args.policy,
+            env=args.env,
+            store=str(folder / STORE_FILE),
+            journal=str(folder / TRAIL_FOLDER),
         ) as shield,
     ):
         for file in shield.policy.files:
@@ -112,7 +132,8 @@ def _serve(args: argparse.Namespace) -> int:
         )
         listener = listening(path)
         inode = path.lstat().st_ino
-        # A signal that comes just before the broker waits would be seen when it wakes: this wakes it.
+        # A signal that comes just before the broker waits would be seen when it wakes: this wakes
+        # it.
         signal.set_wakeup_fd(broker.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: broker.stop())

@@ -1,4 +1,5 @@
-"""`stanchion budget`: what is used of every budget, what is held of it, and what operators do about that."""
+"""`stanchion budget`: what is used of every budget, what is held of it, and what operators do about
+that."""
 
 from __future__ import annotations
 
@@ -72,11 +73,21 @@ BAR: Final = 20
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show how much of each budget is used, release holds, raise a budget"
-    parser: Parser = commands.add_parser("budget", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument(
-        "what", metavar="|".join(VERBS), nargs="?", default="show", choices=VERBS, help="what to do (default: show)"
+    parser: Parser = commands.add_parser(
+        "budget", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
-    named = "only those of this run, task, agent, tenant; or the call to release, or the budget to top up"
+    parser.add_argument(
+        "what",
+        metavar="|".join(VERBS),
+        nargs="?",
+        default="show",
+        choices=VERBS,
+        help="what to do (default: show)",
+    )
+    named = (
+        "only those of this run, task, agent, tenant; or the call to release, or the budget to top "
+        "up"
+    )
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help=named)
     parser.add_argument(
         "amount",
@@ -85,15 +96,25 @@ def add(commands: Any) -> None:
         default="",
         help="how much more may be spent, as MEASURE=AMOUNT",
     )
-    parser.add_argument("-n", metavar="N", type=int, default=10, help="how many `top` shows (default: 10)")
-    parser.add_argument("--policy", metavar="POLICY", help="the policy with the limits: a file or a pack")
+    parser.add_argument(
+        "-n", metavar="N", type=int, default=10, help="how many `top` shows (default: 10)"
+    )
+    parser.add_argument(
+        "--policy", metavar="POLICY", help="the policy with the limits: a file or a pack"
+    )
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each budget")
-    parser.add_argument("--used", metavar="MEASURE=AMOUNT", default="", help="how much the released call has used")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each budget"
+    )
+    parser.add_argument(
+        "--used", metavar="MEASURE=AMOUNT", default="", help="how much the released call has used"
+    )
     parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
+    )
     add_answerer(parser, policy=False)
 
 
@@ -104,7 +125,9 @@ def run(args: argparse.Namespace) -> int:
 
         return release(args) if args.what == "release" else top_up(args)
     if args.amount:
-        raise BadInput(f"`stanchion budget {args.what}` takes one NAME: `{args.amount}` is one too many")
+        raise BadInput(
+            f"`stanchion budget {args.what}` takes one NAME: `{args.amount}` is one too many"
+        )
     if args.what == "holds":
         from stanchion.cli.budget_holds import show_holds
 
@@ -134,7 +157,11 @@ def _policy(name: str) -> CompiledPolicy:
 
 def _show(found: list[BudgetView]) -> None:
     if not found:
-        put(sys.stdout, "nothing is spent yet: a budget appears with the first action that a `budget` guard counts")
+        put(
+            sys.stdout,
+            "nothing is spent yet: a budget appears with the first action that a `budget` guard "
+            "counts",
+        )
         return
     terminal = Terminal.of(sys.stdout, os.environ)
     rows = [
@@ -148,9 +175,16 @@ def _show(found: list[BudgetView]) -> None:
         )
         for one in found
     ]
-    styles = [{"share": "bad" if one.share >= 0.95 else "mild" if one.share >= 0.8 else "good"} for one in found]
+    styles = [
+        {"share": "bad" if one.share >= 0.95 else "mild" if one.share >= 0.8 else "good"}
+        for one in found
+    ]
     for line in table(
-        ("whose", "budget", "used", "limit", "share", ""), rows, ("used", "limit", "share"), terminal, styles
+        ("whose", "budget", "used", "limit", "share", ""),
+        rows,
+        ("used", "limit", "share"),
+        terminal,
+        styles,
     ):
         put(sys.stdout, line)
 

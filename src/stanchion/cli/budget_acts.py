@@ -1,4 +1,5 @@
-"""What operators do about budgets at the command line: release what the dead hold, and top one up."""
+"""What operators do about budgets at the command line: release what the dead hold, and top one
+up."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ FORM: Final = "write `tokens=500`, or several with commas between them"
 def release(args: argparse.Namespace) -> int:
     """Give back what a call has reserved."""
     if not args.name or args.amount:
-        raise BadInput("which call? write `stanchion budget release CALL`; `stanchion budget holds` shows them")
+        raise BadInput(
+            "which call? write `stanchion budget release CALL`; `stanchion budget holds` shows them"
+        )
     used = amounts("--used", args.used) if args.used else None
 
     def done(shield: Shield) -> None:
@@ -34,7 +37,11 @@ def release(args: argparse.Namespace) -> int:
         shield.release_call(args.name, used, why=args.why, by=by, tenant=args.tenant)
 
     _do(args, done)
-    kept = f"{_worded(used)} of it is charged, as used" if used is not None else "nothing of it is charged"
+    kept = (
+        f"{_worded(used)} of it is charged, as used"
+        if used is not None
+        else "nothing of it is charged"
+    )
     say(sys.stdout, f"{veiled(args.name)} is released: {kept}")
     return 0
 
@@ -42,7 +49,9 @@ def release(args: argparse.Namespace) -> int:
 def top_up(args: argparse.Namespace) -> int:
     """Let more be spent of a budget."""
     if not args.name or not args.amount:
-        raise BadInput("which budget, and by how much? write `stanchion budget top-up spend/run:ID tokens=500`")
+        raise BadInput(
+            "which budget, and by how much? write `stanchion budget top-up spend/run:ID tokens=500`"
+        )
     more = amounts("MEASURE=AMOUNT", args.amount)
 
     def done(shield: Shield) -> None:

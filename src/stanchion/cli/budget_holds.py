@@ -1,4 +1,5 @@
-"""What is reserved of budgets and not settled: by whom, for which call, since when, and of which budget."""
+"""What is reserved of budgets and not settled: by whom, for which call, since when, and of which
+budget."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ SHORT: Final = 0.2
 
 
 def burn_lines(run: RunDetailView, terminal: Terminal, bars: bool) -> Iterator[str]:
-    """A line for each budget: its limit, what is left, and what was left after each part of the run. `bars` draws that
-    as well."""
+    """A line for each budget: its limit, what is left, and what was left after each part of the
+    run. `bars` draws that as well."""
     if not run.budgets:
         return
     yield ""
@@ -28,7 +28,15 @@ def burn_lines(run: RunDetailView, terminal: Terminal, bars: bool) -> Iterator[s
     if known:
         yield terminal.paint("budgets", "bold")
         asked = any(one.now is not None for one in known)
-        columns = ["budget", "per", "limit", *[BURN] * bars, "left", *["now"] * asked, after.format("left")]
+        columns = [
+            "budget",
+            "per",
+            "limit",
+            *[BURN] * bars,
+            "left",
+            *["now"] * asked,
+            after.format("left"),
+        ]
         rows = [_row(one, asked, bars) for one in known]
     else:
         yield f"{terminal.paint('spent', 'bold')}; the limits are not known, because {_why(run)}"
@@ -41,7 +49,9 @@ def burn_lines(run: RunDetailView, terminal: Terminal, bars: bool) -> Iterator[s
 
 def _why(run: RunDetailView) -> str:
     return (
-        "its policy has changed since, or was not only the file" if run.source else "the policy was handed in as data"
+        "its policy has changed since, or was not only the file"
+        if run.source
+        else "the policy was handed in as data"
     )
 
 
@@ -50,7 +60,12 @@ def _row(one: BurnView, asked: bool, bars: bool) -> list[str]:
     last = one.used[-1]
     window = "" if one.window_s is None else f" in {span(round(one.window_s * 1000))}"
     shares = [None if used is None else _share(one.limit - used, one.limit) for used in one.used]
-    row = [one.budget, one.per, f"{amount(one.measure, one.limit)}{window}", *([_bar(shares)] if bars else [])]
+    row = [
+        one.budget,
+        one.per,
+        f"{amount(one.measure, one.limit)}{window}",
+        *([_bar(shares)] if bars else []),
+    ]
     row.append("-" if last is None else _left(one.measure, one.limit, last))
     if asked:
         row.append("-" if one.now is None else _left(one.measure, one.limit, one.now))
@@ -65,7 +80,9 @@ def _used(one: BurnView, bars: bool) -> list[str]:
 
 
 def _left(measure: str, limit: int, used: int) -> str:
-    return amount(measure, limit - used) if used <= limit else f"{amount(measure, used - limit)} over"
+    return (
+        amount(measure, limit - used) if used <= limit else f"{amount(measure, used - limit)} over"
+    )
 
 
 def _share(part: int, whole: int) -> float:

@@ -1,4 +1,5 @@
-"""`stanchion tickets bypass` and `review`: requests to go past a guardrail, and what went past one unanswered."""
+"""`stanchion tickets bypass` and `review`: requests to go past a guardrail, and what went past one
+unanswered."""
 
 from __future__ import annotations
 
@@ -20,13 +21,26 @@ from stanchion.views.encode import json_line
 from stanchion.views.tickets import TicketView, ticket_view
 from stanchion.views.times import span
 
-COLUMNS: Final = ("ticket", "state", "left", "agent", "about", "would lift", "urgency", "asks", "reason")
+COLUMNS: Final = (
+    "ticket",
+    "state",
+    "left",
+    "agent",
+    "about",
+    "would lift",
+    "urgency",
+    "asks",
+    "reason",
+)
 REVIEWS: Final = ("review", "due", "agent", "about", "went past", "why")
 
 
 def listed(args: argparse.Namespace, shield: Shield) -> int:
-    """List what asks to go past a guardrail, or has and is to be reviewed, and say what each would lift."""
-    found = [ticket_view(one) for one in _kept(args, shield) if one.kind in (Kind.BYPASS, Kind.REVIEW)]
+    """List what asks to go past a guardrail, or has and is to be reviewed, and say what each would
+    lift."""
+    found = [
+        ticket_view(one) for one in _kept(args, shield) if one.kind in (Kind.BYPASS, Kind.REVIEW)
+    ]
     if args.json:
         for one in found:
             sys.stdout.buffer.write(json_line(one))
@@ -34,7 +48,11 @@ def listed(args: argparse.Namespace, shield: Shield) -> int:
     terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
     asks = [one for one in found if one.bypass is not None]
     owed = [one for one in found if one.review is not None]
-    for line in (*_requests(asks, now, terminal), *([""] if asks and owed else ()), *_reviews(owed, now, terminal)):
+    for line in (
+        *_requests(asks, now, terminal),
+        *([""] if asks and owed else ()),
+        *_reviews(owed, now, terminal),
+    ):
         put(sys.stdout, line)
     if not found:
         say(sys.stdout, "nobody asks for a bypass, and nothing is to be reviewed")
@@ -47,7 +65,9 @@ def reviewed(args: argparse.Namespace, shield: Shield, by: By) -> int:
         raise BadInput("`stanchion tickets review` needs `--comment`: say what you found")
     known = shield.ticket(args.id, args.tenant)
     right = not args.wrong
-    ended = ticket_view(shield.review(known.id, by=by, comment=args.comment, right=right, tenant=known.tenant))
+    ended = ticket_view(
+        shield.review(known.id, by=by, comment=args.comment, right=right, tenant=known.tenant)
+    )
     if args.json:
         sys.stdout.buffer.write(json_line(ended))
     else:

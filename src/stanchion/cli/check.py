@@ -76,41 +76,65 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to the parser's commands."""
     summary = "judge one event, or a stream of them, without doing anything"
-    parser: Parser = commands.add_parser("check", help=summary, usage=USAGE, description=DESCRIPTION, epilog=_epilog)
+    parser: Parser = commands.add_parser(
+        "check", help=summary, usage=USAGE, description=DESCRIPTION, epilog=_epilog
+    )
     event = parser.add_argument_group("the event")
     event.add_argument("--tool", metavar="NAME", help="the tool that is about to be called")
     event.add_argument("--args", metavar="JSON", help="its arguments, a JSON object")
     event.add_argument("--stage", metavar="STAGE", help="the stage, if it is not `tool_call`")
-    event.add_argument("--event", metavar="JSON", help="the event's fields, as in a line of a batch")
+    event.add_argument(
+        "--event", metavar="JSON", help="the event's fields, as in a line of a batch"
+    )
     event.add_argument("--agent", metavar="NAME", help="the agent")
     event.add_argument("--task", metavar="NAME", help="the task")
-    event.add_argument("--call", metavar="CALL", help="the call that a result or an error belongs to")
-    event.add_argument("--result", metavar="TEXT", help="the tool's result as text; `-` reads standard input")
+    event.add_argument(
+        "--call", metavar="CALL", help="the call that a result or an error belongs to"
+    )
+    event.add_argument(
+        "--result", metavar="TEXT", help="the tool's result as text; `-` reads standard input"
+    )
     event.add_argument("--tokens", metavar="N", help="the tokens that the event uses or has used")
     event.add_argument("--cost", metavar="USD", help="the cost of the event, in dollars")
-    event.add_argument("--batch", metavar="FILE", help="events as JSON lines instead; `-` reads standard input")
+    event.add_argument(
+        "--batch", metavar="FILE", help="events as JSON lines instead; `-` reads standard input"
+    )
     judging = parser.add_argument_group("judging and answering")
     judging.add_argument(
-        "--policy", metavar="POLICY", default="default", help="a policy file, a pack, or `found` (default: default)"
+        "--policy",
+        metavar="POLICY",
+        default="default",
+        help="a policy file, a pack, or `found` (default: default)",
     )
     judging.add_argument("--env", metavar="NAME", help="use this environment of the policy")
     judging.add_argument(
-        "--explain", action="store_true", help="also print what `stanchion explain` says about the answer"
+        "--explain",
+        action="store_true",
+        help="also print what `stanchion explain` says about the answer",
     )
-    judging.add_argument("--run", metavar="ID", help="count the event as part of this run, in the project's store")
-    judging.add_argument("--resolve", action="store_true", help="resolve host names with the system's DNS")
+    judging.add_argument(
+        "--run", metavar="ID", help="count the event as part of this run, in the project's store"
+    )
+    judging.add_argument(
+        "--resolve", action="store_true", help="resolve host names with the system's DNS"
+    )
     add_project(judging)
-    judging.add_argument("--json", action="store_true", help="answer with one line of JSON, as a batch does")
+    judging.add_argument(
+        "--json", action="store_true", help="answer with one line of JSON, as a batch does"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge what was asked for and return the exit status; what guards print goes to standard error."""
+    """Judge what was asked for and return the exit status; what guards print goes to standard
+    error."""
     return _one(args) if args.batch is None else _many(args)
 
 
 def _one(args: argparse.Namespace) -> int:
     if args.run is not None and args.explain:
-        raise BadInput("`--explain` is for a check without `--run`: for this one use `stanchion explain ID`")
+        raise BadInput(
+            "`--explain` is for a check without `--run`: for this one use `stanchion explain ID`"
+        )
     checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
     try:
         report = read(_event(args))
@@ -134,13 +158,17 @@ def _one(args: argparse.Namespace) -> int:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
         terminal = Terminal.of(sys.stdout, os.environ)
-        for line in (*verdict(judged, policy, terminal), *_ticket(judged, terminal, args.run is not None)):
+        for line in (
+            *verdict(judged, policy, terminal),
+            *_ticket(judged, terminal, args.run is not None),
+        ):
             put(sys.stdout, line)
     return status_of(judged.decision)
 
 
 def _ticket(judged: JudgedEvent, terminal: Terminal, counted: bool) -> list[str]:
-    """Which ticket asks a person, or that one would be asked: a check that does not count asks nobody."""
+    """Which ticket asks a person, or that one would be asked: a check that does not count asks
+    nobody."""
     ticket = judged.run.ticket(judged.decision)
     if ticket is None:
         return []
@@ -151,10 +179,26 @@ def _ticket(judged: JudgedEvent, terminal: Terminal, counted: bool) -> list[str]
 
 def _many(args: argparse.Namespace) -> int:
     if args.run is not None:
-        raise BadInput(f"`--run` is for one event, which counts: the lines of `{args.batch}` name their own runs")
-    for name in ("tool", "args", "stage", "event", "agent", "task", "call", "result", "tokens", "cost"):
+        raise BadInput(
+            f"`--run` is for one event, which counts: the lines of `{args.batch}` name their own "
+            f"runs"
+        )
+    for name in (
+        "tool",
+        "args",
+        "stage",
+        "event",
+        "agent",
+        "task",
+        "call",
+        "result",
+        "tokens",
+        "cost",
+    ):
         if getattr(args, name) is not None:
-            raise BadInput(f"`--{name}` is for one event: in a batch write it into the lines of `{args.batch}`")
+            raise BadInput(
+                f"`--{name}` is for one event: in a batch write it into the lines of `{args.batch}`"
+            )
     if args.explain:
         raise BadInput("`--explain` is for one event: after a batch see `stanchion explain`")
     from stanchion.cli.batch import answer_lines
@@ -162,10 +206,18 @@ def _many(args: argparse.Namespace) -> int:
     answers = sys.stdout.buffer
     checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
     unasked = Unasked()
-    with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
+    with (
+        _source(args.batch) as source,
+        redirect_stdout(sys.stderr),
+        _shield(args, checks, unasked) as shield,
+    ):
         lines, bad = answer_lines(source, answers, Runs(shield, unresolved=unasked.take))
     if bad:
-        say(sys.stderr, f"stanchion: {bad} of {lines} lines are not events: correct those answered with `error`")
+        say(
+            sys.stderr,
+            f"stanchion: {bad} of {lines} lines are not events: correct those answered with "
+            f"`error`",
+        )
     return BAD_LINES if bad else PROCEEDS
 
 
@@ -178,7 +230,9 @@ def _source(name: str) -> AbstractContextManager[BinaryIO]:
         return open(name, "rb")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BadInput(f"`{name}` cannot be read: {reason.lower()}; give a file of events, or `-`") from None
+        raise BadInput(
+            f"`{name}` cannot be read: {reason.lower()}; give a file of events, or `-`"
+        ) from None
 
 
 def _event(args: argparse.Namespace) -> dict[str, Any]:
@@ -192,7 +246,9 @@ def _event(args: argparse.Namespace) -> dict[str, Any]:
         "task": args.task,
         "call": args.call,
     }
-    given: dict[str, Any] = {name: _text(f"--{name}", value) for name, value in said.items() if value is not None}
+    given: dict[str, Any] = {
+        name: _text(f"--{name}", value) for name, value in said.items() if value is not None
+    }
     if args.args is not None:
         given["args"] = _object("--args", args.args)
     if args.result is not None:
@@ -205,9 +261,14 @@ def _event(args: argparse.Namespace) -> dict[str, Any]:
     for name, value in given.items():
         if event.setdefault(name, value) != value:
             option = "cost" if name == "cost_usd" else name
-            raise BadInput(f"`--{option}` and `--event` say different things about `{name}`: give it once")
+            raise BadInput(
+                f"`--{option}` and `--event` say different things about `{name}`: give it once"
+            )
     if not event.keys() - {"run", "agent", "task"}:
-        raise BadInput("there is nothing to judge: give a tool with `--tool NAME`, or see `stanchion check --help`")
+        raise BadInput(
+            "there is nothing to judge: give a tool with `--tool NAME`, or see `stanchion check "
+            "--help`"
+        )
     return {"run": RUN, "stage": str(Stage.TOOL_CALL), **event}
 
 
@@ -252,7 +313,8 @@ def _short(text: str) -> str:
 
 
 def _shield(args: argparse.Namespace, checks: Checks, unasked: Unasked) -> Shield:
-    """The shield to judge with. It counts in memory, for this command alone, and keeps what it decides."""
+    """The shield to judge with. It counts in memory, for this command alone, and keeps what it
+    decides."""
     named: dict[str, Any] = {} if args.env is None else {"env": args.env}
     if not args.resolve:
         named["resolver"] = unasked
@@ -280,5 +342,7 @@ def _marked(stage: Stage) -> list[str]:
     everywhere = {"call", "tokens", "cost_usd", "api_calls", "duration_s"}
     fields = [field for field in fields_of(stage) if field.name not in everywhere]
     return [
-        f"{field.name}*" if field.required else field.name for field in fields if field.required or field.name != "tool"
+        f"{field.name}*" if field.required else field.name
+        for field in fields
+        if field.required or field.name != "tool"
     ]

@@ -1,4 +1,5 @@
-"""What `stanchion check` decides, kept in a small trail of its own so that `stanchion explain` can explain it later.
+"""What `stanchion check` decides, kept in a small trail of its own so that `stanchion explain` can
+explain it later.
 
 It is a convenience: what it cannot keep is told once, and changes no answer.
 """
@@ -28,7 +29,8 @@ Tell = Callable[[str], None]
 
 
 class Checks:
-    """A journal that takes every record: the newest is at hand, and all are kept in a trail as far as that goes."""
+    """A journal that takes every record: the newest is at hand, and all are kept in a trail as far
+    as that goes."""
 
     trouble: Final = ""
 

@@ -1,4 +1,5 @@
-"""One check that counts: judged on the project's store, as an event of a run, and written to its trail."""
+"""One check that counts: judged on the project's store, as an event of a run, and written to its
+trail."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from stanchion.stores.protocol import StoreError
 
 
 def judge_counted(args: argparse.Namespace, report: Report) -> tuple[JudgedEvent, CompiledPolicy]:
-    """Judge an event in its run; what cannot be opened or reached is bad input, and nothing may go ahead then."""
+    """Judge an event in its run; what cannot be opened or reached is bad input, and nothing may go
+    ahead then."""
     whose(args.project)
     unasked = Unasked(strict=True)
     options: dict[str, Any] = {} if args.env is None else {"env": args.env}

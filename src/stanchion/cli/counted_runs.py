@@ -1,6 +1,8 @@
-"""Runs that count: each check is one event of a run that other checks have begun, or will go on with.
+"""Runs that count: each check is one event of a run that other checks have begun, or will go on
+with.
 
-Counters, loops, holds and tickets of a run are in the store. Who is at work in it is kept beside them, by the first
+Counters, loops, holds and tickets of a run are in the store. Who is at work in it is kept beside
+them, by the first
 check: a later one that leaves it out is judged as the same agent at the same task.
 """
 
@@ -23,7 +25,8 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.views.began import began_key
 
 FRESH_MS: Final = 3_600_000
-"""After so long it is written again who is at work, though nothing changed, so that it is not forgotten."""
+"""After so long it is written again who is at work, though nothing changed, so that it is not
+forgotten."""
 DEEPEST: Final = 32
 """How many parents a run may have above it."""
 
@@ -51,7 +54,10 @@ class CountedRuns:
     def judge(self, report: Report) -> JudgedEvent:
         """Judge an event and count it; one that is bad raises `BadEvent`."""
         if report.stage in SETTLES and not report.fields.get("call"):
-            said = f"`{report.stage}` of a run that counts needs `call`, the `id` of the answer that let it start"
+            said = (
+                f"`{report.stage}` of a run that counts needs `call`, the `id` of the answer "
+                f"that let it start"
+            )
             raise BadEvent(f"{said}: give it with `--call ID`")
         run = self._run(report.run, report.identity, begins=True)
         agree(run, report)
@@ -59,7 +65,8 @@ class CountedRuns:
         return JudgedEvent(report, run, decision, self._unresolved())
 
     def _run(self, name: str, said: dict[str, str], begins: bool, depth: int = 0) -> Run:
-        """A run as it began; where it has not, it begins as is said, or is bad where it has to be known."""
+        """A run as it began; where it has not, it begins as is said, or is bad where it has to be
+        known."""
         if depth > DEEPEST:
             raise BadEvent(f"the run `{name}` has more than {DEEPEST} parents: start another one")
         tenant = self.shield.tenancy.of(said.get("tenant"))
@@ -69,7 +76,9 @@ class CountedRuns:
         first = Began(said.get("agent", ""), said.get("task", ""), said.get("role", ""), parent)
         began = self._began(tenant, name, first if begins else None)
         if began is None:
-            raise BadEvent(f"the parent `{name}` is not known: send the parent's first event before")
+            raise BadEvent(
+                f"the parent `{name}` is not known: send the parent's first event before"
+            )
         role = began.role if began.role else None
         if not began.parent:
             return self.shield.run(began.agent, began.task, id=name, role=role, tenant=tenant)
@@ -87,7 +96,9 @@ class CountedRuns:
 
         def written() -> Flow[Changed]:
             batch = f"began-{os.urandom(8).hex()}"
-            return (yield from change(self.shield.records, batch, tenant, began_key(tenant, name), kept))
+            return (
+                yield from change(self.shield.records, batch, tenant, began_key(tenant, name), kept)
+            )
 
         value = drive(written(), self.shield).value
         return None if value is None else typed.convert(value, Began)

@@ -56,18 +56,32 @@ exit status:
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    parser: Parser = commands.add_parser("coverage", help=SUMMARY, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument(
-        "--run", metavar="ID", action=Once, help="one run and those below it (default: all); `last` is the newest"
+    parser: Parser = commands.add_parser(
+        "coverage", help=SUMMARY, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
     parser.add_argument(
-        "--transcript", metavar="FILE", action=Once, help="the host's own log, to be matched; `-` reads it from stdin"
+        "--run",
+        metavar="ID",
+        action=Once,
+        help="one run and those below it (default: all); `last` is the newest",
     )
     parser.add_argument(
-        "--canaries", action="store_true", help="drive the canary of every adapter that is installed, now"
+        "--transcript",
+        metavar="FILE",
+        action=Once,
+        help="the host's own log, to be matched; `-` reads it from stdin",
     )
-    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
-    parser.add_argument("--schema", metavar="NAME", help="the schema of the database (default: stanchion)")
+    parser.add_argument(
+        "--canaries",
+        action="store_true",
+        help="drive the canary of every adapter that is installed, now",
+    )
+    parser.add_argument(
+        "--trail", metavar="DIR", help="the folder of the trail, or the URL of its database"
+    )
+    parser.add_argument(
+        "--schema", metavar="NAME", help="the schema of the database (default: stanchion)"
+    )
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON")
 
@@ -92,10 +106,14 @@ def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
     may_be_empty = args.canaries and args.run is None and told is None
     with records_in(args.trail, whose(args.project), args.schema, may_be_empty) as reader:
         with progress("looking", None if isinstance(reader, Reader) else records) as done:
-            found = coverage(chosen(reader, Wanted(), done), "" if args.run is None else args.run, told)
+            found = coverage(
+                chosen(reader, Wanted(), done), "" if args.run is None else args.run, told
+            )
         tell_unread(reader)
     if args.run is not None and not found.runs:
-        raise BadInput(f"there is no run `{args.run}` in this trail: `stanchion runs` lists the newest")
+        raise BadInput(
+            f"there is no run `{args.run}` in this trail: `stanchion runs` lists the newest"
+        )
     return found
 
 
@@ -113,7 +131,8 @@ def _transcript(name: str) -> Transcript:
 
 
 def _canaries() -> dict[str, str]:
-    """What came of the canary of every adapter that is installed: why it was not caught, empty where it was."""
+    """What came of the canary of every adapter that is installed: why it was not caught, empty
+    where it was."""
     from stanchion.adapters.canaries import driven, installed
 
     came = {name: driven(name) for name in installed()}
@@ -157,24 +176,37 @@ def _lines(found: CoverageView, matched: bool) -> list[str]:
         else f"nothing is known to have escaped, in {counted(runs, 'run')}"
     ]
     if apart:
-        lines.append(f"not watched, or not to their end: {counted(apart, 'run')}; start the shield with coverage")
+        lines.append(
+            f"not watched, or not to their end: {counted(apart, 'run')}; start the shield with "
+            f"coverage"
+        )
     unreported = sum(one.unreported for one in found.runs)
     if unreported:
         lines.append(f"decided, and no outcome reported: {counted(unreported, 'call')}")
     unsure, vouched = sum(one.unsure for one in found.runs), sum(one.vouched for one in found.runs)
     if unsure:
-        lines.append(f"done in a thread of no run while a call was under way, so not told apart: {unsure:,}")
+        lines.append(
+            f"done in a thread of no run while a call was under way, so not told apart: {unsure:,}"
+        )
     if vouched:
         lines.append(f"called the host's own work: {vouched:,}")
     if matched:
         lines.append(f"in the transcript: {found.asked:,} asked for and never answered")
         lines.append(f"decided and not in the transcript: {counted(found.untold, 'call')}")
         if found.tokens_told:
-            count = f"{found.tokens_recorded:,}" if found.tokens_recorded else "none, because no budget counts them"
-            lines.append(f"tokens in the transcript: {found.tokens_told:,}; counted in the trail: {count}")
+            count = (
+                f"{found.tokens_recorded:,}"
+                if found.tokens_recorded
+                else "none, because no budget counts them"
+            )
+            lines.append(
+                f"tokens in the transcript: {found.tokens_told:,}; counted in the trail: {count}"
+            )
     if found.canaries:
         caught = sum(found.canaries.values())
-        lines.append(f"canaries caught: {caught} of {len(found.canaries)} ({', '.join(found.canaries)})")
+        lines.append(
+            f"canaries caught: {caught} of {len(found.canaries)} ({', '.join(found.canaries)})"
+        )
     if found.left_out:
         lines.append(f"too many to be told: {found.left_out:,}")
     return lines

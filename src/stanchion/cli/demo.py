@@ -58,11 +58,17 @@ COLOURS: Final = {
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "watch a scripted agent being kept safe"
-    parser = commands.add_parser("demo", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser = commands.add_parser(
+        "demo", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("--fast", action="store_true", help="do not pause between hazards")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each hazard")
-    parser.add_argument("--policy", metavar="POLICY", default=POLICY, help="judge by this policy, a file or a pack")
-    parser.add_argument("--show-policy", action="store_true", help="print the demo's own policy and do nothing else")
+    parser.add_argument(
+        "--policy", metavar="POLICY", default=POLICY, help="judge by this policy, a file or a pack"
+    )
+    parser.add_argument(
+        "--show-policy", action="store_true", help="print the demo's own policy and do nothing else"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -109,7 +115,9 @@ def _print_lines(demo: Demo) -> int:
 def _show(demo: Demo, screen: Screen) -> int:
     screen.text()
     screen.text(f"Stanchion demo: a scripted agent walks into {len(HAZARDS)} hazards.", "title", 1)
-    screen.text("No model, no network. Every verdict is a real decision, every record is kept.", "dim", 1)
+    screen.text(
+        "No model, no network. Every verdict is a real decision, every record is kept.", "dim", 1
+    )
     screen.pause(0.7)
     missed = []
     for outcome in demo.play(HAZARDS):
@@ -153,7 +161,11 @@ def _show_steps(screen: Screen, steps: list[Step]) -> None:
     screen.pause(0.22)
     if not step.verdict:
         return
-    screen.labelled(step.verdict, step.why if step.why else "goes ahead", label_style=f"on {COLOURS[step.verdict]}")
+    screen.labelled(
+        step.verdict,
+        step.why if step.why else "goes ahead",
+        label_style=f"on {COLOURS[step.verdict]}",
+    )
     named = [(also.guard, also.code) for also in step.also]
     if step.guard and (step.guard, step.code) not in named:
         screen.labelled("guard", f"{step.guard} ({step.code})")
@@ -171,19 +183,28 @@ def _standing(screen: Screen, outcome: Outcome) -> tuple[str, ...]:
     full = outcome.number * BAR // outcome.of
     bar = screen.sign("━", "#") * full + screen.sign("┄", "-") * (BAR - full)
     done = f"{outcome.number}/{outcome.of}"
-    counts = f"went ahead {tally.went_ahead}  changed {tally.changed}  refused {tally.refused}  waiting {tally.waiting}"
+    counts = (
+        f"went ahead {tally.went_ahead}  changed {tally.changed}  refused {tally.refused}  "
+        f"waiting {tally.waiting}"
+    )
     return f" {bar} {done}   {counts}", f" {done}  {counts}", f" {bar} {done}", f" {done}"
 
 
 def _show_end(screen: Screen, tally: Tally, books: Books, missed: list[str]) -> None:
     screen.text()
     screen.text("Summary", "title", 4)
-    screen.labelled("went ahead", f"{tally.went_ahead:2}  of {tally.actions} actions", label_style="good")
+    screen.labelled(
+        "went ahead", f"{tally.went_ahead:2}  of {tally.actions} actions", label_style="good"
+    )
     screen.labelled("changed", f"{tally.changed:2}  and went ahead", label_style="change")
     screen.labelled("refused", f"{tally.refused:2}", label_style="bad")
-    screen.labelled("waiting", f"{tally.waiting:2}  for a person, or for a place in line", label_style="wait")
+    screen.labelled(
+        "waiting", f"{tally.waiting:2}  for a person, or for a place in line", label_style="wait"
+    )
     whole = "its files verify, read by code that shares only the format"
-    screen.labelled("trail", f"{books.records} records; {'THEY DO NOT VERIFY' if books.faults else whole}")
+    screen.labelled(
+        "trail", f"{books.records} records; {'THEY DO NOT VERIFY' if books.faults else whole}"
+    )
     for fault in books.faults:
         screen.labelled("", fault, "on bad")
     screen.labelled("head", books.head, "dim")
@@ -193,7 +214,9 @@ def _show_end(screen: Screen, tally: Tally, books: Books, missed: list[str]) -> 
     screen.text()
     if missed:
         screen.text(
-            f"{len(missed)} of {len(HAZARDS)} hazards NOT handled as expected: {', '.join(missed)}", "on bad", 4
+            f"{len(missed)} of {len(HAZARDS)} hazards NOT handled as expected: {', '.join(missed)}",
+            "on bad",
+            4,
         )
     else:
         screen.text(f"All {handled} hazards were handled as expected.", "good", 4)
@@ -205,8 +228,14 @@ def _show_end(screen: Screen, tally: Tally, books: Books, missed: list[str]) -> 
 def _show_measured(screen: Screen) -> None:
     """Say what the script does not show: how guards do on calls that nobody tuned them to."""
     screen.text(
-        "The script is ours. Of calls whose writers did not know the guards, and which nobody read since:", "", 4
+        "The script is ours. Of calls whose writers did not know the guards, and which nobody read "
+        "since:",
+        "",
+        4,
     )
     for one in sums():
-        found = f"found {one.found} of {one.attacks} attacks, disturbed {one.disturbed} of {one.honest} honest calls"
+        found = (
+            f"found {one.found} of {one.attacks} attacks, disturbed {one.disturbed} of "
+            f"{one.honest} honest calls"
+        )
         screen.labelled(one.guard, found)

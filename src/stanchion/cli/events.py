@@ -51,7 +51,8 @@ NEEDED: Final[dict[Stage, tuple[str, ...]]] = {
     Stage.TOOL_CALL: ("tool",),
     Stage.TOOL_RESULT: ("tool", "result"),
 }
-"""Fields without which an event of that stage would be about nothing, though the library has defaults for them."""
+"""Fields without which an event of that stage would be about nothing, though the library has
+defaults for them."""
 
 JSON_WORDS: Final = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
 """What Python's types are called in JSON."""
@@ -62,7 +63,8 @@ _OF_ACTIONS: Final = ("api_calls", "duration_s")
 
 
 class Report(NamedTuple):
-    """An event as a host reports it, checked: whose it is, what the run is said to be, the fields of its stage."""
+    """An event as a host reports it, checked: whose it is, what the run is said to be, the fields
+    of its stage."""
 
     run: str
     stage: Stage
@@ -96,9 +98,18 @@ def fields_of(stage: Stage) -> tuple[Field, ...]:
             fields.append(Field(info.name, info.type, True))
         else:
             made = info.default_factory
-            fields.append(Field(info.name, info.type, False, info.default if made is msgspec.NODEFAULT else made()))
+            fields.append(
+                Field(
+                    info.name,
+                    info.type,
+                    False,
+                    info.default if made is msgspec.NODEFAULT else made(),
+                )
+            )
     usage = [
-        Field(name, kind) for name, kind in _AMOUNTS.items() if stage is not Stage.CHARGE or name not in _OF_ACTIONS
+        Field(name, kind)
+        for name, kind in _AMOUNTS.items()
+        if stage is not Stage.CHARGE or name not in _OF_ACTIONS
     ]
     return tuple(sorted(fields, key=lambda field: not field.required) + usage)
 
@@ -109,13 +120,17 @@ def _shape(stage: Stage) -> type[msgspec.Struct]:
     fields = (*FRAME, *IDENTITY, *fields_of(stage))
     return msgspec.defstruct(
         "Line",
-        [(f.name, f.type) if f.required else (f.name, f.type | msgspec.UnsetType, msgspec.UNSET) for f in fields],
+        [
+            (f.name, f.type) if f.required else (f.name, f.type | msgspec.UnsetType, msgspec.UNSET)
+            for f in fields
+        ],
         kw_only=True,
     )
 
 
 def parse(text: bytes) -> Any:
-    """JSON as data. A key that is there twice is refused: two readers could each believe another one."""
+    """JSON as data. A key that is there twice is refused: two readers could each believe another
+    one."""
     try:
         data = msgspec.json.decode(text)
         if text.count(b":") != _members(data):
@@ -126,13 +141,15 @@ def parse(text: bytes) -> Any:
         raise BadEvent("the JSON is nested too deeply: send flatter data") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         reason = str(error).removeprefix("JSON is malformed: ")
-        raise BadEvent(f"this is not JSON, {reason[:1].lower()}{reason[1:]}: check its quotes and brackets") from None
+        raise BadEvent(
+            f"this is not JSON, {reason[:1].lower()}{reason[1:]}: check its quotes and brackets"
+        ) from None
     return data
 
 
 def _members(data: Any) -> int:
-    """How many members all objects in some data have. Each was written with a colon, so where there are as many colons
-    none is there twice; otherwise a text may have one."""
+    """How many members all objects in some data have. Each was written with a colon, so where there
+    are as many colons none is there twice; otherwise a text may have one."""
     if isinstance(data, dict):
         return len(data) + sum(map(_members, data.values()))
     return sum(map(_members, data)) if isinstance(data, list) else 0
@@ -183,7 +200,9 @@ def _stage_of(data: dict[str, Any]) -> Stage:
     try:
         return Stage(given)
     except ValueError:
-        raise BadEvent(f"there is no stage `{given}`: {nearest(given, Stage, f'give one of {stages}')}") from None
+        raise BadEvent(
+            f"there is no stage `{given}`: {nearest(given, Stage, f'give one of {stages}')}"
+        ) from None
 
 
 def _explained(stage: Stage, message: str) -> str:

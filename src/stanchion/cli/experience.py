@@ -74,16 +74,32 @@ def add(commands: Any) -> None:
         "experience", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
     parser.add_argument(
-        "verb", metavar="show|prune|archive", nargs="?", default="show", help="what to do (default: show)"
+        "verb",
+        metavar="show|prune|archive",
+        nargs="?",
+        default="show",
+        help="what to do (default: show)",
     )
-    parser.add_argument("name", metavar="TOOL|FILE", nargs="?", default="", help="a tool, or the file of the archive")
-    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
+    parser.add_argument(
+        "name",
+        metavar="TOOL|FILE",
+        nargs="?",
+        default="",
+        help="a tool, or the file of the archive",
+    )
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
+    )
     parser.add_argument("--days", metavar="N", type=count, help="incidents older than this leave")
-    parser.add_argument("--rows", metavar="N", type=count, help="more incidents than this leave, the oldest first")
+    parser.add_argument(
+        "--rows", metavar="N", type=count, help="more incidents than this leave, the oldest first"
+    )
     parser.add_argument("--policy", metavar="FILE", help="the policy whose `days` and `rows` count")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each tool")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each tool"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,13 +130,15 @@ def _pruned(shelf: Shelf, keep: Keep, archive: str) -> Left:
         if not archive:
             raise
         raise BadInput(
-            f"`{veiled(archive)}` cannot be written: {error.strerror}; give a file in a folder that is there"
+            f"`{veiled(archive)}` cannot be written: {error.strerror}; give a file in a folder "
+            f"that is there"
         ) from None
 
 
 @contextmanager
 def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
-    """The experience beside the store that is meant; `None`, and a word why, where there is none yet."""
+    """The experience beside the store that is meant; `None`, and a word why, where there is none
+    yet."""
     with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
             yield None
@@ -149,7 +167,9 @@ def _keep(args: argparse.Namespace) -> Keep:
         said = Experience() if args.policy is None else load_policy(args.policy).file.experience
     except PolicyError as error:
         raise BadInput(str(error)) from None
-    return Keep(said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows)
+    return Keep(
+        said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows
+    )
 
 
 def _named(name: str) -> str:
@@ -180,7 +200,8 @@ def _show(found: list[ExperienceView], tool: str) -> None:
     columns = ("tool", "worked", "failed", "rate", "lately", "likely between")
     rows = [
         (
-            one.tool, f"{one.successes:,}", f"{one.failures:,}", _share(one.rate), _share(one.recent),
+            one.tool, f"{one.successes:,}", f"{one.failures:,}", _share(one.rate),
+            _share(one.recent),
             "" if one.low is None else f"{_share(one.low)} and {_share(one.high)}",
         )
         for one in found
@@ -192,13 +213,21 @@ def _show(found: list[ExperienceView], tool: str) -> None:
 
 
 def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
-    worked = [(f"{each.success_count:,}", f"{each.failure_count:,}", _short(each)) for each in one.practices]
+    worked = [
+        (f"{each.success_count:,}", f"{each.failure_count:,}", _short(each))
+        for each in one.practices
+    ]
     if worked:
         put(sys.stdout, "")
         for line in table(("worked", "failed", "with"), worked, ("worked", "failed"), terminal):
             put(sys.stdout, line)
     last = [
-        (shown(each.at_ms), "worked" if each.success else "failed", each.session_id, each.error_reason)
+        (
+            shown(each.at_ms),
+            "worked" if each.success else "failed",
+            each.session_id,
+            each.error_reason,
+        )
         for each in one.incidents
     ]
     put(sys.stdout, "")

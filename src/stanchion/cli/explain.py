@@ -56,11 +56,17 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "explain why something was decided, and what would have made it pass"
-    parser = commands.add_parser("explain", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("id", metavar="ID", nargs="?", help="the decision's ID; `last` is the newest")
+    parser = commands.add_parser(
+        "explain", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "id", metavar="ID", nargs="?", help="the decision's ID; `last` is the newest"
+    )
     parser.add_argument("--trail", metavar="DIR", help="look only in this trail")
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each decision")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each decision"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,9 +78,13 @@ def run(args: argparse.Namespace) -> int:
         with progress("looking") as told:
             found = explained(readers, args.id, told)
     except NoDecision:
-        raise BadInput(f"`{args.id}` is not a decision: see `stanchion audit show {args.id}`") from None
+        raise BadInput(
+            f"`{args.id}` is not a decision: see `stanchion audit show {args.id}`"
+        ) from None
     except Unreadable:
-        raise BadInput(f"the record of `{args.id}` cannot be read: see `stanchion audit verify`") from None
+        raise BadInput(
+            f"the record of `{args.id}` cannot be read: see `stanchion audit verify`"
+        ) from None
     except Ambiguous as error:
         raise BadInput(str(error)) from None
     if found is None:
@@ -90,7 +100,11 @@ def _readers(trail: str | None, state: Whose) -> list[Reader]:
         return [reader_of(trail, state)]
     try:
         folder = trail_folder(None, os.environ, state)
-        return [Reader(where) for where in (folder, checks_folder(state)) if where is not None and where.is_dir()]
+        return [
+            Reader(where)
+            for where in (folder, checks_folder(state))
+            if where is not None and where.is_dir()
+        ]
     except OSError as error:
         raise BadInput(f"what was decided cannot be read: {error}") from None
 
@@ -108,5 +122,7 @@ def _list(found: list[DecisionView], as_json: bool) -> int:
         painted = terminal.paint(f"{one.action:<10}", style_of(Action[one.action]))
         about = one.tool if one.tool else one.stage
         why = f"{visible(f'{about:<20}')} {visible(one.reason)}"
-        put(sys.stdout, f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip())
+        put(
+            sys.stdout, f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip()
+        )
     return 0

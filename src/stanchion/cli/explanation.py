@@ -76,12 +76,16 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
 
 
 def _guards(explained: Explanation) -> Iterator[tuple[str, str]]:
-    """What each guardrail said; where the chain is not known any more, what the record itself names."""
+    """What each guardrail said; where the chain is not known any more, what the record itself
+    names."""
     if explained.verdicts:
         yield "verdicts", verdict_words(explained.verdicts)
         return
     yield "passed", ", ".join(explained.passed)
-    yield "skipped", ", ".join(explained.skipped) + " (no longer asked)" if explained.skipped else ""
+    yield (
+        "skipped",
+        ", ".join(explained.skipped) + " (no longer asked)" if explained.skipped else "",
+    )
 
 
 def _event(explained: Explanation) -> str:
@@ -108,15 +112,27 @@ def _reason(reason: Reason, terminal: Terminal, before: str) -> Iterator[str]:
     yield ""
     painted = terminal.paint(reason.action, style_of(Action[reason.action]))
     yield f"{visible(before)}{painted}  by {visible(reason.guard)} ({visible(reason.code)})"
-    for label, words in (("why", reason.message), ("instead", reason.advice), ("detail", reason.detail)):
+    for label, words in (
+        ("why", reason.message),
+        ("instead", reason.advice),
+        ("detail", reason.detail),
+    ):
         if words:
             yield from row(label, words, terminal)
     if reason.evidence:
-        yield from row("origin", "\n".join(f"{name}: {words}" for name, words in reason.evidence.items()), terminal)
+        yield from row(
+            "origin",
+            "\n".join(f"{name}: {words}" for name, words in reason.evidence.items()),
+            terminal,
+        )
     if reason.place:
         yield from row("entry", reason.place, terminal)
     if reason.entry:
-        yield from row("", "\n".join(f"{name}: {_flow(value)}" for name, value in reason.entry.items()), terminal)
+        yield from row(
+            "",
+            "\n".join(f"{name}: {_flow(value)}" for name, value in reason.entry.items()),
+            terminal,
+        )
     for label, part in (("when", reason.when), ("check", reason.check)):
         if part is not None:
             shown = [line for each in part.leaves("and") for line in _parts(each, 0)]
@@ -149,13 +165,17 @@ def _counter(counter: Counter) -> str:
     limits = ", ".join(f"{action} {_bound(counter, limit)}" for limit, action in counter.limits)
     shadow = " (in shadow mode)" if counter.shadow else ""
     before = _number(counter, counter.before)
-    said = f"{before} used" if counter.counts in SPENT else f"{before} {COUNTED.get(counter.counts, counter.counts)}"
+    said = (
+        f"{before} used"
+        if counter.counts in SPENT
+        else f"{before} {COUNTED.get(counter.counts, counter.counts)}"
+    )
     return f"{counter.guard}: {said} before this{f', {limits}' if limits else ''}{shadow}"
 
 
 def _bound(counter: Counter, limit: int) -> str:
-    """From where on a limit speaks. It is what may not be exceeded, in millionths of a dollar or in milliseconds: one
-    short of a rounder number it is that number which people know."""
+    """From where on a limit speaks. It is what may not be exceeded, in millionths of a dollar or in
+    milliseconds: one short of a rounder number it is that number which people know."""
     if counter.counts in SPENT and counter.measure in FINE and limit % 1_000 == 999:
         return f"from {_number(counter, limit + 1)} on"
     return f"after {_number(counter, limit)}"

@@ -1,4 +1,5 @@
-"""A policy that a command is given, the one that is `found` included, and lines that say what it is made of."""
+"""A policy that a command is given, the one that is `found` included, and lines that say what it is
+made of."""
 
 from __future__ import annotations
 
@@ -31,7 +32,12 @@ def given(name: str, env: str | None) -> Given:
 def found_data(found: Found) -> dict[str, Any]:
     """What a found policy is made of, for programs."""
     files = [
-        {"file": str(one.file), "hash": one.hash, "trusted": one.trusted, "left_out": [str(o) for o in one.left_out]}
+        {
+            "file": str(one.file),
+            "hash": one.hash,
+            "trusted": one.trusted,
+            "left_out": [str(o) for o in one.left_out],
+        }
         for one in found.files
     ]
     return {"base": found.base, "files": files}
@@ -41,7 +47,9 @@ def found_lines(found: Found, terminal: Terminal) -> Iterator[str]:
     """The same for people."""
     yield f"  {visible(found.base)}"
     for one in found.files:
-        style, said = ("good", "trusted") if one.trusted else ("mild", "not trusted: it only tightens")
+        style, said = (
+            ("good", "trusted") if one.trusted else ("mild", "not trusted: it only tightens")
+        )
         yield f"  {visible(str(one.file))}  {terminal.paint(said, style)}"
         yield f"      {terminal.paint(f'hash {one.hash}', 'dim')}"
         for loosening in one.left_out:

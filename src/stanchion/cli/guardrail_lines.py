@@ -20,17 +20,32 @@ COLUMNS: Final = ("guardrail", "on", *NUMBERS, "last triggered")
 
 
 def show_guardrails(figures: Iterable[Series], policy: CompiledPolicy, as_json: bool) -> None:
-    """Print the state of each guardrail of a policy, and of those that were counted under another one."""
+    """Print the state of each guardrail of a policy, and of those that were counted under another
+    one."""
     found = states(figures, switched_on(policy))
     if as_json:
         sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
         return
-    for line in table(COLUMNS, [_row(one) for one in found], NUMBERS, Terminal.of(sys.stdout, os.environ)):
+    for line in table(
+        COLUMNS, [_row(one) for one in found], NUMBERS, Terminal.of(sys.stdout, os.environ)
+    ):
         put(sys.stdout, line)
 
 
 def _row(one: GuardrailState) -> tuple[str, ...]:
-    counts = (one.invocation_count, one.pass_count, one.warn_count, one.escalate_count, one.block_count)
+    counts = (
+        one.invocation_count,
+        one.pass_count,
+        one.warn_count,
+        one.escalate_count,
+        one.block_count,
+    )
     average = "" if one.avg_duration_ms is None else f"{one.avg_duration_ms:.3f}"
     last = "" if one.last_triggered is None else one.last_triggered
-    return (one.guardrail_id, "yes" if one.enabled else "no", *[f"{each:,}" for each in counts], average, last)
+    return (
+        one.guardrail_id,
+        "yes" if one.enabled else "no",
+        *[f"{each:,}" for each in counts],
+        average,
+        last,
+    )

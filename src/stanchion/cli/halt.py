@@ -28,9 +28,15 @@ examples:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "stop everything, or everything of a scope, until an operator resumes it"
-    parser: Parser = commands.add_parser("halt", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "halt", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "scope", metavar="SCOPE", nargs="?", default="", help="what to act on (default: the whole tenant)"
+        "scope",
+        metavar="SCOPE",
+        nargs="?",
+        default="",
+        help="what to act on (default: the whole tenant)",
     )
     add_options(parser)
 

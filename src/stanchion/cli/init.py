@@ -35,9 +35,15 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "write a commented policy to start from"
-    parser = commands.add_parser("init", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser = commands.add_parser(
+        "init", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", default=FILE, help=f"the file to write (default: {FILE}); `-` prints it"
+        "file",
+        metavar="FILE",
+        nargs="?",
+        default=FILE,
+        help=f"the file to write (default: {FILE}); `-` prints it",
     )
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
@@ -54,12 +60,16 @@ def run(args: argparse.Namespace) -> int:
         with file.open("w" if args.force else "x", encoding="utf-8", newline="\n") as sink:
             sink.write(text)
     except FileExistsError:
-        raise BadInput(f"`{args.file}` already exists: use another file, or overwrite it with `--force`") from None
+        raise BadInput(
+            f"`{args.file}` already exists: use another file, or overwrite it with `--force`"
+        ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         if isinstance(error, FileNotFoundError):
             reason = f"there is no folder `{file.parent}`; create it first, or use another file"
-        raise BadInput(f"`{args.file}` cannot be written: {reason[:1].lower()}{reason[1:]}") from None
+        raise BadInput(
+            f"`{args.file}` cannot be written: {reason[:1].lower()}{reason[1:]}"
+        ) from None
     if args.json:
         sys.stdout.write(json_line({"file": args.file}).decode())
         return 0

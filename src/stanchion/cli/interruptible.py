@@ -1,4 +1,5 @@
-"""Reading that Ctrl-C always ends: a signal that comes just before the read begins does not wait for the next line."""
+"""Reading that Ctrl-C always ends: a signal that comes just before the read begins does not wait
+for the next line."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from typing import Any, BinaryIO
 
 
 class _Watched(io.RawIOBase):
-    """A file descriptor that is read only once it has something, or once a signal has come and was handled."""
+    """A file descriptor that is read only once it has something, or once a signal has come and was
+    handled."""
 
     def __init__(self, source: int, bell: int) -> None:
         self._source = source
@@ -27,13 +29,16 @@ class _Watched(io.RawIOBase):
         while self._source not in ready:
             ready = select.select([self._source, self._bell], [], [])[0]
             if self._bell in ready:
-                os.read(self._bell, 1)  # Python calls the handler before the next instruction: an interrupt is raised
+                os.read(
+                    self._bell, 1
+                )  # Python calls the handler before the next instruction: an interrupt is raised
         return os.readv(self._source, [buffer])
 
 
 @contextmanager
 def interruptible(source: BinaryIO) -> Iterator[BinaryIO]:
-    """A stream to read instead of the source, of which nothing must have been read yet; the source stays open."""
+    """A stream to read instead of the source, of which nothing must have been read yet; the source
+    stays open."""
     try:
         descriptor = source.fileno()
     except OSError:  # a stream in memory never waits

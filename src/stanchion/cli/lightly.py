@@ -1,8 +1,9 @@
 """Loading `msgspec` for a command without what it does not need.
 
-`msgspec` takes `get_type_hints`, `Required` and `NotRequired` from `typing_extensions` where that is installed, and
-from `typing` where it is not. From Python 3.11 on they are the same there, and `typing_extensions` costs a third of the
-whole import. A process that is a command of ours has nobody else's imports to mind; a library never does this.
+`msgspec` takes `get_type_hints`, `Required` and `NotRequired` from `typing_extensions` where that
+is installed, and from `typing` where it is not. From Python 3.11 on they are the same there, and
+`typing_extensions` costs a third of the whole import. A process that is a command of ours has
+nobody else's imports to mind; a library never does this.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ EXTENSIONS = "typing_extensions"
 
 
 def load_msgspec() -> None:
-    """Import `msgspec` as if `typing_extensions` was not installed; whoever imports that afterwards finds it."""
+    """Import `msgspec` as if `typing_extensions` was not installed; whoever imports that afterwards
+    finds it."""
     modules: dict[str, Any] = sys.modules
     if "msgspec" in modules or EXTENSIONS in modules:
         return

@@ -48,7 +48,9 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "find mistakes in a policy, and what is probably not intended"
-    parser = commands.add_parser("lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser = commands.add_parser(
+        "lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("policy", metavar="POLICY", help="a policy file, a pack, or `found`")
     parser.add_argument("--env", metavar="NAME", help="check only this environment")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
@@ -60,17 +62,26 @@ def run(args: argparse.Namespace) -> int:
     faults: tuple[Fault, ...] = ()
     try:
         linted = (
-            lint_found(args.env, ProjectTrust().trusts) if args.policy == FOUND_POLICY else lint(args.policy, args.env)
+            lint_found(args.env, ProjectTrust().trusts)
+            if args.policy == FOUND_POLICY
+            else lint(args.policy, args.env)
         )
     except PolicyError as error:
         faults = error.faults
     if args.json:
-        found = {"policy": args.policy, "faults": faults, "findings": () if linted is None else linted.remarks}
+        found = {
+            "policy": args.policy,
+            "faults": faults,
+            "findings": () if linted is None else linted.remarks,
+        }
         sys.stdout.write(json_line(found).decode())
     else:
         terminal = Terminal.of(sys.stdout, os.environ)
         for sure, place, words in _lines(faults, linted):
-            put(sys.stdout, f"{visible(place)}: {terminal.paint(sure, STYLES[sure])}: {visible(words)}")
+            put(
+                sys.stdout,
+                f"{visible(place)}: {terminal.paint(sure, STYLES[sure])}: {visible(words)}",
+            )
         put(sys.stdout, terminal.paint(visible(_summary(args.policy, faults, linted)), "bold"))
     if linted is None:
         return FAULTY
@@ -80,17 +91,25 @@ def run(args: argparse.Namespace) -> int:
 def _lines(faults: tuple[Fault, ...], linted: Linted | None) -> list[tuple[str, str, str]]:
     if linted is None:
         return [("fault", fault.place, fault.message) for fault in faults]
-    return [(each.sure, each.place, str(each).removeprefix(f"{each.place}: ")) for each in linted.remarks]
+    return [
+        (each.sure, each.place, str(each).removeprefix(f"{each.place}: "))
+        for each in linted.remarks
+    ]
 
 
 def _summary(policy: str, faults: tuple[Fault, ...], linted: Linted | None) -> str:
     if linted is None:
         return f"{policy} does not load: {_count(len(faults), 'fault')}"
     findings = [remark for remark in linted.remarks if remark.sure != "info"]
-    said = f"{policy} loads: {_count(len(findings), 'finding')}" if findings else f"{policy} is clean"
+    said = (
+        f"{policy} loads: {_count(len(findings), 'finding')}" if findings else f"{policy} is clean"
+    )
     more = len(linted.remarks) - len(findings)
     seen = next(iter(linted.checked.values()))
-    over = f"{_count(len(seen.file.guards), 'guard')}, {_count(len([e for e in linted.checked if e]), 'environment')}"
+    over = (
+        f"{_count(len(seen.file.guards), 'guard')}, "
+        f"{_count(len([e for e in linted.checked if e]), 'environment')}"
+    )
     return f"{said}{f', {more} to know' if more else ''} ({over})"
 
 

@@ -13,6 +13,9 @@ def loosening_lines(found: Iterable[Loosening], terminal: Terminal) -> Iterator[
     some = False
     for each in found:
         some = True
-        yield f"{terminal.paint('loosens' if each.sure else 'may loosen', 'bad')}  {visible(str(each))}"
+        yield (
+            f"{terminal.paint('loosens' if each.sure else 'may loosen', 'bad')}  "
+            f"{visible(str(each))}"
+        )
     if not some:
         yield "nothing loosens: whatever the old policy refuses, the new one refuses"

@@ -22,7 +22,12 @@ def loosens(args: argparse.Namespace, envs: tuple[str | None, str | None]) -> in
     old, new = (given(name, env).policy for name, env in zip(args.policies, envs, strict=True))
     found = loosenings(old, new)
     if args.json:
-        shown = {"loosens": bool(found), "old": old.hash, "new": new.hash, "loosenings": [str(each) for each in found]}
+        shown = {
+            "loosens": bool(found),
+            "old": old.hash,
+            "new": new.hash,
+            "loosenings": [str(each) for each in found],
+        }
         sys.stdout.write(json_line(shown).decode())
     else:
         terminal = Terminal.of(sys.stdout, os.environ)

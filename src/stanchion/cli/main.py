@@ -52,7 +52,8 @@ COMMANDS: Final = {
     "schema": "write the JSON Schema of policy files, for editors",
     "lab": "measure guards and policies, compile bundles for players of the Tutor",
 }
-"""Every command and what it does; each lives in the module of its name, loaded when it is asked for."""
+"""Every command and what it does; each lives in the module of its name, loaded when it is asked
+for."""
 
 ADDED: Final = {"lab": "lab"}
 """The commands that another distribution brings, each with the extra that pulls it in."""
@@ -79,11 +80,13 @@ examples:
 `stanchion COMMAND --help` explains a command."""
 
 ShieldMaker = Callable[..., "Shield"]
-"""Makes the shield for a policy that was named on the command line, and for one of its environments, `env`."""
+"""Makes the shield for a policy that was named on the command line, and for one of its
+environments, `env`."""
 
 
 def main(argv: Sequence[str] | None = None, load: ShieldMaker | None = None) -> int:
-    """Run the command line and return its exit status; `load` makes the shield, for callers with their own."""
+    """Run the command line and return its exit status; `load` makes the shield, for callers with
+    their own."""
     speak()
     try:
         status = _run(sys.argv[1:] if argv is None else list(argv), load)
@@ -111,7 +114,8 @@ def _module_of(name: str) -> Any:
 
 
 def _is_here(name: str) -> bool:
-    """Whether a command is listed. The search among what is installed is dear, so only the list itself asks."""
+    """Whether a command is listed. The search among what is installed is dear, so only the list
+    itself asks."""
     return name not in ADDED or import_module("stanchion.cli.added").is_installed(name)
 
 
@@ -124,11 +128,20 @@ class Asked(NamedTuple):
 
 
 def parser_for(command: str | None, alone: bool = False) -> Asked:
-    """A parser that lists every command and knows the options of one; without one nothing more is loaded. Where nobody
-    sees that list, the parser of the one command can stand `alone`."""
-    parser = Parser(prog="stanchion", description=DESCRIPTION, epilog=EPILOG, usage="stanchion COMMAND [options]")
-    parser.add_argument("--version", action="version", version=f"stanchion {__version__}", help="print the version")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="stanchion")
+    """A parser that lists every command and knows the options of one; without one nothing more is
+    loaded. Where nobody sees that list, the parser of the one command can stand `alone`."""
+    parser = Parser(
+        prog="stanchion",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        usage="stanchion COMMAND [options]",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"stanchion {__version__}", help="print the version"
+    )
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", prog="stanchion"
+    )
     module = None
     for name, summary in COMMANDS.items():
         if name == command:
@@ -153,7 +166,9 @@ def _run(words: list[str], load: ShieldMaker | None) -> int:
             say(sys.stderr, line)
         return BAD_INPUT
     try:
-        args, extra = asked.parser.parse_known_args(words, argparse.Namespace(load=_on_a_store(load)))
+        args, extra = asked.parser.parse_known_args(
+            words, argparse.Namespace(load=_on_a_store(load))
+        )
     except SystemExit as done:
         return int(done.code or 0)
     if extra or asked.module is None:
@@ -163,7 +178,8 @@ def _run(words: list[str], load: ShieldMaker | None) -> int:
 
 
 def _on_a_store(load: ShieldMaker | None) -> ShieldMaker:
-    """The same maker, which refuses a broker: what commands do is done on its store, where it runs."""
+    """The same maker, which refuses a broker: what commands do is done on its store, where it
+    runs."""
 
     def loaded(source: Any, **options: Any) -> Shield:
         from stanchion import Shield
@@ -173,8 +189,8 @@ def _on_a_store(load: ShieldMaker | None) -> ShieldMaker:
 
         if broker_for(source, options.get("store"), os.environ):
             raise BadInput(
-                "commands work on a store, and a broker has its own: run them as the broker's user, "
-                "with STANCHION_STATE_DIR set to its folder"
+                "commands work on a store, and a broker has its own: run them as the broker's "
+                "user, with STANCHION_STATE_DIR set to its folder"
             )
 
         make = Shield.load if load is None else load

@@ -56,18 +56,35 @@ VERBS: Final = ("wrap", "unwrap")
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "stand between an MCP client and its servers"
-    parser: Parser = commands.add_parser("mcp", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what starts the server")
+    parser: Parser = commands.add_parser(
+        "mcp", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what starts the server"
+    )
     servers = parser.add_argument_group("the servers")
-    servers.add_argument("--url", metavar="URL", action=Once, help="the address of a server, instead of a command")
     servers.add_argument(
-        "--name", metavar="NAME", action=Once, help="whose the definitions are pinned as (default: by COMMAND or URL)"
+        "--url", metavar="URL", action=Once, help="the address of a server, instead of a command"
     )
     servers.add_argument(
-        "--server", metavar="NAME=WHAT", action="append", default=[], help="one of several servers, by name"
+        "--name",
+        metavar="NAME",
+        action=Once,
+        help="whose the definitions are pinned as (default: by COMMAND or URL)",
     )
     servers.add_argument(
-        "--header", metavar="NAME=VAR", action="append", default=[], help="a header for URL, and its variable"
+        "--server",
+        metavar="NAME=WHAT",
+        action="append",
+        default=[],
+        help="one of several servers, by name",
+    )
+    servers.add_argument(
+        "--header",
+        metavar="NAME=VAR",
+        action="append",
+        default=[],
+        help="a header for URL, and its variable",
     )
     servers.add_argument(
         "--pass-header",
@@ -85,15 +102,28 @@ def add(commands: Any) -> None:
     )
     judging = parser.add_argument_group("judging")
     judging.add_argument(
-        "--policy", metavar="POLICY", action=Once, default="mcp", help="a policy file, or a pack (default: mcp)"
+        "--policy",
+        metavar="POLICY",
+        action=Once,
+        default="mcp",
+        help="a policy file, or a pack (default: mcp)",
     )
     judging.add_argument("--env", metavar="NAME", action=Once, help="an environment of the policy")
     judging.add_argument(
-        "--agent", metavar="NAME", action=Once, default="mcp", help="the agent's name in the policy (default: mcp)"
+        "--agent",
+        metavar="NAME",
+        action=Once,
+        default="mcp",
+        help="the agent's name in the policy (default: mcp)",
     )
-    judging.add_argument("--task", metavar="NAME", action=Once, default="", help="the task's name in the policy")
+    judging.add_argument(
+        "--task", metavar="NAME", action=Once, default="", help="the task's name in the policy"
+    )
     parser.add_argument(
-        "--listen", metavar="HOST:PORT", action=Once, help="serve clients over HTTP, instead of standard streams"
+        "--listen",
+        metavar="HOST:PORT",
+        action=Once,
+        help="serve clients over HTTP, instead of standard streams",
     )
 
 
@@ -105,13 +135,15 @@ def run(args: argparse.Namespace) -> int:
         return rewrite(args.words, args.policy)
     if args.words and args.words[0] != "--":
         raise BadInput(
-            f"`{args.words[0]}` is no verb: put the server's command behind `--`, as in `stanchion mcp -- npx x`"
+            f"`{args.words[0]}` is no verb: put the server's command behind `--`, as in `stanchion "
+            f"mcp -- npx x`"
         )
     try:
         import mcp  # noqa: F401 - only whether it is there
     except ImportError:
         raise BadInput(
-            "the proxy needs the package `mcp`: install the extra `mcp`, from a checkout `pip install '.[mcp]'`"
+            "the proxy needs the package `mcp`: install the extra `mcp`, from a checkout `pip "
+            "install '.[mcp]'`"
         ) from None
     return _serve(args)
 
@@ -141,7 +173,9 @@ def _serve(args: argparse.Namespace) -> int:
             if place is None:
                 serve_streams(proxy)
             else:
-                serve_http(proxy, *place, ready=lambda where: say(sys.stderr, f"listening at {where}"))
+                serve_http(
+                    proxy, *place, ready=lambda where: say(sys.stderr, f"listening at {where}")
+                )
     except (BadUpstream, PolicyError, StoreError, TrailError) as error:
         raise BadInput(*str(error).splitlines()) from None
     return 0
@@ -154,12 +188,15 @@ def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
     ways = [bool(words), args.url is not None, bool(args.server)]
     if sum(ways) != 1:
         raise BadInput(
-            "say which server this stands before: a command behind `--`, `--url URL`, or `--server NAME=WHAT`"
+            "say which server this stands before: a command behind `--`, `--url URL`, or `--server "
+            "NAME=WHAT`"
         )
     if args.header and args.url is None:
         raise BadInput("`--header` is for a server at an address: give it with `--url`")
     if args.name is not None and args.server:
-        raise BadInput("`--name` is for a server that is alone: with `--server` each has its name already")
+        raise BadInput(
+            "`--name` is for a server that is alone: with `--server` each has its name already"
+        )
     name = UNNAMED if args.name is None else args.name
     if words:
         return [command(name, words, hide=hide)]
@@ -195,5 +232,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"is `{text}`: give a number of seconds, more than 0 and at most 86400")
+        raise argparse.ArgumentTypeError(
+            f"is `{text}`: give a number of seconds, more than 0 and at most 86400"
+        )
     return seconds

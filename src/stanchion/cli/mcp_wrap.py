@@ -1,4 +1,5 @@
-"""`stanchion mcp wrap` and `unwrap`: put the servers of a client behind the proxy, and take them out again."""
+"""`stanchion mcp wrap` and `unwrap`: put the servers of a client behind the proxy, and take them
+out again."""
 
 from __future__ import annotations
 
@@ -118,4 +119,8 @@ def _tell(verb: str, made: Rewritten) -> None:
 def _done(verb: str, anew: bool) -> str:
     if verb == "wrap":
         return "behind Stanchion now"
-    return "no longer behind Stanchion; it was changed since, so it is written anew" if anew else "as it was"
+    return (
+        "no longer behind Stanchion; it was changed since, so it is written anew"
+        if anew
+        else "as it was"
+    )

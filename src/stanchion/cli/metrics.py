@@ -1,4 +1,5 @@
-"""`stanchion metrics`: what all processes of a state have counted, for people and for Prometheus."""
+"""`stanchion metrics`: what all processes of a state have counted, for people and for
+Prometheus."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from stanchion.views.encode import json_line
 from stanchion.views.veiled import veiled
 
 USAGE: Final = """stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]
-       stanchion metrics guardrails --policy POLICY [--json] [--store URL]"""
+       stanchion metrics guardrails --policy POLICY [--json] [--store URL]"""  # noqa: E501
 
 DESCRIPTION: Final = """\
 Show what all processes that use a state have counted: decisions, how long they took, the
@@ -68,20 +69,37 @@ LOOPBACK: Final = "127.0.0.1"
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show what all processes have counted, for people and for Prometheus"
-    parser: Parser = commands.add_parser("metrics", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "metrics", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "what", metavar="guardrails", nargs="?", choices=[GUARDRAILS], help="show each guardrail's state"
+        "what",
+        metavar="guardrails",
+        nargs="?",
+        choices=[GUARDRAILS],
+        help="show each guardrail's state",
     )
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="answer with JSON, one line for each series")
-    how.add_argument("--openmetrics", action="store_true", help="print the OpenMetrics 1.0 format")
-    how.add_argument("--serve", metavar="PORT", type=int, help="serve the figures over HTTP until you stop it")
-    parser.add_argument(
-        "--host", metavar="ADDRESS", default=LOOPBACK, help=f"the address to listen on (default: {LOOPBACK})"
+    how.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each series"
     )
-    parser.add_argument("--policy", metavar="POLICY", help="the policy with the limits of budgets: a file or a pack")
+    how.add_argument("--openmetrics", action="store_true", help="print the OpenMetrics 1.0 format")
+    how.add_argument(
+        "--serve", metavar="PORT", type=int, help="serve the figures over HTTP until you stop it"
+    )
     parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant of the budgets (default: STANCHION_TENANT, or else `default`)"
+        "--host",
+        metavar="ADDRESS",
+        default=LOOPBACK,
+        help=f"the address to listen on (default: {LOOPBACK})",
+    )
+    parser.add_argument(
+        "--policy", metavar="POLICY", help="the policy with the limits of budgets: a file or a pack"
+    )
+    parser.add_argument(
+        "--tenant",
+        metavar="NAME",
+        help="the tenant of the budgets (default: STANCHION_TENANT, or else `default`)",
     )
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
@@ -95,7 +113,10 @@ def run(args: argparse.Namespace) -> int:
     tenant = DEFAULT if named is None else named
     if args.what is not None:
         if args.serve is not None or args.openmetrics:
-            raise BadInput("`guardrails` takes neither `--serve` nor `--openmetrics`: leave it out, or give `--json`")
+            raise BadInput(
+                "`guardrails` takes neither `--serve` nor `--openmetrics`: leave it out, or give "
+                "`--json`"
+            )
         if policy is None:
             raise BadInput("which guardrails? give their policy with `--policy POLICY`")
         show_guardrails(_counted(found).figures.figures(), policy, args.json)
@@ -145,7 +166,11 @@ def _figures(
 
 def _counted(found: Whose) -> Collected:
     try:
-        folder = Path(os.environ[METRICS_DIR]) if os.environ.get(METRICS_DIR, "") else found.state.folder / METRICS
+        folder = (
+            Path(os.environ[METRICS_DIR])
+            if os.environ.get(METRICS_DIR, "")
+            else found.state.folder / METRICS
+        )
         return collect(folder)
     except OSError as error:
         raise BadInput(f"the figures cannot be read: {error}") from None
@@ -156,17 +181,29 @@ def _veiled(one: Series) -> Series:
     return Series(one.metric, veiled(one.labels), one.values)
 
 
-def _serve(args: argparse.Namespace, found: Whose, policy: CompiledPolicy | None, tenant: str) -> int:
+def _serve(
+    args: argparse.Namespace, found: Whose, policy: CompiledPolicy | None, tenant: str
+) -> int:
     trouble = Trouble()
     try:
-        made = server(lambda: _figures(args.store, found, policy, tenant, trouble), args.host, args.serve)
+        made = server(
+            lambda: _figures(args.store, found, policy, tenant, trouble), args.host, args.serve
+        )
     except OverflowError:
-        raise BadInput(f"`--serve` is `{args.serve}`, which is not a port: give a number from 0 to 65535") from None
+        raise BadInput(
+            f"`--serve` is `{args.serve}`, which is not a port: give a number from 0 to 65535"
+        ) from None
     except OSError as error:
         why = error.strerror.lower() if error.strerror else str(error)
-        raise BadInput(f"nothing can be served at `{args.host}:{args.serve}`: {why}; choose another port") from None
+        raise BadInput(
+            f"nothing can be served at `{args.host}:{args.serve}`: {why}; choose another port"
+        ) from None
     with made:
-        say(sys.stderr, f"serving metrics at http://{args.host}:{made.server_address[1]}/metrics; Ctrl-C ends it")
+        say(
+            sys.stderr,
+            f"serving metrics at http://{args.host}:{made.server_address[1]}/metrics; Ctrl-C ends "
+            f"it",
+        )
         made.serve_forever()
     return 0
 
@@ -187,4 +224,10 @@ def _data(one: Series) -> dict[str, Any]:
     if metric.kind != "histogram":
         return {**data, "value": one.values[0]}
     total, *buckets = one.values
-    return {**data, "sum": total, "count": sum(buckets), "bounds": metric.bounds, "buckets": buckets}
+    return {
+        **data,
+        "sum": total,
+        "count": sum(buckets),
+        "bounds": metric.bounds,
+        "buckets": buckets,
+    }

@@ -15,7 +15,13 @@ from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.errors import NotifyError
-from stanchion.runtime.standing.notify_file import NOTIFY, notify_file, post_for, spool_folder, usual_file
+from stanchion.runtime.standing.notify_file import (
+    NOTIFY,
+    notify_file,
+    post_for,
+    spool_folder,
+    usual_file,
+)
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry.notices.message import message_of
 from stanchion.telemetry.notices.post import Post
@@ -58,7 +64,9 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "test the destinations of notices, list pending notices, and send them"
-    parser: Parser = commands.add_parser("notify", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "notify", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("verb", metavar="test|waiting|send|secret", help="what to do")
     parser.add_argument("--file", metavar="FILE", help="the configuration file for notices")
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each")
@@ -68,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     """Do what was asked for; a file that is wrong is bad input."""
     if args.verb not in VERBS:
         known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
-        raise BadInput(f"`stanchion notify` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+        raise BadInput(
+            f"`stanchion notify` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
+        )
     try:
         return VERBS[args.verb](args)
     except NotifyError as error:
@@ -78,17 +88,28 @@ def run(args: argparse.Namespace) -> int:
 def _test(args: argparse.Namespace) -> int:
     post = _post(args)
     text = "this is a test notice; nothing has happened"
-    test = message_of(Occurrence(kind=Kind.TEST, at=wall_ms(), text=text, id=new_id()), platform.node())
+    test = message_of(
+        Occurrence(kind=Kind.TEST, at=wall_ms(), text=text, id=new_id()), platform.node()
+    )
     status = DONE
     terminal = Terminal.of(sys.stdout, os.environ)
     for name, destination in post.destinations.items():
         outcome = destination.send(test)
         status = status if outcome.delivered else FAILED
         if args.json:
-            answer = {"destination": name, "delivered": outcome.delivered, "said": outcome.said, "id": test.id}
+            answer = {
+                "destination": name,
+                "delivered": outcome.delivered,
+                "said": outcome.said,
+                "id": test.id,
+            }
             sys.stdout.buffer.write(json_line(answer))
             continue
-        word = terminal.paint("delivered", "good") if outcome.delivered else terminal.paint("failed   ", "bad")
+        word = (
+            terminal.paint("delivered", "good")
+            if outcome.delivered
+            else terminal.paint("failed   ", "bad")
+        )
         put(sys.stdout, f"{word}  {name}: {visible(outcome.said)}")
     return status
 
@@ -126,7 +147,9 @@ def _send(args: argparse.Namespace) -> int:
         post.close()
     for name, (delivered, left) in sent.items():
         if args.json:
-            sys.stdout.buffer.write(json_line({"destination": name, "delivered": delivered, "waiting": left}))
+            sys.stdout.buffer.write(
+                json_line({"destination": name, "delivered": delivered, "waiting": left})
+            )
             continue
         why = f", of the last one: {visible(left[-1].said)}" if left else ""
         say(sys.stdout, f"{name}: {delivered} delivered, {len(left)} still wait{why}")
@@ -141,7 +164,10 @@ def _secret(_args: argparse.Namespace) -> int:
 def _file(args: argparse.Namespace) -> Path:
     path = notify_file(args.file, os.environ)
     if path is None:
-        raise BadInput(f"no destination for notices is configured: write `{usual_file()}`, or set {NOTIFY} to a file")
+        raise BadInput(
+            f"no destination for notices is configured: write `{usual_file()}`, or set {NOTIFY} to "
+            f"a file"
+        )
     return path
 
 

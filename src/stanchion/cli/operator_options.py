@@ -1,4 +1,5 @@
-"""What an operator's commands share: whose state is meant, by whom it is changed, and what it is afterwards."""
+"""What an operator's commands share: whose state is meant, by whom it is changed, and what it is
+afterwards."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole te
 {APPLIES}"""
 
 ANSWERED: Final = (
-    Kind.HALTED, Kind.QUARANTINED, Kind.SAFE_MODE, Kind.NORMAL, Kind.TICKET_ANSWERED, Kind.ANSWER_REFUSED,
+    Kind.HALTED, Kind.QUARANTINED, Kind.SAFE_MODE, Kind.NORMAL, Kind.TICKET_ANSWERED,
+    Kind.ANSWER_REFUSED,
 )  # fmt: skip
 """What a command says itself, where it does it or may not."""
 
@@ -51,9 +53,13 @@ exit status:
 def add_options(parser: Parser, why: bool = True) -> None:
     """Add the options that all of them have."""
     if why:
-        parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for agents and for the trail")
+        parser.add_argument(
+            "--why", metavar="WORDS", default="", help="the reason, for agents and for the trail"
+        )
     parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
-    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
+    )
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
 
@@ -63,14 +69,17 @@ def loaded(args: argparse.Namespace) -> Shield:
     leave_out(ANSWERED)
     try:
         policy = getattr(args, "policy", None)
-        shield: Shield = args.load("default" if policy is None else policy, store=args.store, **named_project(args))
+        shield: Shield = args.load(
+            "default" if policy is None else policy, store=args.store, **named_project(args)
+        )
     except StoreError as error:
         raise BadInput(str(error)) from None
     return shield
 
 
 def answered(args: argparse.Namespace, work: Callable[[Shield], int]) -> int:
-    """Do something on the store that is named, as whoever answers; say so where they may not. Gives the status."""
+    """Do something on the store that is named, as whoever answers; say so where they may not. Gives
+    the status."""
     try:
         with loaded(args) as shield:
             return work(shield)
@@ -81,12 +90,17 @@ def answered(args: argparse.Namespace, work: Callable[[Shield], int]) -> int:
         return REFUSED
 
 
-def operate(args: argparse.Namespace, change: Callable[[Shield, Any], Any], loosens: bool = False) -> int:
-    """Change a state in the store, as somebody, and say what it is now. What `loosens` is an operator's."""
+def operate(
+    args: argparse.Namespace, change: Callable[[Shield, Any], Any], loosens: bool = False
+) -> int:
+    """Change a state in the store, as somebody, and say what it is now. What `loosens` is an
+    operator's."""
     with loaded(args) as shield:
         try:
             change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
-            tenant, name = ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
+            tenant, name = (
+                ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
+            )
             standing = shield.standing(tenant)
         except (StateError, ValueError, StoreLost, TicketError) as error:
             raise BadInput(str(error)) from None

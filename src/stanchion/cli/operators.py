@@ -73,18 +73,32 @@ TAKES: Final = {
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "manage the people who may approve what an agent may not do"
-    parser: Parser = commands.add_parser("operators", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="list|add|rotate|revoke", nargs="?", default="list", help="what to do")
-    parser.add_argument("name", metavar="NAME", nargs="?", help="the operator: a-z, 0-9, `.`, `_`, `-`, `@`")
-    parser.add_argument("--public", metavar="FILE", help="their public key (default: make a new key here)")
-    parser.add_argument("--roles", metavar="ROLES", help=f"their roles, separated by commas (default: {OPERATOR})")
+    parser: Parser = commands.add_parser(
+        "operators", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "--agents", metavar="NAMES", help="agents that work for them, separated by commas; others answer their requests"
+        "verb", metavar="list|add|rotate|revoke", nargs="?", default="list", help="what to do"
+    )
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="the operator: a-z, 0-9, `.`, `_`, `-`, `@`"
+    )
+    parser.add_argument(
+        "--public", metavar="FILE", help="their public key (default: make a new key here)"
+    )
+    parser.add_argument(
+        "--roles", metavar="ROLES", help=f"their roles, separated by commas (default: {OPERATOR})"
+    )
+    parser.add_argument(
+        "--agents",
+        metavar="NAMES",
+        help="agents that work for them, separated by commas; others answer their requests",
     )
     parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each operator")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each operator"
+    )
     add_answerer(parser)
 
 
@@ -108,7 +122,9 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     if args.verb == "revoke":
         key = known.key if known is not None else ""
         if known is None:
-            raise TicketError(f"`{args.name}` is not an operator: `stanchion operators list` shows all of them")
+            raise TicketError(
+                f"`{args.name}` is not an operator: `stanchion operators list` shows all of them"
+            )
     else:
         public, made = _public(args)
         key = public.line
@@ -119,12 +135,20 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     except TicketError:
         _forget(made)
         raise
-    done = {"add": "is an operator now", "rotate": "has another key now", "revoke": "is no longer an operator"}
+    done = {
+        "add": "is an operator now",
+        "rotate": "has another key now",
+        "revoke": "is no longer an operator",
+    }
     if made is not None:
         say(sys.stdout, f"a new key is in {made}: keep it where no agent can use it")
     say(sys.stdout, f"{args.name} {done[args.verb]}")
     if not roster.enrolled:
-        say(sys.stdout, "running processes, a broker included, do not know this first operator yet: restart them")
+        say(
+            sys.stdout,
+            "running processes, a broker included, do not know this first operator yet: restart "
+            "them",
+        )
     if args.verb != "revoke":
         stands_for = f", agents: [{', '.join(agents)}]" if agents else ""
         entry = f"{{key: {key}, roles: [{', '.join(roles)}]{stands_for}}}"
@@ -166,7 +190,9 @@ def _free(verb: str, name: str) -> Path:
         number += 1
         path = folder / f"{name}-{number}"
     if os.path.lexists(path):
-        raise BadInput(f"`{path}` already has a key: use it with `--public {path}.pub`, or move it away")
+        raise BadInput(
+            f"`{path}` already has a key: use it with `--public {path}.pub`, or move it away"
+        )
     return path
 
 
@@ -189,7 +215,10 @@ def _list(args: argparse.Namespace, roster: Roster) -> int:
     for line in table(columns, list(map(_row, found)), (), terminal) if found else ():
         put(sys.stdout, line)
     if not found:
-        say(sys.stdout, "there are no operators yet: `stanchion operators add NAME` adds the first one")
+        say(
+            sys.stdout,
+            "there are no operators yet: `stanchion operators add NAME` adds the first one",
+        )
     if roster.trouble:
         say(sys.stderr, f"stanchion: {roster.trouble}; what comes after that does not count")
     return 0

@@ -1,4 +1,5 @@
-"""Reading command lines: help of one width everywhere, mistakes in one line, the nearest word suggested."""
+"""Reading command lines: help of one width everywhere, mistakes in one line, the nearest word
+suggested."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help, "allow_abbrev": False, **options})
-        # Newer versions of argparse colour help by themselves, and would do so in the generated docs.
+        # Newer versions of argparse colour help by themselves, and would do so in the generated
+        # docs.
         self.color = False
         self._mixing = False
 
@@ -35,18 +37,22 @@ class Parser(argparse.ArgumentParser):
 
     def verbs_help(self) -> str:
         """The verbs of the command, with what each of them does."""
-        return f"usage: {self.prog} VERB [options]\n\n{self.description}\n\nsee `{self.prog} --help`"
+        return (
+            f"usage: {self.prog} VERB [options]\n\n{self.description}\n\nsee `{self.prog} --help`"
+        )
 
     def format_help(self) -> str:
-        """The help. What stands last in it may be a function that gives it: most commands run without saying it."""
+        """The help. What stands last in it may be a function that gives it: most commands run
+        without saying it."""
         last: Any = self.epilog
         if callable(last):
             self.epilog = last()
         return super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse words in any order: argparse gives a word that may be left out its place before it has seen the words
-        behind an option, so that `tickets show --json ID` would have an ID too many."""
+        """Parse words in any order: argparse gives a word that may be left out its place before it
+        has seen the words behind an option, so that `tickets show --json ID` would have an ID too
+        many."""
         if self._mixing or any(action.nargs in WHOLE for action in self._actions):
             return super().parse_known_args(args, namespace)
         self._mixing = True
@@ -68,7 +74,10 @@ class Parser(argparse.ArgumentParser):
         if not wrong.startswith("-"):
             raise BadInput(f"`{wrong}` is an argument too many: see `{self.prog} --help`")
         options = [name for action in self._actions for name in action.option_strings]
-        raise BadInput(f"`{self.prog}` has no option `{wrong}`: {nearest(wrong, options, f'see `{self.prog} --help`')}")
+        raise BadInput(
+            f"`{self.prog}` has no option `{wrong}`: "
+            f"{nearest(wrong, options, f'see `{self.prog} --help`')}"
+        )
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -93,13 +102,15 @@ class Help(argparse.RawDescriptionHelpFormatter):
         return f"{', '.join(action.option_strings)} {value}"
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        """The help of an option; one that collects what it is given says that it may be given several times."""
+        """The help of an option; one that collects what it is given says that it may be given
+        several times."""
         said = super()._get_help_string(action)
         return f"{said} (can be given several times)" if isinstance(action, Several) else said
 
 
 class Once(argparse.Action):
-    """Keeps the value of an option that has one; given twice, it is refused rather than the last one taken."""
+    """Keeps the value of an option that has one; given twice, it is refused rather than the last
+    one taken."""
 
     def __call__(
         self,
@@ -110,7 +121,9 @@ class Once(argparse.Action):
     ) -> None:
         """Take the value."""
         if option_string is not None and getattr(namespace, self.dest) is not self.default:
-            raise BadInput(f"`{option_string}` is given twice, but takes only one value: give it once")
+            raise BadInput(
+                f"`{option_string}` is given twice, but takes only one value: give it once"
+            )
         setattr(namespace, self.dest, values)
 
 

@@ -31,7 +31,8 @@ from stanchion.views.encode import json_line
 SAME: Final = 0
 DIFFERENT: Final = 1
 APART: Final = frozenset({"id", "use", "priority", "category", "mode", "stages"})
-"""What is shown already: by the table of a chain, and the stages for each guard, whether it names them or not."""
+"""What is shown already: by the table of a chain, and the stages for each guard, whether it names
+them or not."""
 
 USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
        stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
@@ -80,10 +81,16 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show a policy in effect, compare two, list the shipped ones"
-    parser = commands.add_parser("policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser = commands.add_parser(
+        "policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("verb", metavar="show|diff|loosens|trust|propose|packs", help="what to do")
-    parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`")
-    parser.add_argument("--env", metavar="NAME", action="append", default=[], help="in this environment")
+    parser.add_argument(
+        "policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`"
+    )
+    parser.add_argument(
+        "--env", metavar="NAME", action="append", default=[], help="in this environment"
+    )
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
     trusts = parser.add_argument_group("trust")
     trusts.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
@@ -94,27 +101,43 @@ def add(commands: Any) -> None:
 
 
 def _add_proposing(group: Any) -> None:
-    group.add_argument("--trail", metavar="DIR|URL", help="the trail to read (default: that of the project)")
+    group.add_argument(
+        "--trail", metavar="DIR|URL", help="the trail to read (default: that of the project)"
+    )
     group.add_argument("--schema", metavar="NAME", help="the schema of the records in a database")
-    group.add_argument("--tenant", metavar="NAME", default="default", help="whose approvals (default: default)")
-    group.add_argument("--least", metavar="N", type=int, help="approved at least N times (default: 5)")
+    group.add_argument(
+        "--tenant", metavar="NAME", default="default", help="whose approvals (default: default)"
+    )
+    group.add_argument(
+        "--least", metavar="N", type=int, help="approved at least N times (default: 5)"
+    )
     group.add_argument("--people", metavar="N", type=int, help="by at least N people (default: 1)")
     group.add_argument("--days", metavar="N", type=int, help="within the last N days (default: 90)")
-    group.add_argument("--lasts", metavar="DAYS", type=int, help="how long a rule holds (default: 30)")
-    group.add_argument("--write", metavar="FILE", help="write the rules to a new policy file that extends POLICY")
+    group.add_argument(
+        "--lasts", metavar="DAYS", type=int, help="how long a rule holds (default: 30)"
+    )
+    group.add_argument(
+        "--write", metavar="FILE", help="write the rules to a new policy file that extends POLICY"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for; a policy that does not load is bad input."""
     if args.verb not in VERBS:
         known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
-        raise BadInput(f"`stanchion policy` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+        raise BadInput(
+            f"`stanchion policy` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
+        )
     takes, work = VERBS[args.verb]
     if len(args.policies) != takes:
         wanted = ("no policy", "one policy", "two policies")[takes]
-        raise BadInput(f"`stanchion policy {args.verb}` takes {wanted}: see `stanchion policy --help`")
+        raise BadInput(
+            f"`stanchion policy {args.verb}` takes {wanted}: see `stanchion policy --help`"
+        )
     if len(args.env) > takes:
-        raise BadInput(f"`--env` is given {len(args.env)} times: give it for each policy at most once")
+        raise BadInput(
+            f"`--env` is given {len(args.env)} times: give it for each policy at most once"
+        )
     try:
         return work(args)
     except PolicyError as error:
@@ -133,7 +156,9 @@ def _show(args: argparse.Namespace) -> int:
             "hash": policy.hash,
             "files": [str(file) for file in policy.files],
             "chains": {
-                stage: [_guard(seat) for seat in _chain(policy, stage)] for stage in Stage if stage in policy.stages
+                stage: [_guard(seat) for seat in _chain(policy, stage)]
+                for stage in Stage
+                if stage in policy.stages
             },
             "policy": policy.file,
             **({} if found is None else {"found": found_data(found)}),
@@ -152,7 +177,10 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _chain(policy: CompiledPolicy, stage: Stage) -> list[Seat]:
-    return sorted((seat for seat in policy.seats if stage in seat.placed.stages), key=lambda seat: order(seat.placed))
+    return sorted(
+        (seat for seat in policy.seats if stage in seat.placed.stages),
+        key=lambda seat: order(seat.placed),
+    )
 
 
 def _guard(seat: Seat) -> dict[str, Any]:
@@ -178,11 +206,16 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
         yield terminal.paint("guards", "bold")
         for seat in sorted(policy.seats, key=lambda seat: order(seat.placed)):
             yield f"  {visible(seat.placed.id)}  {terminal.paint(visible(seat.place), 'dim')}"
-            yield f"      stages: {_flow([stage for stage in Stage if stage in seat.placed.stages])}"
+            yield (
+                f"      stages: {_flow([stage for stage in Stage if stage in seat.placed.stages])}"
+            )
             for name, value in said_of(file, seat.placed.id).items():
                 if name not in APART:
                     yield f"      {name}: {visible(_flow(value))}"
-    tables = {table: {name: beyond_defaults(e) for name, e in table_of(file, table).items()} for table in TABLES}
+    tables = {
+        table: {name: beyond_defaults(e) for name, e in table_of(file, table).items()}
+        for table in TABLES
+    }
     tables |= {
         "policy": {
             name: said
@@ -194,7 +227,9 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
         if entries:
             yield ""
             yield terminal.paint(table, "bold")
-            yield from (f"  {visible(name)}: {visible(_flow(said))}" for name, said in entries.items())
+            yield from (
+                f"  {visible(name)}: {visible(_flow(said))}" for name, said in entries.items()
+            )
 
 
 def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
@@ -210,7 +245,9 @@ def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    old, new = (given(name, env).policy for name, env in zip(args.policies, _envs(args), strict=True))
+    old, new = (
+        given(name, env).policy for name, env in zip(args.policies, _envs(args), strict=True)
+    )
     found = differences(old, new)
     if args.json:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
@@ -223,7 +260,10 @@ def _diff(args: argparse.Namespace) -> int:
     if old.hash == new.hash:
         put(sys.stdout, f"the same policy, hash {old.hash}")
     elif not found:
-        put(sys.stdout, f"the same in effect, written differently: hash {old.hash[:12]} and {new.hash[:12]}")
+        put(
+            sys.stdout,
+            f"the same in effect, written differently: hash {old.hash[:12]} and {new.hash[:12]}",
+        )
     else:
         put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return DIFFERENT if found else SAME
@@ -235,12 +275,16 @@ def _loosens(args: argparse.Namespace) -> int:
 
 def _envs(args: argparse.Namespace) -> tuple[str | None, str | None]:
     """The environments of two policies."""
-    old, new = (env if env else None for env in (args.env[:1] + args.env[-1:] if args.env else ("", "")))
+    old, new = (
+        env if env else None for env in (args.env[:1] + args.env[-1:] if args.env else ("", ""))
+    )
     return old, new
 
 
 def _change(change: Change, terminal: Terminal) -> Iterator[str]:
-    sign, style = {"added": ("+", "good"), "removed": ("-", "bad"), "changed": ("~", "mild")}[change.kind]
+    sign, style = {"added": ("+", "good"), "removed": ("-", "bad"), "changed": ("~", "mild")}[
+        change.kind
+    ]
     yield terminal.paint(f"{sign} {visible(change.what)}", style)
     for name, (old, new) in change.values.items():
         before = "" if change.kind == "added" else f"{_flow(old)} → "
@@ -271,7 +315,13 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    return value if isinstance(value, str) and value else "none" if value is None else json.dumps(value)
+    return (
+        value
+        if isinstance(value, str) and value
+        else "none"
+        if value is None
+        else json.dumps(value)
+    )
 
 
 VERBS: Final[dict[str, tuple[int, Callable[[argparse.Namespace], int]]]] = {

@@ -1,4 +1,5 @@
-"""`stanchion policy trust`: an operator's word that a policy may loosen what is in force, and who has given it."""
+"""`stanchion policy trust`: an operator's word that a policy may loosen what is in force, and who
+has given it."""
 
 from __future__ import annotations
 
@@ -70,10 +71,12 @@ def _changes(old: CompiledPolicy | None, new: CompiledPolicy) -> Iterator[str]:
 
 
 class ProjectTrust:
-    """Trust in what operators have signed, by the store of the project around the working directory."""
+    """Trust in what operators have signed, by the store of the project around the working
+    directory."""
 
     def trusts(self, policy_hash: str, policy: CompiledPolicy, /) -> bool:
-        """Whether one has said yes to a policy with that hash; nobody has where nothing is kept yet."""
+        """Whether one has said yes to a policy with that hash; nobody has where nothing is kept
+        yet."""
         try:
             name = str(store_name(None, os.environ, whose(None)))
             path = file_of(name)

@@ -1,4 +1,5 @@
-"""A process that is one command: begun and ended without work that only long-lived processes need."""
+"""A process that is one command: begun and ended without work that only long-lived processes
+need."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from typing import Final, NoReturn
 from stanchion.cli.main import main
 
 YOUNG: Final = 100_000
-"""How many objects are made between two searches for garbage. The usual 700 have a command that has just begun search
-through its own modules dozens of times; a long one still has its garbage collected."""
+"""How many objects are made between two searches for garbage. The usual 700 have a command that has
+just begun search through its own modules dozens of times; a long one still has its garbage
+collected."""
 
 
 def process() -> NoReturn:
@@ -22,8 +24,9 @@ def process() -> NoReturn:
 
 
 def leave(status: int) -> NoReturn:
-    """End the process, without taking every module apart first: the system takes all memory back at once. Whatever was
-    registered for the end is called, and a process with threads that are still at work waits for them as usual."""
+    """End the process, without taking every module apart first: the system takes all memory back at
+    once. Whatever was registered for the end is called, and a process with threads that are still
+    at work waits for them as usual."""
     threading = sys.modules.get("threading")
     if threading is not None and threading.active_count() > 1:
         sys.exit(status)

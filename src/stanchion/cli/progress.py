@@ -1,4 +1,5 @@
-"""Progress of long work: one line on a terminal, redrawn and in the end erased; nothing anywhere else."""
+"""Progress of long work: one line on a terminal, redrawn and in the end erased; nothing anywhere
+else."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ class Progress:
         self._next = now + EVERY_S
         self._drawn = True
         share = min(100, done * 100 // total)
-        self._stream.write(f"{_ERASE}{self._what}  {self._amount(done)} of {self._amount(total)}  {share}%")
+        self._stream.write(
+            f"{_ERASE}{self._what}  {self._amount(done)} of {self._amount(total)}  {share}%"
+        )
         self._stream.flush()
 
     def erase(self) -> None:
@@ -57,8 +60,8 @@ class Progress:
 
 @contextmanager
 def progress(what: str, amount: Callable[[int], str] | None = None) -> Iterator[Progress | None]:
-    """Progress on standard error while something is done; `None` where nobody would see it. It is told in bytes,
-    unless `amount` says how."""
+    """Progress on standard error while something is done; `None` where nobody would see it. It is
+    told in bytes, unless `amount` says how."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return

@@ -1,4 +1,5 @@
-"""`stanchion policy propose`: rules that approvals in the trail propose, and the file that a person may apply."""
+"""`stanchion policy propose`: rules that approvals in the trail propose, and the file that a person
+may apply."""
 
 from __future__ import annotations
 
@@ -28,8 +29,11 @@ TERMS: Final = {"least": "least", "people": "people", "days": "days", "lasts": "
 
 
 def propose(args: argparse.Namespace) -> int:
-    """Show what approvals propose, and write it to a file where that is asked for; nothing is put in force."""
-    said = {term: number for name, term in TERMS.items() if (number := getattr(args, name)) is not None}
+    """Show what approvals propose, and write it to a file where that is asked for; nothing is put
+    in force."""
+    said = {
+        term: number for name, term in TERMS.items() if (number := getattr(args, name)) is not None
+    }
     for name, term in TERMS.items():
         if said.get(term, 1) < 1:
             raise BadInput(f"`--{name} {said[term]}` is too small: give 1 or more")
@@ -66,28 +70,39 @@ def _lines(found: Proposals, terminal: Terminal) -> Iterator[str]:
 def _about(one: Proposal) -> Iterator[str]:
     rule = one.rule
     when = f"{day(one.first_ms)} to {day(one.last_ms)}"
-    yield f"approved {one.approvals} times ({one.proven} signed), {when}, by {', '.join(one.people)}"
+    yield (
+        f"approved {one.approvals} times ({one.proven} signed), {when}, by {', '.join(one.people)}"
+    )
     yield f"call: {rule.tool} {json.dumps({**rule.args, **rule.patterns}, ensure_ascii=False)}"
     if rule.patterns:
         yield f"patterns: {', '.join(rule.patterns)}"
     task = rule.tasks[0] if rule.tasks[0] else "none"
     yield f"asked by: {', '.join(rule.guards)}; agents: {', '.join(rule.agents)}; task: {task}"
     counts = ", ".join(f"{count} {action}" for action, count in one.history.matched.items())
-    yield f"in the trail: {one.history.spared} decisions would not have waited; such calls by decision: {counts}"
+    yield (
+        f"in the trail: {one.history.spared} decisions would not have waited; such calls by "
+        f"decision: {counts}"
+    )
     yield f"until: {rule.until}"
 
 
 def _write(path: Path, source: str, name: str, found: Proposals) -> None:
-    """Write a policy that extends another and approves what is proposed; a file that is there is left alone."""
+    """Write a policy that extends another and approves what is proposed; a file that is there is
+    left alone."""
     base = str(Path(source).absolute()) if Path(source).exists() else source
     said = {one.name: _plain(one) for one in found.proposed}
     lines = [
-        "# Proposed from approvals. Remove what you do not want; `stanchion policy loosens` shows what it changes."
+        (
+            "# Proposed from approvals. Remove what you do not want; `stanchion policy loosens` "
+            "shows what it changes."
+        )
     ]
     lines += [f"name: {json.dumps(name)}", f"extends: {json.dumps(base)}", "approved:"]
     for rule, fields in said.items():
         lines.append(f"  {json.dumps(rule)}:")
-        lines += [f"    {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
+        lines += [
+            f"    {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()
+        ]
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")

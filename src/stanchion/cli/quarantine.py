@@ -46,4 +46,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Isolate it."""
-    return operate(args, lambda shield, by: shield.quarantine(args.scope, args.for_s, args.why, args.tenant, by))
+    return operate(
+        args,
+        lambda shield, by: shield.quarantine(args.scope, args.for_s, args.why, args.tenant, by),
+    )

@@ -19,7 +19,8 @@ ROOMY: Final = 110
 
 
 class Lines:
-    """Records as lines, one after the other. On a terminal a day is told once, and every line fits the width."""
+    """Records as lines, one after the other. On a terminal a day is told once, and every line fits
+    the width."""
 
     def __init__(self, terminal: Terminal, digits: int) -> None:
         self._terminal = terminal
@@ -41,7 +42,9 @@ class Lines:
         start = f"{time}  {record.place(self._digits):<{self._digits + NUMBER}}  "
         decision = record.decision
         if decision is not None:
-            painted = self._terminal.paint(f"{decision.action:<{ACTION}}", style_of(Action[decision.action]))
+            painted = self._terminal.paint(
+                f"{decision.action:<{ACTION}}", style_of(Action[decision.action])
+            )
             about = self._cut(f"  {told(decision, self._roomy)}", len(start) + ACTION)
             return [*lines, f"{start}{painted}{about}".rstrip()]
         rest = self._cut(f"{visible(record.kind):<{ACTION}}  {visible(record.says)}", len(start))
@@ -55,7 +58,8 @@ class Lines:
 
 
 def told(decision: DecisionView, roomy: bool, by: bool = True) -> str:
-    """What a decision was about, which guard determined it, and who was at work; in columns where there is room."""
+    """What a decision was about, which guard determined it, and who was at work; in columns where
+    there is room."""
     about = decision.about
     if roomy:
         event = f"{decision.stage:<{STAGE}}  {about:<{ABOUT}}"

@@ -20,6 +20,9 @@ def refused(files: Sequence[Path] | None = None) -> list[RefusedPolicy]:
 def refused_lines(found: Sequence[RefusedPolicy], terminal: Terminal) -> Iterator[str]:
     """The same for people."""
     for one in found:
-        head = f"process {one.process.pid} could not load `{visible(one.origin)}` since {shown(one.since)}"
+        head = (
+            f"process {one.process.pid} could not load `{visible(one.origin)}` since "
+            f"{shown(one.since)}"
+        )
         yield terminal.paint(f"{head}, and continues with the previous policy:", "bad")
         yield from (f"  {visible(line)}" for line in one.error.splitlines())

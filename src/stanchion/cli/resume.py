@@ -31,9 +31,15 @@ examples:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "return to normal after a halt, safe mode, a quarantine or a warning"
-    parser: Parser = commands.add_parser("resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "scope", metavar="SCOPE", nargs="?", default="", help="what to act on (default: the whole tenant)"
+        "scope",
+        metavar="SCOPE",
+        nargs="?",
+        default="",
+        help="what to act on (default: the whole tenant)",
     )
     add_options(parser)
     add_answerer(parser)
@@ -41,4 +47,6 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Resume it."""
-    return operate(args, lambda shield, by: shield.resume(args.tenant, args.scope, by, args.why), loosens=True)
+    return operate(
+        args, lambda shield, by: shield.resume(args.tenant, args.scope, by, args.why), loosens=True
+    )

@@ -1,4 +1,5 @@
-"""`stanchion retention`: say what may be removed from the trail; an operator's, once there are operators."""
+"""`stanchion retention`: say what may be removed from the trail; an operator's, once there are
+operators."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.operating.retention import SUBJECT
 
 USAGE: Final = """stanchion retention [--days N] [--megabytes N] [--why WORDS] --key FILE | --ssh-agent
-       [--store URL]"""
+       [--store URL]"""  # noqa: E501
 
 DESCRIPTION: Final = """\
 Set which records may be removed from the trail: those older than a number of days, or
@@ -42,10 +43,17 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "set which old records may be removed from the trail"
-    parser: Parser = commands.add_parser("retention", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--days", metavar="N", type=_positive, help="records older than this may be removed")
+    parser: Parser = commands.add_parser(
+        "retention", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "--megabytes", metavar="N", type=_positive, help="records above this size may be removed, oldest first"
+        "--days", metavar="N", type=_positive, help="records older than this may be removed"
+    )
+    parser.add_argument(
+        "--megabytes",
+        metavar="N",
+        type=_positive,
+        help="records above this size may be removed, oldest first",
     )
     parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
@@ -67,7 +75,9 @@ def run(args: argparse.Namespace) -> int:
         shield.act(request, answerer(args, shield))
         say(
             sys.stdout,
-            f"what is {leaves} may be removed from the trail" if leaves else "nothing is removed from the trail",
+            f"what is {leaves} may be removed from the trail"
+            if leaves
+            else "nothing is removed from the trail",
         )
         return 0
 

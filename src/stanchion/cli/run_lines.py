@@ -1,4 +1,5 @@
-"""One run as people read it: who and when, what was decided, what has no outcome, and what it produced."""
+"""One run as people read it: who and when, what was decided, what has no outcome, and what it
+produced."""
 
 from __future__ import annotations
 
@@ -19,11 +20,21 @@ PRODUCED: Final = 5
 LONGEST: Final = 200
 """How much of one thing it produced is shown."""
 
-STYLES: Final = {"open": "good", "idle": "", "ended": "", "halted": "bad", "cancelled": "mild", "lost": "asks"}
+STYLES: Final = {
+    "open": "good",
+    "idle": "",
+    "ended": "",
+    "halted": "bad",
+    "cancelled": "mild",
+    "lost": "asks",
+}
 
 
-def run_lines(run: RunDetailView, terminal: Terminal, digits: int, budgets: Iterable[str] = ()) -> Iterator[str]:
-    """A run in full; `digits` are as many as tell chains apart, `budgets` the lines that tell of its budgets."""
+def run_lines(
+    run: RunDetailView, terminal: Terminal, digits: int, budgets: Iterable[str] = ()
+) -> Iterator[str]:
+    """A run in full; `digits` are as many as tell chains apart, `budgets` the lines that tell of
+    its budgets."""
     style = STYLES[run.state]
     state = terminal.paint(run.state, style) if style else run.state
     yield f"{terminal.paint(visible(run.id), 'bold')}  {state}"
@@ -40,7 +51,10 @@ def run_lines(run: RunDetailView, terminal: Terminal, digits: int, budgets: Iter
         ("policy", f"{policy}{f', environment {run.env}' if run.env is not None else ''}"),
         ("flagged", f"by {', '.join(run.flagged)}" if run.flagged else ""),
         ("strikes", ", ".join(f"{count:,} by {guard}" for guard, count in run.strikes.items())),
-        ("decided", ", ".join(f"{number:,} {name}" for name, number in _counts(run.decided)) or "nothing"),
+        (
+            "decided",
+            ", ".join(f"{number:,} {name}" for name, number in _counts(run.decided)) or "nothing",
+        ),
     ]
     for label, words in rows:
         if words:

@@ -1,4 +1,5 @@
-"""`stanchion runs manifest` and `verify`: what a run was made of, in one file, and whether such a file was changed."""
+"""`stanchion runs manifest` and `verify`: what a run was made of, in one file, and whether such a
+file was changed."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def manifest(args: argparse.Namespace) -> int:
     with progress("looking") as done:
         made = run_manifest(reader, args.id, done)
     if made is None:
-        raise BadInput(f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest")
+        raise BadInput(
+            f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest"
+        )
     if args.out is not None:
         _write(Path(args.out), made)
         say(sys.stdout, f"wrote {args.out}")
@@ -82,7 +85,10 @@ def _tell(found: ManifestView) -> None:
     for one in found.wrong:
         put(sys.stdout, f"{one.field}: {one.why}")
     if found.known is None:
-        put(sys.stdout, "note: there is no trail to hold it against: it was held against its own hashes")
+        put(
+            sys.stdout,
+            "note: there is no trail to hold it against: it was held against its own hashes",
+        )
     elif not found.known:
         put(sys.stdout, "note: the trail does not know it: it was held against its own hashes")
     fields = "1 field" if len(found.wrong) == 1 else f"{len(found.wrong)} fields"

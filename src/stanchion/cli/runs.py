@@ -26,7 +26,17 @@ from stanchion.views.times import shown, span
 from stanchion.views.trails import digits_of
 
 LISTED: Final = 20
-COLUMNS: Final = ("run", "state", "began", "lasted", "decided", "refused", "agent", "task", "policy")
+COLUMNS: Final = (
+    "run",
+    "state",
+    "began",
+    "lasted",
+    "decided",
+    "refused",
+    "agent",
+    "task",
+    "policy",
+)
 NUMBERS: Final = frozenset({"decided", "refused", "lasted"})
 
 USAGE: Final = """stanchion runs [-n N] [--all] [--trail DIR] [--json]
@@ -63,22 +73,40 @@ exit status:
   1  the manifest is not whole
   2  there is no such run, no trail, or no manifest"""
 
-DOES: Final = {"show": "shows one run", "manifest": "tells of one run", "verify": "looks at one file"}
+DOES: Final = {
+    "show": "shows one run",
+    "manifest": "tells of one run",
+    "verify": "looks at one file",
+}
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "list runs and their state, or show one in full"
-    parser: Parser = commands.add_parser("runs", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="show|manifest|verify", nargs="?", help="what to do with one run")
-    parser.add_argument("id", metavar="ID", nargs="?", help="the run's ID, `last` is the newest; or a manifest")
-    parser.add_argument("-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)")
+    parser: Parser = commands.add_parser(
+        "runs", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "verb", metavar="show|manifest|verify", nargs="?", help="what to do with one run"
+    )
+    parser.add_argument(
+        "id", metavar="ID", nargs="?", help="the run's ID, `last` is the newest; or a manifest"
+    )
+    parser.add_argument(
+        "-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)"
+    )
     parser.add_argument("--all", action="store_true", help="all runs")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
-    parser.add_argument("--store", metavar="URL", help="the store with the run's budgets: a file or a URL")
-    parser.add_argument("--out", metavar="FILE", help="where to write the manifest (default: standard output)")
+    parser.add_argument(
+        "--store", metavar="URL", help="the store with the run's budgets: a file or a URL"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to write the manifest (default: standard output)"
+    )
     add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each run")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each run"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,7 +121,9 @@ def run(args: argparse.Namespace) -> int:
         one = f"to see one run, write `stanchion runs show {args.verb}`"
         raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, DOES, one)}")
     if args.all or args.lines is not None:
-        raise BadInput(f"`--all` and `-n` are for the list: `stanchion runs {args.verb}` {DOES[args.verb]}")
+        raise BadInput(
+            f"`--all` and `-n` are for the list: `stanchion runs {args.verb}` {DOES[args.verb]}"
+        )
     if args.id is None:
         if args.verb == "verify":
             raise BadInput("give the manifest: `stanchion runs manifest ID --out FILE` writes one")
@@ -128,7 +158,11 @@ def _list(args: argparse.Namespace) -> int:
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
     styles = [
-        {"state": "bad" if one.flagged else STYLES[one.state], "refused": "bad" if one.refused else "", "policy": "dim"}
+        {
+            "state": "bad" if one.flagged else STYLES[one.state],
+            "refused": "bad" if one.refused else "",
+            "policy": "dim",
+        }
         for one in found
     ]
     for line in table(COLUMNS, [_row(one) for one in found], NUMBERS, terminal, styles):
@@ -148,9 +182,13 @@ def _show(args: argparse.Namespace) -> int:
     state = whose(args.project, args.store)
     reader = reader_of(args.trail, state)
     with progress("looking") as done:
-        found = run_in_full(reader, args.id, partial(_now, args.store, state), done, _kept_by(args, state))
+        found = run_in_full(
+            reader, args.id, partial(_now, args.store, state), done, _kept_by(args, state)
+        )
     if found is None:
-        raise BadInput(f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest")
+        raise BadInput(
+            f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest"
+        )
     if args.json:
         sys.stdout.buffer.write(json_line(found))
         return 0
@@ -162,8 +200,8 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _kept_by(args: argparse.Namespace, state: Whose) -> Kept:
-    """Asks the store of the project; a trail from elsewhere has nothing to do with it, and one that cannot be read
-    tells nothing: a run is then as the trail alone has it."""
+    """Asks the store of the project; a trail from elsewhere has nothing to do with it, and one that
+    cannot be read tells nothing: a run is then as the trail alone has it."""
 
     def kept(keys: frozenset[str]) -> frozenset[str]:
         try:
@@ -176,7 +214,8 @@ def _kept_by(args: argparse.Namespace, state: Whose) -> Kept:
 
 
 def _now(given: str | None, state: Whose, keys: frozenset[str]) -> dict[str, int]:
-    """What the store has of those budgets now; where it cannot be asked, what the trail says is all there is."""
+    """What the store has of those budgets now; where it cannot be asked, what the trail says is all
+    there is."""
     try:
         with opened(given, state) as store:
             return {} if store is None else totals_in(store, keys)

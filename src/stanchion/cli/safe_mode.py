@@ -33,10 +33,16 @@ Only an operator may switch it off.
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "refuse every tool call and every retry, until it is switched off again"
-    parser: Parser = commands.add_parser("safe-mode", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "safe-mode", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="switch it on or off")
     parser.add_argument(
-        "scope", metavar="SCOPE", nargs="?", default="", help="what to put into safe mode (default: the whole tenant)"
+        "scope",
+        metavar="SCOPE",
+        nargs="?",
+        default="",
+        help="what to put into safe mode (default: the whole tenant)",
     )
     add_options(parser)
     add_answerer(parser)
@@ -45,4 +51,8 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Switch it."""
     on = args.what == "on"
-    return operate(args, lambda shield, by: shield.safe_mode(on, args.why, args.tenant, args.scope, by), loosens=not on)
+    return operate(
+        args,
+        lambda shield, by: shield.safe_mode(on, args.why, args.tenant, args.scope, by),
+        loosens=not on,
+    )

@@ -35,9 +35,14 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show behind which walls commands can run on this machine"
-    parser = commands.add_parser("sandbox", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser = commands.add_parser(
+        "sandbox", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "--user", metavar="UID", type=int, help="as this user (a number); only root can; 65534 otherwise"
+        "--user",
+        metavar="UID",
+        type=int,
+        help="as this user (a number); only root can; 65534 otherwise",
     )
     parser.add_argument("--json", action="store_true", help="answer with JSON")
 
@@ -54,11 +59,18 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
     else:
         for line in table(
-            ("kind", "stands", "lacks"), [_row(one) for one in found], (), Terminal.of(sys.stdout, os.environ)
+            ("kind", "stands", "lacks"),
+            [_row(one) for one in found],
+            (),
+            Terminal.of(sys.stdout, os.environ),
         ):
             say(sys.stdout, line)
     return 0 if any(one.walls for one in found) else 1
 
 
 def _row(one: Standing) -> tuple[str, str, str]:
-    return (str(one.kind), "yes", ", ".join(one.missing)) if one.walls else (str(one.kind), "no", one.why)
+    return (
+        (str(one.kind), "yes", ", ".join(one.missing))
+        if one.walls
+        else (str(one.kind), "no", one.why)
+    )

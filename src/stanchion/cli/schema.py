@@ -34,8 +34,12 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "write the JSON Schema of policy files, for editors"
-    parser = commands.add_parser("schema", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--out", metavar="FILE", help="write it to this file instead of printing it")
+    parser = commands.add_parser(
+        "schema", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="write it to this file instead of printing it"
+    )
     parser.add_argument("--json", action="store_true", help="in one line")
 
 
@@ -49,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
         Path(args.out).write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BadInput(f"`{args.out}` cannot be written: {reason.lower()}; use another file") from None
+        raise BadInput(
+            f"`{args.out}` cannot be written: {reason.lower()}; use another file"
+        ) from None
     say(sys.stdout, f"{args.out} is written. Put this line on top of a policy beside it:")
     say(sys.stdout, f"  # yaml-language-server: $schema={Path(args.out).name}")
     return 0

@@ -1,7 +1,8 @@
-"""Drawing on a terminal by hand: labelled lines, colours and a status line; plain text everywhere else.
+"""Drawing on a terminal by hand: labelled lines, colours and a status line; plain text everywhere
+else.
 
-Every write is whole in itself: it resets its colours and leaves the cursor visible. Whenever the program ends, even
-by a signal, the terminal is as it was.
+Every write is whole in itself: it resets its colours and leaves the cursor visible. Whenever the
+program ends, even by a signal, the terminal is as it was.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def look_of(stream: TextIO, environ: Mapping[str, str] = os.environ) -> Look:
 
 
 class Screen:
-    """A stream to draw on. On a terminal the status line stays last, below everything that is put above it."""
+    """A stream to draw on. On a terminal the status line stays last, below everything that is put
+    above it."""
 
     def __init__(self, stream: TextIO, look: Look, hurry: bool = False) -> None:
         self._stream = stream
@@ -93,7 +95,9 @@ class Screen:
 
     def paint(self, text: str, style: str) -> str:
         """Text in a colour, where there are colours."""
-        return f"\x1b[{STYLES[style]}m{text}{_RESET}" if style and text and self._look.colour else text
+        return (
+            f"\x1b[{STYLES[style]}m{text}{_RESET}" if style and text and self._look.colour else text
+        )
 
     def text(self, text: str = "", style: str = "", indent: int = 0) -> None:
         """Put a paragraph, wrapped to the width; without words an empty line."""
@@ -110,15 +114,23 @@ class Screen:
         before, word, after = "    ", self._clean(label), " " * (LABEL - len(label))
         if label_style.startswith("on ") and self._look.colour:
             before, word, after = before[1:], f" {word} ", after[1:]
-        marks = [f"{before}{self.paint(word, label_style)}{after}", *[" " * (4 + LABEL)] * (len(lines) - 1)]
-        self._put([f"{mark}{self.paint(line, style)}" for mark, line in zip(marks, lines, strict=True)])
+        marks = [
+            f"{before}{self.paint(word, label_style)}{after}",
+            *[" " * (4 + LABEL)] * (len(lines) - 1),
+        ]
+        self._put(
+            [f"{mark}{self.paint(line, style)}" for mark, line in zip(marks, lines, strict=True)]
+        )
 
     def status(self, *forms: str) -> None:
-        """Say how things stand, in the last line of a terminal: the first form that fits. Elsewhere nothing is said."""
+        """Say how things stand, in the last line of a terminal: the first form that fits. Elsewhere
+        nothing is said."""
         if self._look.live:
             room = self.width - 1
             shown = [self._clean(form) for form in forms]
-            self._status = next((form for form in shown if len(form) <= room), shown[-1][:room]).ljust(room)
+            self._status = next(
+                (form for form in shown if len(form) <= room), shown[-1][:room]
+            ).ljust(room)
             self._put([])
 
     def pause(self, seconds: float) -> None:

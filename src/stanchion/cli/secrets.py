@@ -1,4 +1,5 @@
-"""`stanchion secrets`: what the secrets guard knows, and what it finds that is none, allowed by its fingerprint."""
+"""`stanchion secrets`: what the secrets guard knows, and what it finds that is none, allowed by its
+fingerprint."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ NOTHING: Final = 1
 USAGE: Final = """stanchion secrets allow FINGERPRINT [--once] [--tool NAME] [--why WORDS] [--by NAME]
        stanchion secrets allowed [--tenant NAME] [--store URL] [--json]
        stanchion secrets forget FINGERPRINT [--why WORDS] [--by NAME]
-       stanchion secrets kinds"""
+       stanchion secrets kinds"""  # noqa: E501
 
 DESCRIPTION: Final = """\
 allow    let a value pass that was mistaken for a secret: from now on, or once
@@ -64,14 +65,25 @@ TAKES: Final = {
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "allow a value that was mistaken for a secret, and list known kinds"
-    parser: Parser = commands.add_parser("secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("verb", metavar="allow|allowed|forget|kinds", help="what to do")
     parser.add_argument(
-        "fingerprint", metavar="FINGERPRINT", nargs="?", help="the 12 digits that `stanchion explain` shows"
+        "fingerprint",
+        metavar="FINGERPRINT",
+        nargs="?",
+        help="the 12 digits that `stanchion explain` shows",
     )
-    parser.add_argument("--once", action="store_true", help="valid only for the first action that uses it")
-    parser.add_argument("--tool", metavar="NAME", default="", help="only in calls and results of this tool")
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each allowance")
+    parser.add_argument(
+        "--once", action="store_true", help="valid only for the first action that uses it"
+    )
+    parser.add_argument(
+        "--tool", metavar="NAME", default="", help="only in calls and results of this tool"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each allowance"
+    )
     add_options(parser)
     add_answerer(parser)
 
@@ -80,7 +92,9 @@ def run(args: argparse.Namespace) -> int:
     """Do it."""
     taken = check_verb("secrets", TAKES, args, "fingerprint")
     if "fingerprint" in taken and args.fingerprint is None:
-        raise BadInput(f"which one? write `stanchion secrets {args.verb} FINGERPRINT`; findings show it")
+        raise BadInput(
+            f"which one? write `stanchion secrets {args.verb} FINGERPRINT`; findings show it"
+        )
     if args.verb == "kinds":
         return _kinds()
     try:
@@ -109,7 +123,9 @@ def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
     elif not listed:
         say(sys.stdout, "nothing is allowed")
     else:
-        for line in table(COLUMNS, [_row(one) for one in listed], (), Terminal.of(sys.stdout, os.environ)):
+        for line in table(
+            COLUMNS, [_row(one) for one in listed], (), Terminal.of(sys.stdout, os.environ)
+        ):
             put(sys.stdout, line)
     return 0
 

@@ -71,17 +71,37 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show what the store holds: shield state, counters, records, holds"
-    parser: Parser = commands.add_parser("state", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="show only names that start with this")
+    parser: Parser = commands.add_parser(
+        "state", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "prefix",
+        metavar="PREFIX",
+        nargs="?",
+        default="",
+        help="show only names that start with this",
+    )
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
-    parser.add_argument("--where", action="store_true", help="show only which state is used, and why")
-    parser.add_argument("--projects", action="store_true", help="list the states of all your projects instead")
-    parser.add_argument("--break-lock", metavar="NAME", default="", help="release what is locked under this name")
-    parser.add_argument("--why", metavar="WORDS", default="", help="the reason for that, for the trail")
+    parser.add_argument(
+        "--where", action="store_true", help="show only which state is used, and why"
+    )
+    parser.add_argument(
+        "--projects", action="store_true", help="list the states of all your projects instead"
+    )
+    parser.add_argument(
+        "--break-lock", metavar="NAME", default="", help="release what is locked under this name"
+    )
+    parser.add_argument(
+        "--why", metavar="WORDS", default="", help="the reason for that, for the trail"
+    )
     parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
-    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each thing")
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each thing"
+    )
     add_answerer(parser)
 
 
@@ -95,7 +115,8 @@ def run(args: argparse.Namespace) -> int:
         return _projects(args)
     if args.where and args.prefix:
         raise BadInput(
-            f"`--where` only says which state is used, and `{args.prefix}` selects from it: leave one of them out"
+            f"`--where` only says which state is used, and `{args.prefix}` selects from it: leave "
+            f"one of them out"
         )
     state = whose(args.project, args.store)
     if args.where:
@@ -130,7 +151,8 @@ def _say_where(args: argparse.Namespace, state: Whose) -> None:
     if old is not None:
         say(
             sys.stderr,
-            f"`{old}` is from the time before each project had its own state: STANCHION_STATE_DIR={old.parent} "
+            f"`{old}` is from the time before each project had its own state: "
+            f"STANCHION_STATE_DIR={old.parent} "
             "shows it",
         )
 

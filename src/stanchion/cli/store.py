@@ -42,9 +42,13 @@ exit status:
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "accept a store that was emptied or restored from a backup"
-    parser: Parser = commands.add_parser("store", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "store", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     what = "what happened to the store"
-    parser.add_argument("what", metavar="accepted|restored", choices=("accepted", "restored"), help=what)
+    parser.add_argument(
+        "what", metavar="accepted|restored", choices=("accepted", "restored"), help=what
+    )
     parser.add_argument("--why", metavar="WORDS", required=True, help="the reason, for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="who says so (default: you)")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
@@ -60,6 +64,13 @@ def run(args: argparse.Namespace) -> int:
             unused = shield.accept_store(args.why, restored=restored, by=answerer(args, shield))
         except (StateError, StoreLost, TicketError) as error:
             raise BadInput(str(error)) from None
-    taken = f"; {unused} unused approvals are withdrawn" if unused != 1 else "; 1 unused approval is withdrawn"
-    say(sys.stdout, f"the store is {args.what}: every process continues with it{taken if restored else ''}")
+    taken = (
+        f"; {unused} unused approvals are withdrawn"
+        if unused != 1
+        else "; 1 unused approval is withdrawn"
+    )
+    say(
+        sys.stdout,
+        f"the store is {args.what}: every process continues with it{taken if restored else ''}",
+    )
     return 0

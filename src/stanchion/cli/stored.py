@@ -1,4 +1,5 @@
-"""What a store holds as lines for people: a tenant's states, runs, counters, outcomes and records; the open holds."""
+"""What a store holds as lines for people: a tenant's states, runs, counters, outcomes and records;
+the open holds."""
 
 from __future__ import annotations
 
@@ -62,13 +63,17 @@ def tenant_lines(one: TenantView, terminal: Terminal) -> Iterator[str]:
     for cell in one.cells.get("shield", ()):
         if isinstance(cell, ShieldCell):
             own, *others = cell.states
-            yield from _state("shield", "", own, f"; last changed {shown(cell.touched_ms)}", terminal)
+            yield from _state(
+                "shield", "", own, f"; last changed {shown(cell.touched_ms)}", terminal
+            )
             for state in others:
                 yield from _state(state.kind, f"{state.name} ", state, "", terminal)
     for title, kind, columns in PARTS:
         found = one.cells.get(kind, [])
         if found:
-            yield from _part(title, columns, [_row(cell) for cell in found], one.more.get(kind, 0), terminal)
+            yield from _part(
+                title, columns, [_row(cell) for cell in found], one.more.get(kind, 0), terminal
+            )
 
 
 def _state(kind: str, who: str, one: StateView, more: str, terminal: Terminal) -> Iterator[str]:
@@ -101,7 +106,13 @@ def _row(cell: CellView) -> tuple[str, ...]:
         case CounterCell():
             return amount(cell.measure, cell.total), _named(cell), _window(cell), last
         case OutcomesCell():
-            return f"{cell.known:,}", f"{cell.failed:,}", f"{cell.failed_in_a_row:,}", _named(cell), last
+            return (
+                f"{cell.known:,}",
+                f"{cell.failed:,}",
+                f"{cell.failed_in_a_row:,}",
+                _named(cell),
+                last,
+            )
         case RecordCell() | ShieldCell():
             said = cell.says if isinstance(cell, RecordCell) else ""
             return _named(cell), last, said if said else _short(cell.value)
@@ -136,6 +147,11 @@ def hold_lines(holds: list[HoldView], terminal: Terminal) -> Iterator[str]:
 
 def _took(took: TookView) -> str:
     # A permit is of whatever its counter is of: a probe, a lock, a slot.
-    number = f"{took.amount:,}" if UNITS[took.measure] is Unit.ONE else amount(took.measure, took.amount)
+    number = (
+        f"{took.amount:,}" if UNITS[took.measure] is Unit.ONE else amount(took.measure, took.amount)
+    )
     whose = "" if took.tenant in ("default", FLEET) else f" (tenant {took.tenant})"
-    return f"{number} of {took.name}{whose}, {'charged until settled' if took.keeps else 'given back when due'}"
+    return (
+        f"{number} of {took.name}{whose}, "
+        f"{'charged until settled' if took.keeps else 'given back when due'}"
+    )

@@ -1,4 +1,5 @@
-"""The store that a command looks into: named by an option, by the environment, or that of the project."""
+"""The store that a command looks into: named by an option, by the environment, or that of the
+project."""
 
 from __future__ import annotations
 
@@ -18,14 +19,15 @@ from stanchion.stores.protocol import Store, StoreError
 
 
 class StoreAway(BadInput):
-    """The store that was named cannot be read now: its server does not answer, or its file is broken."""
+    """The store that was named cannot be read now: its server does not answer, or its file is
+    broken."""
 
 
 @contextmanager
 def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Store | None]:
-    """The store, open for reading; `None`, and a word on standard error why, where there is nothing to read yet;
-    no word where nobody asked for the store (`quiet`).
-    `StoreAway` where it cannot be read, and `BadInput` where there can be no such store."""
+    """The store, open for reading; `None`, and a word on standard error why, where there is nothing
+    to read yet; no word where nobody asked for the store (`quiet`). `StoreAway` where it cannot be
+    read, and `BadInput` where there can be no such store."""
     try:
         name = str(store_name(given, os.environ, found))
     except OSError as error:
@@ -57,7 +59,10 @@ def in_memory(given: str | None, found: Whose) -> bool:
 
 def _nothing_in(name: str) -> str:
     if name == MEMORY:
-        return "state is kept in memory: only the process that has it can see it, and it ends with the process"
+        return (
+            "state is kept in memory: only the process that has it can see it, and it ends with "
+            "the process"
+        )
     path = file_of(name)
     if path is None:
         return ""

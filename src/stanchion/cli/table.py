@@ -1,4 +1,5 @@
-"""Tables for people: columns aligned, a heading that stands back, no line longer than the terminal is wide."""
+"""Tables for people: columns aligned, a heading that stands back, no line longer than the terminal
+is wide."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ def table(
     terminal: Terminal,
     styles: Sequence[dict[str, str]] = (),
 ) -> Iterator[str]:
-    """Lines of a table; columns named in `numbers` stand to the right, and `styles` paints cells row by row."""
+    """Lines of a table; columns named in `numbers` stand to the right, and `styles` paints cells
+    row by row."""
     cells = [tuple(columns), *[tuple(visible(cell) for cell in row) for row in rows]]
     widths = [max(len(row[at]) for row in cells) for at in range(len(columns))]
     for number, row in enumerate(cells):

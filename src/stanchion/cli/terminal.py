@@ -1,4 +1,5 @@
-"""Writing for people: colours only where they are seen, control characters made visible, nothing lost."""
+"""Writing for people: colours only where they are seen, control characters made visible, nothing
+lost."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Terminal(NamedTuple):
 
     @classmethod
     def of(cls, stream: TextIO, environ: Mapping[str, str]) -> Terminal:
-        """A terminal has colours unless `NO_COLOR` is set or it says that it is dumb; anything else has none."""
+        """A terminal has colours unless `NO_COLOR` is set or it says that it is dumb; anything else
+        has none."""
         if not stream.isatty():
             return cls()
         import shutil

@@ -25,9 +25,24 @@ STYLES: Final = {
     State.WITHDRAWN: "bad",
     State.REVIEWED: "good",
 }
-WORDS: Final = {State.DENIED: "denied", State.WITHDRAWN: "approval withdrawn", State.REVIEWED: "reviewed"}
+WORDS: Final = {
+    State.DENIED: "denied",
+    State.WITHDRAWN: "approval withdrawn",
+    State.REVIEWED: "reviewed",
+}
 """What an answer is called, where it is no approval."""
-COLUMNS: Final = ("ticket", "kind", "state", "age", "left", "agent", "about", "arguments", "risk", "why")
+COLUMNS: Final = (
+    "ticket",
+    "kind",
+    "state",
+    "age",
+    "left",
+    "agent",
+    "about",
+    "arguments",
+    "risk",
+    "why",
+)
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
 LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence"})
@@ -56,13 +71,20 @@ def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator
 
 
 def summary(ticket: TicketView) -> str:
-    """A ticket in one line: which one, of which kind, who wants what, why, and who is asked or has answered."""
+    """A ticket in one line: which one, of which kind, who wants what, why, and who is asked or has
+    answered."""
     who = ticket.agent if ticket.agent else "an agent"
     about = f"{ticket.about}({_short(ticket)})" if ticket.content is not None else ticket.about
     kind = "" if ticket.kind is Kind.ACTION else f" [{ticket.kind}]"
-    asks = f"; asks {' and '.join(ticket.told)}" if ticket.told and ticket.state is State.OPEN else ""
+    asks = (
+        f"; asks {' and '.join(ticket.told)}" if ticket.told and ticket.state is State.OPEN else ""
+    )
     refused = ticket.state in (State.DENIED, State.WITHDRAWN) or not ticket.said_yes
-    by = f"; by {ticket.answered_by if refused else ', '.join(ticket.said_yes)}" if ticket.answered_by else ""
+    by = (
+        f"; by {ticket.answered_by if refused else ', '.join(ticket.said_yes)}"
+        if ticket.answered_by
+        else ""
+    )
     said = f": {ticket.comment}" if ticket.comment else ""
     return f"{ticket.id}{kind} {who}: {about}, {ticket.risk}: {ticket.message}{asks}{by}{said}"
 
@@ -75,7 +97,10 @@ def outcome(ticket: TicketView) -> str:
         case State.OPEN:
             more = ticket.takes - len(ticket.said_yes)
             people = "another person has" if more == 1 else f"{more} other people have"
-            return f"{about} has {len(ticket.said_yes)} yes of {ticket.takes}: {people} to say yes as well"
+            return (
+                f"{about} has {len(ticket.said_yes)} yes of {ticket.takes}: {people} to say yes as "
+                f"well"
+            )
         case State.USED:
             return f"{about} is answered, and what it was about is settled"
         case State.APPROVED:
@@ -112,7 +137,9 @@ def holding(grants: list[GrantView], now: int, terminal: Terminal) -> Iterator[s
         )
         for grant in grants
     ]
-    yield from table(("grant", "holds for", "left", "agents", "about", "by", "proof"), rows, ("left",), terminal)
+    yield from table(
+        ("grant", "holds for", "left", "agents", "about", "by", "proof"), rows, ("left",), terminal
+    )
 
 
 def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
@@ -125,13 +152,19 @@ def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
             yield from row(label, words if label in LAID_OUT else visible(words), terminal)
     if ticket.state is State.OPEN and not ticket.whole:
         yield ""
-        yield "  It can only be denied: it is too long to be shown in full, or was changed after it was asked."
+        yield (
+            "  It can only be denied: it is too long to be shown in full, or was changed after "
+            "it was asked."
+        )
 
 
 def _headline(ticket: TicketView) -> str:
     who = f"agent {ticket.agent}" if ticket.agent else "an agent"
     if ticket.kind is Kind.REVIEW:
-        return f"{who} called {ticket.about} past {ticket.guard}, and it ran: was that right? An operator reviews it"
+        return (
+            f"{who} called {ticket.about} past {ticket.guard}, and it ran: was that right? An "
+            f"operator reviews it"
+        )
     if ticket.kind is Kind.RUN:
         return f"{who}: will you look at its run?"
     if ticket.kind is Kind.EFFECT:
@@ -146,12 +179,22 @@ def _headline(ticket: TicketView) -> str:
 
 
 def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
-    yield "ticket", ticket.id if ticket.generation == 1 else f"{ticket.id}, asked for the {_th(ticket.generation)} time"
+    yield (
+        "ticket",
+        ticket.id
+        if ticket.generation == 1
+        else f"{ticket.id}, asked for the {_th(ticket.generation)} time",
+    )
     yield "kind", str(ticket.kind) if ticket.kind is not Kind.ACTION else ""
     yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
     beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
     yield "changed", pairs(ticket.edits) if ticket.edits else ""
-    yield "beside", _text({_named(name): _unit(name, value) for name, value in beside.items()}) if beside else ""
+    yield (
+        "beside",
+        _text({_named(name): _unit(name, value) for name, value in beside.items()})
+        if beside
+        else "",
+    )
     yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
@@ -177,7 +220,9 @@ def _asks(ticket: TicketView) -> str:
     if not ticket.told or ticket.state is not State.OPEN:
         return " or ".join(ticket.roles)
     return (
-        f"{' and '.join(ticket.told)}; {' and '.join(others)} may answer too" if others else " and ".join(ticket.told)
+        f"{' and '.join(ticket.told)}; {' and '.join(others)} may answer too"
+        if others
+        else " and ".join(ticket.told)
     )
 
 
@@ -192,7 +237,9 @@ def _votes(ticket: TicketView) -> str:
 def _state(ticket: TicketView) -> str:
     """Where a ticket stands, with how many have said yes where it takes several."""
     partly = ticket.state is State.OPEN and ticket.said_yes
-    return f"{ticket.state}, {len(ticket.said_yes)} of {ticket.takes}" if partly else str(ticket.state)
+    return (
+        f"{ticket.state}, {len(ticket.said_yes)} of {ticket.takes}" if partly else str(ticket.state)
+    )
 
 
 def _answer(ticket: TicketView) -> str:
@@ -209,7 +256,11 @@ def _until(ticket: TicketView, now: int) -> str:
     match ticket.state:
         case State.OPEN if ticket.review is not None:
             due = ticket.review.due_at
-            left = f"{span(due - now)} left" if now < due else f"overdue for {span(now - due)}; it is still owed"
+            left = (
+                f"{span(due - now)} left"
+                if now < due
+                else f"overdue for {span(now - due)}; it is still owed"
+            )
             return f"{shown(due)}, when the review is due, {left}"
         case State.OPEN:
             then = "; then it is refused" if ticket.kind.starts else ""
@@ -217,27 +268,40 @@ def _until(ticket: TicketView, now: int) -> str:
         case State.APPROVED:
             return f"{shown(ticket.grant_until)}, {_left(ticket, now)} left to repeat the call"
         case State.EXPIRED:
-            return f"{shown(ticket.grant_until if ticket.grant_until else ticket.expires_at)}, which is over"
+            return (
+                f"{shown(ticket.grant_until if ticket.grant_until else ticket.expires_at)}, "
+                f"which is over"
+            )
         case _:
             return ""
 
 
 def _left(ticket: TicketView, now: int) -> str:
     """How long a ticket can be answered, or its approval used; for a review, until it is due."""
-    ends = ticket.review.due_at if ticket.review is not None and ticket.state is State.OPEN else ticket.ends_at
+    ends = (
+        ticket.review.due_at
+        if ticket.review is not None and ticket.state is State.OPEN
+        else ticket.ends_at
+    )
     return "" if ends is None else span(max(0, ends - now))
 
 
 def _short(ticket: TicketView) -> str:
-    """What would go ahead or did, in one line that is cut where it is long. What a yes has changed comes first, with
-    what was asked for: whoever reads only the line must not take that for what ran."""
+    """What would go ahead or did, in one line that is cut where it is long. What a yes has changed
+    comes first, with what was asked for: whoever reads only the line must not take that for what
+    ran."""
     content = ticket.content
     if content is None:
         return ""
     if not isinstance(content, dict):
-        return _cut(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), SHORT)
+        return _cut(
+            content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), SHORT
+        )
     edits = ticket.edits if ticket.kind.starts else {}
-    changed = [f"{name}={_value(value)} (changed from {_value(content.get(name))})" for name, value in edits.items()]
+    changed = [
+        f"{name}={_value(value)} (changed from {_value(content.get(name))})"
+        for name, value in edits.items()
+    ]
     rest = _cut(pairs({name: value for name, value in content.items() if name not in edits}), SHORT)
     return ", ".join([*changed, *([rest] if rest else [])])
 
@@ -252,7 +316,9 @@ def _cut(text: str, most: int) -> str:
 
 def pairs(values: dict[str, Any]) -> str:
     """Arguments with their values, in one line."""
-    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+    return ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items()
+    )
 
 
 def _named(name: str) -> str:
@@ -265,12 +331,18 @@ def _unit(name: str, value: Any) -> Any:
 
 
 def _th(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    ending = (
+        {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+        if number % 100 not in (11, 12, 13)
+        else "th"
+    )
     return f"{number}{ending}"
 
 
 def _text(content: Any) -> str:
     if content is None:
         return ""
-    text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    text = (
+        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    )
     return text

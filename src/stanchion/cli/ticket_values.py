@@ -1,4 +1,5 @@
-"""What is given with `stanchion tickets`, read from its options; what makes no sense is bad input."""
+"""What is given with `stanchion tickets`, read from its options; what makes no sense is bad
+input."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ def reason_of(args: argparse.Namespace) -> str:
     said = comment_of(args)
     if not says_something(said):
         deny = "deny" if args.verb == "deny" else f"{args.verb} --deny"
-        raise BadInput(f"`stanchion tickets {deny}` needs `--comment` with a reason in words: the agent reads it")
+        raise BadInput(
+            f"`stanchion tickets {deny}` needs `--comment` with a reason in words: the agent reads "
+            f"it"
+        )
     return said
 
 
@@ -49,9 +53,15 @@ def pattern_of(args: argparse.Namespace) -> dict[str, str] | None:
     if not args.pattern:
         return None
     pairs = [text.partition("=") for text in args.pattern]
-    wrong = [text for text, (name, sign, _) in zip(args.pattern, pairs, strict=True) if not name or not sign]
+    wrong = [
+        text
+        for text, (name, sign, _) in zip(args.pattern, pairs, strict=True)
+        if not name or not sign
+    ]
     if wrong:
-        raise BadInput(f"`--pattern` is `{wrong[0]}`: write `ARGUMENT=GLOB`, such as `command=git push *`")
+        raise BadInput(
+            f"`--pattern` is `{wrong[0]}`: write `ARGUMENT=GLOB`, such as `command=git push *`"
+        )
     return {name: glob for name, _, glob in pairs}
 
 
@@ -66,7 +76,9 @@ def edits_of(args: argparse.Namespace) -> dict[str, Any]:
             found[name] = msgspec.json.decode(value)
         except msgspec.DecodeError:
             shell = shlex.quote(f"{name}={msgspec.json.encode(value).decode()}")
-            raise BadInput(f"`--set` is `{text}`: the value is not JSON; for a text write `--set {shell}`") from None
+            raise BadInput(
+                f"`--set` is `{text}`: the value is not JSON; for a text write `--set {shell}`"
+            ) from None
     return found
 
 

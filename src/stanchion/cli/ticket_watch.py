@@ -1,4 +1,5 @@
-"""`stanchion tickets watch`: what waits for a person, and one line for everything that changes, until Ctrl-C."""
+"""`stanchion tickets watch`: what waits for a person, and one line for everything that changes,
+until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -30,20 +31,27 @@ def watch(
     put: Callable[[str, TicketView], None],
     rest: Callable[[], None] = lambda: time.sleep(EVERY_S),
 ) -> None:
-    """Put what waits, and then every change with the word for it; `rest` is called between two looks."""
+    """Put what waits, and then every change with the word for it; `rest` is called between two
+    looks."""
     seen: Seen = {}
     while True:
         found = look(shield, tenant, kind, seen)
         for word, ticket in changes(seen, found):
             put(word, ticket)
-        seen = {name: one for name, one in found.items() if one.state in (State.OPEN, State.APPROVED)}
+        seen = {
+            name: one for name, one in found.items() if one.state in (State.OPEN, State.APPROVED)
+        }
         rest()
 
 
 def look(shield: Shield, tenant: str | None, kind: Kind | None, seen: Seen) -> Seen:
     """What waits now, and what became of tickets that were seen before."""
     roster = shield.authority.known()
-    listed = [ticket_view(one, roster) for one in shield.tickets(tenant, most=MOST) if kind in (None, one.kind)]
+    listed = [
+        ticket_view(one, roster)
+        for one in shield.tickets(tenant, most=MOST)
+        if kind in (None, one.kind)
+    ]
     found = {(one.tenant, one.id): one for one in listed}
     for name, id in seen.keys() - found.keys():
         with contextlib.suppress(UnknownTicket):
@@ -73,4 +81,7 @@ def _change(before: TicketView | None, ticket: TicketView) -> str:
 
 def line(word: str, ticket: TicketView, now: int, terminal: Terminal) -> str:
     """A change in one line: when, what, and which ticket."""
-    return f"{shown(now)}  {terminal.paint(f'{word:<10}', STYLES[ticket.state])}  {visible(summary(ticket))}"
+    return (
+        f"{shown(now)}  {terminal.paint(f'{word:<10}', STYLES[ticket.state])}  "
+        f"{visible(summary(ticket))}"
+    )

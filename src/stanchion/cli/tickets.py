@@ -56,7 +56,7 @@ USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [
        stanchion tickets review ID --comment WORDS [--wrong] [--key FILE]
        stanchion tickets request ID > FILE
        stanchion tickets sign FILE --as NAME --key FILE [--deny] > ANSWER
-       stanchion tickets answer ANSWER"""
+       stanchion tickets answer ANSWER"""  # noqa: E501
 
 DESCRIPTION: Final = """\
 list     open tickets, and approvals that are still valid
@@ -119,33 +119,65 @@ MOST: Final = 1_000
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "list what waits for a person, and approve or deny it"
-    parser: Parser = commands.add_parser("tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="VERB", nargs="?", default="list", help="what to do (default: list)")
-    parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file")
+    parser: Parser = commands.add_parser(
+        "tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "verb", metavar="VERB", nargs="?", default="list", help="what to do (default: list)"
+    )
+    parser.add_argument(
+        "id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file"
+    )
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
     parser.add_argument(
-        "--tenant", metavar="NAME", help="only tickets of this tenant (default: STANCHION_TENANT; `*` is all)"
+        "--tenant",
+        metavar="NAME",
+        help="only tickets of this tenant (default: STANCHION_TENANT; `*` is all)",
     )
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each ticket")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each ticket"
+    )
     choice = parser.add_argument_group("list")
-    choice.add_argument("--all", action="store_true", default=None, help="also tickets that are closed")
-    choice.add_argument("--state", metavar="STATE", help=f"only those in this state: {', '.join(State)}")
-    choice.add_argument("--kind", metavar="KIND", help=f"only those that ask this: {', '.join(Kind)}")
+    choice.add_argument(
+        "--all", action="store_true", default=None, help="also tickets that are closed"
+    )
+    choice.add_argument(
+        "--state", metavar="STATE", help=f"only those in this state: {', '.join(State)}"
+    )
+    choice.add_argument(
+        "--kind", metavar="KIND", help=f"only those that ask this: {', '.join(Kind)}"
+    )
     answer = parser.add_argument_group("approve, deny, sign")
-    answer.add_argument("--comment", metavar="WORDS", help="a comment for the trail; for deny, the agent reads it")
+    answer.add_argument(
+        "--comment", metavar="WORDS", help="a comment for the trail; for deny, the agent reads it"
+    )
     answer.add_argument("--by", metavar="NAME", help="your name, if no key proves it")
     answer.add_argument(
-        "--for", metavar="TIME", dest="for_s", type=lasting_s, help="how long the approval is valid (default: 15m)"
+        "--for",
+        metavar="TIME",
+        dest="for_s",
+        type=lasting_s,
+        help="how long the approval is valid (default: 15m)",
     )
-    answer.add_argument("--scope", metavar="SCOPE", help=f"what it covers: {', '.join(Scope)} (default: once)")
     answer.add_argument(
-        "--pattern", metavar="ARG=GLOB", action="append", help="the values an argument may have, with `*`"
+        "--scope", metavar="SCOPE", help=f"what it covers: {', '.join(Scope)} (default: once)"
     )
     answer.add_argument(
-        "--set", metavar="ARG=VALUE", action="append", help="another value for an argument, as JSON; may be repeated"
+        "--pattern",
+        metavar="ARG=GLOB",
+        action="append",
+        help="the values an argument may have, with `*`",
     )
-    answer.add_argument("--wrong", action="store_true", default=None, help="review: it should not have gone ahead")
+    answer.add_argument(
+        "--set",
+        metavar="ARG=VALUE",
+        action="append",
+        help="another value for an argument, as JSON; may be repeated",
+    )
+    answer.add_argument(
+        "--wrong", action="store_true", default=None, help="review: it should not have gone ahead"
+    )
     answer.add_argument("--deny", action="store_true", default=None, help="sign a refusal")
     add_answerer(parser)
 
@@ -155,20 +187,31 @@ def run(args: argparse.Namespace) -> int:
     taken = check_verb("tickets", TAKES, args, "id")
     if "id" in taken and args.id is None:
         what = "FILE" if args.verb in FILES else "ID"
-        raise BadInput(f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` shows them")
+        raise BadInput(
+            f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` "
+            f"shows them"
+        )
     if args.verb == "sign":
         return _sign(args)
     broker = broker_for(None, args.store, os.environ) if args.verb == "answer" else ""
     if broker:
         return _carry(args, broker)
     with opened(args.store, whose(args.project, args.store)) as store:
-        # Whoever watches may begin first: the shield that is opened makes the store. One in memory is never seen.
-        if store is None and (args.verb != "watch" or in_memory(args.store, whose(args.project, args.store))):
+        # Whoever watches may begin first: the shield that is opened makes the store. One in memory
+        # is never seen.
+        if store is None and (
+            args.verb != "watch" or in_memory(args.store, whose(args.project, args.store))
+        ):
             if args.verb in ("list", "bypass"):
                 return 0
             if args.verb == "watch":
-                raise BadInput("there is nothing to watch: give the store of another process with `--store`")
-            raise BadInput(f"there is no ticket `{args.id}`: give the store of the process that waits, with `--store`")
+                raise BadInput(
+                    "there is nothing to watch: give the store of another process with `--store`"
+                )
+            raise BadInput(
+                f"there is no ticket `{args.id}`: give the store of the process that waits, with "
+                f"`--store`"
+            )
     return answered(args, lambda shield: VERBS[args.verb](args, shield))
 
 
@@ -182,8 +225,15 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
             _print(ticket)
         return 0
     terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
-    grants = [grant_view(*each) for each in shield.grants(args.tenant)] if state is None and kind is None else []
-    for line in (*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())):
+    grants = (
+        [grant_view(*each) for each in shield.grants(args.tenant)]
+        if state is None and kind is None
+        else []
+    )
+    for line in (
+        *(listing(found, now, terminal) if found else ()),
+        *([""] if found and grants else ()),
+    ):
         put(sys.stdout, line)
     for line in holding(grants, now, terminal) if grants else ():
         put(sys.stdout, line)
@@ -191,7 +241,10 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     if state is None and kind is None and filed > len(found) >= FIRST:
         say(sys.stdout, f"{len(found):,} of about {filed:,}: the most urgent ones")
     if not found and not grants:
-        say(sys.stdout, "nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
+        say(
+            sys.stdout,
+            "nothing waits for a person" if args.state is None else f"no ticket is {args.state}",
+        )
     return 0
 
 
@@ -228,17 +281,23 @@ def _deny(args: argparse.Namespace, shield: Shield) -> int:
     signs = args.key is not None or args.ssh_agent
     name = args.by if args.by else whoever()
     by = _by(args, shield) if signs else name
-    return _answered(args, shield.deny(ticket.id, by=by, comment=comment, tenant=ticket.tenant), shield)
+    return _answered(
+        args, shield.deny(ticket.id, by=by, comment=comment, tenant=ticket.tenant), shield
+    )
 
 
 def _revoke(args: argparse.Namespace, shield: Shield) -> int:
-    tenants = [args.tenant] if args.tenant is not None else [tenant for tenant, _ in shield.grants()]
+    tenants = (
+        [args.tenant] if args.tenant is not None else [tenant for tenant, _ in shield.grants()]
+    )
     who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
         if shield.revoke(args.id, by=who, why=comment_of(args), tenant=tenant):
             say(sys.stdout, f"grant {args.id} is no longer valid")
             return 0
-    raise TicketError(f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are")
+    raise TicketError(
+        f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are"
+    )
 
 
 def _bypass(args: argparse.Namespace, shield: Shield) -> int:
@@ -267,15 +326,23 @@ def _sign(args: argparse.Namespace) -> int:
     try:
         ticket = typed.decode(_content(args.id, 4 * LARGEST), Ticket)
     except msgspec.MsgspecError as error:
-        raise BadInput(f"`{args.id}` is not a ticket: {error}; write it with `stanchion tickets request`") from None
+        raise BadInput(
+            f"`{args.id}` is not a ticket: {error}; write it with `stanchion tickets request`"
+        ) from None
     if not args.as_name or (args.key is None and not args.ssh_agent):
-        raise BadInput("say who signs, and with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`")
+        raise BadInput(
+            "say who signs, and with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`"
+        )
     comment = reason_of(args) if args.deny else comment_of(args)
     roster, own = Roster(), os.path.lexists(state_folder(os.environ))
     try:
         one = signer(args, roster, own)
         scope = Scope(scope_of(args))
-        pattern = checked_pattern(pattern_of(args) or {}, ticket.content) if scope is Scope.PATTERN else {}
+        pattern = (
+            checked_pattern(pattern_of(args) or {}, ticket.content)
+            if scope is Scope.PATTERN
+            else {}
+        )
         if not args.deny and not ticket.whole:
             raise TicketError("it can only be denied: it is not shown in full, or was changed")
         for line in whole(ticket_in_full(ticket), wall_ms(), Terminal.of(sys.stderr, os.environ)):
@@ -349,7 +416,8 @@ def _by(args: argparse.Namespace, shield: Shield) -> By:
 
 
 def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
-    """What is answered, as it is read in that moment: a ticket may have changed since it was looked up."""
+    """What is answered, as it is read in that moment: a ticket may have changed since it was looked
+    up."""
     yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
     yield f"a yes covers: {visible(wish.scope)}"
     changed = changed_by(wish.scope)

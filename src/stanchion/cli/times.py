@@ -14,7 +14,8 @@ _AGO: Final = regex(r"(\d{1,9})([smhdw])")
 
 
 def moment_ms(option: str, text: str, now_ms: int) -> int:
-    """A moment from what was typed: ISO 8601 (in UTC unless it says otherwise), or how long ago, such as `2h`."""
+    """A moment from what was typed: ISO 8601 (in UTC unless it says otherwise), or how long ago,
+    such as `2h`."""
     ago = _AGO.fullmatch(text.strip())
     if ago is not None:
         return now_ms - int(ago[1]) * UNITS_MS[ago[2]]
@@ -23,7 +24,9 @@ def moment_ms(option: str, text: str, now_ms: int) -> int:
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
         return round(at.timestamp() * 1000)
     except (ValueError, OverflowError):
-        forms = "write `2026-01-31`, `2026-01-31T12:00:00Z`, or how long ago: `90s`, `15m`, `2h`, `7d`"
+        forms = (
+            "write `2026-01-31`, `2026-01-31T12:00:00Z`, or how long ago: `90s`, `15m`, `2h`, `7d`"
+        )
         raise BadInput(f"`{option}` is `{text}`, which is not a time: {forms}") from None
 
 

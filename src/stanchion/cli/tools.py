@@ -61,19 +61,29 @@ VERBS: Final = ("list", "reset", "accept")
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show how well each tool works, and reset a breaker"
-    parser: Parser = commands.add_parser("tools", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "tools", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument(
-        "verb", metavar="list|reset|accept", nargs="?", default="list", help="what to do (default: list)"
+        "verb",
+        metavar="list|reset|accept",
+        nargs="?",
+        default="list",
+        help="what to do (default: list)",
     )
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="a tool")
     parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT; for reset, or else `default`)"
+        "--tenant",
+        metavar="NAME",
+        help="the tenant (default: STANCHION_TENANT; for reset, or else `default`)",
     )
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
     parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each tool")
+    parser.add_argument(
+        "--json", action="store_true", help="answer with JSON, one line for each tool"
+    )
     add_answerer(parser)
 
 
@@ -81,7 +91,9 @@ def run(args: argparse.Namespace) -> int:
     """Show the tools, or reset one."""
     if args.verb not in VERBS:
         known = "write `list`, `reset` or `accept`"
-        raise BadInput(f"`stanchion tools` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+        raise BadInput(
+            f"`stanchion tools` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
+        )
     if args.verb != "list":
         return _reset(args) if args.verb == "reset" else _accept(args)
     with opened(args.store, whose(args.project, args.store)) as store:
@@ -97,13 +109,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _reset(args: argparse.Namespace) -> int:
     if not args.name:
-        raise BadInput("which tool? write `stanchion tools reset NAME`; `stanchion tools` shows them")
+        raise BadInput(
+            "which tool? write `stanchion tools reset NAME`; `stanchion tools` shows them"
+        )
     try:
         with loaded(args) as shield:
             closed = shield.reset_tool(args.name, args.tenant, args.why, answerer(args, shield))
     except (StoreLost, NoTenant, TicketError) as error:
         raise BadInput(str(error)) from None
-    said = "its breaker is closed" if closed else "none of its breakers is open or has counted a failure"
+    said = (
+        "its breaker is closed"
+        if closed
+        else "none of its breakers is open or has counted a failure"
+    )
     say(sys.stdout, f"{veiled(args.name)}: {said}")
     return 0 if closed else NOTHING
 
@@ -116,11 +134,15 @@ def _accept(args: argparse.Namespace) -> int:
         with loaded(args) as shield:
             changed = changed_definition(shield.store, args.name, tenant)
             if changed is None:
-                say(sys.stdout, f"{veiled(args.name)}: no changed or suspect definition of it was seen")
+                say(
+                    sys.stdout,
+                    f"{veiled(args.name)}: no changed or suspect definition of it was seen",
+                )
                 return NOTHING
             said = {"parts": changed.parts, "why": args.why}
             shield.act(
-                Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said), answerer(args, shield)
+                Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said),
+                answerer(args, shield),
             )
     except (StoreLost, TicketError) as error:
         raise BadInput(str(error)) from None
@@ -130,7 +152,11 @@ def _accept(args: argparse.Namespace) -> int:
 
 def _show(found: list[ToolView]) -> None:
     if not found:
-        put(sys.stdout, "no tool is known yet: `health` and `breaker` guards record a tool with its first outcome")
+        put(
+            sys.stdout,
+            "no tool is known yet: `health` and `breaker` guards record a tool with its first "
+            "outcome",
+        )
         return
     terminal = Terminal.of(sys.stdout, os.environ)
     columns = ("tool", "tenant", "health", "calls", "reliability", "state", "breaker", "definition")

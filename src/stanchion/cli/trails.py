@@ -1,4 +1,5 @@
-"""Finding the records that a command is about, in a folder or a database, and one record among them."""
+"""Finding the records that a command is about, in a folder or a database, and one record among
+them."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def trail_at(given: str | None, found: Whose) -> Path:
     """The folder of the trail: the one that was named, or where shields write to."""
     if is_database(given):
         write = "`stanchion audit export --format trail --out DIR` writes one"
-        raise BadInput(f"`{URL}` is a database, and this command reads the folder of a trail: {write}")
+        raise BadInput(
+            f"`{URL}` is a database, and this command reads the folder of a trail: {write}"
+        )
     try:
         folder = trail_folder(given, os.environ, found)
     except OSError as error:
@@ -54,24 +57,31 @@ def reader_of(given: str | None, found: Whose) -> Reader:
         raise BadInput(str(error)) from None
     except OSError as error:
         reason = error.strerror.lower() if error.strerror else str(error)
-        raise BadInput(f"the trail in `{folder}` cannot be read: {reason}; give the folder of a trail") from None
+        raise BadInput(
+            f"the trail in `{folder}` cannot be read: {reason}; give the folder of a trail"
+        ) from None
     if not there:
-        raise BadInput(f"there is no trail in `{folder}` yet: give another folder, or have a shield write there first")
+        raise BadInput(
+            f"there is no trail in `{folder}` yet: give another folder, or have a shield write "
+            f"there first"
+        )
     return Reader(folder)
 
 
 def no_schema(schema: str | None) -> None:
     """Make sure that no schema was named where there is no database."""
     if schema is not None:
-        raise BadInput(f"`--schema {schema}` is for a database: give one with `--trail URL`, or leave it out")
+        raise BadInput(
+            f"`--schema {schema}` is for a database: give one with `--trail URL`, or leave it out"
+        )
 
 
 @contextmanager
 def records_in(
     given: str | None, found: Whose, schema: str | None, empty: bool = False
 ) -> Iterator[Reader | DatabaseReader]:
-    """What reads the records that were named, of a folder or a database; where there are none yet that is bad input,
-    unless `empty` says that they may come."""
+    """What reads the records that were named, of a folder or a database; where there are none yet
+    that is bad input, unless `empty` says that they may come."""
     url = database_of(given)
     if url is None:
         no_schema(schema)
@@ -88,7 +98,8 @@ def records_in(
         try:
             if not empty and not reader.chains():
                 raise BadInput(
-                    f"there are no records in `{reader.name}` yet: give the database that a trail was shipped to"
+                    f"there are no records in `{reader.name}` yet: give the database that a trail "
+                    f"was shipped to"
                 )
             yield reader
         finally:
@@ -103,13 +114,18 @@ def tell_unread(*readers: object) -> int:
     if count:
         lines = "1 line" if count == 1 else f"{count:,} lines"
         say(
-            sys.stderr, f"stanchion: {lines} of the trail cannot be read and are left out: see `stanchion audit verify`"
+            sys.stderr,
+            f"stanchion: {lines} of the trail cannot be read and are left out: see `stanchion "
+            f"audit verify`",
         )
     return count
 
 
-def record_named(reader: Reader | DatabaseReader, name: str, told: Told | None = None) -> Found | None:
-    """A record by the id of its decision, or by its place; digits that fit several chains are bad input."""
+def record_named(
+    reader: Reader | DatabaseReader, name: str, told: Told | None = None
+) -> Found | None:
+    """A record by the id of its decision, or by its place; digits that fit several chains are bad
+    input."""
     try:
         return record(reader, name, told)
     except Ambiguous as error:

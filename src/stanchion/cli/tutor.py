@@ -71,7 +71,9 @@ exit status:
 
 TAKES: Final = {
     "play": frozenset({"root", "moves", "graph", "user", "out"}),
-    "record": frozenset({"root", "moves", "user", "out", "model", "schema", "repair", "bundle", "baseline"}),
+    "record": frozenset(
+        {"root", "moves", "user", "out", "model", "schema", "repair", "bundle", "baseline"}
+    ),
     "replay": frozenset({"root", "user"}),
     "bundle": frozenset({"freeze"}),
     "games": frozenset({"user", "json"}),
@@ -85,25 +87,42 @@ WRITTEN: Final = {".svg": to_svg, ".dot": to_dot, ".jsonl": to_jsonl}
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "play a game in which only what is proven counts"
-    parser: Parser = commands.add_parser("tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser: Parser = commands.add_parser(
+        "tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
     parser.add_argument("verb", metavar="|".join(TAKES), help="what to do")
     words = "the file of the game, a manifest, a bundle, or the name of a game of the benchmark"
     parser.add_argument("game", metavar="FILE", nargs="?", help=words)
-    parser.add_argument("--root", metavar="DIR", help="the folder it is played in (default: that of the game)")
+    parser.add_argument(
+        "--root", metavar="DIR", help="the folder it is played in (default: that of the game)"
+    )
     parser.add_argument("--moves", metavar="FILE", help="the moves (default: standard input)")
     parser.add_argument("--graph", metavar="FILE", help="where to write the evidence")
-    parser.add_argument("--user", metavar="UID", type=count, help="who commands run as, where you are root")
+    parser.add_argument(
+        "--user", metavar="UID", type=count, help="who commands run as, where you are root"
+    )
     parser.add_argument("--out", metavar="FILE", help="where to write the manifest")
     parser.add_argument("--model", metavar="NAME", help="whose replies they are (default: script)")
     parser.add_argument(
-        "--schema", metavar="MODE", help="how replies are read: strict or lenient (default: by the law)"
+        "--schema",
+        metavar="MODE",
+        help="how replies are read: strict or lenient (default: by the law)",
     )
-    parser.add_argument("--repair", metavar="N", type=count, help="how often the next reply may be asked for in a turn")
+    parser.add_argument(
+        "--repair",
+        metavar="N",
+        type=count,
+        help="how often the next reply may be asked for in a turn",
+    )
     parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
-    parser.add_argument("--baseline", action="store_true", help="go on without the bundle if it is refused")
+    parser.add_argument(
+        "--baseline", action="store_true", help="go on without the bundle if it is refused"
+    )
     parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
     parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each game and how it was played"
+        "--json",
+        action="store_true",
+        help="answer with JSON, one line for each game and how it was played",
     )
 
 
@@ -169,7 +188,11 @@ def _played(tutor: TutorV2, game: Game, moves: str | None, said: list[str]) -> b
         if advice is not None:
             say(sys.stdout, f"   advice: {advice.card.title}. {advice.card.instruction}")
     going = tutor.course().intent.value
-    say(sys.stdout, f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points; course: {going}")
+    say(
+        sys.stdout,
+        f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points; course: "
+        f"{going}",
+    )
     return False
 
 
@@ -194,7 +217,10 @@ def _replies(moves: str | None, most: int) -> Iterator[str]:
 
 def _tell(tutor: TutorV2, result: MoveResult) -> None:
     turn = tutor.state.turn
-    say(sys.stdout, f"{turn}. {result.verdict.value}{f': {visible(result.reason)}' if result.reason else ''}")
+    say(
+        sys.stdout,
+        f"{turn}. {result.verdict.value}{f': {visible(result.reason)}' if result.reason else ''}",
+    )
     seen = result.observation
     if seen is not None:
         output = (seen.stdout or seen.stderr)[:SHOWN].rstrip("\n")
@@ -205,4 +231,8 @@ def _tell(tutor: TutorV2, result: MoveResult) -> None:
         status = tutor.pcg.status(truth.id)
         stands = "claimed" if status is None else status.value
         by = "".join(f" by `{edge.transform}`" for edge in tutor.pcg.into(EdgeType.HINTS, truth.id))
-        say(sys.stdout, f"   {truth.id}: {visible(truth.text)} is {stands}{visible(by) if status is HINTED else ''}")
+        say(
+            sys.stdout,
+            f"   {truth.id}: {visible(truth.text)} is "
+            f"{stands}{visible(by) if status is HINTED else ''}",
+        )

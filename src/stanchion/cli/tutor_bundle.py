@@ -47,7 +47,11 @@ def _lines(bundle: BundleFile) -> Iterator[str]:
     if bundle.scope is not None:
         for name in ("games", "models", "laws"):
             yield f"{name:<12} {', '.join(getattr(bundle.scope, name))}"
-    prompts = [name for name in bundle.prompts.__struct_fields__ if getattr(bundle.prompts, name) is not None]
+    prompts = [
+        name
+        for name in bundle.prompts.__struct_fields__
+        if getattr(bundle.prompts, name) is not None
+    ]
     yield f"prompts      {', '.join(prompts) or 'none'}"
     yield f"exemplars    {len(bundle.exemplars)}"
     yield f"temperature  {bundle.model_params.temperature:g}"

@@ -1,4 +1,5 @@
-"""`stanchion tutor games`: the games of the benchmark, by both players, under both laws, with and without layers."""
+"""`stanchion tutor games`: the games of the benchmark, by both players, under both laws, with and
+without layers."""
 
 from __future__ import annotations
 
@@ -12,7 +13,17 @@ from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
-from stanchion.runtime.tutor.benchmark_runs import BOTH, LAWS, LAYERS, PLAYERS, Change, Result, changes, names, results
+from stanchion.runtime.tutor.benchmark_runs import (
+    BOTH,
+    LAWS,
+    LAYERS,
+    PLAYERS,
+    Change,
+    Result,
+    changes,
+    names,
+    results,
+)
 from stanchion.runtime.tutor.games import GameError
 from stanchion.views.encode import json_line
 
@@ -44,7 +55,9 @@ def _told(found: Sequence[Result], terminal: Terminal) -> Iterator[str]:
         yield from table(COLUMNS, [*_rows(of), *_sums(of)], FIGURES, terminal)
         yield ""
         yield from (_sentence(one) for one in said if one.law == law)
-        yield from sorted({f"  false, and called PROVABLE: {text}" for one in of for text in one.false})
+        yield from sorted(
+            {f"  false, and called PROVABLE: {text}" for one in of for text in one.false}
+        )
         yield ""
     yield "`false` counts claims that a law called PROVABLE and that are false of the files."
 
@@ -55,7 +68,12 @@ def _rows(found: Sequence[Result]) -> Iterator[list[str]]:
         for layers in LAYERS:
             row = [name, layers]
             for one in (one for one in found if (one.game, one.layers) == (name, layers)):
-                row += ["won" if one.won else "lost", str(one.score), str(one.calls), str(len(one.false))]
+                row += [
+                    "won" if one.won else "lost",
+                    str(one.score),
+                    str(one.calls),
+                    str(len(one.false)),
+                ]
             yield row
 
 
@@ -65,7 +83,11 @@ def _sums(found: Sequence[Result]) -> Iterator[list[str]]:
         row = [ALL, layers]
         for player in PLAYERS:
             of = [one for one in found if (one.player, one.layers) == (player, layers)]
-            sums = (sum(one.score for one in of), sum(one.calls for one in of), sum(len(one.false) for one in of))
+            sums = (
+                sum(one.score for one in of),
+                sum(one.calls for one in of),
+                sum(len(one.false) for one in of),
+            )
             row += [f"{sum(one.won for one in of)} of {len(of)}", *map(str, sums)]
         yield row
 
@@ -74,4 +96,7 @@ def _sentence(one: Change) -> str:
     if not one.changed:
         return f"{one.player}: no layer changes anything"
     spoilt = f", and loses {len(one.spoilt)} that are won without" if one.spoilt else ""
-    return f"{one.player}: {BOTH} wins {len(one.won)} of the {len(one.lost)} games that are lost without it{spoilt}"
+    return (
+        f"{one.player}: {BOTH} wins {len(one.won)} of the {len(one.lost)} games that are lost "
+        f"without it{spoilt}"
+    )

@@ -1,4 +1,5 @@
-"""`stanchion tutor record` and `replay`: a game that leaves a manifest, and the same game once more."""
+"""`stanchion tutor record` and `replay`: a game that leaves a manifest, and the same game once
+more."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ LARGEST: Final = 16 << 20
 def record(args: argparse.Namespace) -> int:
     """Play the replies of a file, and leave a manifest."""
     if args.moves is None or args.out is None:
-        raise BadInput("give the replies with `--moves FILE`, and where the manifest goes with `--out FILE`")
+        raise BadInput(
+            "give the replies with `--moves FILE`, and where the manifest goes with `--out FILE`"
+        )
     replies = _replies(Path(args.moves))
     try:
         left = play_recorded(
@@ -78,7 +81,10 @@ def _played(left: Left) -> Iterator[str]:
         yield f"note: the bundle is refused, and the baseline is played: {left.chosen.refusal.why}"
     for one in left.episode.trace.turns:
         check = f", {one.check_verdict}" if one.check_verdict else ""
-        yield f"{one.turn}. {one.move_type or 'no move'}: {one.move_verdict or 'not read'}{check}, {one.score_delta:+d}"
+        yield (
+            f"{one.turn}. {one.move_type or 'no move'}: {one.move_verdict or 'not read'}{check}, "
+            f"{one.score_delta:+d}"
+        )
     if left.episode.stopped:
         yield f"ended early: {left.episode.stopped}"
     end = "proven" if left.episode.won else "not proven"
@@ -105,6 +111,9 @@ def _compared(found: Replayed) -> Iterator[str]:
         yield f"note: {note}"
     turns = "1 turn" if found.turns == 1 else f"{found.turns} turns"
     if found.differences:
-        yield f"it differs from turn {min(one.turn for one in found.differences)} on; {turns} before that went the same"
+        yield (
+            f"it differs from turn {min(one.turn for one in found.differences)} on; {turns} "
+            f"before that went the same"
+        )
     else:
         yield f"the same: {turns}"

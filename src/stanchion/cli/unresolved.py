@@ -13,8 +13,9 @@ MOST: Final = 100
 
 
 class Unasked:
-    """A resolver that looks nothing up and notes the names it was asked for. A name is then judged by itself alone, and
-    where the check counts (`strict`), because something happens behind it, as one that has no address."""
+    """A resolver that looks nothing up and notes the names it was asked for. A name is then judged
+    by itself alone, and where the check counts (`strict`), because something happens behind it, as
+    one that has no address."""
 
     def __init__(self, strict: bool = False) -> None:
         self._given: Any = () if strict else NOT_ASKED

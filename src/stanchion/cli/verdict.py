@@ -27,10 +27,20 @@ def verdict(judged: JudgedEvent, policy: CompiledPolicy, terminal: Terminal) -> 
     determining = decision.determining
     if determining is not None:
         rows += _reasons(determining)
-    rows += [("also", _in_short(finding)) for finding in decision.findings if finding is not determining]
+    rows += [
+        ("also", _in_short(finding)) for finding in decision.findings if finding is not determining
+    ]
     rows += [("shadow", f"would be {_in_short(finding)}") for finding in decision.shadow]
     if unresolved:
-        rows.append(("dns", f"{_names(unresolved)} not looked up: `--resolve` asks for the addresses, as a run does"))
+        rows.append(
+            (
+                "dns",
+                (
+                    f"{_names(unresolved)} not looked up: `--resolve` asks for the addresses, as a "
+                    f"run does"
+                ),
+            )
+        )
     rows += _guards(judged, policy)
     if decision.proceeds and decision.patches:
         rows.append(("content", _shown(decision.patched(report.content))))
@@ -43,9 +53,18 @@ def _names(hosts: tuple[str, ...]) -> str:
 
 
 def _reasons(finding: Finding) -> list[tuple[str, str]]:
-    rows = [("why", finding.message), ("instead", finding.advice), ("guard", f"{finding.guard} ({finding.code})")]
+    rows = [
+        ("why", finding.message),
+        ("instead", finding.advice),
+        ("guard", f"{finding.guard} ({finding.code})"),
+    ]
     if finding.said is not None:
-        rows.append(("asked", f"{NAMES[finding.said]}, which cannot be done here, so the next stricter action"))
+        rows.append(
+            (
+                "asked",
+                f"{NAMES[finding.said]}, which cannot be done here, so the next stricter action",
+            )
+        )
     return [(label, words) for label, words in rows if words]
 
 
@@ -56,19 +75,29 @@ def _in_short(finding: Finding) -> str:
 def _guards(judged: JudgedEvent, policy: CompiledPolicy) -> list[tuple[str, str]]:
     """Which guards had nothing to say, and which were not asked."""
     report, run, decision, _ = judged
-    chain = policy.guards(report.stage, report.fields.get("tool", ""), run.desk.info, decision.inputs.mode)
-    spoke = {finding.guard for finding in (*decision.findings, *decision.shadow)} | set(decision.skipped)
+    chain = policy.guards(
+        report.stage, report.fields.get("tool", ""), run.desk.info, decision.inputs.mode
+    )
+    spoke = {finding.guard for finding in (*decision.findings, *decision.shadow)} | set(
+        decision.skipped
+    )
     passed = [placed.id for placed in sorted(chain, key=order) if placed.id not in spoke]
     rows = [("passed", ", ".join(passed)), ("skipped", ", ".join(decision.skipped))]
     if not chain and not decision.findings:
         rows.append(("guards", f"no guard of this policy judges `{report.stage}`"))
-    return [*[(label, words) for label, words in rows if words], ("policy", policy.file.name), ("id", decision.id)]
+    return [
+        *[(label, words) for label, words in rows if words],
+        ("policy", policy.file.name),
+        ("id", decision.id),
+    ]
 
 
 def _shown(content: Any) -> str:
     import json
 
-    text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    text = (
+        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    )
     lines = text.split("\n")
     if len(lines) > MAX_LINES:
         lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more lines: `--json` shows all"]
@@ -82,7 +111,11 @@ def row(label: str, words: str, terminal: Terminal) -> list[str]:
         import textwrap
 
         room = terminal.width - INDENT
-        lines = [part for line in lines for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]]
+        lines = [
+            part
+            for line in lines
+            for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]
+        ]
     first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", "dim")
     return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
 

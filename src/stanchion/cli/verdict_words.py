@@ -17,4 +17,6 @@ def verdict_words(verdicts: Iterable[VerdictView]) -> str:
     said: dict[str, list[str]] = {}
     for one in verdicts:
         said.setdefault(one.result, []).append(one.guardrail_id)
-    return "\n".join([f"{result:<8}  {', '.join(said[result])}" for result in RESULTS if result in said])
+    return "\n".join(
+        [f"{result:<8}  {', '.join(said[result])}" for result in RESULTS if result in said]
+    )

@@ -18,21 +18,27 @@ from stanchion.runtime.standing.tenancy import TENANT
 def add_project(parser: Any) -> None:
     """Add the option that names a project."""
     parser.add_argument(
-        "--project", metavar="DIR", help="the project whose state to use (default: that of the current folder)"
+        "--project",
+        metavar="DIR",
+        help="the project whose state to use (default: that of the current folder)",
     )
 
 
 def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
-    """Whose state is meant: that of a project which is named, of a policy's files, or of the current folder. What can
-    not be meant together is bad input."""
+    """Whose state is meant: that of a project which is named, of a policy's files, or of the
+    current folder. What can not be meant together is bad input."""
     if project is not None:
         named = os.environ.get(STORE, "") if store is None else store
         if named == USER:
             raise BadInput(
-                f"`--project {project}` is one project, and the store `{USER}` is shared by all: give one of them"
+                f"`--project {project}` is one project, and the store `{USER}` is shared by all: "
+                f"give one of them"
             )
         if os.environ.get(STATE_DIR, ""):
-            raise BadInput(f"{STATE_DIR} names one state for everything: unset it, or leave `--project {project}` out")
+            raise BadInput(
+                f"{STATE_DIR} names one state for everything: unset it, or leave `--project "
+                f"{project}` out"
+            )
     try:
         return Whose(os.environ, start_of(project, files), store)
     except OSError as error:
@@ -64,6 +70,7 @@ def told(args: argparse.Namespace) -> str:
 
 
 def tenant_of(named: str | None) -> str | None:
-    """The tenant that a list is about, by its option or by the environment; `None` for all, which `*` asks for."""
+    """The tenant that a list is about, by its option or by the environment; `None` for all, which
+    `*` asks for."""
     found = os.environ.get(TENANT, "").strip() if named is None else named
     return None if found in ("", "*") else found

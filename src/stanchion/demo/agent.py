@@ -29,7 +29,8 @@ AGREED: Final = "goes ahead: a person said yes"
 
 
 class Called(NamedTuple):
-    """A tool that was called: whether it went ahead, whether it really ran, and how it ended if not well."""
+    """A tool that was called: whether it went ahead, whether it really ran, and how it ended if not
+    well."""
 
     tool: str
     went_ahead: bool
@@ -39,9 +40,18 @@ class Called(NamedTuple):
 
 
 class Agent:
-    """One agent in one run. Its script calls `tries` and `asks`; `operator` and `user` act beside it."""
+    """One agent in one run. Its script calls `tries` and `asks`; `operator` and `user` act beside
+    it."""
 
-    def __init__(self, shield: Shield, tap: Tap, tools: Tools, run: Run, steps: list[Step], who: str = "agent") -> None:
+    def __init__(
+        self,
+        shield: Shield,
+        tap: Tap,
+        tools: Tools,
+        run: Run,
+        steps: list[Step],
+        who: str = "agent",
+    ) -> None:
         self.shield = shield
         self.tap = tap
         self.tools = tools
@@ -57,29 +67,40 @@ class Agent:
         return self._judged(f"{tool.__name__}({_shown(args)})", began, called).proceeds
 
     def asks(self, question: str, **estimate: Any) -> bool:
-        """Ask the scripted model something, at an estimated cost perhaps; says whether that went ahead."""
+        """Ask the scripted model something, at an estimated cost perhaps; says whether that went
+        ahead."""
         began = len(self.tap.decisions)
         self._ask(answer, question, estimate)
         return self._judged(f"asks the model: {_quoted(question)}", began).proceeds
 
     def listens(self, model: Callable[..., Any], question: str) -> bool:
-        """Ask a model that streams its reply, and read the stream to its end; `got` is what came out of it."""
+        """Ask a model that streams its reply, and read the stream to its end; `got` is what came
+        out of it."""
         began = len(self.tap.decisions)
         self.got = []
         with suppress(Refused):
             self.got += self.run.model(model, [{"role": "user", "content": question}])
         return self._judged(f"asks a model that streams: {_quoted(question)}", began).proceeds
 
-    def goes_round(self, model: Callable[..., Any], question: str, tool: Callable[..., Any], **args: Any) -> bool:
-        """Ask a model what to do and do it, which is always the same; says whether the run goes on."""
+    def goes_round(
+        self, model: Callable[..., Any], question: str, tool: Callable[..., Any], **args: Any
+    ) -> bool:
+        """Ask a model what to do and do it, which is always the same; says whether the run goes
+        on."""
         began = len(self.tap.decisions)
         if not self._ask(model, question, {"model": model.__name__, "cost_usd": ROUND_USD}):
             return self._judged("asks the model", began).verdict != Action.HALT.name
         called = self._call(tool, args)
-        return self._judged(f"asks the model, then {tool.__name__}({_shown(args)})", began, called).verdict != "HALT"
+        return (
+            self._judged(
+                f"asks the model, then {tool.__name__}({_shown(args)})", began, called
+            ).verdict
+            != "HALT"
+        )
 
     def starts(self, tool: Callable[..., Any], **args: Any) -> Callable[[], None]:
-        """Begin something that takes its time, as a host does that runs tools itself; gives what ends it."""
+        """Begin something that takes its time, as a host does that runs tools itself; gives what
+        ends it."""
         began = len(self.tap.decisions)
         name = tool.__name__
         decision = self.run.check(name, args)
@@ -95,7 +116,12 @@ class Agent:
         """Start a child agent on the same task."""
         self.acts(self.who, f"spawns a child agent, `{agent}`")
         return Agent(
-            self.shield, self.tap, self.tools, self.run.spawn(agent, id=f"{self.run.id}-{agent}"), self.steps, "child"
+            self.shield,
+            self.tap,
+            self.tools,
+            self.run.spawn(agent, id=f"{self.run.id}-{agent}"),
+            self.steps,
+            "child",
         )
 
     def hears(self, words: str) -> None:
@@ -136,7 +162,11 @@ class Agent:
         before = len(self.tools.reached)
         verdict, why, refused = "", "", False
         try:
-            self.got = self._awaited(tool, args) if inspect.iscoroutinefunction(tool) else self.run.call(tool, **args)
+            self.got = (
+                self._awaited(tool, args)
+                if inspect.iscoroutinefunction(tool)
+                else self.run.call(tool, **args)
+            )
         except Refused:
             refused = True
         except DeadlineExceeded as error:
@@ -154,7 +184,8 @@ class Agent:
         return asyncio.run(call())
 
     def _judged(self, did: str, began: int, called: Called | None = None) -> Step:
-        """The step that was taken, by the severest of its decisions: of two alike by the one that says something."""
+        """The step that was taken, by the severest of its decisions: of two alike by the one that
+        says something."""
         decisions = [judged.decision for judged in self.tap.decisions[began:]]
         if called is not None and called.went_ahead:
             # What a person was asked about goes ahead only where that person has agreed.
@@ -165,7 +196,9 @@ class Agent:
         said = {(f.guard, f.code): f.message for made in decisions for f in made.findings}
         if end is None and determining is not None:
             said.pop((determining.guard, determining.code))
-        agreed = determining is not None and determining.said == Action.ESCALATE != determining.action
+        agreed = (
+            determining is not None and determining.said == Action.ESCALATE != determining.action
+        )
         step = Step(
             self.who,
             did,
@@ -174,7 +207,11 @@ class Agent:
             "" if determining is None else determining.guard,
             AGREED if agreed else decision.message if end is None else end.why,
             "" if agreed else decision.advice,
-            tuple(Shadowed(f.guard, f.action.name, f.code, f.message) for made in decisions for f in made.shadow),
+            tuple(
+                Shadowed(f.guard, f.action.name, f.code, f.message)
+                for made in decisions
+                for f in made.shadow
+            ),
             decision.proceeds if called is None else called.went_ahead,
             called is None or called.ran,
             "" if called is None else called.tool,

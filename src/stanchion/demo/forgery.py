@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def forged_copy(trail: Path, copy: Path, record: int) -> Path:
-    """Copy a trail and turn one bit over in the middle of a record's body, its first segment's line `record`."""
+    """Copy a trail and turn one bit over in the middle of a record's body, its first segment's line
+    `record`."""
     shutil.copytree(trail, copy)
     segment = next(copy.glob("*/00000001.jsonl"))
     lines = segment.read_bytes().splitlines(keepends=True)

@@ -21,10 +21,11 @@ class Proof(msgspec.Struct, frozen=True):
 class Hazard(msgspec.Struct, frozen=True):
     """One thing an agent walks into: add one to `hazards` and it is played, shown and checked.
 
-    `expects` has one entry for each step that is judged: the verdict, and the finding's code where there is one.
-    `rule` names the part of the policy to show (`agents.scout`, `tools.crawl`); without it that is the guard which
-    determined the last verdict. `env` is the environment of the policy in which it is played, where there is one.
-    With `operators` it is played under a shield of its own, which knows them.
+    `expects` has one entry for each step that is judged: the verdict, and the finding's code where
+    there is one. `rule` names the part of the policy to show (`agents.scout`, `tools.crawl`);
+    without it that is the guard which determined the last verdict. `env` is the environment of the
+    policy in which it is played, where there is one. With `operators` it is played under a shield
+    of its own, which knows them.
     """
 
     name: str
@@ -55,7 +56,8 @@ class Shadowed(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """Somebody did something. `verdict` is empty where nobody judges it, such as an operator's own act."""
+    """Somebody did something. `verdict` is empty where nobody judges it, such as an operator's own
+    act."""
 
     who: str
     did: str
@@ -96,7 +98,8 @@ class Tally(msgspec.Struct):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """A hazard that was played: every step, the rule that judged it, the proof, and the journal's head after it."""
+    """A hazard that was played: every step, the rule that judged it, the proof, and the journal's
+    head after it."""
 
     number: int
     of: int
@@ -121,6 +124,8 @@ class Outcome(msgspec.Struct, frozen=True):
         for at, (want, step) in enumerate(zip_longest(wanted, judged), 1):
             got = "nothing" if step is None else step.brief
             if want != got:
-                found.append(f"step {at}: expected {'no more steps' if want is None else want}, got {got}")
+                found.append(
+                    f"step {at}: expected {'no more steps' if want is None else want}, got {got}"
+                )
                 break
         return tuple(found if self.proof.holds else [*found, f"in fact {self.proof.words}"])

@@ -1,4 +1,5 @@
-"""What was measured: how much guards find of calls that were written without knowing them, and that nobody tuned to."""
+"""What was measured: how much guards find of calls that were written without knowing them, and that
+nobody tuned to."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from typing import Final, NamedTuple
 
 
 class Measured(NamedTuple):
-    """One unread set of calls: the guard, its attacks and how many were found, its honest calls and how many were
-    disturbed."""
+    """One unread set of calls: the guard, its attacks and how many were found, its honest calls and
+    how many were disturbed."""
 
     guard: str
     found: int
@@ -25,7 +26,8 @@ UNREAD: Final = (
     Measured("secrets", 65, 80, 5, 60),
     Measured("sql", 82, 101, 7, 99),
 )
-"""The unread halves, as `stanchion lab measure eyes` counts them and the guards' pages have them."""
+"""The unread halves, as `stanchion lab measure eyes` counts them and the guards' pages have
+them."""
 
 
 def sums() -> tuple[Measured, ...]:

@@ -22,8 +22,8 @@ ANN: Final = Operator(name="ann", key=LINE)
 
 
 class SeededKey:
-    """A key that is the same in every demo, so that the trail is: everybody knows it, and no shield but the demo's
-    takes it for anybody's."""
+    """A key that is the same in every demo, so that the trail is: everybody knows it, and no shield
+    but the demo's takes it for anybody's."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -39,7 +39,9 @@ class SeededKey:
         """Its public half."""
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-        return public_of(self._private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode())
+        return public_of(
+            self._private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+        )
 
     def sign(self, message: bytes) -> bytes:
         """The signature of a message."""

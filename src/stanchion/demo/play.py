@@ -29,7 +29,8 @@ STARTS: Final = (Stage.TOOL_CALL, Stage.MODEL_CALL)
 
 
 class Books(msgspec.Struct, frozen=True):
-    """What the independent verifier says of the trail at the end, and of a copy with one record forged."""
+    """What the independent verifier says of the trail at the end, and of a copy with one record
+    forged."""
 
     records: int
     head: str
@@ -73,7 +74,11 @@ class Demo:
 
     def _shield_for(self, hazard: Hazard) -> Shield:
         env = hazard.env if hazard.env in self._environments else None
-        return self.shield if env is None and not hazard.operators else self._shield(env, hazard.operators)
+        return (
+            self.shield
+            if env is None and not hazard.operators
+            else self._shield(env, hazard.operators)
+        )
 
     def play(self, hazards: Sequence[Hazard]) -> Iterator[Outcome]:
         """Play hazards one by one, each in a run of its own."""
@@ -83,7 +88,11 @@ class Demo:
             with shield.run("scout", hazard.name, id=hazard.name) as run:
                 proof = hazard.script(Agent(shield, self.tap, self.tools, run, steps))
             last, head = self.tap.trail.head
-            rule = hazard.rule if hazard.rule else next((step.guard for step in reversed(steps) if step.guard), "")
+            rule = (
+                hazard.rule
+                if hazard.rule
+                else next((step.guard for step in reversed(steps) if step.guard), "")
+            )
             yield Outcome(
                 number,
                 len(hazards),
@@ -99,13 +108,18 @@ class Demo:
     def tally(self) -> Tally:
         """What has become of every action so far, by the decisions about them."""
         tally = Tally()
-        last = {judged.action: judged.decision for judged in self.tap.decisions if judged.stage in STARTS}
+        last = {
+            judged.action: judged.decision
+            for judged in self.tap.decisions
+            if judged.stage in STARTS
+        }
         for decision in last.values():
             _count(tally, decision)
         return tally
 
     def books(self) -> Books:
-        """End the trail and let the verifier read its files; then do the same with a forged copy."""
+        """End the trail and let the verifier read its files; then do the same with a forged
+        copy."""
         seq, head = self.tap.trail.head
         self.tap.close()
         report = verify(self.tap.trail.folder)

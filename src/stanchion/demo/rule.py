@@ -14,7 +14,8 @@ APART: Final = frozenset({"id", "deadline_ms"})
 
 
 def excerpt(policy: PolicyFile, path: str) -> str:
-    """The guard with that id, or the entry at `agents.NAME` or `tools.NAME`, written in one line; else empty."""
+    """The guard with that id, or the entry at `agents.NAME` or `tools.NAME`, written in one line;
+    else empty."""
     room, _, name = path.partition(".")
     if name:
         entry = getattr(policy, room).get(name)

@@ -20,7 +20,8 @@ START_MS: Final = 1_767_225_600_000
 
 
 class TappedDecision(NamedTuple):
-    """A decision that was made, and about which action: one that is judged again is still the same."""
+    """A decision that was made, and about which action: one that is judged again is still the
+    same."""
 
     stage: Stage
     action: str
@@ -28,12 +29,17 @@ class TappedDecision(NamedTuple):
 
 
 class Tap:
-    """A trail that also keeps the decisions themselves, so that what is shown is what was decided."""
+    """A trail that also keeps the decisions themselves, so that what is shown is what was
+    decided."""
 
     def __init__(self, folder: Path) -> None:
         at = itertools.count(START_MS, 7)
         self.trail = Trail(
-            folder, clock=lambda: next(at), names=lambda: f"{1:016x}", process=lambda: 1, secret=lambda: bytes(32)
+            folder,
+            clock=lambda: next(at),
+            names=lambda: f"{1:016x}",
+            process=lambda: 1,
+            secret=lambda: bytes(32),
         )
         self.decisions: list[TappedDecision] = []
         self.facts: list[Fact] = []
@@ -54,7 +60,9 @@ class Tap:
         """Write one decision down, and keep it at hand."""
         mark = self.trail.write(moment, decision, took_ns, notes, hide)
         event = moment.events[0]
-        self.decisions.append(TappedDecision(event.stage, event.call if event.call else event.id, decision))
+        self.decisions.append(
+            TappedDecision(event.stage, event.call if event.call else event.id, decision)
+        )
         return mark
 
     def begin(self, start: Start) -> None:

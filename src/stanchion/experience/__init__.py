@@ -1,1 +1,2 @@
-"""Experience: what is learnt from the outcomes of calls. Pure: it counts and compares, others store."""
+"""Experience: what is learnt from the outcomes of calls. Pure: it counts and compares, others
+store."""

@@ -1,4 +1,5 @@
-"""What advice about a call is made from: what its run, its process and the store know of the tool."""
+"""What advice about a call is made from: what its run, its process and the store know of the
+tool."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ OWN = "own"
 
 
 class ToolText(msgspec.Struct, frozen=True):
-    """Words of a tool: data, and no instruction. They are bounded; `str` gives them quoted, on one line, without
-    anything that ends the quotation."""
+    """Words of a tool: data, and no instruction. They are bounded; `str` gives them quoted, on one
+    line, without anything that ends the quotation."""
 
     text: str
 
@@ -29,9 +30,10 @@ class ToolText(msgspec.Struct, frozen=True):
 
 
 class AdviceContext(msgspec.Struct, frozen=True):
-    """What is known when advice is given. `failure_count` are failures of the tool in this run since it last worked,
-    `last_error` the last of them. `similar_success` is the nearest call that worked: with its values where this very
-    run made it, else with names and kinds alone. `tool_reliability` is the plain rate of the tenant."""
+    """What is known when advice is given. `failure_count` are failures of the tool in this run
+    since it last worked, `last_error` the last of them. `similar_success` is the nearest call that
+    worked: with its values where this very run made it, else with names and kinds alone.
+    `tool_reliability` is the plain rate of the tenant."""
 
     tool_name: str
     failure_count: int = 0
@@ -46,10 +48,15 @@ class AdviceContext(msgspec.Struct, frozen=True):
         return () if self.similar_success is None else self.similar_success.differences
 
 
-def advice_context(tool: str, args: dict[str, Any], met: OfTool, known: Known, today: int) -> AdviceContext:
-    """What advice about a call is made from. `args` are bounded and redacted, and `met` has no secrets in its words."""
+def advice_context(
+    tool: str, args: dict[str, Any], met: OfTool, known: Known, today: int
+) -> AdviceContext:
+    """What advice about a call is made from. `args` are bounded and redacted, and `met` has no
+    secrets in its words."""
     tally = known.tally
-    if not tally.successes + tally.failures:  # the store could not be asked: what the run has met has to do
+    if (
+        not tally.successes + tally.failures
+    ):  # the store could not be asked: what the run has met has to do
         tally = Tally().plus(met.successes, met.failures, today)
     reliability = reliability_of(tool, tally, today) if tally.successes + tally.failures else None
     return AdviceContext(
@@ -65,5 +72,6 @@ def advice_context(tool: str, args: dict[str, Any], met: OfTool, known: Known, t
 def _nearest(tool: str, args: dict[str, Any], met: OfTool, known: Known) -> Similar | None:
     found = [one.without_values() for one in similar_to(args, known.practices)[:1]]
     found += [compared(args, own, tool, OWN, met.successes, met.failures) for own in met.good]
-    # A call of the run's own is preferred where it is as near, the last of several: the run knows what it said.
+    # A call of the run's own is preferred where it is as near, the last of several: the run knows
+    # what it said.
     return max(found, key=lambda one: (one.likeness, one.args is not None), default=None)

@@ -55,8 +55,8 @@ def encoded(args: dict[str, Any]) -> str:
 
 
 def one_line(value: Any) -> str:
-    """Bounded data as JSON on one line that can be shown: nothing in it breaks the line, turns the reading order,
-    cannot be seen, or ends a quotation."""
+    """Bounded data as JSON on one line that can be shown: nothing in it breaks the line, turns the
+    reading order, cannot be seen, or ends a quotation."""
     return json_safe(msgspec.json.encode(value, order="deterministic")).decode()
 
 

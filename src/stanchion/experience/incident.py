@@ -1,4 +1,5 @@
-"""Incidents and practices: one outcome of one call, and what is known of calls that are the same."""
+"""Incidents and practices: one outcome of one call, and what is known of calls that are the
+same."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ MOST_HINT: Final = 120
 
 
 class Incident(msgspec.Struct, frozen=True):
-    """What came of one call. `id` begins with its time, so that ids are in the order of time; `call_data` are the
-    bounded arguments as JSON, without secrets. `known_good` says whether it may be told as a call that works."""
+    """What came of one call. `id` begins with its time, so that ids are in the order of time;
+    `call_data` are the bounded arguments as JSON, without secrets. `known_good` says whether it may
+    be told as a call that works."""
 
     id: str
     tenant: str
@@ -40,7 +42,8 @@ class Incident(msgspec.Struct, frozen=True):
 
 
 class Practice(msgspec.Struct, frozen=True):
-    """Calls that are the same: how often they worked and failed, and the arguments of the last one that worked."""
+    """Calls that are the same: how often they worked and failed, and the arguments of the last one
+    that worked."""
 
     fingerprint: str
     tool_name: str

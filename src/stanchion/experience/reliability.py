@@ -1,4 +1,5 @@
-"""Reliability: the share of calls that worked as it was reported, and an estimate for which old calls count less."""
+"""Reliability: the share of calls that worked as it was reported, and an estimate for which old
+calls count less."""
 
 from __future__ import annotations
 
@@ -12,13 +13,14 @@ from stanchion.experience.tally import WINDOW_DAYS, Tally
 HALF_LIFE_DAYS: Final = 7.0
 """After how many days an outcome counts half."""
 Z: Final = 1.96
-"""How many standard deviations the interval has on either side: 95 of 100 such intervals hold the true share."""
+"""How many standard deviations the interval has on either side: 95 of 100 such intervals hold the
+true share."""
 
 
 class Reliability(msgspec.Struct, frozen=True):
-    """How reliable a tool is. `rate` is successes / (successes + failures) of all that was reported; `recent` is the
-    same with a half-life of seven days, and `low` and `high` are its Wilson interval. All four are `None` where nothing
-    was reported."""
+    """How reliable a tool is. `rate` is successes / (successes + failures) of all that was
+    reported; `recent` is the same with a half-life of seven days, and `low` and `high` are its
+    Wilson interval. All four are `None` where nothing was reported."""
 
     tool_name: str
     successes: int = 0

@@ -14,14 +14,14 @@ from stanchion.experience.tally import CANDIDATES
 MOST_TOOLS: Final = 256
 """How many tools of a run are remembered; the one that was used longest ago is forgotten first."""
 MOST_CALLS: Final = 512
-"""How many calls of a run are remembered that worked. Of the tool that was used longest ago, all but the last are
-forgotten first."""
+"""How many calls of a run are remembered that worked. Of the tool that was used longest ago, all
+but the last are forgotten first."""
 
 
 class OfTool(msgspec.Struct):
-    """What a run has met with one tool. `in_a_row` are failures since it last worked. `good` are the arguments of the
-    last calls that worked, each once and the last one first, and `bad` those of the last call that failed, all as they
-    are kept."""
+    """What a run has met with one tool. `in_a_row` are failures since it last worked. `good` are
+    the arguments of the last calls that worked, each once and the last one first, and `bad` those
+    of the last call that failed, all as they are kept."""
 
     successes: int = 0
     failures: int = 0
@@ -38,7 +38,9 @@ class Session:
         self._tools: OrderedDict[str, OfTool] = OrderedDict()
         self._calls = 0
 
-    def met(self, tool: str, success: bool, error: str = "", args: dict[str, Any] | None = None) -> None:
+    def met(
+        self, tool: str, success: bool, error: str = "", args: dict[str, Any] | None = None
+    ) -> None:
         """Count one outcome; `args` is `None` where the call cannot be told as an example."""
         one = self._tools.get(tool)
         if one is None:

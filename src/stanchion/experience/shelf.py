@@ -24,7 +24,8 @@ class NothingKept(ShelfError):
 class Shelf(Protocol):
     """Keeps incidents, tallies and practices of all tenants. Raises `ShelfError` where it cannot.
 
-    An incident counts once, however often it is written: a batch whose answer was lost can be written again.
+    An incident counts once, however often it is written: a batch whose answer was lost can be
+    written again.
     """
 
     def write(self, incidents: Sequence[Incident]) -> None:
@@ -49,10 +50,12 @@ class Shelf(Protocol):
         """Remove incidents; says how many were there."""
 
     def forget_before(self, before_ms: int, most: int) -> int:
-        """Remove incidents that happened before a time, at least `most` where there are so many; says how many."""
+        """Remove incidents that happened before a time, at least `most` where there are so many;
+        says how many."""
 
     def forget_practices(self, before_ms: int, most: int) -> int:
-        """Remove practices that have not worked since a time, and the days of tallies that no longer count."""
+        """Remove practices that have not worked since a time, and the days of tallies that no
+        longer count."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -76,7 +79,8 @@ class PracticeSum(NamedTuple):
 
 
 def sums_of(incidents: Sequence[Incident]) -> Sums:
-    """What a batch adds, each key once and in order, so that two batches cannot wait for each other."""
+    """What a batch adds, each key once and in order, so that two batches cannot wait for each
+    other."""
     days: dict[tuple[str, str, int], Counted] = {}
     practices: dict[tuple[str, str], PracticeSum] = {}
     for one in incidents:
@@ -86,6 +90,10 @@ def sums_of(incidents: Sequence[Incident]) -> Sums:
         days[day] = (before[0] + good, before[1] + bad)
         name = (one.tenant, one.fingerprint)
         known = practices.get(name, PracticeSum(one.tool_name, 0, 0, None, 0))
-        data, at_ms = (known.data, known.at_ms) if one.good_data is None else (one.good_data, one.at_ms)
-        practices[name] = PracticeSum(one.tool_name, known.successes + good, known.failures + bad, data, at_ms)
+        data, at_ms = (
+            (known.data, known.at_ms) if one.good_data is None else (one.good_data, one.at_ms)
+        )
+        practices[name] = PracticeSum(
+            one.tool_name, known.successes + good, known.failures + bad, data, at_ms
+        )
     return Sums(dict(sorted(days.items())), dict(sorted(practices.items())))

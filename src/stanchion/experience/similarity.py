@@ -13,8 +13,8 @@ from stanchion.experience.incident import Practice
 from stanchion.kernel.regex import regex
 
 How = Literal["missing", "type", "value", "extra"]
-"""What is wrong with an argument, beside the call that worked: it is not there, of another kind, another value, or
-there was none."""
+"""What is wrong with an argument, beside the call that worked: it is not there, of another kind,
+another value, or there was none."""
 
 ORDER: Final[dict[How, int]] = {"missing": 0, "type": 1, "value": 2, "extra": 3}
 WORTH: Final[dict[How, float]] = {"missing": 0.0, "type": 0.25, "value": 0.5, "extra": 0.0}
@@ -38,7 +38,8 @@ KINDS: Final[dict[type, str]] = {
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One argument that differs: its name with those above it, how, and what it was and is, as JSON or as a kind."""
+    """One argument that differs: its name with those above it, how, and what it was and is, as JSON
+    or as a kind."""
 
     name: str
     how: How
@@ -47,8 +48,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Similar(msgspec.Struct, frozen=True):
-    """A call that worked, how alike another call is (1 is the same), and what differs. `args` is `None` where nobody
-    may see the values."""
+    """A call that worked, how alike another call is (1 is the same), and what differs. `args` is
+    `None` where nobody may see the values."""
 
     tool_name: str
     fingerprint: str
@@ -65,21 +66,32 @@ class Similar(msgspec.Struct, frozen=True):
 
     def without_values(self) -> Similar:
         """The same for whoever may not see another run's values: names and kinds alone."""
-        return msgspec.structs.replace(self, args=None, differences=tuple([_kinds(one) for one in self.differences]))
+        return msgspec.structs.replace(
+            self, args=None, differences=tuple([_kinds(one) for one in self.differences])
+        )
 
 
 def similar_to(args: dict[str, Any], practices: Iterable[Practice]) -> tuple[Similar, ...]:
-    """Calls that worked, the most alike first, then the most used; the order is always the same. `args` are bounded,
-    as those of the practices are."""
+    """Calls that worked, the most alike first, then the most used; the order is always the same.
+    `args` are bounded, as those of the practices are."""
     found = [
-        compared(args, one.args, one.tool_name, one.fingerprint, one.success_count, one.failure_count)
+        compared(
+            args, one.args, one.tool_name, one.fingerprint, one.success_count, one.failure_count
+        )
         for one in practices
     ]
-    return tuple(sorted(found, key=lambda one: (-one.likeness, -one.success_count, one.fingerprint)))
+    return tuple(
+        sorted(found, key=lambda one: (-one.likeness, -one.success_count, one.fingerprint))
+    )
 
 
 def compared(
-    given: dict[str, Any], worked: dict[str, Any], tool: str, fingerprint: str, successes: int, failures: int
+    given: dict[str, Any],
+    worked: dict[str, Any],
+    tool: str,
+    fingerprint: str,
+    successes: int,
+    failures: int,
 ) -> Similar:
     """A call that worked, beside the arguments of another; both are bounded."""
     every = list(_each("", worked, given))
@@ -91,8 +103,8 @@ def compared(
 
 
 def _each(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:
-    """Every value of two calls that holds no other, compared by its name with those above it; `None` where both have
-    the same."""
+    """Every value of two calls that holds no other, compared by its name with those above it;
+    `None` where both have the same."""
     if isinstance(worked, dict) and isinstance(given, dict):
         for part in sorted(worked.keys() | given.keys()):
             inner = f"{name}.{part}" if name else part
@@ -103,7 +115,11 @@ def _each(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:
     elif kind_of(worked) != kind_of(given):
         yield Difference(name, "type", one_line(worked), one_line(given))
     else:
-        yield None if worked == given else Difference(name, "value", one_line(worked), one_line(given))
+        yield (
+            None
+            if worked == given
+            else Difference(name, "value", one_line(worked), one_line(given))
+        )
 
 
 def _pair(name: str, worked: Any, given: Any) -> Iterator[Difference | None]:
@@ -121,8 +137,8 @@ def kind_of(value: Any) -> str:
 
 
 def _kinds(one: Difference) -> Difference:
-    """A difference without values. Names inside of an argument can be values, too: those that the given call does not
-    have are left out."""
+    """A difference without values. Names inside of an argument can be values, too: those that the
+    given call does not have are left out."""
     top = PARTS.split(one.name, 1)[0]
     inner = one.how == "missing" and top != one.name
     name = f"{top}.{CUT}" if inner else one.name

@@ -1,4 +1,5 @@
-"""Tallies: how often a tool worked and failed, in all and day by day. They are added to, never counted anew."""
+"""Tallies: how often a tool worked and failed, in all and day by day. They are added to, never
+counted anew."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ def chosen(practices: Iterable[Practice]) -> tuple[Practice, ...]:
     """The newest and the most used of practices, each once, in one order."""
     every = list(practices)
     newest = sorted(every, key=lambda one: (-one.last_ms, one.fingerprint))[:CANDIDATES]
-    often = [one for one in every if one.success_count > 1]  # what worked once is found by its age alone
+    often = [
+        one for one in every if one.success_count > 1
+    ]  # what worked once is found by its age alone
     used = sorted(often, key=lambda one: (-one.success_count, one.fingerprint))[:CANDIDATES]
     both = {one.fingerprint: one for one in (*newest, *used)}
     return tuple([both[name] for name in sorted(both)])

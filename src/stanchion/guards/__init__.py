@@ -1,4 +1,5 @@
-"""The shipped guards, by the name a policy uses them under; they are loaded when somebody asks for them."""
+"""The shipped guards, by the name a policy uses them under; they are loaded when somebody asks for
+them."""
 
 from __future__ import annotations
 

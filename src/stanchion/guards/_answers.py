@@ -1,4 +1,5 @@
-"""Answers of a user's code that nobody waits for: they enter the run's next event, so they are kept short."""
+"""Answers of a user's code that nobody waits for: they enter the run's next event, so they are kept
+short."""
 
 from __future__ import annotations
 

@@ -14,11 +14,16 @@ Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 Reach = Literal["allowed", "refused"]
 """Whether what reaches a limit exactly still goes ahead."""
 
-MARKS: Final = {"warn_at": Action.WARN, "degrade_at": Action.DEGRADE, "escalate_at": Action.ESCALATE}
+MARKS: Final = {
+    "warn_at": Action.WARN,
+    "degrade_at": Action.DEGRADE,
+    "escalate_at": Action.ESCALATE,
+}
 """The options that set marks, mildest first, and what reaching one leads to."""
 
 FINE: Final = 1_000_000
-"""Into how many parts a percent is divided: whole numbers from here on, so that no mark is off by one."""
+"""Into how many parts a percent is divided: whole numbers from here on, so that no mark is off by
+one."""
 
 
 def marks_of(guard: Any) -> dict[Action, float]:
@@ -32,17 +37,22 @@ def mark(limit: int, at: float) -> int:
 
 
 def check_marks(guard: Any, action: Action, reach: Reach) -> None:
-    """Refuse marks that would never be heard: behind a severer one, no milder than the limit, or at the limit."""
+    """Refuse marks that would never be heard: behind a severer one, no milder than the limit, or at
+    the limit."""
     before = ""
     for name, at in _given(guard).items():
         if MARKS[name] >= action:
-            said = f"`{name}: {at:g}` is no milder than `action: {action.name.lower()}` at the limit"
+            said = (
+                f"`{name}: {at:g}` is no milder than `action: {action.name.lower()}` at the limit"
+            )
             raise ValueError(f"{said}: leave the mark out, or choose a severer action")
         if before and at <= getattr(guard, before):
             said = f"`{before}: {getattr(guard, before):g}` is never heard behind `{name}: {at:g}`"
             raise ValueError(f"{said}: let the milder mark come first")
         if at == 100 and reach == "refused":
-            raise ValueError(f"`{name}: 100` is never heard, the limit refuses there: give less, or leave it out")
+            raise ValueError(
+                f"`{name}: 100` is never heard, the limit refuses there: give less, or leave it out"
+            )
         before = name
 
 

@@ -1,4 +1,5 @@
-"""Outcomes of calls: equal where nothing new came of a call, whatever the time was and however ids were drawn."""
+"""Outcomes of calls: equal where nothing new came of a call, whatever the time was and however ids
+were drawn."""
 
 from __future__ import annotations
 
@@ -27,23 +28,28 @@ DRAWN: Final = regex(
     |\b0x[0-9a-f]{6,}\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What differs between two results that say the same: drawn ids, times of the clock, addresses in memory."""
+"""What differs between two results that say the same: drawn ids, times of the clock, addresses in
+memory."""
 
 _HINT: Final = regex(r"-(?=(?P<id>[0-9a-fA-F]{4}-)|\d\d[Tt ]\d\d:)")
-"""A sign that is in drawn ids behind eight characters, and in times behind seven. Texts are searched for it rather than
-for the whole, because they are passed quickly where they do not have it."""
+"""A sign that is in drawn ids behind eight characters, and in times behind seven. Texts are
+searched for it rather than for the whole, because they are passed quickly where they do not have
+it."""
 
 _RAISED: Final = regex(r"(?:^|[\s:.])([A-Z][A-Za-z0-9_]*(?:Error|Exception|Interrupt|Exit)): ")
 """An exception by its name, before what it says."""
 
 _QUOTED: Final = regex(r"""(?<!\w)(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)""")
-_NUMBER: Final = regex(r"\d+(?:\.\d+)*(?!\d*\s+(?:failed|failing|failures?|errors?|passed|passing|problems?)\b)")
-"""A number that tells no failure from another; how many tests fail, or lines are wrong, tells how far the work is."""
+_NUMBER: Final = regex(
+    r"\d+(?:\.\d+)*(?!\d*\s+(?:failed|failing|failures?|errors?|passed|passing|problems?)\b)"
+)
+"""A number that tells no failure from another; how many tests fail, or lines are wrong, tells how
+far the work is."""
 
 
 def result_digest(result: Any, asked: Iterable[Any] = ()) -> tuple[str, int]:
-    """The digest of a result, and how much it says, in characters. What was `asked` and is only repeated in it says
-    nothing."""
+    """The digest of a result, and how much it says, in characters. What was `asked` and is only
+    repeated in it says nothing."""
     text = undrawn(canonical(result))
     for said in asked:
         if type(said) is str and len(said) >= ECHO:
@@ -52,8 +58,8 @@ def result_digest(result: Any, asked: Iterable[Any] = ()) -> tuple[str, int]:
 
 
 def error_digest(reading: Reading[Failure]) -> str:
-    """The signature of a failure: its kind and its words, without what they quote, and without numbers that
-    do not say how much is wrong.
+    """The signature of a failure: its kind and its words, without what they quote, and without
+    numbers that do not say how much is wrong.
 
     Where there are no words, failures of calls with other arguments are other failures.
     """
@@ -65,7 +71,8 @@ def error_digest(reading: Reading[Failure]) -> str:
 
 
 def _raised(text: str) -> str:
-    """What an error says from the last exception on that it names: the way there may be another each time."""
+    """What an error says from the last exception on that it names: the way there may be another
+    each time."""
     if "r: " not in text and "n: " not in text and "t: " not in text:
         return text
     tail = text[-TAIL:]

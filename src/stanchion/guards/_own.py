@@ -1,4 +1,5 @@
-"""Stanchion's own places: where a shield keeps its state, records, keys and policy, and whether a path leads there."""
+"""Stanchion's own places: where a shield keeps its state, records, keys and policy, and whether a
+path leads there."""
 
 from __future__ import annotations
 
@@ -32,8 +33,9 @@ _PROCESS: Final = regex(r"/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(?=/|\Z)")
 class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
     """Where a shield keeps what is its own, as absolute paths.
 
-    What is `closed` may be neither read nor changed by an agent: store, trail, keys, state folder. `policies` may be
-    read. Relative paths begin `here`, `~` is `home`, and `variables` are those of the environment that lead there.
+    What is `closed` may be neither read nor changed by an agent: store, trail, keys, state folder.
+    `policies` may be read. Relative paths begin `here`, `~` is `home`, and `variables` are those of
+    the environment that lead there.
     """
 
     closed: tuple[str, ...] = ()
@@ -56,14 +58,21 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _known(self) -> dict[str, str]:
-        return {**dict(self.variables), "HOME": self.home, "USERPROFILE": self.home, "PWD": self.here, "CD": self.here}
+        return {
+            **dict(self.variables),
+            "HOME": self.home,
+            "USERPROFILE": self.home,
+            "PWD": self.here,
+            "CD": self.here,
+        }
 
     def __bool__(self) -> bool:
         """Whether any place is known."""
         return bool(self.closed or self.policies)
 
     def leads_to(self, path: str, use: Use, base: str = "") -> str:
-        """What a path leads to, seen from a folder, that may not be used so; empty where that is nothing of ours."""
+        """What a path leads to, seen from a folder, that may not be used so; empty where that is
+        nothing of ours."""
         if not (self.closed or self.policies) or not path or len(path) > LONGEST:
             return ""
         if use != "delete" and not self.may_lead(path, base):
@@ -79,7 +88,8 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def spelled(self) -> re.Pattern[str]:
-        """Finds, in a text in lower case, how one of the places is called without the folders it is in."""
+        """Finds, in a text in lower case, how one of the places is called without the folders it is
+        in."""
         return _one_of([path.rpartition("/")[2].lower() for path in (*self.closed, *self.policies)])
 
     @cached_property
@@ -88,32 +98,44 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         return _one_of(self._names) if self._names or not self else re.compile("")
 
     def is_named(self, low: str) -> bool:
-        """Whether a text in lower case, which has nothing in it that may stand for a name, may lead into a place."""
+        """Whether a text in lower case, which has nothing in it that may stand for a name, may lead
+        into a place."""
         return self._named.search(low) is not None
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """The last names of own places, one of which is in every path that leads into one; none where the agent works
-        in an own place, or its home is one."""
+        """The last names of own places, one of which is in every path that leads into one; none
+        where the agent works in an own place, or its home is one."""
         owns = (*self._closed, *self._policies)
-        inside = any(own == start[: len(own)] for own in owns for start in (self._here, split(self.home)))
+        inside = any(
+            own == start[: len(own)] for own in owns for start in (self._here, split(self.home))
+        )
         return () if inside else tuple(dict.fromkeys([own[-1] for own in owns]))
 
     def may_lead(self, path: str, base: str) -> bool:
         """Whether a path can lead into an own place at all: told without working it out."""
         text = f"{base}/{path}".casefold() if base else path.casefold()
-        return not self._names or _OPEN.search(text) is not None or self._named.search(text) is not None
+        return (
+            not self._names
+            or _OPEN.search(text) is not None
+            or self._named.search(text) is not None
+        )
 
     def holds(self, path: str, base: str = "") -> bool:
-        """Whether something of ours is in a folder, apart from the folders in which everything is."""
+        """Whether something of ours is in a folder, apart from the folders in which everything
+        is."""
         parts = self.parts(path, base) if self.closed and len(path) <= LONGEST else None
-        if not parts or self._here[: len(parts)] == parts or split(self.home)[: len(parts)] == parts:
+        if (
+            not parts
+            or self._here[: len(parts)] == parts
+            or split(self.home)[: len(parts)] == parts
+        ):
             return False
         return any(_covers(parts, own) for own in self._closed)
 
     def is_around(self, path: str, base: str = "") -> bool:
-        """Whether a folder is the one in which something of ours stands, apart from the folders in which everything is
-        and those for what is temporary."""
+        """Whether a folder is the one in which something of ours stands, apart from the folders in
+        which everything is and those for what is temporary."""
         if not self.holds(path, base):
             return False
         parts = self.parts(path, base)
@@ -139,7 +161,11 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         if text[:1] == "~":
             head, slash, rest = text.partition("/")
             user = head[1:]
-            home = self.home if user in ("", self.home.rpartition("/")[2]) else f"{self.home.rpartition('/')[0]}/{user}"
+            home = (
+                self.home
+                if user in ("", self.home.rpartition("/")[2])
+                else f"{self.home.rpartition('/')[0]}/{user}"
+            )
             return f"{home}{slash}{rest}" if self.home else None
         if text[:1] == "/" or text[1:2] == ":":
             return text
@@ -158,8 +184,8 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
     def _hit(self, parts: Parts, own: Parts, use: Use) -> bool:
         """Whether a path is an own place or in one, or, where it is deleted, has one in it.
 
-        A wildcard that stands for a whole name, in the folder where the agent works, means its files and not ours, as
-        long as they are only read.
+        A wildcard that stands for a whole name, in the folder where the agent works, means its
+        files and not ours, as long as they are only read.
         """
         if len(parts) >= len(own) and "**" not in parts:
             if not _fits(parts[: len(own)], own):
@@ -192,7 +218,9 @@ def split(path: str) -> Parts:
 
 def _one_of(names: Sequence[str]) -> re.Pattern[str]:
     """Finds any of the names; nothing where there is none."""
-    return re.compile("|".join([re.escape(name) for name in dict.fromkeys(names)]) if names else r"(?!)")
+    return re.compile(
+        "|".join([re.escape(name) for name in dict.fromkeys(names)]) if names else r"(?!)"
+    )
 
 
 def _each(paths: Iterable[str]) -> tuple[Parts, ...]:
@@ -200,7 +228,9 @@ def _each(paths: Iterable[str]) -> tuple[Parts, ...]:
 
 
 def _fits(parts: Parts, own: Parts) -> bool:
-    return len(parts) == len(own) and all(_is(part, name) for part, name in zip(parts, own, strict=True))
+    return len(parts) == len(own) and all(
+        _is(part, name) for part, name in zip(parts, own, strict=True)
+    )
 
 
 def _covers(parts: Parts, own: Parts) -> bool:
@@ -215,4 +245,6 @@ def _covers(parts: Parts, own: Parts) -> bool:
 
 
 def _is(part: str, name: str) -> bool:
-    return part == name or (not _LIVE.isdisjoint(part) and fnmatchcase(name, part.replace("[^", "[!")))
+    return part == name or (
+        not _LIVE.isdisjoint(part) and fnmatchcase(name, part.replace("[^", "[!"))
+    )

@@ -1,4 +1,5 @@
-"""What guards that hide parts of content say of them: placeholders, places, and what becomes of the rest."""
+"""What guards that hide parts of content say of them: placeholders, places, and what becomes of the
+rest."""
 
 from __future__ import annotations
 
@@ -23,23 +24,29 @@ def placeholder(kind: str, _text: str = "") -> str:
 
 
 def pseudonyms(run: RunInfo, salt: str | None, plain: Callable[[str], str] = str) -> Word:
-    """Words that are the same for the same value, by default within one tenant and task; `plain` makes one of the ways
-    in which a value is written."""
+    """Words that are the same for the same value, by default within one tenant and task; `plain`
+    makes one of the ways in which a value is written."""
     said = salt if salt is not None else f"{run.tenant}\0{run.task}"
     key = sha256(said.encode("utf-8", "surrogatepass")).digest()
 
     def word(kind: str, text: str) -> str:
-        digits = blake2b(plain(text).encode("utf-8", "surrogatepass"), key=key, digest_size=3).hexdigest()
+        digits = blake2b(
+            plain(text).encode("utf-8", "surrogatepass"), key=key, digest_size=3
+        ).hexdigest()
         return f"[{kind}:{digits}]"
 
     return word
 
 
 def finding_about(
-    action: Action, code: str, args: tuple[Any, ...], patches: tuple[Patch, ...], terms: Terms | None = None
+    action: Action,
+    code: str,
+    args: tuple[Any, ...],
+    patches: tuple[Patch, ...],
+    terms: Terms | None = None,
 ) -> Finding:
-    """A finding about what the patches hide. What goes ahead unchanged, or waits for a person, is left as it is: only
-    records and tickets do without it."""
+    """A finding about what the patches hide. What goes ahead unchanged, or waits for a person, is
+    left as it is: only records and tickets do without it."""
     if action == Action.REDACT or action >= STOPS:
         return Finding(action, code, args, patches=patches, terms=terms)
     return Finding(action, code, args, hides=patches)
@@ -53,7 +60,13 @@ def above(leaf: Leaf) -> tuple[str, ...]:
 def place_of(leaf: Leaf) -> str:
     """Where a text stands, in words."""
     path = ".".join([str(step) for step in leaf.path])
-    return (f"a name in `{path}`" if path else "a name") if leaf.named else f"`{path}`" if path else "the text"
+    return (
+        (f"a name in `{path}`" if path else "a name")
+        if leaf.named
+        else f"`{path}`"
+        if path
+        else "the text"
+    )
 
 
 def listed(words: Iterable[str]) -> str:

@@ -1,4 +1,5 @@
-"""What a refusal is about: the same for calls that are refused for the same thing, however they are worded."""
+"""What a refusal is about: the same for calls that are refused for the same thing, however they are
+worded."""
 
 from __future__ import annotations
 
@@ -10,19 +11,21 @@ from stanchion.readings import Reading
 from stanchion.readings.fingerprint import digest
 
 AUTHORED: Final = frozenset({"rule.broken"})
-"""Codes whose arguments are the policy's own words: they say what is asked of a call, and nothing of the call."""
+"""Codes whose arguments are the policy's own words: they say what is asked of a call, and nothing
+of the call."""
 
 
 INVISIBLE: Final = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp"})
 """Categories of characters that change what is written, and nothing of what one sees."""
 
 OBJECTS: Final = 8
-"""How many objects of one refusal are counted: the shortest, because the more a path takes in the shorter it is."""
+"""How many objects of one refusal are counted: the shortest, because the more a path takes in the
+shorter it is."""
 
 
 class Refusal(NamedTuple):
-    """A refusal as it is counted, in eight characters each: by its guard, code and each of its objects, and by guard
-    and code alone."""
+    """A refusal as it is counted, in eight characters each: by its guard, code and each of its
+    objects, and by guard and code alone."""
 
     objects: tuple[str, ...]
     reason: str
@@ -31,9 +34,9 @@ class Refusal(NamedTuple):
 def refusal(reading: Reading[Any], finding: Finding) -> Refusal:
     """What a refusal is counted as.
 
-    Its objects are what the guard says it is about, a line each, or the texts that it names (a tool, a field, a host)
-    as one; numbers among them count how often or how much. Where it names nothing, it is what the call says, whatever
-    its tool, its order and its numbers.
+    Its objects are what the guard says it is about, a line each, or the texts that it names (a
+    tool, a field, a host) as one; numbers among them count how often or how much. Where it names
+    nothing, it is what the call says, whatever its tool, its order and its numbers.
     """
     about = finding.about.split("\n") if finding.about else [_named(finding)]
     if about == [""] and (not finding.args or finding.code in AUTHORED):
@@ -54,5 +57,7 @@ def _named(finding: Finding) -> str:
 def _plain(text: str) -> str:
     """A text without case, needless spaces and characters that nobody sees."""
     if not text.isascii():
-        text = "".join([char for char in normalize("NFKC", text) if category(char) not in INVISIBLE])
+        text = "".join(
+            [char for char in normalize("NFKC", text) if category(char) not in INVISIBLE]
+        )
     return " ".join(text.casefold().split())

@@ -19,15 +19,21 @@ def named(waits: Mapping[str, int] | None) -> None:
     """Raise where waits are for something that is no risk."""
     for name in {} if waits is None else waits:
         if name not in WAITS_MS:
-            raise ValueError(f"`waits` has `{name}`, which is no risk: choose among {', '.join(WAITS_MS)}")
+            raise ValueError(
+                f"`waits` has `{name}`, which is no risk: choose among {', '.join(WAITS_MS)}"
+            )
 
 
 def lookup(
-    payload: Any, risk: Risk, waits: Mapping[str, int] | None, deadline_ms: int, required: bool = False
+    payload: Any,
+    risk: Risk,
+    waits: Mapping[str, int] | None,
+    deadline_ms: int,
+    required: bool = False,
 ) -> Lookup:
-    """A deep rule's question about something of that risk: waited for by the risk, and never longer than the deadline.
-    At low risk one that is not waited for is asked beside the call. What is `required` is waited for, whatever the
-    risk."""
+    """A deep rule's question about something of that risk: waited for by the risk, and never longer
+    than the deadline. At low risk one that is not waited for is asked beside the call. What is
+    `required` is waited for, whatever the risk."""
     if required:
         return Lookup("", payload, deadline_ms)
     name = RISK_NAMES[risk]

@@ -1,6 +1,8 @@
-"""The shipped guards, by the name a policy uses them under: each is the module of that name in this room.
+"""The shipped guards, by the name a policy uses them under: each is the module of that name in this
+room.
 
-Nothing lists them. The room is looked through when names are asked for, and a guard is imported when it is asked for.
+Nothing lists them. The room is looked through when names are asked for, and a guard is imported
+when it is asked for.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ class Shipped(Mapping[str, type[Any]]):
         return found
 
     def _loaded(self, name: str) -> type[Any]:
-        """A guard that nobody has asked for yet. It is tried by its name first: looking through the room takes longer
-        than loading one guard. Only where that gives nothing is the room asked whether there is such a guard at all."""
+        """A guard that nobody has asked for yet. It is tried by its name first: looking through the
+        room takes longer than loading one guard. Only where that gives nothing is the room asked
+        whether there is such a guard at all."""
         if not name.isidentifier() or name.startswith("_"):
             raise KeyError(name)
         try:
@@ -50,7 +53,9 @@ class Shipped(Mapping[str, type[Any]]):
             from pkgutil import iter_modules, resolve_name
 
             modules = iter_modules(resolve_name(self._room).__path__)
-            self._names = tuple(sorted([module.name for module in modules if not module.name.startswith("_")]))
+            self._names = tuple(
+                sorted([module.name for module in modules if not module.name.startswith("_")])
+            )
         return self._names
 
 
@@ -59,9 +64,16 @@ def guard_in(module: str, name: str) -> type[Any]:
     from pkgutil import resolve_name
 
     for found in vars(resolve_name(module)).values():
-        if isinstance(found, type) and getattr(found, "name", None) == name and hasattr(found, "kind"):
+        if (
+            isinstance(found, type)
+            and getattr(found, "name", None) == name
+            and hasattr(found, "kind")
+        ):
             return found
-    said = f"`{module}` has no guard: write a class with `name: ClassVar[str] = {name!r}` and a `kind` into it"
+    said = (
+        f"`{module}` has no guard: write a class with `name: ClassVar[str] = {name!r}` and a "
+        f"`kind` into it"
+    )
     raise TypeError(f"{said}, or begin the module's name with `_`")
 
 

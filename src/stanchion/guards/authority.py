@@ -38,8 +38,8 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     """Escalates a tool whose authority is above the agent's level of autonomy.
 
     A tool's authority stands in the policy under `tools.<name>.authority`, an agent's level under
-    `agents.<id>.autonomy_level`, or under its role. With `by_risk` a tool without an authority of its own has that of
-    its risk: low 0, medium 1, high 2, critical 3.
+    `agents.<id>.autonomy_level`, or under its role. With `by_risk` a tool without an authority of
+    its own has that of its risk: low 0, medium 1, high 2, critical 3.
     """
 
     name: ClassVar[str] = "authority"
@@ -48,7 +48,12 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 5
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tools", "risk"), ("tools", "authority"), ("agents", "autonomy_level"), ("roles", "autonomy_level")}
+        {
+            ("tools", "risk"),
+            ("tools", "authority"),
+            ("agents", "autonomy_level"),
+            ("roles", "autonomy_level"),
+        }
     )
 
     by_risk: bool = False
@@ -62,7 +67,11 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     def scoped(self, said: Said, /) -> Authority:
         """The same guard in that policy."""
         level = "autonomy_level"
-        return self.within(said.found("agents", level), said.found("roles", level), said.found("tools", "authority"))
+        return self.within(
+            said.found("agents", level),
+            said.found("roles", level),
+            said.found("tools", "authority"),
+        )
 
     def within(self, agents: Levels, roles: Levels, tools: Levels) -> Authority:
         """The same guard that knows these levels."""
@@ -81,7 +90,9 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         level = self._level(event.run)
         if needed <= level:
             return None
-        return Finding(ACTIONS[self.action], "authority.exceeded", (event.tool, needed, event.run.agent, level))
+        return Finding(
+            ACTIONS[self.action], "authority.exceeded", (event.tool, needed, event.run.agent, level)
+        )
 
     def _level(self, run: RunInfo) -> int:
         agents, roles, _ = self._levels

@@ -1,4 +1,5 @@
-"""Breaker: a tool that keeps failing is left alone for a time, then tried by one call after the other."""
+"""Breaker: a tool that keeps failing is left alone for a time, then tried by one call after the
+other."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ CODES: Final = declare(
             "wait a moment and call it again, or use another tool",
         ),
         "breaker.probe": Words(
-            "this call tests whether tool `{}` works again; {} of {} such calls have succeeded so far"
+            "this call tests whether tool `{}` works again; {} of {} such calls have succeeded so "
+            "far"
         ),
         "breaker.opened": Words(
             "tool `{}` keeps failing: calls are refused for {}",
@@ -42,14 +44,16 @@ CODES: Final = declare(
 )
 
 SLACK_MS: Final = 1_000
-"""How far behind the store's clock a time may be that is written down; beyond that the store's own is asked for."""
+"""How far behind the store's clock a time may be that is written down; beyond that the store's own
+is asked for."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=0.001, le=432_000)]
 """Up to five days: what nobody writes for a week is forgotten."""
 
 
 class Circuit(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of a tool. It is closed where `until` is 0, open before that time, half-open from then on.
+    """What is known of a tool. It is closed where `until` is 0, open before that time, half-open
+    from then on.
 
     `probe` is the call that tries it, until its outcome comes or `expires` is past.
     """
@@ -66,10 +70,12 @@ CLOSED: Final = Circuit()
 
 
 class Breaker(msgspec.Struct, frozen=True):
-    """Refuses calls of a tool after `failure_threshold` failures in a row, for a time that doubles with every relapse.
+    """Refuses calls of a tool after `failure_threshold` failures in a row, for a time that doubles
+    with every relapse.
 
-    Then one call at a time goes ahead as a probe, and only if no other guard refuses it. After `successes` of them the
-    tool is as before. Failures count by their fault: a wrong argument says nothing about the tool.
+    Then one call at a time goes ahead as a probe, and only if no other guard refuses it. After
+    `successes` of them the tool is as before. Failures count by their fault: a wrong argument says
+    nothing about the tool.
     """
 
     name: ClassVar[str] = "breaker"
@@ -96,10 +102,15 @@ class Breaker(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.max_cooldown_s < self.cooldown_s:
-            said = f"`max_cooldown_s: {self.max_cooldown_s:g}` is less than `cooldown_s: {self.cooldown_s:g}`"
+            said = (
+                f"`max_cooldown_s: {self.max_cooldown_s:g}` is less than `cooldown_s: "
+                f"{self.cooldown_s:g}`"
+            )
             raise ValueError(f"{said}: give more, or a shorter cooldown")
         if not self.counts:
-            raise ValueError("`counts` is empty, so it never opens: name some faults, or leave it out")
+            raise ValueError(
+                "`counts` is empty, so it never opens: name some faults, or leave it out"
+            )
 
     @property
     def lease_ms(self) -> int:
@@ -108,20 +119,30 @@ class Breaker(msgspec.Struct, frozen=True):
 
     def key(self, event: ToolCall | ToolResult | Failure, /) -> str:
         """What is known of the tool."""
-        return circuit_key(event.run, event.tool, self.per, "" if self.counter is None else self.counter)
+        return circuit_key(
+            event.run, event.tool, self.per, "" if self.counter is None else self.counter
+        )
 
-    def judge(self, reading: Reading[ToolCall | ToolResult | Failure], value: Any, now: int, /) -> Ruling | None:
+    def judge(
+        self, reading: Reading[ToolCall | ToolResult | Failure], value: Any, now: int, /
+    ) -> Ruling | None:
         """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
         event = reading.event
         if isinstance(event, ToolCall):
-            return None if value is None or value == {} else self._admit(event, circuit_of(value), now)
+            return (
+                None if value is None or value == {} else self._admit(event, circuit_of(value), now)
+            )
         if not event.tool or FAILED in event.traits:
             return None
         if isinstance(event, ToolResult) and (value is None or value == {}):
             return None
         circuit = circuit_of(value)
         if circuit.until:
-            return self._tried(event, circuit, now) if event.call and event.call == circuit.probe else None
+            return (
+                self._tried(event, circuit, now)
+                if event.call and event.call == circuit.probe
+                else None
+            )
         if isinstance(event, ToolResult):
             return Ruling(put=_plain(CLOSED)) if circuit.failures else None
         if not self._counts(event):
@@ -141,9 +162,15 @@ class Breaker(msgspec.Struct, frozen=True):
             args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
             return Ruling(Finding(action, "breaker.open", args, about=event.tool), until=until)
         if now < circuit.expires:
-            return Ruling(Finding(action, "breaker.probing", (event.tool,)), None, until, circuit.expires)
-        taken = msgspec.structs.replace(circuit, probe=event.id, expires=now + round(self.probe_s * 1_000))
-        found = Finding(Action.ALLOW, "breaker.probe", (event.tool, circuit.successes, self.successes))
+            return Ruling(
+                Finding(action, "breaker.probing", (event.tool,)), None, until, circuit.expires
+            )
+        taken = msgspec.structs.replace(
+            circuit, probe=event.id, expires=now + round(self.probe_s * 1_000)
+        )
+        found = Finding(
+            Action.ALLOW, "breaker.probe", (event.tool, circuit.successes, self.successes)
+        )
         return Ruling(found, _plain(taken), max(until, circuit.expires, now), now + SLACK_MS)
 
     def _tried(self, event: ToolResult | Failure, circuit: Circuit, now: int) -> Ruling:
@@ -153,11 +180,14 @@ class Breaker(msgspec.Struct, frozen=True):
             return self._opened(event.tool, longer, now)
         went_well = circuit.successes + isinstance(event, ToolResult)
         if went_well >= self.successes:
-            return Ruling(Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED))
+            return Ruling(
+                Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED)
+            )
         return Ruling(put=_plain(Circuit(0, circuit.until, circuit.cooldown_ms, went_well)))
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
-        """The circuit with room for the next probe, where one of those calls was it: it has told nothing."""
+        """The circuit with room for the next probe, where one of those calls was it: it has told
+        nothing."""
         circuit = circuit_of(value)
         if circuit.probe not in calls:
             return None
@@ -166,7 +196,12 @@ class Breaker(msgspec.Struct, frozen=True):
     def _opened(self, tool: str, cooldown_s: float, now: int) -> Ruling:
         cooldown_ms = round(cooldown_s * 1_000)
         put = _plain(Circuit(0, now + cooldown_ms, cooldown_ms))
-        return Ruling(Finding(Action.ALLOW, "breaker.opened", (tool, _span(cooldown_ms))), put, now, now + SLACK_MS)
+        return Ruling(
+            Finding(Action.ALLOW, "breaker.opened", (tool, _span(cooldown_ms))),
+            put,
+            now,
+            now + SLACK_MS,
+        )
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer, where calls are judged; outcomes are only taken in."""

@@ -36,7 +36,8 @@ Needs = Callable[[str], tuple[str, ...] | None]
 class Capabilities(msgspec.Struct, frozen=True, dict=True):
     """Refuses a tool that needs a capability which neither the agent nor its role has.
 
-    What a tool needs stands in the policy under `tools.<name>.needs`, what an agent has under `capabilities`.
+    What a tool needs stands in the policy under `tools.<name>.needs`, what an agent has under
+    `capabilities`.
     """
 
     name: ClassVar[str] = "capabilities"
@@ -70,7 +71,11 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
         needs = self._needs(event.tool)
         for needed in needs if needs is not None else ():
             if needed not in event.run.capabilities:
-                return Finding(ACTIONS[self.action], "capability.missing", (event.tool, needed, event.run.agent))
+                return Finding(
+                    ACTIONS[self.action],
+                    "capability.missing",
+                    (event.tool, needed, event.run.agent),
+                )
         return None
 
     def actions(self) -> tuple[Action, ...]:

@@ -1,4 +1,5 @@
-"""Clamp: results that are too long for an agent are cut on their structure, and say how much was left out."""
+"""Clamp: results that are too long for an agent are cut on their structure, and say how much was
+left out."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "clamp.cut": Words(
-            "the result of `{}` is too long: of its {} characters, {} are left out", "ask for the part that you need"
+            "the result of `{}` is too long: of its {} characters, {} are left out",
+            "ask for the part that you need",
         ),
         "clamp.cannot": Words(
             "the result of `{}` is too long and cannot be shortened: it has too many keys",
@@ -32,7 +34,8 @@ LIST_NOTE: Final = "… {:,} items left out …"
 ROOM: Final = 48
 """How long a note gets at most."""
 SHARE: Final = 0.9
-"""What is too long is cut to this share of its limit, so that what other guards put into it still fits."""
+"""What is too long is cut to this share of its limit, so that what other guards put into it still
+fits."""
 OTHER: Final = 8
 """What a value that is no text counts."""
 
@@ -41,10 +44,11 @@ Chars = Annotated[int, msgspec.Meta(ge=200)]
 
 
 class Clamp(msgspec.Struct, frozen=True):
-    """Cuts texts and lists of results that are too long; the shape stays, and what is left out is said in its place.
+    """Cuts texts and lists of results that are too long; the shape stays, and what is left out is
+    said in its place.
 
-    Texts are cut in the middle, at their end or at their beginning; lists lose items in the middle. Names and numbers
-    are never touched.
+    Texts are cut in the middle, at their end or at their beginning; lists lose items in the middle.
+    Names and numbers are never touched.
     """
 
     name: ClassVar[str] = "clamp"
@@ -147,7 +151,9 @@ class _Cutting:
         elif isinstance(value, dict):
             names = sum([len(name) for name in value])
             sizes = [self._fits(item) for item in value.values()]
-            for (name, item), share in zip(value.items(), _shares(sizes, allowance - names), strict=True):
+            for (name, item), share in zip(
+                value.items(), _shares(sizes, allowance - names), strict=True
+            ):
                 yield from self._within((*path, name), item, share)
         elif isinstance(value, list):
             yield from self._list(path, value, allowance)
@@ -171,7 +177,8 @@ class _Cutting:
             yield Patch(path, LIST_NOTE.format(end - start), start, end, "clamp")
 
     def _middle(self, sizes: list[int], room: int) -> tuple[int, int]:
-        """Which items are left out: as few as possible from behind two thirds of what fits; one is always kept."""
+        """Which items are left out: as few as possible from behind two thirds of what fits; one is
+        always kept."""
         head_room = {"both": room * 2 // 3, "head": room, "tail": 0}[self.clamp.keep]
         start, used = 0, 0
         while start < len(sizes) and used + sizes[start] <= head_room:
@@ -187,7 +194,8 @@ class _Cutting:
 
 
 def _shares(sizes: list[int], room: int) -> list[int]:
-    """What each of several gets of the room: as much as it needs where that is little, an equal part of the rest."""
+    """What each of several gets of the room: as much as it needs where that is little, an equal
+    part of the rest."""
     if sum(sizes) <= room:
         return sizes
     shares = [0] * len(sizes)

@@ -1,4 +1,5 @@
-"""Error rate: watches how the last calls went, and moves the state of a tool, a run, an agent or a tenant by it."""
+"""Error rate: watches how the last calls went, and moves the state of a tool, a run, an agent or a
+tenant by it."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ from stanchion.kernel.words import Words, declare
 CODES: Final = declare(
     {
         "errors.failing": Words(
-            "{} of the last {} calls of `{}` failed", "find out what is wrong before you go on; use something else"
+            "{} of the last {} calls of `{}` failed",
+            "find out what is wrong before you go on; use something else",
         ),
         "errors.repeated": Words(
             "the last {} calls of `{}` all failed",
             "stop calling it; use something else, or report that it does not work",
         ),
         "errors.worsened": Words(
-            "{} of the last {} calls of `{}` failed: if it is in the state of warning already, it is halted",
+            "{} of the last {} calls of `{}` failed: if it is in the state of warning already, it "
+            "is halted",
             "stop, and report what does not work",
         ),
     }
@@ -39,13 +42,14 @@ Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**9)]
 
 
 class ErrorRate(msgspec.Struct, frozen=True):
-    """Puts what fails too often into the state of warning, and a tool that then goes on failing into quarantine.
+    """Puts what fails too often into the state of warning, and a tool that then goes on failing
+    into quarantine.
 
-    With `halt_at`, whatever is in the state of warning and fails even more often is halted: a tool, a run, an agent, or
-    with `per: [tenant]` the shield as a whole.
+    With `halt_at`, whatever is in the state of warning and fails even more often is halted: a tool,
+    a run, an agent, or with `per: [tenant]` the shield as a whole.
 
-    It never refuses anything itself: the shield's states do. Failures that say nothing about whether a thing works (a
-    wrong argument, a refused payment) count as calls that went well.
+    It never refuses anything itself: the shield's states do. Failures that say nothing about
+    whether a thing works (a wrong argument, a refused payment) count as calls that went well.
     """
 
     name: ClassVar[str] = "error_rate"
@@ -67,16 +71,24 @@ class ErrorRate(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.per or len(set(self.per)) < len(self.per):
-            raise ValueError("`per` names what is watched, each once: give some of tool, run, agent, tenant")
+            raise ValueError(
+                "`per` names what is watched, each once: give some of tool, run, agent, tenant"
+            )
         if not self.counts:
-            raise ValueError("`counts` is empty, so nothing is a failure: name some faults, or leave it out")
+            raise ValueError(
+                "`counts` is empty, so nothing is a failure: name some faults, or leave it out"
+            )
         if self.halt_at is not None and self.halt_at < self.warn_at:
             said = f"`halt_at: {self.halt_at:g}` is less than `warn_at: {self.warn_at:g}`"
-            raise ValueError(f"{said}, and a halt only follows a warning: give more, or warn earlier")
+            raise ValueError(
+                f"{said}, and a halt only follows a warning: give more, or warn earlier"
+            )
         for name in ("min_calls", "repeats"):
             if getattr(self, name) > self.calls:
                 said = f"`{name}: {getattr(self, name)}` is more than `calls: {self.calls}`"
-                raise ValueError(f"{said}, which is all that is remembered: give less, or more calls")
+                raise ValueError(
+                    f"{said}, which is all that is remembered: give less, or more calls"
+                )
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """A register of outcomes for each thing that is watched."""
@@ -87,12 +99,19 @@ class ErrorRate(msgspec.Struct, frozen=True):
         push = self._failed(event)
         return tuple(
             [
-                Line(key(run.tenant, "errors", what, whose[what]), when=When.JUDGED, bits=self.calls, push=push)
+                Line(
+                    key(run.tenant, "errors", what, whose[what]),
+                    when=When.JUDGED,
+                    bits=self.calls,
+                    push=push,
+                )
                 for what in self.per
             ]
         )
 
-    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
+    ) -> Finding:
         """Its lines have no bands: there is never anything to word."""
         raise AssertionError("a register says nothing")
 
@@ -111,7 +130,8 @@ class ErrorRate(msgspec.Struct, frozen=True):
             name = self._name(what, event)
             repeated = what == "tool" and row >= self.repeats
             worse = self.halt_at is not None and failed * 100 >= self.halt_at * known
-            # The severest first, so that one failure moves a state by one edge: a halt follows a warning.
+            # The severest first, so that one failure moves a state by one edge: a halt follows a
+            # warning.
             moves = ((Signal.WORSENED, worse), (Signal.REPEATED, repeated), (Signal.FAILING, True))
             signals.append((name, tuple([signal for signal, given in moves if given])))
             if found is None:
@@ -134,7 +154,10 @@ class ErrorRate(msgspec.Struct, frozen=True):
         return (Action.ALLOW,)
 
     def _failed(self, event: Event) -> int:
-        return int(isinstance(event, Failure) and (event.fault if event.fault else "unknown") in self.counts)
+        return int(
+            isinstance(event, Failure)
+            and (event.fault if event.fault else "unknown") in self.counts
+        )
 
     @staticmethod
     def _name(what: Watched, event: Event) -> str:

@@ -1,4 +1,5 @@
-"""Handoff: control passes only to an agent that is known and can do what is needed, with all that it needs to know."""
+"""Handoff: control passes only to an agent that is known and can do what is needed, with all that
+it needs to know."""
 
 from __future__ import annotations
 
@@ -27,23 +28,28 @@ if TYPE_CHECKING:
 CODES: Final = declare(
     {
         "handoff.incomplete": Words(
-            "the handoff to agent `{}` has no `{}`", "add what the other agent needs to know, and hand over again"
+            "the handoff to agent `{}` has no `{}`",
+            "add what the other agent needs to know, and hand over again",
         ),
         "handoff.malformed": Words(
-            "the handoff to agent `{}` says `{}` under `{}`, and it has to be {}", "correct it, and hand over again"
+            "the handoff to agent `{}` says `{}` under `{}`, and it has to be {}",
+            "correct it, and hand over again",
         ),
         "handoff.unknown": Words(
-            "agent `{}` is not known: it is not in the policy", "hand over to an agent that the policy names"
+            "agent `{}` is not known: it is not in the policy",
+            "hand over to an agent that the policy names",
         ),
         "handoff.unable": Words(
-            "the handoff needs `{}`, which agent `{}` cannot do", "hand over to an agent that has this capability"
+            "the handoff needs `{}`, which agent `{}` cannot do",
+            "hand over to an agent that has this capability",
         ),
         "handoff.too_deep": Words(
             "the work has been escalated {} times in a row, and {} is the most",
             "do not pass it on again: ask a person, or do it with what you have",
         ),
         "handoff.rerouted": Words(
-            "this handoff has been sent to other agents {} times, and nobody accepted it; {} is the most",
+            "this handoff has been sent to other agents {} times, and nobody accepted it; {} is "
+            "the most",
             "ask a person, or go on without it",
         ),
     }
@@ -59,7 +65,8 @@ PLACES: Final = {
     "rationale": (("rationale",), ("audit", "decision_rationale"), ("reason",)),
     "capabilities": (("required_capabilities",), ("validation", "required_capabilities")),
 }
-"""Where each field stands in a payload; any other stands where its name says, as `return_protocol.timeout` does."""
+"""Where each field stands in a payload; any other stands where its name says, as
+`return_protocol.timeout` does."""
 KINDS: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "context": ((dict, str), "a mapping or a text"),
     "artifacts": ((list,), "a list of names"),
@@ -74,8 +81,8 @@ Many = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 
 
 class Sent(msgspec.Struct, frozen=True, array_like=True):
-    """A handoff that nobody has accepted yet: what it is, how often it went to somebody else since, the last call, and
-    whether it escalates."""
+    """A handoff that nobody has accepted yet: what it is, how often it went to somebody else since,
+    the last call, and whether it escalates."""
 
     what: str
     rerouted: int
@@ -91,16 +98,21 @@ class Route(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Handoff(msgspec.Struct, frozen=True, dict=True):
-    """Refuses a handoff that lacks what the receiver needs, and one to a receiver that is not known or not able.
+    """Refuses a handoff that lacks what the receiver needs, and one to a receiver that is not known
+    or not able.
 
-    A handoff is complete when its payload has everything in `require`. It needs the capabilities that it names itself
-    and those of this guard. Work is escalated `max_depth` times in a row at most, and one handoff goes to somebody else
-    `max_reroutes` times at most before somebody accepts it.
+    A handoff is complete when its payload has everything in `require`. It needs the capabilities
+    that it names itself and those of this guard. Work is escalated `max_depth` times in a row at
+    most, and one handoff goes to somebody else `max_reroutes` times at most before somebody accepts
+    it.
     """
 
     name: ClassVar[str] = "handoff"
     kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {**dict.fromkeys(Stage, When.JUDGED), Stage.HANDOFF: When.PROCEED}
+    writes: ClassVar[Mapping[Stage, When]] = {
+        **dict.fromkeys(Stage, When.JUDGED),
+        Stage.HANDOFF: When.PROCEED,
+    }
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
     answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF})
     category: ClassVar[Category] = Category.COMPLIANCE
@@ -119,7 +131,9 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         if not all(part for name in self.require for part in name.split(".")):
-            raise ValueError("`require` has an empty name: write the name of a field, such as `rationale`")
+            raise ValueError(
+                "`require` has an empty name: write the name of a field, such as `rationale`"
+            )
 
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
@@ -135,7 +149,9 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def key(self, event: Event, /) -> str:
         """The way of a task's work; without a task, that of a run and all that belong to it."""
         run = event.run
-        whose = ("task", run.task) if run.task else ("run", run.parents[-1] if run.parents else run.id)
+        whose = (
+            ("task", run.task) if run.task else ("run", run.parents[-1] if run.parents else run.id)
+        )
         return key(run.tenant, "handoff", "" if self.counter is None else self.counter, *whose)
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
@@ -167,7 +183,10 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
             if name in payload and payload[name] != said:
                 yield "handoff.malformed", (to, _short(payload[name]), name, f"`{said}`")
         if "type" in payload and payload["type"] not in TYPES:
-            yield "handoff.malformed", (to, _short(payload["type"]), "type", f"one of {', '.join(TYPES)}")
+            yield (
+                "handoff.malformed",
+                (to, _short(payload["type"]), "type", f"one of {', '.join(TYPES)}"),
+            )
         role_of, able, by_role = self._tables
         role = role_of(to)
         if self.known and role is None:
@@ -175,7 +194,10 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
         can = {*_listed(able(to)), *_listed(by_role(role) if role else None)}
         for needed in (*self.capabilities, *_needed(payload)):
             if not isinstance(needed, str):
-                yield "handoff.malformed", (to, _short(needed), "required_capabilities", "a list of names")
+                yield (
+                    "handoff.malformed",
+                    (to, _short(needed), "required_capabilities", "a list of names"),
+                )
             elif needed not in can:
                 yield "handoff.unable", (needed, to)
 
@@ -204,11 +226,14 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
 
 
 def _accepted(route: Route, event: HandoffDone) -> Route:
-    """The way once somebody has accepted: an escalation leads one deeper, anything else back to the top."""
+    """The way once somebody has accepted: an escalation leads one deeper, anything else back to the
+    top."""
     done = next((one for one in route.sent if one.call == event.call), None)
     if done is None:
         return route
-    return Route(route.depth + 1 if done.escalates else 0, tuple([one for one in route.sent if one != done]))
+    return Route(
+        route.depth + 1 if done.escalates else 0, tuple([one for one in route.sent if one != done])
+    )
 
 
 def _at(payload: Mapping[str, Any], name: str) -> Iterator[Any]:
@@ -234,7 +259,11 @@ def _not_of_its_kind(name: str, value: Any) -> str:
         return ""
     if isinstance(value, list) and list in kinds:
         return (
-            "" if all(isinstance(each, dict) or (isinstance(each, str) and each.strip()) for each in value) else wanted
+            ""
+            if all(
+                isinstance(each, dict) or (isinstance(each, str) and each.strip()) for each in value
+            )
+            else wanted
         )
     return "" if isinstance(value, kinds) else wanted
 
@@ -252,7 +281,9 @@ def _what(payload: Mapping[str, Any]) -> str:
     """What is handed over, whoever gets it: by the handoff's own id, or by what it says."""
     own = payload.get("id")
     said = (
-        own if isinstance(own, str) and own else {name: each for name, each in payload.items() if name not in ROUTING}
+        own
+        if isinstance(own, str) and own
+        else {name: each for name, each in payload.items() if name not in ROUTING}
     )
     return sha256(canonical(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

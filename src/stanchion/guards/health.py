@@ -1,4 +1,5 @@
-"""Health: how well each tool has worked lately, as a score from 0 to 100, and what it has done in all."""
+"""Health: how well each tool has worked lately, as a score from 0 to 100, and what it has done in
+all."""
 
 from __future__ import annotations
 
@@ -34,10 +35,11 @@ Score = Annotated[int, msgspec.Meta(ge=0, le=100)]
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Remembers how the last calls of a tool went, and says so where too many of them failed; it never refuses.
+    """Remembers how the last calls of a tool went, and says so where too many of them failed; it
+    never refuses.
 
-    A failure that is the caller's own fault, or the tool's way of saying no, is an answer of a tool that works. With
-    `tool_call` among its `stages`, every call says how its tool has worked so far.
+    A failure that is the caller's own fault, or the tool's way of saying no, is an answer of a tool
+    that works. With `tool_call` among its `stages`, every call says how its tool has worked so far.
     """
 
     name: ClassVar[str] = "health"
@@ -58,14 +60,20 @@ class Health(msgspec.Struct, frozen=True):
             raise ValueError(f"{said}, which is all that is remembered: give less, or more calls")
         if self.low > self.unsteady:
             said = f"`low: {self.low}` is more than `unsteady: {self.unsteady}`"
-            raise ValueError(f"{said}: what is low is unsteady, too, so give less, or raise the other")
+            raise ValueError(
+                f"{said}: what is low is unsteady, too, so give less, or raise the other"
+            )
         if not self.counts:
-            raise ValueError("`counts` is empty, so nothing is a failure: name some faults, or leave it out")
+            raise ValueError(
+                "`counts` is empty, so nothing is a failure: name some faults, or leave it out"
+            )
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """The last outcomes of a tool, all its calls, and all its failures."""
         if isinstance(event, ToolCall):
-            return (Line(health_key(event.run.tenant, event.tool), when=When.LOOK, bits=self.calls),)
+            return (
+                Line(health_key(event.run.tenant, event.tool), when=When.LOOK, bits=self.calls),
+            )
         if not event.tool or not isinstance(event, ToolResult | Failure) or FAILED in event.traits:
             return ()
         bit = self._failed(event)
@@ -78,14 +86,21 @@ class Health(msgspec.Struct, frozen=True):
         return (*counted, Line(failures, when=When.JUDGED)) if bit else counted
 
     def _failed(self, event: Event) -> int:
-        return int(isinstance(event, Failure) and (event.fault if event.fault else UNKNOWN) in self.counts)
+        return int(
+            isinstance(event, Failure) and (event.fault if event.fault else UNKNOWN) in self.counts
+        )
 
-    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /
+    ) -> Finding:
         """Nothing here has a limit."""
         return Finding(action, "health.low", values)
 
-    def watch(self, event: ToolCall | ToolResult | Failure, values: tuple[int, ...], /) -> Finding | None:
-        """Say how well a tool works where that is not well enough, this call included; before a call, in any case."""
+    def watch(
+        self, event: ToolCall | ToolResult | Failure, values: tuple[int, ...], /
+    ) -> Finding | None:
+        """Say how well a tool works where that is not well enough, this call included; before a
+        call, in any case."""
         if not values:
             return None
         before = isinstance(event, ToolCall)
@@ -95,7 +110,11 @@ class Health(msgspec.Struct, frozen=True):
             return None
         health = _score(known, failed)
         if known < self.min_calls or health >= self.unsteady:
-            return Finding(Action.ALLOW, "health.known", (event.tool, health, known)) if before else None
+            return (
+                Finding(Action.ALLOW, "health.known", (event.tool, health, known))
+                if before
+                else None
+            )
         code = "health.low" if health < self.low else "health.unsteady"
         return Finding(Action.ALLOW, code, (event.tool, health, known))
 
@@ -105,7 +124,8 @@ class Health(msgspec.Struct, frozen=True):
 
 
 def score(register: int) -> int | None:
-    """How much of a hundred of the last calls went well, rounded down; `None` where none is known."""
+    """How much of a hundred of the last calls went well, rounded down; `None` where none is
+    known."""
     known, failed = outcomes(register)
     return _score(known, failed) if known else None
 

@@ -1,4 +1,5 @@
-"""LLM judge: a model behind an OpenAI-compatible endpoint says whether an action keeps to a rule in plain words."""
+"""LLM judge: a model behind an OpenAI-compatible endpoint says whether an action keeps to a rule in
+plain words."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ CODES: Final = declare(
 )
 
 PROMPT: Final = "1"
-"""The version of the fixed prompt: what was answered to another is not taken for an answer to this one."""
+"""The version of the fixed prompt: what was answered to another is not taken for an answer to this
+one."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 NEEDS: Final = "it needs `httpx`, which is not installed: install the extra `httpx`"
 LONGEST: Final = 300
@@ -59,7 +61,8 @@ class Asked(msgspec.Struct, frozen=True):
     deadline_ms: int
     max_chars: int
     price: Any
-    """Dollars per million tokens of the prompt and of the reply, or the model's entry in the policy's `prices`."""
+    """Dollars per million tokens of the prompt and of the reply, or the model's entry in the
+    policy's `prices`."""
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,8 +75,8 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LlmJudge(msgspec.Struct, frozen=True, dict=True):
-    """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the event is quoted to it
-    as data; what it costs is charged to the run."""
+    """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the
+    event is quoted to it as data; what it costs is charged to the run."""
 
     name: ClassVar[str] = "llm_judge"
     paid: ClassVar[bool] = True
@@ -103,11 +106,19 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
         named(self.waits)
         where = urlsplit(self.endpoint)
         if where.scheme != "https" and not (where.scheme == "http" and where.hostname in LOOPBACK):
-            raise ValueError(f"`endpoint` is `{self.endpoint}`: write an https URL, or an http one of this very host")
+            raise ValueError(
+                f"`endpoint` is `{self.endpoint}`: write an https URL, or an http one of this very "
+                f"host"
+            )
         if where.username is not None or where.password is not None:
-            raise ValueError("`endpoint` has a login: put the key into the environment and name it with `key_env`")
+            raise ValueError(
+                "`endpoint` has a login: put the key into the environment and name it with "
+                "`key_env`"
+            )
         if (self.input_usd_per_mtok is None) != (self.output_usd_per_mtok is None):
-            raise ValueError("only one price is given: give both `input_usd_per_mtok` and `output_usd_per_mtok`")
+            raise ValueError(
+                "only one price is given: give both `input_usd_per_mtok` and `output_usd_per_mtok`"
+            )
         try:
             import httpx  # noqa: F401  # a policy that cannot be carried out is refused when it loads
         except ImportError:
@@ -146,9 +157,9 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
         prices = self.input_usd_per_mtok, self.output_usd_per_mtok
         own = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
         asked = Asked(
-            self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task, reading.content,
-            self.endpoint, self.model, self.key_env, self.deadline_ms, self.max_chars,
-            own if own is not None else self._price,
+            self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task,
+            reading.content, self.endpoint, self.model, self.key_env, self.deadline_ms,
+            self.max_chars, own if own is not None else self._price,
         )  # fmt: skip
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
@@ -165,7 +176,8 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
         return value["tokens"], value["cost_microusd"]
 
     def judge(self, reading: Reading[Any], value: Any, /) -> Finding | None:
-        """Do what the policy says for the verdict. An answer of any other form is a failure, which refuses."""
+        """Do what the policy says for the verdict. An answer of any other form is a failure, which
+        refuses."""
         answer = typed.convert(value, Verdict)
         if answer.verdict == "allow":
             return None

@@ -1,4 +1,5 @@
-"""Loops: a run that does the same again and again, and gets the same for it, is told so and stopped."""
+"""Loops: a run that does the same again and again, and gets the same for it, is told so and
+stopped."""
 
 from __future__ import annotations
 
@@ -37,24 +38,28 @@ CODES: Final = declare(
         ),
         "loops.excessive": Words(
             "this is call {} of `{}` with the same arguments within {} calls, and {}",
-            "use what you know already, change the arguments, use another tool, or report what you have",
+            "use what you know already, change the arguments, use another tool, or report what you "
+            "have",
         ),
         "loops.errors": Words(
             "`{}` has failed {} times in the same way",
             "read the error and change what causes it, use another tool, or report the error",
         ),
         "loops.near": Words(
-            "this is call {} of `{}` with almost the same arguments, and the result was the same each time",
-            "other words will not change it: use what you know already, use another tool, or report what you have",
+            "this is call {} of `{}` with almost the same arguments, and the result was the same "
+            "each time",
+            "other words will not change it: use what you know already, use another tool, or "
+            "report what you have",
         ),
         "loops.stall": Words(
             "the last {} calls have brought nothing new",
             "step back: say what is missing, choose another way to get it, or report what you have",
         ),
         "loops.refused": Words(
-            "this was refused {} times for the same reason (`{}` of guard `{}`), and nothing new came in between",
-            "change what the reason names, do without it, or report what you have: other words and other tools change "
-            "nothing",
+            "this was refused {} times for the same reason (`{}` of guard `{}`), and nothing new "
+            "came in between",
+            "change what the reason names, do without it, or report what you have: other words and "
+            "other tools change nothing",
         ),
     }
 )
@@ -77,17 +82,20 @@ class _Found(NamedTuple):
 
 
 class Loops(msgspec.Struct, frozen=True):
-    """Finds calls that are repeated without gain: in a row, in circles, too often, almost, or failing alike.
+    """Finds calls that are repeated without gain: in a row, in circles, too often, almost, or
+    failing alike.
 
-    A call counts as repeated only while its result stays the same. What a user asks for anew is no loop. Calls that any
-    guard refuses are counted by what they are refused for, and by the reason alone: the agent is told, then a person,
-    and then the run ends.
+    A call counts as repeated only while its result stays the same. What a user asks for anew is no
+    loop. Calls that any guard refuses are counted by what they are refused for, and by the reason
+    alone: the agent is told, then a person, and then the run ends.
     """
 
     name: ClassVar[str] = "loops"
     kind: ClassVar[Kind] = Kind.RECORD
     writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT})
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT}
+    )
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 40
     only_marks: ClassVar[bool] = True
@@ -119,7 +127,10 @@ class Loops(msgspec.Struct, frozen=True):
             "stall_after": self.stall_after,
         }.items():
             if needed > self.max_history:
-                said = f"`{option}: {getattr(self, option)}` is never reached: only {self.max_history} calls are kept"
+                said = (
+                    f"`{option}: {getattr(self, option)}` is never reached: only "
+                    f"{self.max_history} calls are kept"
+                )
                 raise ValueError(f"{said}, and it needs {needed}; let `max_history` be larger")
 
     def key(self, event: Event, /) -> str:
@@ -142,7 +153,8 @@ class Loops(msgspec.Struct, frozen=True):
                 return None
 
     def refused(self, reading: Reading[Event], value: Any, finding: Finding, /) -> Ruling | None:
-        """Count a call that was refused, by whichever guard, and say how often it was for the same thing."""
+        """Count a call that was refused, by whichever guard, and say how often it was for the same
+        thing."""
         event = reading.event
         if not isinstance(event, ToolCall):
             return None
@@ -162,7 +174,9 @@ class Loops(msgspec.Struct, frozen=True):
             history.found = {**history.found, "refused": history.found.get("refused", 0) + 1}
         args = (count, finding.code, finding.guard)
         effects = (ASK,) if action == Action.ESCALATE else ()
-        return Ruling(Finding(action, "loops.refused", args, effects=effects, about=what), history.text())
+        return Ruling(
+            Finding(action, "loops.refused", args, effects=effects, about=what), history.text()
+        )
 
     def _step(self, count: int) -> Action:
         """What is done at so many refusals."""
@@ -205,18 +219,26 @@ class Loops(msgspec.Struct, frozen=True):
         history.push(event.id, tool, print_, marks, runs, window)
         return Ruling(finding, history.text())
 
-    def _find(self, tool: str, call: Seen, print_: Fingerprint, runs: list[int], history: History) -> _Found | None:
+    def _find(
+        self, tool: str, call: Seen, print_: Fingerprint, runs: list[int], history: History
+    ) -> _Found | None:
         """The first kind of loop that fits, the most certain first."""
         found = None
         if runs:
-            found = self._periodic(tool, call, runs, history) or self._excessive(tool, call, history)
+            found = self._periodic(tool, call, runs, history) or self._excessive(
+                tool, call, history
+            )
         if found is not None or call.marks & Mark.POLLS:
             return found
-        return self._failing(tool, call, history) or self._nearly(tool, call, print_, history) or self._stalled(history)
+        return (
+            self._failing(tool, call, history)
+            or self._nearly(tool, call, print_, history)
+            or self._stalled(history)
+        )
 
     def _periodic(self, tool: str, call: Seen, runs: list[int], history: History) -> _Found | None:
-        """The same call once more in a row, or the same calls once more in the same order. Of what changes nothing by
-        being repeated the agent is told as early as others are refused."""
+        """The same call once more in a row, or the same calls once more in the same order. Of what
+        changes nothing by being repeated the agent is told as early as others are refused."""
         told = None
         for lag, run in enumerate(runs, 1):
             if not run or 1 < lag >= run:
@@ -226,7 +248,12 @@ class Loops(msgspec.Struct, frozen=True):
             if lag == 1 and run >= limit:
                 args = (run + 1, tool, _came(period))
                 return _Found("repeat", call.exact, ACTIONS[self.action], args)
-            if lag == 1 and run >= self.max_repeats and _harmless(call) and not any(one.open for one in period):
+            if (
+                lag == 1
+                and run >= self.max_repeats
+                and _harmless(call)
+                and not any(one.open for one in period)
+            ):
                 args = (run + 1, tool, _came(period))
                 told = _Found("repeat", call.exact, min(ACTIONS[self.action], Action.WARN), args)
             limit = max(2, limit)
@@ -259,7 +286,9 @@ class Loops(msgspec.Struct, frozen=True):
             action, level = min(action, Action.WARN), 1
         return _Found("errors", f"{call.tool}{level}", action, (tool, count))
 
-    def _nearly(self, tool: str, call: Seen, print_: Fingerprint, history: History) -> _Found | None:
+    def _nearly(
+        self, tool: str, call: Seen, print_: Fingerprint, history: History
+    ) -> _Found | None:
         """Almost the same call, with the same result each time."""
         count = len(history.near(call.tool, print_, self.max_history, self.near_repeats))
         if count < self.near_repeats:
@@ -276,11 +305,14 @@ class Loops(msgspec.Struct, frozen=True):
         return _Found("stall", "", ACTIONS[self.stall_action], (count,))
 
     def _limit(self, calls: tuple[Seen, ...], came: list[Seen]) -> int:
-        """How often calls may be made: as often as the strictest of them, unless one of them polls. By what came of
-        them it may be more: what passes is worth a retry, and of what is not known nothing is known to be the same."""
+        """How often calls may be made: as often as the strictest of them, unless one of them polls.
+        By what came of them it may be more: what passes is worth a retry, and of what is not known
+        nothing is known to be the same."""
         limit = self.poll_repeats
         if not any(one.marks & Mark.POLLS for one in calls):
-            limit = min([self.idempotent_repeats if _harmless(one) else self.max_repeats for one in calls])
+            limit = min(
+                [self.idempotent_repeats if _harmless(one) else self.max_repeats for one in calls]
+            )
         if any(one.marks & Mark.TRANSIENT for one in came):
             limit = max(limit, 2 * self.max_errors)
         if any(one.open for one in came):
@@ -289,14 +321,18 @@ class Loops(msgspec.Struct, frozen=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        chosen = {ACTIONS[name] for name in (self.action, self.error_action, self.near_action, self.stall_action)}
+        chosen = {
+            ACTIONS[name]
+            for name in (self.action, self.error_action, self.near_action, self.stall_action)
+        }
         told = {min(ACTIONS[name], Action.WARN) for name in (self.action, self.error_action)}
         steps = {action for least, action in self._steps() if least}
         return tuple(sorted(chosen | told | steps))
 
 
 class Metrics(msgspec.Struct, frozen=True):
-    """What was counted in a run; `detection_rate` is the percentage of calls that were found to be loops."""
+    """What was counted in a run; `detection_rate` is the percentage of calls that were found to be
+    loops."""
 
     total_checks: int = 0
     loops_detected: int = 0
@@ -307,12 +343,15 @@ class Metrics(msgspec.Struct, frozen=True):
 
 
 def metrics(value: Any, kinds: Iterable[str] = LETTERS) -> Metrics:
-    """The metrics that a run's record holds, of these kinds of loops; all zero where there is none."""
+    """The metrics that a run's record holds, of these kinds of loops; all zero where there is
+    none."""
     history = History.of(value)
     found = {kind: history.found[kind] for kind in sorted(kinds) if kind in history.found}
     loops = sum(found.values())
     rate = round(100 * loops / history.checks, 2) if history.checks else 0.0
-    return Metrics(history.checks, loops, found.get("repeat", 0), found.get("cycle", 0), rate, found)
+    return Metrics(
+        history.checks, loops, found.get("repeat", 0), found.get("cycle", 0), rate, found
+    )
 
 
 def history_key(tenant: str, run: str) -> str:

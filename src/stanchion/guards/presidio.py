@@ -1,4 +1,5 @@
-"""Presidio: its recognisers as a deep guard, asked off the hot path, without any model that would be downloaded."""
+"""Presidio: its recognisers as a deep guard, asked off the hot path, without any model that would
+be downloaded."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ CODES: Final = declare(
             "go on with the placeholders; do not ask for what they stand for",
         ),
         "presidio.found": Words(
-            "there is personal data ({}) in {}", "leave it out, or ask whoever maintains the policy to allow it"
+            "there is personal data ({}) in {}",
+            "leave it out, or ask whoever maintains the policy to allow it",
         ),
     }
 )
@@ -46,7 +48,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Presidio(msgspec.Struct, frozen=True):
-    """Has Presidio's recognisers read content, and hides what they find, or does what the policy says for the stage.
+    """Has Presidio's recognisers read content, and hides what they find, or does what the policy
+    says for the stage.
 
     The answer is plain data, so a decision is made again from its record without Presidio.
     """
@@ -56,7 +59,9 @@ class Presidio(msgspec.Struct, frozen=True):
     deep: ClassVar[bool] = True
     call: ClassVar[str] = "stanchion.runtime.answers.presidio:found"
     stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY})
+    default_stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY}
+    )
     category: ClassVar[Category] = Category.COMPLIANCE
     priority: ClassVar[int] = 90
 
@@ -71,9 +76,13 @@ class Presidio(msgspec.Struct, frozen=True):
         for stage in self.at if self.at is not None else ():
             if stage not in self.stages:
                 known = ", ".join(sorted(self.stages))
-                raise ValueError(f"`at` has `{stage}`, where nothing is asked: choose among {known}")
+                raise ValueError(
+                    f"`at` has `{stage}`, where nothing is asked: choose among {known}"
+                )
         if self.entities == ():
-            raise ValueError("`entities` is empty, so nothing is looked for: name some, or leave it out")
+            raise ValueError(
+                "`entities` is empty, so nothing is looked for: name some, or leave it out"
+            )
         try:
             import presidio_analyzer  # noqa: F401  # a policy that cannot be carried out is refused when it loads
             from spacy.util import get_lang_class
@@ -92,17 +101,23 @@ class Presidio(msgspec.Struct, frozen=True):
         if not found:
             return None
         names = tuple([above(leaf) for leaf in found])
-        asked = Asked(tuple([leaf.text for leaf in found]), names, self.language, self.entities, self.score)
+        asked = Asked(
+            tuple([leaf.text for leaf in found]), names, self.language, self.entities, self.score
+        )
         return Lookup("", asked, self.deadline_ms)
 
     def judge(self, reading: Reading[Event | Asked], value: Any, /) -> Finding | None:
-        """Read the answer: for each thing found the number of its text, where it is, what it is, and how sure that is.
-        An answer of any other shape is a failure, which refuses."""
+        """Read the answer: for each thing found the number of its text, where it is, what it is,
+        and how sure that is. An answer of any other shape is a failure, which refuses."""
         event = reading.event
         answer = msgspec.convert(value, list[tuple[int, int, int, str, float]], strict=False)
         if isinstance(event, Asked):
             kinds = [entity for _, _, _, entity, _ in answer]
-            return Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text")) if kinds else None
+            return (
+                Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text"))
+                if kinds
+                else None
+            )
         found = reading.leaves
         spans: list[list[Span]] = [[] for _ in found]
         for number, start, end, entity, _ in sorted(answer, key=lambda one: -one[4]):
@@ -120,8 +135,8 @@ class Presidio(msgspec.Struct, frozen=True):
         return finding_about(action, code, (kinds, places), patches)
 
     def action_at(self, stage: Stage) -> Action:
-        """What is done at a stage. Where the general action makes no sense, the next stricter is; what was handed over
-        already is only told."""
+        """What is done at a stage. Where the general action makes no sense, the next stricter is;
+        what was handed over already is only told."""
         if self.at is not None and stage in self.at:
             return ACTIONS[self.at[stage]]
         usual = ACTIONS[self.action]

@@ -22,16 +22,19 @@ ONE_EVENT: Final = frozenset({"id", "at", "run", "call"})
 """What tells one event from another that says the same."""
 SHAPES: Final = "a python guard answers None, a text or a Finding"
 
-CODES: Final = declare({"python.refused": Words("{}", "do it in a way that this allows, or ask the user")})
+CODES: Final = declare(
+    {"python.refused": Words("{}", "do it in a way that this allows, or ask the user")}
+)
 
 
 class PythonGuard(msgspec.Struct, frozen=True):
     """Hands the event to the code at `call` (`module:name`) and takes its answer.
 
-    The code gives None to pass, a text to refuse with that reason, or a Finding. It may block or be a coroutine:
-    no answer within the deadline refuses, and the answer that comes later enters the run's next event. A `deep`
-    guard is waited for by the risk of a call, and what it is late for goes ahead at low and medium risk. The code of an
-    `isolated` guard works in a process of its own, which is ended at the deadline.
+    The code gives None to pass, a text to refuse with that reason, or a Finding. It may block or be
+    a coroutine: no answer within the deadline refuses, and the answer that comes later enters the
+    run's next event. A `deep` guard is waited for by the risk of a call, and what it is late for
+    goes ahead at low and medium risk. The code of an `isolated` guard works in a process of its
+    own, which is ended at the deadline.
     """
 
     name: ClassVar[str] = "python"
@@ -64,11 +67,16 @@ class PythonGuard(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, waits=routed(self.waits, waits)) if self.deep else self
 
     def content(self, payload: Any, /) -> Any:
-        """All of an event but which one it is and when; nothing is kept unless that is asked for."""
+        """All of an event but which one it is and when; nothing is kept unless that is asked
+        for."""
         if not self.cache:
             return None
         run = payload.run
-        told = {name: getattr(payload, name) for name in payload.__struct_fields__ if name not in ONE_EVENT}
+        told = {
+            name: getattr(payload, name)
+            for name in payload.__struct_fields__
+            if name not in ONE_EVENT
+        }
         return [str(payload.stage), told, run.agent, run.role, run.task]
 
     def checked(self, value: Any, /) -> Any:
@@ -95,7 +103,8 @@ class PythonGuard(msgspec.Struct, frozen=True):
         )
 
     def judge(self, _reading: Reading[Event], value: Any, /) -> Finding | None:
-        """Read the answer of the user's code; an answer of any other shape is the guard's failure."""
+        """Read the answer of the user's code; an answer of any other shape is the guard's
+        failure."""
         match value:
             case None | Finding():
                 return value
@@ -109,5 +118,6 @@ class PythonGuard(msgspec.Struct, frozen=True):
         return False
 
     def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer: its author knows, so what makes no sense becomes the next stricter."""
+        """What this guard can answer: its author knows, so what makes no sense becomes the next
+        stricter."""
         return ()

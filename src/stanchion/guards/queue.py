@@ -1,4 +1,5 @@
-"""Queue: so many calls run at a time, others wait in line, first come first served, over all processes."""
+"""Queue: so many calls run at a time, others wait in line, first come first served, over all
+processes."""
 
 from __future__ import annotations
 
@@ -21,10 +22,12 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "queue.waits": Words(
-            "{} of {} places are taken, and {} calls are waiting ahead of this one", "wait and try again"
+            "{} of {} places are taken, and {} calls are waiting ahead of this one",
+            "wait and try again",
         ),
         "queue.full": Words(
-            "{} calls are already waiting in line, and no more may wait", "do something else first, and try again later"
+            "{} calls are already waiting in line, and no more may wait",
+            "do something else first, and try again later",
         ),
     }
 )
@@ -49,15 +52,17 @@ class Line(msgspec.Struct, frozen=True):
 class Queue(msgspec.Struct, frozen=True):
     """Lets `max_running` calls run at a time; others wait in line, first come first served.
 
-    At most `max_waiting` of them wait, and none for longer than `timeout_s`.
-    A place is given back when the outcome of its call is known, or when it was kept for `keep_s`: whoever dies at work
-    or in the line holds nobody up for longer.
+    At most `max_waiting` of them wait, and none for longer than `timeout_s`. A place is given back
+    when the outcome of its call is known, or when it was kept for `keep_s`: whoever dies at work or
+    in the line holds nobody up for longer.
     """
 
     name: ClassVar[str] = "queue"
     kind: ClassVar[Kind] = Kind.RECORD
     writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR})
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR}
+    )
     answers_at: ClassVar[frozenset[Stage]] = STARTS
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 40
@@ -72,7 +77,9 @@ class Queue(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.pause_s >= self.timeout_s:
-            said = f"`pause_s: {self.pause_s:g}` is not shorter than `timeout_s: {self.timeout_s:g}`"
+            said = (
+                f"`pause_s: {self.pause_s:g}` is not shorter than `timeout_s: {self.timeout_s:g}`"
+            )
             raise ValueError(f"{said}: nobody would ever wait; give a shorter pause")
 
     @property
@@ -107,10 +114,19 @@ class Queue(msgspec.Struct, frozen=True):
         if ahead == len(waiting) and len(waiting) >= self.max_waiting:
             return Ruling(Finding(Action.BLOCK, "queue.full", (len(waiting),)), None, since, until)
         terms = Wait(int(self.pause_s * 1000), int(self.timeout_s * 1000))
-        waits = Finding(Action.QUEUE, "queue.waits", (len(running), self.max_running, ahead), terms=terms)
+        waits = Finding(
+            Action.QUEUE, "queue.waits", (len(running), self.max_running, ahead), terms=terms
+        )
         return Ruling(waits, self._in_line(running, waiting, me, ahead, now), since, until)
 
-    def _in_line(self, running: tuple[Caller, ...], waiting: tuple[Caller, ...], me: str, ahead: int, now: int) -> Any:
+    def _in_line(
+        self,
+        running: tuple[Caller, ...],
+        waiting: tuple[Caller, ...],
+        me: str,
+        ahead: int,
+        now: int,
+    ) -> Any:
         """The line with a place in it kept long enough; nothing is written where it already is."""
         lease = max(5_000, 20 * int(self.pause_s * 1000))
         if ahead < len(waiting) and waiting[ahead][1] - now > lease // 2:

@@ -1,4 +1,5 @@
-"""Recovery: what becomes of an error: tried again, rolled back, given to a person, isolated, or handed on."""
+"""Recovery: what becomes of an error: tried again, rolled back, given to a person, isolated, or
+handed on."""
 
 from __future__ import annotations
 
@@ -20,20 +21,25 @@ from stanchion.readings.act import act_of
 CODES: Final = declare(
     {
         "recovery.recoverable": Words(
-            "`{}` of {} is likely to go away by itself", "try it again later, or go on with something else meanwhile"
+            "`{}` of {} is likely to go away by itself",
+            "try it again later, or go on with something else meanwhile",
         ),
         "recovery.fatal": Words(
-            "`{}` of {} does not go away by itself", "do not repeat it; report what stands in the way"
+            "`{}` of {} does not go away by itself",
+            "do not repeat it; report what stands in the way",
         ),
         "recovery.unknown": Words(
-            "it is not known whether `{}` of {} goes away by itself", "do not repeat it until someone has looked at it"
+            "it is not known whether `{}` of {} goes away by itself",
+            "do not repeat it until someone has looked at it",
         ),
         "recovery.unsafe": Words(
-            "`{}` of {} is likely to go away by itself, but the call may have taken effect, so it is not retried",
+            "`{}` of {} is likely to go away by itself, but the call may have taken effect, so it "
+            "is not retried",
             "find out whether it has happened before you repeat it",
         ),
         "recovery.exhausted": Words(
-            "`{}` of {} did not go away in {} attempts", "go on with something else, or report what stands in the way"
+            "`{}` of {} did not go away in {} attempts",
+            "go on with something else, or report what stands in the way",
         ),
     }
 )
@@ -51,8 +57,8 @@ ONCE: Final = "once"
 class Recovery(msgspec.Struct, frozen=True):
     """Tells errors that pass by themselves from those that do not, and says what becomes of each.
 
-    Words in `recoverable`, `fatal` and `ignore` are names of errors or of their base classes, annotations of tools, or
-    faults; the nearest counts. Only what is safe to repeat is tried again.
+    Words in `recoverable`, `fatal` and `ignore` are names of errors or of their base classes,
+    annotations of tools, or faults; the nearest counts. Only what is safe to repeat is tried again.
     """
 
     name: ClassVar[str] = "recovery"
@@ -70,8 +76,20 @@ class Recovery(msgspec.Struct, frozen=True):
     on_recoverable: Reaction = "retry"
     on_fatal: Reaction = "rollback"
     on_unknown: Reaction = "escalate"
-    recoverable: tuple[str, ...] = ("ConnectionError", "TimeoutError", "InterruptedError", "BlockingIOError", "system")
-    fatal: tuple[str, ...] = ("MemoryError", "RecursionError", "SystemError", "NotImplementedError", "ImportError")
+    recoverable: tuple[str, ...] = (
+        "ConnectionError",
+        "TimeoutError",
+        "InterruptedError",
+        "BlockingIOError",
+        "system",
+    )
+    fatal: tuple[str, ...] = (
+        "MemoryError",
+        "RecursionError",
+        "SystemError",
+        "NotImplementedError",
+        "ImportError",
+    )
     ignore: tuple[str, ...] = ("user", "business")
     retry_unsafe: bool = False
     rollback: bool = False
@@ -80,16 +98,32 @@ class Recovery(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         lists = (self.recoverable, self.fatal, self.ignore)
-        twice = [word for at, words in enumerate(lists) for word in words if any(word in w for w in lists[at + 1 :])]
+        twice = [
+            word
+            for at, words in enumerate(lists)
+            for word in words
+            if any(word in w for w in lists[at + 1 :])
+        ]
         if twice:
-            raise ValueError(f"`{twice[0]}` stands in two of `recoverable`, `fatal` and `ignore`: leave it in one")
+            raise ValueError(
+                f"`{twice[0]}` stands in two of `recoverable`, `fatal` and `ignore`: leave it in "
+                f"one"
+            )
         if self.backoff_max_s < self.backoff_base_s:
-            said = f"`backoff_max_s: {self.backoff_max_s:g}` is less than `backoff_base_s: {self.backoff_base_s:g}`"
+            said = (
+                f"`backoff_max_s: {self.backoff_max_s:g}` is less than `backoff_base_s: "
+                f"{self.backoff_base_s:g}`"
+            )
             raise ValueError(f"{said}: give more, or begin with less")
 
     def severity(self, event: Failure) -> Severity | None:
         """How bad an error is; `None` where it is for the agent to mend."""
-        for word in (event.error, *event.bases, *event.traits, event.fault if event.fault else UNKNOWN):
+        for word in (
+            event.error,
+            *event.bases,
+            *event.traits,
+            event.fault if event.fault else UNKNOWN,
+        ):
             if word in self.fatal:
                 return "fatal"
             if word in self.recoverable:
@@ -104,7 +138,11 @@ class Recovery(msgspec.Struct, frozen=True):
         severity = self.severity(event)
         if severity is None:
             return None
-        reaction = {"recoverable": self.on_recoverable, "fatal": self.on_fatal, "unknown": self.on_unknown}[severity]
+        reaction = {
+            "recoverable": self.on_recoverable,
+            "fatal": self.on_fatal,
+            "unknown": self.on_unknown,
+        }[severity]
         about = (event.error, f"tool `{event.tool}`" if event.tool else "a model call")
         code = f"recovery.{severity}"
         if reaction == "retry":
@@ -114,12 +152,17 @@ class Recovery(msgspec.Struct, frozen=True):
                 return Finding(Action.ALLOW, "recovery.exhausted", (*about, event.attempt))
             return Finding(Action.RETRY, code, about, terms=self._terms)
         undone = reaction == "rollback" or (self.rollback and severity == "fatal")
-        isolated = Isolate(self.isolate, round(self.isolate_s * 1_000)) if reaction == "quarantine" else None
+        isolated = (
+            Isolate(self.isolate, round(self.isolate_s * 1_000))
+            if reaction == "quarantine"
+            else None
+        )
         action = Action.BLOCK if reaction == "rollback" else ACTIONS[reaction]
         return Finding(action, code, about, effects=(ROLLBACK,) if undone else (), terms=isolated)
 
     def _repeatable(self, event: Failure) -> bool:
-        """Whether repeating it does no harm. What happens once is never repeated while its outcome is not known."""
+        """Whether repeating it does no harm. What happens once is never repeated while its outcome
+        is not known."""
         if not event.tool or HARMLESS in event.traits or act_of(event.tool, event.traits).repeats:
             return True
         return self.retry_unsafe and ONCE not in event.traits
@@ -138,4 +181,6 @@ class Recovery(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         said = (self.on_recoverable, self.on_fatal, self.on_unknown)
-        return tuple(Action.BLOCK if reaction == "rollback" else ACTIONS[reaction] for reaction in said)
+        return tuple(
+            Action.BLOCK if reaction == "rollback" else ACTIONS[reaction] for reaction in said
+        )

@@ -17,17 +17,20 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "safe_mode.tool_refused": Words(
-            "safe mode is on: tool `{}` is not run", "answer without tools, or wait until safe mode is off"
+            "safe mode is on: tool `{}` is not run",
+            "answer without tools, or wait until safe mode is off",
         ),
         "safe_mode.no_retry": Words(
-            "safe mode is on: `{}` of tool `{}` is not retried", "report the error; do not repeat the call"
+            "safe mode is on: `{}` of tool `{}` is not retried",
+            "report the error; do not repeat the call",
         ),
     }
 )
 
 
 class SafeMode(msgspec.Struct, frozen=True):
-    """Refuses tool calls, whatever their name, and retries; completions, egress and charges are untouched."""
+    """Refuses tool calls, whatever their name, and retries; completions, egress and charges are
+    untouched."""
 
     name: ClassVar[str] = "safe_mode"
     kind: ClassVar[Kind] = Kind.PURE

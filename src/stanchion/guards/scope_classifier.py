@@ -1,4 +1,5 @@
-"""Scope classifier: an action whose words have nothing to do with its task is told of, or waits for a person."""
+"""Scope classifier: an action whose words have nothing to do with its task is told of, or waits for
+a person."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer: how many telling words task and action have, and how much of the action's the task covers."""
+    """The answer: how many telling words task and action have, and how much of the action's the
+    task covers."""
 
     task: Annotated[int, msgspec.Meta(ge=0)]
     action: Annotated[int, msgspec.Meta(ge=0)]
@@ -50,13 +52,16 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScopeClassifier(msgspec.Struct, frozen=True):
-    """Compares the words of an action with those of its task: the run's `task`, or what `about` says of it."""
+    """Compares the words of an action with those of its task: the run's `task`, or what `about`
+    says of it."""
 
     name: ClassVar[str] = "scope_classifier"
     paid: ClassVar[bool] = False
     kind: ClassVar[Kind] = Kind.ASKING
     call: ClassVar[str] = "stanchion.runtime.answers.scope_classifier:measured"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF})
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF}
+    )
     default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 92
@@ -88,7 +93,8 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, waits=routed(self.waits, waits))
 
     def ask(self, reading: Reading[Event], /) -> Lookup | None:
-        """Ask how far an event is from its task; nothing where nobody says what the task is about."""
+        """Ask how far an event is from its task; nothing where nobody says what the task is
+        about."""
         event = reading.event
         about = self._about(event.run.task)
         if not about:
@@ -97,10 +103,13 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
     def _about(self, task: str) -> str:
-        """What a task is about: what the policy says of it, by name or glob, or else the task itself."""
+        """What a task is about: what the policy says of it, by name or glob, or else the task
+        itself."""
         listed = {} if self.about is None else self.about
         return (
-            listed[task] if task in listed else next((said for name, said in listed.items() if glob(name, task)), task)
+            listed[task]
+            if task in listed
+            else next((said for name, said in listed.items() if glob(name, task)), task)
         )
 
     def content(self, payload: Asked, /) -> Any:
@@ -118,7 +127,11 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
     def judge(self, _reading: Reading[Any], value: Any, /) -> Finding | None:
         """Tell of an action that the task hardly covers, where both say enough to be compared."""
         found = typed.convert(value, Measured)
-        if found.task < self.task_words or found.action < self.action_words or found.covered >= self.covered:
+        if (
+            found.task < self.task_words
+            or found.action < self.action_words
+            or found.covered >= self.covered
+        ):
             return None
         return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))
 

@@ -1,4 +1,5 @@
-"""Size limits: content that is too long, too deep or too wide is refused before anything else reads it."""
+"""Size limits: content that is too long, too deep or too wide is refused before anything else reads
+it."""
 
 from __future__ import annotations
 
@@ -63,7 +64,12 @@ class SizeLimits(msgspec.Struct, frozen=True):
         content = reading.content
         if type(content) is str:
             return self._too_long() if len(content) > self.max_chars else None
-        if type(content) is dict and len(content) <= 8 and self.max_depth > 1 and self.max_values > 8:
+        if (
+            type(content) is dict
+            and len(content) <= 8
+            and self.max_depth > 1
+            and self.max_values > 8
+        ):
             chars = 0
             for name, value in content.items():
                 if type(value) is str:

@@ -1,4 +1,5 @@
-"""Step limit: a run, task or agent takes so many steps and no more, however many threads take them."""
+"""Step limit: a run, task or agent takes so many steps and no more, however many threads take
+them."""
 
 from __future__ import annotations
 
@@ -20,17 +21,22 @@ from stanchion.kernel.words import Words, declare
 CODES: Final = declare(
     {
         "steps.exceeded": Words(
-            "all {} steps of this {} are used", "stop and report what is done so far, or ask for more steps"
+            "all {} steps of this {} are used",
+            "stop and report what is done so far, or ask for more steps",
         ),
-        "steps.nearly": Words("{} of {} steps of this {} are used", "finish soon; do the most important step next"),
+        "steps.nearly": Words(
+            "{} of {} steps of this {} are used", "finish soon; do the most important step next"
+        ),
     }
 )
 
 
 class StepLimit(msgspec.Struct, frozen=True):
-    """Counts actions that go ahead and refuses the one after `max_steps`; a refused action uses no step.
+    """Counts actions that go ahead and refuses the one after `max_steps`; a refused action uses no
+    step.
 
-    Limits of one `counter` count together; a policy gives each entry a counter of its own unless it names one.
+    Limits of one `counter` count together; a policy gives each entry a counter of its own unless it
+    names one.
     """
 
     name: ClassVar[str] = "step_limit"
@@ -47,7 +53,9 @@ class StepLimit(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.warn_after is not None and self.warn_after >= self.max_steps:
-            raise ValueError(f"`warn_after: {self.warn_after}` never warns: let it be less than `max_steps`")
+            raise ValueError(
+                f"`warn_after: {self.warn_after}` never warns: let it be less than `max_steps`"
+            )
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """One counter of the run, task or agent."""
@@ -59,7 +67,9 @@ class StepLimit(msgspec.Struct, frozen=True):
         counter = "" if self.counter is None else self.counter
         return (Line(key(run.tenant, "steps", counter, self.per, whose), tuple(sorted(bands))),)
 
-    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /
+    ) -> Finding:
         """Say how many steps are used."""
         if values[0] + 1 > self.max_steps:
             return Finding(ACTIONS[self.action], "steps.exceeded", (self.max_steps, self.per))
@@ -74,6 +84,11 @@ class StepLimit(msgspec.Struct, frozen=True):
         last, after = standing.last, self.warn_after
         if last and after is not None and self.action != "warn" and self.max_steps - after >= last:
             said = f"step {after + last} already waits for a person: each step after"
-            said += f" `warn_after: {after}` warns, and warning {last} of a guard in a task escalates"
-            advice = f"let `warn_after` be {max(self.max_steps - last + 1, 0)} or more, or raise `limits.warnings`"
+            said += (
+                f" `warn_after: {after}` warns, and warning {last} of a guard in a task escalates"
+            )
+            advice = (
+                f"let `warn_after` be {max(self.max_steps - last + 1, 0)} or more, or raise "
+                f"`limits.warnings`"
+            )
             yield Point("always_warns", "certain", said, advice, ("warn_after",))

@@ -37,8 +37,8 @@ KEPT: Final = 4_096
 class TaskScope(msgspec.Struct, frozen=True, dict=True):
     """Warns of a tool that is not among those a task is about.
 
-    They stand in the policy under `tasks.<name>.related_tools`; a task without that list is not judged. A task's
-    additional tools are related to it.
+    They stand in the policy under `tasks.<name>.related_tools`; a task without that list is not
+    judged. A task's additional tools are related to it.
     """
 
     name: ClassVar[str] = "task_scope"
@@ -46,7 +46,9 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 8
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "related_tools"), ("tasks", "additional_tools")})
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("tasks", "related_tools"), ("tasks", "additional_tools")}
+    )
 
     action: PlainActionName = "warn"
 

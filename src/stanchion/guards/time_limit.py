@@ -38,7 +38,8 @@ CODES: Final = declare(
 )
 
 SLACK_MS: Final = 1_000
-"""How far behind the store's clock the first action's own time may be; it then counts from that time."""
+"""How far behind the store's clock the first action's own time may be; it then counts from that
+time."""
 
 KEPT: Final = 4_096
 """How many limits of tasks are remembered."""
@@ -48,17 +49,21 @@ KEPT_MS: Final = 86_400_000
 
 
 class TimeLimit(msgspec.Struct, frozen=True, dict=True):
-    """Refuses what comes later than `max_s` seconds after the first action, and what would end later by its estimate.
+    """Refuses what comes later than `max_s` seconds after the first action, and what would end
+    later by its estimate.
 
-    The first action that comes here begins the time, whether it goes ahead or not: trying is work, too. All limits of
-    a run share its beginning, all limits of a task share the task's. With `of_task` the time is what the policy gives
-    the run's task; a task that is given none has no limit.
+    The first action that comes here begins the time, whether it goes ahead or not: trying is work,
+    too. All limits of a run share its beginning, all limits of a task share the task's. With
+    `of_task` the time is what the policy gives the run's task; a task that is given none has no
+    limit.
     """
 
     name: ClassVar[str] = "time_limit"
     kind: ClassVar[Kind] = Kind.RECORD
     writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF}
+    )
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "budget.time_s")})
@@ -74,10 +79,17 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         if self.of_task == (self.max_s is not None):
-            said = "`of_task` takes the time from the task, and `max_s` gives another: leave one of them out"
-            raise ValueError(said if self.of_task else "it has no limit: give `max_s`, or `of_task: true`")
+            said = (
+                "`of_task` takes the time from the task, and `max_s` gives another: leave one "
+                "of them out"
+            )
+            raise ValueError(
+                said if self.of_task else "it has no limit: give `max_s`, or `of_task: true`"
+            )
         if self.of_task and (self.per != "task" or self.estimate_s):
-            raise ValueError("`of_task` limits the time of a task: write `per: task`, and no `estimate_s`")
+            raise ValueError(
+                "`of_task` limits the time of a task: write `per: task`, and no `estimate_s`"
+            )
         if not self.of_task and self.turns[-1][0] <= 0:
             said = f"`estimate_s: {self.estimate_s:g}` never fits into `max_s: {self._limit_s:g}`"
             raise ValueError(f"{said}: give more time, or a smaller estimate")
@@ -94,7 +106,9 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def scoped(self, said: Said, /) -> TimeLimit:
         """The same limit in that policy."""
-        return self._within(said.found("tasks", "budget", only_given=True)) if self.of_task else self
+        return (
+            self._within(said.found("tasks", "budget", only_given=True)) if self.of_task else self
+        )
 
     def _within(self, given: Callable[[str], Any]) -> TimeLimit:
         made = msgspec.structs.replace(self)
@@ -112,7 +126,8 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         return limited
 
     def of(self, run: RunInfo) -> TimeLimit | None:
-        """The limit of a run: this one, or the one with the time of its task; `None` where that has none."""
+        """The limit of a run: this one, or the one with the time of its task; `None` where that has
+        none."""
         if not self.of_task:
             return self
         given = self._given(run.task) if run.task else None
@@ -120,7 +135,8 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def turns(self) -> tuple[tuple[int, Action], ...]:
-        """From when on what is said, in order, in milliseconds after the beginning; at one time the severest counts."""
+        """From when on what is said, in order, in milliseconds after the beginning; at one time the
+        severest counts."""
         return self._turns(self._estimate_ms)
 
     @cached_property
@@ -139,7 +155,8 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         return scope_key(event.run, self.per, "time")
 
     def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
-        """Rule for the span of store time in which nothing turns; the store says whether it is in that span.
+        """Rule for the span of store time in which nothing turns; the store says whether it is in
+        that span.
 
         An action takes as long as its host or this guard estimates, whichever is longer.
         """
@@ -153,7 +170,9 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         estimate = max(own, self._estimate_ms) if own else self._estimate_ms
         turns = self.turns if estimate == self._estimate_ms else self._turns(estimate)
         if value is None:
-            return Ruling(self._said(0, turns, estimate), {"began": now, "written": now}, now, now + SLACK_MS)
+            return Ruling(
+                self._said(0, turns, estimate), {"began": now, "written": now}, now, now + SLACK_MS
+            )
         began = value["began"]
         put = {"began": began, "written": now} if abs(now - value["written"]) >= KEPT_MS else None
         since, until = 0, FOREVER
@@ -164,7 +183,9 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
             since = began + turn
         return Ruling(self._said(now - began, turns, estimate), put, since, until)
 
-    def _said(self, elapsed_ms: int, turns: tuple[tuple[int, Action], ...], estimate_ms: int) -> Finding | None:
+    def _said(
+        self, elapsed_ms: int, turns: tuple[tuple[int, Action], ...], estimate_ms: int
+    ) -> Finding | None:
         """What is to be said so long after the beginning."""
         reached = [action for turn, action in turns if turn <= elapsed_ms]
         if not reached:
@@ -203,8 +224,12 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         turns = {action: at for at, action in self.turns}
         first = turns.pop(Action.WARN)
         if first <= 1 < min(turns.values()):
-            said = f"`{standing.id}` warns from the first on: `warn_at: {self.warn_at:g}` is reached"
+            said = (
+                f"`{standing.id}` warns from the first on: `warn_at: {self.warn_at:g}` is reached"
+            )
             why = "with `estimate_s` alone" if self.estimate_s else "within a millisecond"
-            advice = "give a larger `warn_at`" + (" or a smaller `estimate_s`" if self.estimate_s else "")
+            advice = "give a larger `warn_at`" + (
+                " or a smaller `estimate_s`" if self.estimate_s else ""
+            )
             said += f" {why}, and warning {standing.last} of a task waits for a person"
             yield Point("always_warns", "certain", said, f"{advice}, or leave it out", ("warn_at",))

@@ -20,7 +20,8 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "tool.not_allowed": Words(
-            "tool `{}` is not among the tools of agent `{}`", "use one of your own tools, or ask for this one"
+            "tool `{}` is not among the tools of agent `{}`",
+            "use one of your own tools, or ask for this one",
         ),
         "tool.undeclared_agent": Words(
             "agent `{}` has no list of tools, and the policy asks for one",
@@ -33,8 +34,8 @@ CODES: Final = declare(
 class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     """Refuses tools outside the agent's list, the task's additional tools and the guard's own.
 
-    A list that is absent is not an empty one: an empty list allows nothing. Where neither the agent nor the guard
-    has a list, `undeclared` says whether the call goes ahead.
+    A list that is absent is not an empty one: an empty list allows nothing. Where neither the agent
+    nor the guard has a list, `undeclared` says whether the call goes ahead.
     """
 
     name: ClassVar[str] = "tool_allowlist"
@@ -73,7 +74,11 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
 
     def rises_with(self, _table: str, key: str, old: Any, /) -> bool:
         """An agent that had no list may have been refused more than its first list refuses."""
-        return key != "allowed_tools" or old is not None or (self.tools is None and self.undeclared == "allow")
+        return (
+            key != "allowed_tools"
+            or old is not None
+            or (self.tools is None and self.undeclared == "allow")
+        )
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

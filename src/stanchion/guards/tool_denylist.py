@@ -17,7 +17,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 
-CODES: Final = declare({"tool.denied": Words("tool `{}` is on the denylist", "do the step with another tool")})
+CODES: Final = declare(
+    {"tool.denied": Words("tool `{}` is on the denylist", "do the step with another tool")}
+)
 
 
 class ToolDenylist(msgspec.Struct, frozen=True, dict=True):

@@ -1,7 +1,8 @@
-"""Acting: an adapter that carries an action out by itself has it judged first, and can still call it off.
+"""Acting: an adapter that carries an action out by itself has it judged first, and can still call
+it off.
 
-Most adapters have no need of this: `Hosted` does it for them. It is for those that know more than guards do, such as a
-transport that finds that a request cannot be sent as it was decided.
+Most adapters have no need of this: `Hosted` does it for them. It is for those that know more than
+guards do, such as a transport that finds that a request cannot be sent as it was decided.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from stanchion.runtime.driving.flow import Flow
 
 
 class Going(msgspec.Struct, frozen=True):
-    """An action that goes ahead: what was decided, the event as it goes ahead, what it has reserved, and the call at
-    work that has paid for it before."""
+    """An action that goes ahead: what was decided, the event as it goes ahead, what it has
+    reserved, and the call at work that has paid for it before."""
 
     decision: Decision
     event: Any
@@ -33,8 +34,9 @@ class Going(msgspec.Struct, frozen=True):
 
 
 def go_ahead(desk: Desk, event: Event, against: tuple[Finding, ...] = ()) -> Flow[Going]:
-    """Judge an action that is about to be carried out; raises `Refused` where it is not. `against` is what the adapter
-    itself has against it. What the call at work has paid for is not paid again."""
+    """Judge an action that is about to be carried out; raises `Refused` where it is not. `against`
+    is what the adapter itself has against it. What the call at work has paid for is not paid
+    again."""
     payer = paid()
     payer = payer if payer is not None and payer.take() else None
     reserved = JUST_ONE if payer is not None else reserving(desk, event, JUST_ONE)
@@ -51,8 +53,8 @@ def go_ahead(desk: Desk, event: Event, against: tuple[Finding, ...] = ()) -> Flo
 
 
 def call_off(desk: Desk, going: Going, against: Finding) -> Flow[NoReturn]:
-    """Refuse an action that was judged and has not begun: what it took is given back, and the refusal is a decision of
-    its own. Raises `Refused`."""
+    """Refuse an action that was judged and has not begun: what it took is given back, and the
+    refusal is a decision of its own. Raises `Refused`."""
     if going.payer is not None:
         going.payer.give_back()
     yield from unbook(desk, going.event, going.reserved)

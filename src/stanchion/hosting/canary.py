@@ -1,9 +1,11 @@
-"""Canaries: an adapter has its framework call a tool that must not run, and it is seen whether the call was refused.
+"""Canaries: an adapter has its framework call a tool that must not run, and it is seen whether the
+call was refused.
 
-A canary takes a shield and a function. It has the framework call that function as the tool `stanchion_canary`, in a run
-of that shield, the way a program would; a client of models asks the model of that name, and calls the function where
-its request would leave. What comes of it does not matter, and it may raise. Its shield is in memory and
-refuses the call, so that nothing of it reaches the program's own state, budgets or trail.
+A canary takes a shield and a function. It has the framework call that function as the tool
+`stanchion_canary`, in a run of that shield, the way a program would; a client of models asks the
+model of that name, and calls the function where its request would leave. What comes of it does not
+matter, and it may raise. Its shield is in memory and refuses the call, so that nothing of it
+reaches the program's own state, budgets or trail.
 """
 
 from __future__ import annotations
@@ -28,7 +30,12 @@ POLICY: Final[dict[str, Any]] = {
     "guards": [
         {"use": "tool_denylist", "tools": [TOOL]},
         {"use": "egress", "allowed_hosts": ["allowed.invalid"]},
-        {"use": "rule", "stages": ["model_call"], "when": f"event.model == '{TOOL}'", "action": "block"},
+        {
+            "use": "rule",
+            "stages": ["model_call"],
+            "when": f"event.model == '{TOOL}'",
+            "action": "block",
+        },
     ],
 }
 
@@ -37,7 +44,8 @@ Canary = Callable[[Shield, Callable[[], str]], object]
 
 
 class Came(NamedTuple):
-    """What came of a canary: whether it was caught, and where not, why that is known; and the framework's version."""
+    """What came of a canary: whether it was caught, and where not, why that is known; and the
+    framework's version."""
 
     caught: bool
     why: str = ""
@@ -45,7 +53,8 @@ class Came(NamedTuple):
 
 
 def drive_canary(canary: Canary, within_s: float = WITHIN_S) -> Came:
-    """Drive a canary in a thread of its own, because frameworks may want an event loop of their own."""
+    """Drive a canary in a thread of its own, because frameworks may want an event loop of their
+    own."""
     journal = MemoryJournal()
     shield = Shield.load(POLICY, store="memory:", journal=journal, notify="none", metrics=False)
     ran: list[str] = []

@@ -10,8 +10,8 @@ import msgspec
 class Changed(msgspec.Struct, frozen=True):
     """What the agent may see of a call: `content` in the place of what the host's `shown` gave.
 
-    `result` is the host's own result, and `None` where the call was not run because it had been done before. `about` is
-    whatever the host handed in with the call.
+    `result` is the host's own result, and `None` where the call was not run because it had been
+    done before. `about` is whatever the host handed in with the call.
     """
 
     content: Any

@@ -1,4 +1,5 @@
-"""Dialogs: a host that asks the person before it hands their answer on. The ticket alone decides whether it counts."""
+"""Dialogs: a host that asks the person before it hands their answer on. The ticket alone decides
+whether it counts."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from stanchion.runtime.run import Run
 
 
 def said(hosted: Work, refusal: Refusal, yes: bool, comment: str) -> bool:
-    """Hand an answer on; gives whether it counts. Through a broker none does: it judges in a process of its own."""
+    """Hand an answer on; gives whether it counts. Through a broker none does: it judges in a
+    process of its own."""
     if refusal.ticket is None or not isinstance(hosted.run, Run):
         return False
     shield: Any = hosted.run.desk.shield
@@ -21,7 +23,9 @@ def said(hosted: Work, refusal: Refusal, yes: bool, comment: str) -> bool:
         if yes:
             shield.approve(refusal.ticket, by=by, comment=comment)
         else:
-            shield.deny(refusal.ticket, by=by, comment=comment if comment else f"no, says {by.name}")
+            shield.deny(
+                refusal.ticket, by=by, comment=comment if comment else f"no, says {by.name}"
+            )
     except TicketError:
         return False
     return True

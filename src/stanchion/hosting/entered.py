@@ -23,7 +23,12 @@ class Entered:
         self.run.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.run.__exit__(kind, error, at)
 
     async def __aenter__(self) -> Self:
@@ -31,6 +36,9 @@ class Entered:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         await self.run.__aexit__(kind, error, at)

@@ -33,7 +33,8 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Stages at which something begins whose outcome is reported later."""
 
 CHARGED: Final = b"charge"
-"""What a charge is, whatever it comes to: a provider's reply is charged once, however often a host reports it."""
+"""What a charge is, whatever it comes to: a provider's reply is charged once, however often a host
+reports it."""
 
 UNJUDGED: Final = "kernel.done_unjudged"
 
@@ -80,7 +81,9 @@ def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) 
         return hosted.host.say(Refusal(refused, stage, made.name, about))
     except Exception as error:  # noqa: BLE001 - whatever fails on our side is a refusal in the host's words
         stage = Stage.TOOL_RESULT if doing.begun else Stage.TOOL_CALL
-        return hosted.host.say(Refusal(_failed(hosted, doing, error, stage), stage, made.name, about))
+        return hosted.host.say(
+            Refusal(_failed(hosted, doing, error, stage), stage, made.name, about)
+        )
 
 
 def _called(hosted: Work, tool: HostedTool, args: dict[str, Any]) -> Flow[Any]:
@@ -93,23 +96,37 @@ def _called(hosted: Work, tool: HostedTool, args: dict[str, Any]) -> Flow[Any]:
 
 
 def handed(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
-    """A call's result, or its items as they come; async code gets them to await, whoever makes them."""
+    """A call's result, or its items as they come; async code gets them to await, whoever makes
+    them."""
     from stanchion.runtime.calling import items
 
     if type(came) is not items.Coming:
         return came
-    made = items.aconsumed(hosted.run.desk, came) if awaited else items.handed(hosted.run.desk, came, False)
+    made = (
+        items.aconsumed(hosted.run.desk, came)
+        if awaited
+        else items.handed(hosted.run.desk, came, False)
+    )
     pass_on: Any = aitems_in_words if hasattr(made, "__anext__") else items_in_words
     return pass_on(hosted.host, made, Stage.TOOL_RESULT, came.tool.name, about)
 
 
-def asked(hosted: Work, ask: Callable[..., Any], messages: Iterable[Any], about: Any, options: Options) -> Flow[Any]:
+def asked(
+    hosted: Work, ask: Callable[..., Any], messages: Iterable[Any], about: Any, options: Options
+) -> Flow[Any]:
     """A request to a model from its judgement to what the host gets for it."""
     from stanchion.runtime.calling.model_call import converse
 
     doing = Undertaking()
     try:
-        flow = converse(hosted.run.desk, doing.of(ask), messages, *options, system=hosted.host.guided, ended="raise")
+        flow = converse(
+            hosted.run.desk,
+            doing.of(ask),
+            messages,
+            *options,
+            system=hosted.host.guided,
+            ended="raise",
+        )
         return (yield from flow)
     except Refused as refused:
         stage = Stage.MODEL_REPLY if refused.happened else Stage.MODEL_CALL
@@ -131,7 +148,9 @@ def replied(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
     return pass_on(hosted.host, made, Stage.MODEL_CHUNK, "", about)
 
 
-def reported(hosted: Work, stage: Stage | str, key: str, about: Any, fields: dict[str, Any]) -> Flow[Told]:
+def reported(
+    hosted: Work, stage: Stage | str, key: str, about: Any, fields: dict[str, Any]
+) -> Flow[Told]:
     """An event that a host has met, judged: whatever goes wrong with that, it does not go ahead."""
     at = stage_named(stage)
     what = what_of(at, fields) if key and at in STARTS else None
@@ -145,13 +164,17 @@ def reported(hosted: Work, stage: Stage | str, key: str, about: Any, fields: dic
     except Refused as refused:
         decision = refused.decision
     except BadEvent as error:
-        if at in OUTCOMES:  # the agent reads that it was done, and no word of what is wrong with the report
+        if (
+            at in OUTCOMES
+        ):  # the agent reads that it was done, and no word of what is wrong with the report
             aside(f"an event of the stage `{at}` could not be judged", error)
         decision = _unjudged(at, str(error))
     except Exception as error:  # noqa: BLE001 - some hosts go ahead where a guard raises
         decision = _broken(at, error)
     if what is not None and not decision.proceeds:
-        hosted.keys.enter(key, what, Told(decision, False))  # before the host's words, which may raise
+        hosted.keys.enter(
+            key, what, Told(decision, False)
+        )  # before the host's words, which may raise
     told = _told(hosted, at, about, fields, decision)
     if what is not None and told.proceeds:
         hosted.keys.enter(key, what, told)
@@ -166,10 +189,14 @@ def _judged(hosted: Work, stage: Stage, key: str, fields: dict[str, Any]) -> Flo
     return judging(hosted.run, stage, given)
 
 
-def _told(hosted: Work, stage: Stage, about: Any, fields: dict[str, Any], decision: Decision) -> Told:
-    """What the host is told. A failure has happened, and so it goes on to the agent, unless the run ends with it or
-    nobody could judge it."""
-    is_failure = stage is Stage.ERROR and decision.action != Action.HALT and decision.code != UNJUDGED
+def _told(
+    hosted: Work, stage: Stage, about: Any, fields: dict[str, Any], decision: Decision
+) -> Told:
+    """What the host is told. A failure has happened, and so it goes on to the agent, unless the run
+    ends with it or nobody could judge it."""
+    is_failure = (
+        stage is Stage.ERROR and decision.action != Action.HALT and decision.code != UNJUDGED
+    )
     if decision.proceeds or is_failure:
         again = is_failure and decision.action == Action.RETRY
         return Told(decision, True, _content(stage, fields, decision), again=again)
@@ -184,7 +211,9 @@ def _content(stage: Stage, fields: dict[str, Any], decision: Decision) -> Any:
         said = fields.get("text", text_of(error) if isinstance(error, BaseException) else "")
         return redacted(decision, str(said))
     if stage in SEVERAL:
-        return decision.patched({name: fields.get(name, otherwise) for name, otherwise in SEVERAL[stage].items()})
+        return decision.patched(
+            {name: fields.get(name, otherwise) for name, otherwise in SEVERAL[stage].items()}
+        )
     return decision.patched(fields.get(CONTENT.get(stage, "")))
 
 
@@ -207,4 +236,10 @@ def _broken(stage: Stage, error: Exception) -> Decision:
 def _unjudged(stage: Stage, why: str) -> Decision:
     """The refusal of something that nobody has judged."""
     code, withheld = (UNJUDGED, stage) if stage in OUTCOMES else ("kernel.bad_event", None)
-    return Decision("", Action.BLOCK, "", (Finding(Action.BLOCK, code, (why,), guard="kernel"),), withheld=withheld)
+    return Decision(
+        "",
+        Action.BLOCK,
+        "",
+        (Finding(Action.BLOCK, code, (why,), guard="kernel"),),
+        withheld=withheld,
+    )

@@ -1,4 +1,5 @@
-"""A tool that a host runs: its arguments are the host's own by name, its function is what carries the call out."""
+"""A tool that a host runs: its arguments are the host's own by name, its function is what carries
+the call out."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class HostedTool(Tool):
     def __init__(self, host: Terms, tool: Tool | str, carry: Carry, doing: Undertaking) -> None:
         known = tool if isinstance(tool, Tool) else None
         if known is None and callable(tool):
-            raise TypeError("the tool is given as a function: give its name, or a `Tool` made from it")
+            raise TypeError(
+                "the tool is given as a function: give its name, or a `Tool` made from it"
+            )
         self.name = tool if known is None else known.name  # type: ignore[assignment] # a name, as is checked below
         self.undo = None if known is None else known.undo
         self.timeout_s = None if known is None else known.timeout_s
@@ -47,7 +50,10 @@ class HostedTool(Tool):
         self.fn = self._acarried if shape_of(carry) is Shape.ASYNC else self._carried
         self._check()
         if not callable(carry):
-            raise TypeError(f"`{self.name}` has nothing to run: give the function that runs it with its arguments")
+            raise TypeError(
+                f"`{self.name}` has nothing to run: give the function that runs it with its "
+                f"arguments"
+            )
 
     def _carried(self, /, **args: Any) -> Any:
         made = self._carry(args)
@@ -89,7 +95,8 @@ class HostedTool(Tool):
 
 
 def by_name(args: Any) -> dict[str, Any]:
-    """A call's arguments as they are handed to a function; raises `BadEvent` for what has no names."""
+    """A call's arguments as they are handed to a function; raises `BadEvent` for what has no
+    names."""
     if not isinstance(args, Mapping) or not all(type(name) is str for name in args):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
     return dict(args)

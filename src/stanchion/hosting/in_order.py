@@ -1,4 +1,5 @@
-"""The order of a stream: text that is held back lets what comes after it overtake its own events."""
+"""The order of a stream: text that is held back lets what comes after it overtake its own
+events."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from typing import Any
 
 
 class InOrder:
-    """Gives the pieces of a stream in the order in which their events came, by the numbers of those events from 0.
+    """Gives the pieces of a stream in the order in which their events came, by the numbers of those
+    events from 0.
 
-    Each event has at least one piece. A further one of an event whose turn has been goes on at once.
+    Each event has at least one piece. A further one of an event whose turn has been goes on at
+    once.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,5 @@
-"""Items that come one by one: a refusal among them is said in the host's words, as the last of them."""
+"""Items that come one by one: a refusal among them is said in the host's words, as the last of
+them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import Refused
 
 
-def items_in_words(host: Terms, items: Iterator[Any], stage: Stage, tool: str, about: Any) -> Iterator[Any]:
+def items_in_words(
+    host: Terms, items: Iterator[Any], stage: Stage, tool: str, about: Any
+) -> Iterator[Any]:
     """The items, and what the host says where they end early."""
     try:
         yield from items

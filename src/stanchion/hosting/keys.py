@@ -1,6 +1,7 @@
 """Keys: what a host calls its own calls, and what was decided about each of them.
 
-A framework may ask several times about one call, and asks again when it goes on after a pause. Each call is judged
+A framework may ask several times about one call, and asks again when it goes on after a pause. Each
+call is judged
 once: with the same arguments it gets the same answer until its outcome is reported.
 """
 
@@ -38,7 +39,8 @@ class Keys:
         self._lock = Lock()
 
     def told(self, key: str, what: bytes | None) -> Told | None:
-        """What was said about this very call; `None` where it has to be judged: it is new, or waited for a person."""
+        """What was said about this very call; `None` where it has to be judged: it is new, or
+        waited for a person."""
         known = self._known.get(key) if what is not None else None
         if known is None or known.what != what or known.told.decision.action == Action.ESCALATE:
             return None
@@ -59,11 +61,14 @@ class Keys:
 
 
 def what_of(stage: Stage, fields: dict[str, Any]) -> bytes | None:
-    """What a call is: equal for equal calls alone. `None` where its content does not tell it from others."""
+    """What a call is: equal for equal calls alone. `None` where its content does not tell it from
+    others."""
     try:
         seen = read(fields)
     except Unreadable:
         return None
     if seen.seen is Seen.NOTHING:
         return None
-    return blake2b(repr((stage.value, seen.content)).encode("utf-8", "backslashreplace"), digest_size=32).digest()
+    return blake2b(
+        repr((stage.value, seen.content)).encode("utf-8", "backslashreplace"), digest_size=32
+    ).digest()

@@ -1,6 +1,8 @@
-"""Prompts in the messages of a request, for hosts that show nothing but requests: those that are new are judged once.
+"""Prompts in the messages of a request, for hosts that show nothing but requests: those that are
+new are judged once.
 
-Messages are mappings with a `role` and a `content`, which is a text or a list of parts, some with a `text`.
+Messages are mappings with a `role` and a `content`, which is a text or a list of parts, some with a
+`text`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ class Prompts:
         self._decided: dict[str, str] = {}
 
     async def judged(self, hosted: Hosted, messages: Sequence[Any]) -> list[Any]:
-        """The messages with prompts as they were decided; one that is refused is said in the host's words."""
+        """The messages with prompts as they were decided; one that is refused is said in the host's
+        words."""
         for text in _new(messages):
             if text not in self._decided:
                 self._decided[text] = (await hosted.areport("prompt", text=text)).content
@@ -39,7 +42,11 @@ def _texts(content: Any) -> list[str]:
     if isinstance(content, str):
         return [content]
     parts = content if isinstance(content, list) else []
-    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return [
+        part["text"]
+        for part in parts
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    ]
 
 
 def _with(message: Any, decided: dict[str, str]) -> Any:

@@ -13,10 +13,11 @@ from stanchion.runtime.errors import Refused
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """Something does not go ahead, or what came of it is withheld. Its text is what the agent should read.
+    """Something does not go ahead, or what came of it is withheld. Its text is what the agent
+    should read.
 
-    `error` is the exception for hosts that raise one. `about` is whatever the host handed in with the event: its own
-    request, message or call, to make the answer from.
+    `error` is the exception for hosts that raise one. `about` is whatever the host handed in with
+    the event: its own request, message or call, to make the answer from.
     """
 
     error: Refused
@@ -34,7 +35,8 @@ class Refusal(msgspec.Struct, frozen=True):
 
     @property
     def happened(self) -> bool:
-        """Whether the action was done, and only what came of it is withheld: it must not be repeated."""
+        """Whether the action was done, and only what came of it is withheld: it must not be
+        repeated."""
         return self.error.happened
 
     @property

@@ -1,4 +1,5 @@
-"""Events of a streamed response in the form that OpenAI gives them: first in pieces, then each part of it as a whole.
+"""Events of a streamed response in the form that OpenAI gives them: first in pieces, then each part
+of it as a whole.
 
 Guards judge the pieces. Whatever repeats them as a whole goes on with what was let through of them.
 """
@@ -23,7 +24,8 @@ APART: Final = 1_000_000
 
 
 class ResponseEvents:
-    """A streamed reply: its events as guards read them, and as they go on with what was let through."""
+    """A streamed reply: its events as guards read them, and as they go on with what was let
+    through."""
 
     def __init__(self) -> None:
         self._events: list[Any] = []
@@ -31,7 +33,8 @@ class ResponseEvents:
         self._passed: dict[str, str] = {}
 
     async def pieces_of(self, events: AsyncIterator[Any]) -> AsyncIterator[dict[str, Any]]:
-        """Each piece of text with its place, and every other event without words, after those it has for itself."""
+        """Each piece of text with its place, and every other event without words, after those it
+        has for itself."""
         async for event in events:
             self._events.append(event)
             number = len(self._events) - 1
@@ -41,7 +44,9 @@ class ResponseEvents:
             whole = event.model_dump()
             for text in dict.fromkeys(_texts(whole)):
                 if text not in self._said.values():
-                    yield self._piece({"type": ALONE, "summary_index": APART + len(self._said)}, -1, text)
+                    yield self._piece(
+                        {"type": ALONE, "summary_index": APART + len(self._said)}, -1, text
+                    )
             yield {"event": number, **_called(whole), **_used(whole)}
 
     def _piece(self, place: dict[str, Any], number: int, text: str) -> dict[str, Any]:
@@ -58,7 +63,9 @@ class ResponseEvents:
                 yield event.model_copy(update={"delta": piece["delta"]})
             return
         hidden = {
-            said: self._passed.get(name, "") for name, said in self._said.items() if self._passed.get(name) != said
+            said: self._passed.get(name, "")
+            for name, said in self._said.items()
+            if self._passed.get(name) != said
         }
         yield type(event).model_validate(_with(event.model_dump(), hidden)) if hidden else event
 
@@ -66,7 +73,10 @@ class ResponseEvents:
 def _place(event: Any) -> dict[str, Any]:
     """What kind of words an event brings, and of which part of the response."""
     found = {name: getattr(event, name, None) for name in PLACES}
-    return {"type": event.type, **{name: number for name, number in found.items() if isinstance(number, int)}}
+    return {
+        "type": event.type,
+        **{name: number for name, number in found.items() if isinstance(number, int)},
+    }
 
 
 def _texts(whole: Any) -> Iterator[str]:
@@ -82,7 +92,9 @@ def _with(whole: Any, hidden: dict[str, str]) -> Any:
     """An event with its words as they were let through."""
     if isinstance(whole, dict):
         return {
-            name: hidden.get(item, item) if isinstance(item, str) and name in SPOKEN else _with(item, hidden)
+            name: hidden.get(item, item)
+            if isinstance(item, str) and name in SPOKEN
+            else _with(item, hidden)
             for name, item in whole.items()
         }
     return [_with(item, hidden) for item in whole] if isinstance(whole, list) else whole
@@ -91,7 +103,11 @@ def _with(whole: Any, hidden: dict[str, str]) -> Any:
 def _called(whole: dict[str, Any]) -> dict[str, Any]:
     """That a tool is called, where it is."""
     item = whole.get("item")
-    return {"type": "function_call"} if isinstance(item, dict) and item.get("type") == "function_call" else {}
+    return (
+        {"type": "function_call"}
+        if isinstance(item, dict) and item.get("type") == "function_call"
+        else {}
+    )
 
 
 def _used(whole: dict[str, Any]) -> dict[str, Any]:

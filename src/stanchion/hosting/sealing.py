@@ -1,8 +1,9 @@
 """Seals: a call runs as it was judged, or not at all.
 
-In most frameworks others come between a decision and the tool: a hook, a plugin or a middleware that changes the call.
-An adapter seals the call with what was decided, and breaks the seal at the innermost place that it reaches, the tool's
-own function: another call than the judged one raises `Ungoverned` there, and nothing has run.
+In most frameworks others come between a decision and the tool: a hook, a plugin or a middleware
+that changes the call. An adapter seals the call with what was decided, and breaks the seal at the
+innermost place that it reaches, the tool's own function: another call than the judged one raises
+`Ungoverned` there, and nothing has run.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from stanchion.runtime.values.content import read
 
 
 class Seal(msgspec.Struct, frozen=True):
-    """A call as it was judged: its tool, what its arguments say, and its id where the host has one."""
+    """A call as it was judged: its tool, what its arguments say, and its id where the host has
+    one."""
 
     tool: str
     content: Any
     call: str | None = None
 
-    def check(self, tool: str, args: Mapping[str, Any], advice: str, call: str | None = None) -> None:
-        """Raise `Ungoverned` where this is another call; `advice` says how to have it judged as it would run."""
+    def check(
+        self, tool: str, args: Mapping[str, Any], advice: str, call: str | None = None
+    ) -> None:
+        """Raise `Ungoverned` where this is another call; `advice` says how to have it judged as it
+        would run."""
         if self != Seal(tool, read(dict(args)).content, call):
             raise Ungoverned(f"the call of `{self.tool}` was changed after it was judged: {advice}")
 
@@ -65,7 +70,9 @@ def unbroken(tool: str, args: Mapping[str, Any], advice: str, call: str | None =
 
 
 @contextmanager
-def opened(tool: str, args: Mapping[str, Any], advice: str, call: str | None = None) -> Iterator[None]:
+def opened(
+    tool: str, args: Mapping[str, Any], advice: str, call: str | None = None
+) -> Iterator[None]:
     """Round a tool's own function: let it run, if this is the call that goes ahead here."""
     unbroken(tool, args, advice, call)
     before = SEALED.set(WITHIN)
@@ -80,7 +87,8 @@ MOST_KINDS: Final = 1_000
 
 
 def put_round(tool: Any, method: str, around: Callable[..., Awaitable[Any]]) -> None:
-    """Have an async method of this tool, and of copies of it, go through `around(run, tool, ...)`; once is enough."""
+    """Have an async method of this tool, and of copies of it, go through `around(run, tool, ...)`;
+    once is enough."""
     kind: Any = type(tool)
     if not hasattr(kind, "stanchion_around"):
         tool.__class__ = _kind(kind, method, around)
@@ -93,5 +101,10 @@ def _kind(kind: Any, method: str, around: Callable[..., Awaitable[Any]]) -> Any:
     async def run(self: Any, *args: Any, **named: Any) -> Any:
         return await around(partial(inner, self), self, *args, **named)
 
-    own = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "stanchion_around": around, method: run}
+    own = {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "stanchion_around": around,
+        method: run,
+    }
     return type(kind.__name__, (kind,), own)

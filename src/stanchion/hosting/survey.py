@@ -19,8 +19,8 @@ CALLERS: Final = ("function", "custom", "bash_", "text_editor_", "computer_", "m
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A tool, a client or an agent that is registered in a framework: its name there, whether its calls are judged, and
-    where it was found."""
+    """A tool, a client or an agent that is registered in a framework: its name there, whether its
+    calls are judged, and where it was found."""
 
     kind: Literal["tool", "client", "agent"]
     name: str
@@ -31,26 +31,39 @@ class Part(msgspec.Struct, frozen=True):
 def survey(run: Any, parts: Iterable[Part]) -> tuple[Part, ...]:
     """Say what a run's framework has at hand; gives the parts that nothing guards.
 
-    Where the shield watches, those are written down and named by `stanchion coverage`; where it is to refuse,
-    `Ungoverned` is raised, so that the agent does not start with them.
+    Where the shield watches, those are written down and named by `stanchion coverage`; where it is
+    to refuse, `Ungoverned` is raised, so that the agent does not start with them.
     """
     open_ones = tuple([part for part in parts if not part.guarded])
-    sightings = getattr(getattr(run, "desk", None), "sightings", None)  # a broker's run has its desk elsewhere
+    sightings = getattr(
+        getattr(run, "desk", None), "sightings", None
+    )  # a broker's run has its desk elsewhere
     if sightings is None or not open_ones:
         return open_ones
     for part in open_ones:
         sightings.found(part.kind, visible(part.name[:LONGEST]), visible(part.where[:LONGEST]))
     if sightings.mode == "refuse":
-        named = ", ".join([f"the {part.kind} `{visible(part.name[:LONGEST])}`" for part in open_ones])
-        raise Ungoverned(f"nothing guards {named}: put it under the adapter, or take it away from the agent")
+        named = ", ".join(
+            [f"the {part.kind} `{visible(part.name[:LONGEST])}`" for part in open_ones]
+        )
+        raise Ungoverned(
+            f"nothing guards {named}: put it under the adapter, or take it away from the agent"
+        )
     return open_ones
 
 
 def by_provider(tools: Iterable[Any], where: str = "") -> list[Part]:
-    """Of what a framework sends as an agent's tools those that the provider runs, who asks nobody here: definitions in
-    a vendor's own words, which have no arguments for the caller to take."""
-    given = [one for one in tools if isinstance(one, Mapping) and not any(name in one for name in ASKED_FOR)]
-    named = [
-        (str(one.get("type", "")), str(one.get("name", one.get("type", ", ".join(map(str, one)))))) for one in given
+    """Of what a framework sends as an agent's tools those that the provider runs, who asks nobody
+    here: definitions in a vendor's own words, which have no arguments for the caller to take."""
+    given = [
+        one
+        for one in tools
+        if isinstance(one, Mapping) and not any(name in one for name in ASKED_FOR)
     ]
-    return [Part("tool", name, False, where) for kind, name in named if not kind.startswith(CALLERS)]
+    named = [
+        (str(one.get("type", "")), str(one.get("name", one.get("type", ", ".join(map(str, one))))))
+        for one in given
+    ]
+    return [
+        Part("tool", name, False, where) for kind, name in named if not kind.startswith(CALLERS)
+    ]

@@ -17,11 +17,13 @@ EVERYTHING: Final = EVERY_ACTION
 """What a host can that carries out whatever is decided."""
 
 Pause = Literal["none", "resume"]
-"""What a host does with a call that waits for a person: refuse it, so that the agent makes it again later, or stand
-still, so that it goes on with this very call later, in another process if need be."""
+"""What a host does with a call that waits for a person: refuse it, so that the agent makes it again
+later, or stand still, so that it goes on with this very call later, in another process if need
+be."""
 
 Stream = Literal["none", "buffer", "chunk"]
-"""What a host streams of a model's reply: nothing, the whole when it is judged, or each piece when it is judged."""
+"""What a host streams of a model's reply: nothing, the whole when it is judged, or each piece when
+it is judged."""
 
 Words = Callable[[Refusal], Any]
 """Makes of a refusal what a host understands: returns it, or raises it."""
@@ -77,14 +79,20 @@ class Terms(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"a host has the name `{self.name}`: give it the name that people know it by")
+            raise ValueError(
+                f"a host has the name `{self.name}`: give it the name that people know it by"
+            )
         if self.shown is not itself and self.changed is in_its_place:
             raise ValueError(
-                f"`{self.name}` shows only part of its results to guards: say with `changed` how a change is put back"
+                f"`{self.name}` shows only part of its results to guards: say with `changed` how a "
+                f"change is put back"
             )
         for word, known in ((self.pause, get_args(Pause)), (self.stream, get_args(Stream))):
             if word not in known:
-                raise ValueError(f"`{self.name}` says `{word}`: say one of {', '.join([f'`{one}`' for one in known])}")
+                raise ValueError(
+                    f"`{self.name}` says `{word}`: say one of "
+                    f"{', '.join([f'`{one}`' for one in known])}"
+                )
         msgspec.structs.force_setattr(self, "can", able(self.can))
 
     def say(self, refusal: Refusal) -> Any:
@@ -100,6 +108,7 @@ class Terms(msgspec.Struct, frozen=True):
         beyond = [NAMES[action].lower() for action in can if action not in self.can]
         if beyond:
             raise ValueError(
-                f"the run may be told to {beyond[0]}, and `{self.name}` cannot: start it with `host.run(shield, ...)`, "
+                f"the run may be told to {beyond[0]}, and `{self.name}` cannot: start it with "
+                f"`host.run(shield, ...)`, "
                 "or give `can=host.can` to `shield.run`"
             )

@@ -1,7 +1,8 @@
 """An undertaking: what a host does under a decision, and whose failure it is where something fails.
 
-What a tool or a model raises is the host's own, and goes on to it. Everything else that fails is ours: nobody has
-judged the action then, or what came of it, and the host gets a refusal in its own words.
+What a tool or a model raises is the host's own, and goes on to it. Everything else that fails is
+ours: nobody has judged the action then, or what came of it, and the host gets a refusal in its own
+words.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Undertaking:
         return adone if shape_of(fn) is Shape.ASYNC else done
 
     def is_ours(self, error: Exception) -> bool:
-        """Whether an error is ours and not meant to be raised. A generator cannot let a `StopIteration` out: a host
-        whose tool raises one gets another error in its place."""
+        """Whether an error is ours and not meant to be raised. A generator cannot let a
+        `StopIteration` out: a host whose tool raises one gets another error in its place."""
         if isinstance(error, StanchionError) or error is self._raised:
             return False
         return not isinstance(self._raised, StopIteration | StopAsyncIteration)

@@ -1,4 +1,5 @@
-"""Words of a refusal that still say whether a person was asked, for hosts that are told of it by a report."""
+"""Words of a refusal that still say whether a person was asked, for hosts that are told of it by a
+report."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from stanchion.hosting.refusal import Refusal
 
 
 class Waiting(str):
-    """The words of a refusal that ends when a person answers its ticket: a host that can pause does so here."""
+    """The words of a refusal that ends when a person answers its ticket: a host that can pause does
+    so here."""
 
     __slots__ = ()
 

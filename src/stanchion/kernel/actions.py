@@ -35,8 +35,8 @@ PROCEEDS: Final = Action.DEGRADE
 """The most severe action under which the event still goes ahead."""
 
 UNCHANGED: Final = Action.REDACT
-"""The most severe action under which a first attempt is written down: a lesser request is judged once more, and only
-the attempt that starts takes anything."""
+"""The most severe action under which a first attempt is written down: a lesser request is judged
+once more, and only the attempt that starts takes anything."""
 
 STOPS: Final = Action.BLOCK
 """The mildest action that skips the rest of a chain."""

@@ -27,8 +27,11 @@ TIGHTER: Final = 0.8
 USED_UP: Final = "kernel.exhausted"
 """The code of the refusal where nothing is left of a budget."""
 
-STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF, Stage.CHARGE})
-"""Stages at which something begins; where the budget is used up nothing does, and what runs may still end."""
+STARTS: Final = frozenset(
+    {Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF, Stage.CHARGE}
+)
+"""Stages at which something begins; where the budget is used up nothing does, and what runs may
+still end."""
 
 
 SUPERVISOR: Final = "supervisor"
@@ -40,8 +43,8 @@ BYPASSERS: Final[dict[str, frozenset[str] | None]] = {
     LOCKDOWN: frozenset({OPERATOR}),
     EXHAUSTED: frozenset(),
 }
-"""Whose yes lets something past a guard, by mode; `None`: whose the guard itself asks for. Where nothing is left it is
-nobody's, and only an emergency override is there."""
+"""Whose yes lets something past a guard, by mode; `None`: whose the guard itself asks for. Where
+nothing is left it is nobody's, and only an emergency override is there."""
 
 
 class Share(NamedTuple):
@@ -52,7 +55,8 @@ class Share(NamedTuple):
 
 
 class Autonomy(NamedTuple):
-    """The mode that follows from what is known of the budgets, and what a batch has to expect for it to hold."""
+    """The mode that follows from what is known of the budgets, and what a batch has to expect for
+    it to hold."""
 
     mode: str
     expects: tuple[Expect, ...]
@@ -60,7 +64,8 @@ class Autonomy(NamedTuple):
 
 
 def bounds(limit: int) -> tuple[int, int, int]:
-    """From which total on a budget is strict (half is left), in lockdown (less than a fifth is), and used up."""
+    """From which total on a budget is strict (half is left), in lockdown (less than a fifth is),
+    and used up."""
     strict = -(-limit // 2)
     lockdown = limit * 4 // 5 + 1
     return strict, min(max(strict, lockdown), limit), limit
@@ -72,8 +77,8 @@ def level(total: int, limit: int) -> int:
 
 
 def autonomy(shares: tuple[Share, ...], records: Records) -> Autonomy:
-    """The mode of a run: that of the budget of which least is left. It holds as long as none is used up further, and
-    the one that decides is not given back."""
+    """The mode of a run: that of the budget of which least is left. It holds as long as none is
+    used up further, and the one that decides is not given back."""
     known = [(share, records.get(share.key, ABSENT)[0]) for share in shares]
     levels = [level(total, share.limit) for share, total in known]
     worst = max(levels)
@@ -82,7 +87,9 @@ def autonomy(shares: tuple[Share, ...], records: Records) -> Autonomy:
     for at, (share, _) in enumerate(known):
         ends = (0, *bounds(share.limit), FOREVER)
         expects.append((share.key, ends[worst] if at == decides else 0, ends[worst + 1]))
-    return Autonomy(MODES[worst], tuple(expects), tuple([(share.key, total, None) for share, total in known]))
+    return Autonomy(
+        MODES[worst], tuple(expects), tuple([(share.key, total, None) for share, total in known])
+    )
 
 
 def exhausted(event: Event) -> Finding | None:
@@ -95,18 +102,22 @@ def exhausted(event: Event) -> Finding | None:
 def may_bypass(mode: str, role: str) -> bool:
     """Whether the yes of somebody with that role can let something past a guard in that mode.
 
-    It only narrows: which role a guard asks for, and whether it can be bypassed at all, its own entry says. In a mode
-    that is none of autonomy (safe mode, halted) nobody may.
+    It only narrows: which role a guard asks for, and whether it can be bypassed at all, its own
+    entry says. In a mode that is none of autonomy (safe mode, halted) nobody may.
     """
     roles = BYPASSERS.get(mode, frozenset())
     return roles is None or role in roles
 
 
 def refusing(finding: Finding, cells: tuple[Action, ...]) -> Finding:
-    """A warning that refuses, in words that say so. Nothing but lockdown makes a warning severer than a redaction;
-    otherwise it refuses because its host can do nothing milder."""
+    """A warning that refuses, in words that say so. Nothing but lockdown makes a warning severer
+    than a redaction; otherwise it refuses because its host can do nothing milder."""
     if cells[Action.WARN] <= cells[Action.REDACT]:
         return msgspec.structs.replace(finding, text=f"{finding.message}; warnings refuse here")
     text = f"{finding.message}; in lockdown, with so little left of a budget, warnings refuse"
-    guidance = finding.guidance if finding.guidance else "do what nothing warns about, or ask for a larger budget"
+    guidance = (
+        finding.guidance
+        if finding.guidance
+        else "do what nothing warns about, or ask for a larger budget"
+    )
     return msgspec.structs.replace(finding, text=text, guidance=guidance)

@@ -1,4 +1,5 @@
-"""What carrying a batch out means: one pure function, which the embedded stores run under their lock."""
+"""What carrying a batch out means: one pure function, which the embedded stores run under their
+lock."""
 
 from __future__ import annotations
 
@@ -26,7 +27,18 @@ from stanchion.kernel.cells import (
 )
 from stanchion.kernel.holds import Taken, done, expire, hold, seen, settle
 from stanchion.kernel.registers import pushed
-from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE, SKIPPED, Batch, Fresh, Line, Reply, When
+from stanchion.kernel.state import (
+    BUCKETS,
+    CLOCK,
+    FOREVER,
+    IDLE,
+    SKIPPED,
+    Batch,
+    Fresh,
+    Line,
+    Reply,
+    When,
+)
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import Amounts
 
@@ -35,7 +47,8 @@ STOPS: Final = int(actions.STOPS)
 
 
 def carry_out(state: State, batch: Batch, now: int) -> Reply:
-    """Carry a batch out at store time `now`: identity, expectations, settles, lines, puts, in this order."""
+    """Carry a batch out at store time `now`: identity, expectations, settles, lines, puts, in this
+    order."""
     batch_id = batch.id
     if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
         known = seen(state, batch_id)
@@ -66,7 +79,8 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
 
 
 def take_back(state: State) -> None:
-    """Take back what a batch wrote that was not carried out to its end; without `undo` there is nothing to do it by."""
+    """Take back what a batch wrote that was not carried out to its end; without `undo` there is
+    nothing to do it by."""
     if state.undo is not None:
         state.undo.take_back()
         state.bound.clear()  # what was bound may have been noted as done
@@ -112,7 +126,9 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
             if idle > cell[KEEP]:
                 longer.append((line.key, cell, idle))
     kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
-    held = [(line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept]
+    held = [
+        (line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept
+    ]
     bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer, registers)
     if len(state.bound) >= 4_096:
         state.bound.clear()
@@ -120,7 +136,9 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
     return bound
 
 
-def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int] | None:
+def _clear(
+    state: State, batch: Batch, now: int, settled: tuple[str, ...]
+) -> tuple[Reply, Taken, int] | None:
     """The common case, all goes ahead and no line has anything to say: look and write in one pass.
 
     `None` where some line does have something to say; what was written until then is taken back.
@@ -174,7 +192,8 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
 
 
 def _touched(state: State, lines: tuple[Line, ...]) -> None:
-    """Note the counters that were written, though what was written is taken back: they may have turned."""
+    """Note the counters that were written, though what was written is taken back: they may have
+    turned."""
     if state.dirty is not None:
         state.dirty.keys.update([line.key for line in lines if line.when != When.LOOK])
 
@@ -188,7 +207,9 @@ def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
                 cell[3] -= amounts[unit]
 
 
-def _push(registers: list[tuple[Cell, Line]], amounts: Amounts, now: int, remember: Remember | None) -> None:
+def _push(
+    registers: list[tuple[Cell, Line]], amounts: Amounts, now: int, remember: Remember | None
+) -> None:
     for cell, line in registers:
         if amounts[line.unit]:
             if remember is not None:
@@ -196,7 +217,9 @@ def _push(registers: list[tuple[Cell, Line]], amounts: Amounts, now: int, rememb
             cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
 
 
-def _held(held: list[tuple[str, int, bool, int, int]], amounts: Amounts, now: int) -> tuple[Taken, int]:
+def _held(
+    held: list[tuple[str, int, bool, int, int]], amounts: Amounts, now: int
+) -> tuple[Taken, int]:
     """What a batch takes that somebody has to settle, and for how long at most."""
     taken: Taken = []
     longest = 0
@@ -213,7 +236,9 @@ def _keep(state: State, longer: list[tuple[str, Cell, int]], now: int) -> None:
     longer.clear()
 
 
-def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int]:
+def _judge(
+    state: State, batch: Batch, now: int, settled: tuple[str, ...]
+) -> tuple[Reply, Taken, int]:
     """The general case: outcomes in chain order, then what may be written by them."""
     said = _outcomes(state, batch, now)
     taken, longest = _write(state, batch, said, now)
@@ -226,8 +251,8 @@ def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
 
 
 class Said(NamedTuple):
-    """What lines say: whether all goes ahead, the line that stops the rest, which guards in shadow mode refuse, and for
-    each line the value before and its outcome."""
+    """What lines say: whether all goes ahead, the line that stops the rest, which guards in shadow
+    mode refuse, and for each line the value before and its outcome."""
 
     go: bool
     stop: int
@@ -237,7 +262,8 @@ class Said(NamedTuple):
 
 
 def _outcomes(state: State, batch: Batch, now: int) -> Said:
-    """Look at every line, and write nothing. What is behind a stop is skipped; a guard in shadow mode stops itself."""
+    """Look at every line, and write nothing. What is behind a stop is skipped; a guard in shadow
+    mode stops itself."""
     go, stop = batch.go, -1
     values: list[int] = []
     said: list[int] = []
@@ -273,7 +299,8 @@ def _outcome(state: State, line: Line, amounts: Amounts, now: int) -> tuple[int,
 
 
 def _write(state: State, batch: Batch, said: Said, now: int) -> tuple[Taken, int]:
-    """Write the lines that are written by what was said; gives what has to be settled, and for how long at most."""
+    """Write the lines that are written by what was said; gives what has to be settled, and for how
+    long at most."""
     amounts, go, refused = batch.amounts, said.go, said.refused
     taken: Taken = []
     longest = 0

@@ -1,4 +1,5 @@
-"""A case: what is known of a moment while it is judged, from the first look at the gates to the store's reply."""
+"""A case: what is known of a moment while it is judged, from the first look at the gates to the
+store's reply."""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ from stanchion.kernel.state import FOREVER, Expect, Line, Put, Reply
 
 
 class Case:
-    """One moment before the engine. Each phase of the engine reads what the phases before it have entered, and enters
-    its own."""
+    """One moment before the engine. Each phase of the engine reads what the phases before it have
+    entered, and enters its own."""
 
     __slots__ = (
-        "answers", "asked", "asks", "before", "before_cut", "ceiling", "cut", "expects", "first", "fixed", "found",
-        "go", "judged_by", "lines", "mode", "moment", "now", "plan", "plans", "puts", "readings", "since", "slices",
-        "stale", "standing", "took", "until", "used", "wanted", "watch",
+        "answers", "asked", "asks", "before", "before_cut", "ceiling", "cut", "expects", "first",
+        "fixed", "found", "go", "judged_by", "lines", "mode", "moment", "now", "plan", "plans",
+        "puts", "readings", "since", "slices", "stale", "standing", "took", "until", "used",
+        "wanted", "watch",
     )  # fmt: skip
 
     before: Found
@@ -38,7 +40,8 @@ class Case:
     """How many of the expectations are there in any case: those of gates and budgets."""
     found: Found
     cut: int
-    """What was found so far, and the last place of the chain that counts; -1 where all of it is skipped."""
+    """What was found so far, and the last place of the chain that counts; -1 where all of it is
+    skipped."""
     since: int
     until: int
     """The span of store time for which what was found is true."""
@@ -59,14 +62,16 @@ class Case:
         """The chain whose pure guards were judged last."""
         self.answers: dict[str, Answer] = {}
         self.ceiling = PROCEEDS if moment.attempt > 1 else UNCHANGED
-        """The most severe action with which it still goes ahead as it is; a lesser request may be changed."""
+        """The most severe action with which it still goes ahead as it is; a lesser request may be
+        changed."""
         self.asked: tuple[tuple[str, Answer], ...] = ()
         """The answers that this try rests on."""
         self.since, self.until = 0, FOREVER
         self.go = True
         """Whether it goes ahead by all that is known before the batch."""
         self.standing = False
-        """Whether something stands that has a say: a gate that is not clear, or a budget that is used up."""
+        """Whether something stands that has a say: a gate that is not clear, or a budget that is
+        used up."""
         self.asks: Finding | None = None
         """What a gate wants a person to answer before the chain is judged."""
         self.wanted: Wanted = []
@@ -75,7 +80,8 @@ class Case:
 
     @property
     def was_answered(self) -> bool:
-        """Whether there is an answer to judge by: those to questions beside the event are for the next one."""
+        """Whether there is an answer to judge by: those to questions beside the event are for the
+        next one."""
         for answer in self.answers.values():  # noqa: SIM110 - no generator: this is on the way of every call that asks
             if answer is not UNHEARD:
                 return True
@@ -107,6 +113,6 @@ class Case:
     ) -> Inputs:
         """What a decision of this try is made from."""
         return Inputs(
-            tuple(self.used), self.asked, reply, lost, self.mode, self.now, self.stale, self.plans.limited, taken,
-            confirmed, (), crowd,
+            tuple(self.used), self.asked, reply, lost, self.mode, self.now, self.stale,
+            self.plans.limited, taken, confirmed, (), crowd,
         )  # fmt: skip

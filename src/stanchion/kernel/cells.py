@@ -1,4 +1,5 @@
-"""Cells: what an in-process store holds under a key, a counter with its window or a record with its version."""
+"""Cells: what an in-process store holds under a key, a counter with its window or a record with its
+version."""
 
 from __future__ import annotations
 
@@ -10,23 +11,24 @@ from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Line, 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.undo import Undo
 
-# A cell is [number, value or ring, bucket the live sum is for, live sum, last touched, how long it is kept untouched,
-# width of its window's buckets]. A record's bucket is None. How long it is kept is negative until it is written to.
-# It is a list, because a store touches several of them in every decision and attributes would double the cost.
+# A cell is [number, value or ring, bucket the live sum is for, live sum, last touched, how long it
+# is kept untouched, width of its window's buckets]. A record's bucket is None. How long it is kept
+# is negative until it is written to. It is a list, because a store touches several of them in every
+# decision and attributes would double the cost.
 NUMBER, BODY, BUCKET, LIVE, TOUCHED, KEEP, WIDTH = range(7)
 Cell = list[Any]
 
 Step = tuple[Cell, int, int, int, bool]
-"""A line bound to its cell, for the common case that nothing is found: cell, unit, lowest limit, bucket width,
-whether it takes."""
+"""A line bound to its cell, for the common case that nothing is found: cell, unit, lowest limit,
+bucket width, whether it takes."""
 
 
 class Bound(NamedTuple):
     """A batch's lines bound to their cells, good until a cell is forgotten.
 
-    There are no steps where two lines share a counter: each must see it as it was before the batch. `keys` are those
-    it takes from, each with its unit; `longer` are cells that it will keep longer than they are kept so far;
-    `registers` are the lines that push.
+    There are no steps where two lines share a counter: each must see it as it was before the batch.
+    `keys` are those it takes from, each with its unit; `longer` are cells that it will keep longer
+    than they are kept so far; `registers` are the lines that push.
     """
 
     lines: tuple[Line, ...]
@@ -49,9 +51,22 @@ class Dirty:
 
 
 class State:
-    """Everything a store holds. `dirty`, where there is one, gathers what changes; `undo`, how to take it back."""
+    """Everything a store holds. `dirty`, where there is one, gathers what changes; `undo`, how to
+    take it back."""
 
-    __slots__ = ("bound", "cells", "dirty", "due", "epoch", "forget", "holds", "lapsed", "older", "recent", "undo")
+    __slots__ = (
+        "bound",
+        "cells",
+        "dirty",
+        "due",
+        "epoch",
+        "forget",
+        "holds",
+        "lapsed",
+        "older",
+        "recent",
+        "undo",
+    )
 
     def __init__(self) -> None:
         self.cells: dict[str, Cell] = {CLOCK: [0, {}, 0, 0, 0, FOREVER, 0]}
@@ -88,8 +103,8 @@ def live(cell: Cell, width: int, now: int) -> int:
 
 
 def turn(cell: Cell, bucket: int) -> None:
-    """Begin a bucket: drop those the window has left behind. The bucket is written last: whoever is cut off before
-    leaves a cell that is turned again."""
+    """Begin a bucket: drop those the window has left behind. The bucket is written last: whoever is
+    cut off before leaves a cell that is turned again."""
     ring = {b: n for b, n in cell[BODY].items() if b > bucket - BUCKETS}
     cell[BODY], cell[LIVE], cell[BUCKET] = ring, sum(ring.values()), bucket
 
@@ -105,7 +120,8 @@ def counter(state: State, key: str, now: int, idle_ms: int) -> Cell:
 
 
 def keep(state: State, key: str, cell: Cell, idle_ms: int, now: int) -> None:
-    """Keep a cell untouched for as long as the longest of those who write it say; who only looks has no say."""
+    """Keep a cell untouched for as long as the longest of those who write it say; who only looks
+    has no say."""
     before = cell[KEEP]
     if idle_ms > before:
         if before < 0:
@@ -138,12 +154,14 @@ def add(state: State, key: str, amount: int, width: int, now: int, idle_ms: int)
 
 
 def idle_ms(line: Line) -> int:
-    """How long a line's counter is kept untouched: its hold and its window need it longer than its scope does."""
+    """How long a line's counter is kept untouched: its hold and its window need it longer than its
+    scope does."""
     return line.idle_s * 1000 + line.hold_ms + line.window_ms if line.idle_s else FOREVER
 
 
 def change(state: State, key: str, amount: int, bucket: int) -> None:
-    """Correct what a line took, in the bucket it was taken in; a cell that was forgotten stays forgotten."""
+    """Correct what a line took, in the bucket it was taken in; a cell that was forgotten stays
+    forgotten."""
     cell = state.cells.get(key)
     if cell is None or cell[KEEP] < 0:
         return
@@ -178,7 +196,8 @@ def put(state: State, key: str, value: Any, now: int) -> None:
 
 
 def forget(state: State, now: int) -> None:
-    """Collect cells that nobody touched for as long as their lines said; it never decides anything."""
+    """Collect cells that nobody touched for as long as their lines said; it never decides
+    anything."""
     while state.forget and state.forget[0][0] <= now:
         key = state.forget[0][1]
         cell = state.cells.get(key)

@@ -1,4 +1,5 @@
-"""Chains and plans: the guards that apply to a moment, in order, and what they become for one run."""
+"""Chains and plans: the guards that apply to a moment, in order, and what they become for one
+run."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from stanchion.kernel.states import NORMAL
 
 EVERY_ACTION: Final = tuple(Action)
 MAX_AGE_MS: Final = 1_000
-"""How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
+"""How old a run's knowledge of shield state and cancellation may be where a chain has nothing to
+send."""
 
 NOBODY: Final[frozenset[str]] = frozenset()
 
@@ -66,8 +68,8 @@ class Policy(Protocol):
 
 
 class Slice(msgspec.Struct, frozen=True, gc=False):
-    """Which lines of a batch belong to the guard at `pos`; a tally's belong to the warning of `warner` it counts,
-    where that is not the guard at `pos` itself."""
+    """Which lines of a batch belong to the guard at `pos`; a tally's belong to the warning of
+    `warner` it counts, where that is not the guard at `pos` itself."""
 
     pos: int
     start: int
@@ -77,21 +79,23 @@ class Slice(msgspec.Struct, frozen=True, gc=False):
 
 
 Recorded = tuple[int, Callable[..., Any], str, int, When, int, int]
-"""A record guard in a plan: its place, its judgement, its record's key, its event, when its record is written,
-how many lines stand before it, its number if it is in shadow mode."""
+"""A record guard in a plan: its place, its judgement, its record's key, its event, when its record
+is written, how many lines stand before it, its number if it is in shadow mode."""
 
 
 Permit = tuple[str, Callable[[Any, frozenset[str]], Any], str]
-"""Where a guard keeps the places that it gives out: its record's key, how calls are taken out of it, the guard's id."""
+"""Where a guard keeps the places that it gives out: its record's key, how calls are taken out of
+it, the guard's id."""
 
 
 class Plan:
     """A lineup for one run and tool, built once: lines and keys made."""
 
     __slots__ = (
-        "_lifted", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks", "end", "event_of", "guards",
-        "holds", "lifts", "lines", "lineup", "meters", "passes", "permits", "policy", "pure", "records", "redacts",
-        "refusals", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings", "watchers",
+        "_lifted", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks", "end",
+        "event_of", "guards", "holds", "lifts", "lines", "lineup", "meters", "passes", "permits",
+        "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices", "switches",
+        "taken", "tallied", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -106,8 +110,12 @@ class Plan:
         self.policy = policy.hash
         self.warnings, self.count_marks = policy.warnings, policy.count_marks
         self.run = events[0].run
-        chains = tuple([policy.guards(event.stage, event.tool, event.run, mode) for event in events])
-        self.lineup = lineup = policy.lineups.of(chains, tuple([event.stage for event in events]), can, mode)
+        chains = tuple(
+            [policy.guards(event.stage, event.tool, event.run, mode) for event in events]
+        )
+        self.lineup = lineup = policy.lineups.of(
+            chains, tuple([event.stage for event in events]), can, mode
+        )
         self.guards, self.event_of, self.end = lineup.guards, lineup.event_of, lineup.end
         # A chain with a guard that is always active does not only watch, whatever its policy says.
         self.shadow = policy.shadow and all(placed.shadow for placed in lineup.guards)
@@ -119,7 +127,11 @@ class Plan:
         )  # fmt: skip
         self.lifts = frozenset(lifts)
         self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
-        self.bypassed = frozenset([one.id for one in self.guards if one.whole in bypasses]) if bypasses else NOBODY
+        self.bypassed = (
+            frozenset([one.id for one in self.guards if one.whole in bypasses])
+            if bypasses
+            else NOBODY
+        )
         self._past = [_past(cells) for cells in self.cells] if bypasses else []
         self.taken: set[str] = set()
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
@@ -141,8 +153,8 @@ class Plan:
         self.holds = any(line.hold_ms for line in lines)
 
     def _count(self, events: tuple[Event, ...]) -> None:
-        """Enter the guards that keep something of the run. One that cannot even say what is judged as one that
-        raises."""
+        """Enter the guards that keep something of the run. One that cannot even say what is judged
+        as one that raises."""
         at = 0
         broken: list[Pure] = []
         for pos, placed in self.lineup.counting:
@@ -166,7 +178,9 @@ class Plan:
             return len(own)
         shadow = pos + 1 if placed.shadow else 0
         name = ("~" if shadow else "") + guard.key(event)
-        self.records.append((pos, guard.judge, name, index, writes_at(guard, event.stage), at, shadow))
+        self.records.append(
+            (pos, guard.judge, name, index, writes_at(guard, event.stage), at, shadow)
+        )
         hearing = HEARS_REFUSALS.of(guard)
         if hearing is not None:
             self.refusals.append((pos, hearing.refused, name, index))
@@ -176,7 +190,8 @@ class Plan:
         return 0
 
     def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
-        """A meter's lines as they stand here: actions as they are carried out, shadow keys apart, its tally behind."""
+        """A meter's lines as they stand here: actions as they are carried out, shadow keys apart,
+        its tally behind."""
         shadow = pos + 1 if self.guards[pos].shadow else 0
         cells = self.cells_for(self.guards[pos].id, self.event_of[pos])
         made: list[Line] = []
@@ -185,27 +200,51 @@ class Plan:
             if hold_ms and when == When.JUDGED:
                 raise ValueError("a line that is written when judged cannot hold")
             if follows or 0 < window_ms < BUCKETS:
-                raise ValueError(f"a line follows nothing of its own and has a window of {BUCKETS} ms or more")
+                raise ValueError(
+                    f"a line follows nothing of its own and has a window of {BUCKETS} ms or more"
+                )
             if bits and (bands or hold_ms or window_ms or not 0 < bits <= MOST_BITS):
-                raise ValueError(f"a register has up to {MOST_BITS} bits, and no bands, hold or window")
+                raise ValueError(
+                    f"a register has up to {MOST_BITS} bits, and no bands, hold or window"
+                )
             name = ("~" if shadow else "") + line.key + (f"/{window_ms}" if window_ms else "")
-            bands = tuple(sorted([(limit, cells[action]) for limit, action in bands])) if bands else ()
+            bands = (
+                tuple(sorted([(limit, cells[action]) for limit, action in bands])) if bands else ()
+            )
             when = When.LOOK if name in self.taken else when
             self.taken.add(name)
-            made.append(Line(name, bands, unit, when, follows, hold_ms, keep, window_ms, shadow, idle_s, bits, push))
+            made.append(
+                Line(
+                    name,
+                    bands,
+                    unit,
+                    when,
+                    follows,
+                    hold_ms,
+                    keep,
+                    window_ms,
+                    shadow,
+                    idle_s,
+                    bits,
+                    push,
+                )
+            )
         if self.counts(pos) and any(_warns(line, self.count_marks) for line in made if line.bands):
             made.append(self.tally(pos, len(made)))
         return tuple(made)
 
     def counts(self, pos: int) -> bool:
-        """Whether warnings of the guard at `pos` are counted; those of a late answer, which has no place, are."""
+        """Whether warnings of the guard at `pos` are counted; those of a late answer, which has no
+        place, are."""
         if pos < 0:
             return self.tallied[0]
-        return self.tallied[self.event_of[pos]] and (self.count_marks or not only_marks(self.guards[pos].guard))
+        return self.tallied[self.event_of[pos]] and (
+            self.count_marks or not only_marks(self.guards[pos].guard)
+        )
 
     def cells_for(self, guard: str, event: int) -> tuple[Action, ...]:
-        """What each action of a guard becomes; where a person has said yes to what it asks for, nothing waits, and
-        where the action goes past it, nothing is refused."""
+        """What each action of a guard becomes; where a person has said yes to what it asks for,
+        nothing waits, and where the action goes past it, nothing is refused."""
         if guard in self.bypassed:
             return self._past[event]
         return self._lifted[event] if guard in self.lifts else self.cells[event]
@@ -216,9 +255,12 @@ class Plan:
         return self.lineup.redactors
 
     def tally(self, pos: int, follows: int = 0) -> Line:
-        """The line that counts the warnings of the guard at `pos` in this task, and escalates at the last one."""
+        """The line that counts the warnings of the guard at `pos` in this task, and escalates at
+        the last one."""
         placed = self.guards[pos]
-        return self.tally_of(placed.id, pos + 1 if placed.shadow else 0, self.event_of[pos], follows)
+        return self.tally_of(
+            placed.id, pos + 1 if placed.shadow else 0, self.event_of[pos], follows
+        )
 
     def tally_of(self, guard: str, shadow: int, event: int, follows: int = 0) -> Line:
         """The same for a guard known by its id alone (a late answer's)."""
@@ -235,7 +277,8 @@ def only_marks(guard: Any) -> bool:
 
 
 def _warns(line: Line, count_marks: bool) -> bool:
-    """Whether a line gives warnings that count: at its limit, or at a mark below it where marks count."""
+    """Whether a line gives warnings that count: at its limit, or at a mark below it where marks
+    count."""
     warned = [action == Action.WARN for _, action in line.bands]
     return any(warned) if count_marks else warned[-1:] == [True]
 
@@ -245,22 +288,30 @@ def _lifted(cells: tuple[Action, ...]) -> tuple[Action, ...]:
 
 
 def _past(cells: tuple[Action, ...]) -> tuple[Action, ...]:
-    """What the actions of a guard become that an action goes past: it asks and refuses nothing, its warnings only warn.
-    What it wants changed, and what isolates or ends, stands."""
+    """What the actions of a guard become that an action goes past: it asks and refuses nothing, its
+    warnings only warn. What it wants changed, and what isolates or ends, stands."""
     own = {Action.WARN: Action.WARN, Action.ESCALATE: Action.ALLOW, Action.BLOCK: Action.ALLOW}
     stops = (Action.ESCALATE, Action.BLOCK)
-    return tuple([own.get(Action(said), done) if done in stops else done for said, done in enumerate(cells)])
+    return tuple(
+        [own.get(Action(said), done) if done in stops else done for said, done in enumerate(cells)]
+    )
 
 
-Watch = tuple[tuple[tuple[str, tuple[int, Any]], ...], tuple[Expect, ...], tuple[tuple[str, int, Any], ...], bool]
-"""The gates' records and then the epoch's as last seen, what a batch expects of them, what a decision was made from,
-and whether any gate has something to say."""
+Watch = tuple[
+    tuple[tuple[str, tuple[int, Any]], ...],
+    tuple[Expect, ...],
+    tuple[tuple[str, int, Any], ...],
+    bool,
+]
+"""The gates' records and then the epoch's as last seen, what a batch expects of them, what a
+decision was made from, and whether any gate has something to say."""
 
 
 class Plans:
-    """The plans of one run under one policy, and what it knows of the gates: `confirmed` at that time of the host,
-    which was `told` that time of the store. `polite` ones let others go first where they race. With a `clock`, which
-    gives nanoseconds, decisions say how long each guard took."""
+    """The plans of one run under one policy, and what it knows of the gates: `confirmed` at that
+    time of the host, which was `told` that time of the store. `polite` ones let others go first
+    where they race. With a `clock`, which gives nanoseconds, decisions say how long each guard
+    took."""
 
     __slots__ = (
         "_plans",
@@ -303,8 +354,8 @@ class Plans:
         self._plans: dict[tuple[Any, ...], Plan] = {}
 
     def look(self, records: Records) -> Watch:
-        """Look at the gates' records; what a decision needs of them is kept until one of them moves. A store whose
-        epoch is known is expected to be in it."""
+        """Look at the gates' records; what a decision needs of them is kept until one of them
+        moves. A store whose epoch is known is expected to be in it."""
         seen = [(name, records.get(name, ABSENT)) for name in self.gates]
         epoch = records.get(EPOCH, ABSENT)
         remembers = [] if epoch is ABSENT else [expectation(epoch[0])]
@@ -317,13 +368,23 @@ class Plans:
         return self.watch
 
     def of(
-        self, events: tuple[Event, ...], mode: str, lifts: tuple[str, ...] = (), bypasses: tuple[str, ...] = ()
+        self,
+        events: tuple[Event, ...],
+        mode: str,
+        lifts: tuple[str, ...] = (),
+        bypasses: tuple[str, ...] = (),
     ) -> Plan:
-        """The plan for these events: by their stages, tool and mode, whose fault a failure is, whether a result reports
-        one, to whose questions a person has said yes, and past which guards it goes."""
+        """The plan for these events: by their stages, tool and mode, whose fault a failure is,
+        whether a result reports one, to whose questions a person has said yes, and past which
+        guards it goes."""
         first = events[0]
         shape: tuple[Any, ...]
-        if len(events) == 1 and not (lifts or bypasses) and type(first) is not Failure and FAILED not in first.traits:
+        if (
+            len(events) == 1
+            and not (lifts or bypasses)
+            and type(first) is not Failure
+            and FAILED not in first.traits
+        ):
             shape = (type(first), first.tool, mode)
         else:
             told = first.fault if type(first) is Failure else FAILED in first.traits
@@ -336,9 +397,13 @@ class Plans:
         return plan
 
     def takes(self, event: Event) -> tuple[bool, tuple[Permit, ...]]:
-        """What the batch of an event may have taken, or given back, in whatever mode it was judged: whether it holds
-        something, and where places are."""
-        judged = [plan for shape, plan in list(self._plans.items()) if shape[0] is type(event) and event.tool in shape]
+        """What the batch of an event may have taken, or given back, in whatever mode it was judged:
+        whether it holds something, and where places are."""
+        judged = [
+            plan
+            for shape, plan in list(self._plans.items())
+            if shape[0] is type(event) and event.tool in shape
+        ]
         plans = (*judged, self.of((event,), NORMAL))
         places = {permit[0]: permit for plan in plans for permit in plan.permits}
         return any(plan.holds for plan in plans), tuple(places.values())

@@ -25,11 +25,13 @@ VERDICT_OF: Final[dict[Action, Verdict]] = {
     Action.QUARANTINE: "block",
     Action.HALT: "block",
 }
-"""What each action is among the verdicts: what goes ahead changed is a warning, what does not go ahead is a block."""
+"""What each action is among the verdicts: what goes ahead changed is a warning, what does not go
+ahead is a block."""
 
 
 class GuardrailResult(NamedTuple):
-    """What one guard said: its id, its verdict, why, and how long it took where that was measured."""
+    """What one guard said: its id, its verdict, why, and how long it took where that was
+    measured."""
 
     guardrail_id: str
     result: Verdict
@@ -38,7 +40,8 @@ class GuardrailResult(NamedTuple):
 
 
 class ChainResult(NamedTuple):
-    """What a chain said: its verdict, what each guard said that was reached, and those that a block skipped."""
+    """What a chain said: its verdict, what each guard said that was reached, and those that a block
+    skipped."""
 
     final_verdict: Verdict
     details: tuple[GuardrailResult, ...]
@@ -46,7 +49,8 @@ class ChainResult(NamedTuple):
 
 
 def chain_result(trace: Trace, findings: Iterable[Finding], skipped: Iterable[str]) -> ChainResult:
-    """The result of a chain. What spoke without a place in it (a gate, a late answer) stands before it."""
+    """The result of a chain. What spoke without a place in it (a gate, a late answer) stands before
+    it."""
     found = list(findings)
     wholes = dict(trace.chain)
     passed_by = frozenset(skipped)
@@ -57,7 +61,9 @@ def chain_result(trace: Trace, findings: Iterable[Finding], skipped: Iterable[st
     details = tuple([_result(whole, list(_of(whole, found, wholes)), took) for whole in order])
     worst = max([VERDICTS.index(one.result) for one in details], default=0)
     return ChainResult(
-        VERDICTS[worst], details, tuple(dict.fromkeys([whole for _, whole in trace.chain if whole not in order]))
+        VERDICTS[worst],
+        details,
+        tuple(dict.fromkeys([whole for _, whole in trace.chain if whole not in order])),
     )
 
 
@@ -67,7 +73,9 @@ def _of(whole: str, findings: list[Finding], wholes: dict[str, str]) -> Iterator
 
 def _result(whole: str, findings: list[Finding], took: dict[str, int] | None) -> GuardrailResult:
     """The worst of what the parts of one guard said; the first of equals."""
-    worst = max(findings, key=lambda finding: VERDICTS.index(VERDICT_OF[finding.action]), default=None)
+    worst = max(
+        findings, key=lambda finding: VERDICTS.index(VERDICT_OF[finding.action]), default=None
+    )
     duration = None if took is None else took.get(whole, 0) / 1_000_000
     if worst is None:
         return GuardrailResult(whole, "pass", "", duration)

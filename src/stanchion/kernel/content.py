@@ -27,7 +27,11 @@ CONTENT: Final[dict[type[Any], Callable[[Any], Any]]] = {
     ToolCall: attrgetter("args"),
     ToolResult: attrgetter("result"),
     **dict.fromkeys((Prompt, ModelChunk, ModelReply, Failure), attrgetter("text")),
-    ModelCall: lambda event: {"model": event.model, "messages": event.messages, "params": event.params},
+    ModelCall: lambda event: {
+        "model": event.model,
+        "messages": event.messages,
+        "params": event.params,
+    },
     Egress: lambda event: {"url": event.url, "headers": event.headers, "payload": event.payload},
     **dict.fromkeys((Handoff, HandoffDone), attrgetter("payload")),
     Charge: lambda _event: None,

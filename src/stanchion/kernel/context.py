@@ -1,7 +1,9 @@
-"""The context of an event: what a run has come to, as the code behind guards is given it beside the event.
+"""The context of an event: what a run has come to, as the code behind guards is given it beside the
+event.
 
-It is the same for fast and deep guards, and bounded whatever the run does. It is no input of a decision: what the code
-answered is, and that is recorded, so that a decision made again needs no context.
+It is the same for fast and deep guards, and bounded whatever the run does. It is no input of a
+decision: what the code answered is, and that is recorded, so that a decision made again needs no
+context.
 """
 
 from __future__ import annotations
@@ -31,15 +33,16 @@ class _Plain(msgspec.Struct, frozen=True, gc=False):
 
 
 class Said(_Plain, frozen=True, gc=False):
-    """Something that was said in the run: by the `user`, by the `assistant`, or by what it `read`."""
+    """Something that was said in the run: by the `user`, by the `assistant`, or by what it
+    `read`."""
 
     role: str
     text: str
 
 
 class Source(msgspec.Struct, frozen=True, gc=False):
-    """Where something came from that the run has read, and how far that is trusted: `user`, `trusted`, `untrusted` or
-    `web`."""
+    """Where something came from that the run has read, and how far that is trusted: `user`,
+    `trusted`, `untrusted` or `web`."""
 
     name: str
     trust: str
@@ -62,7 +65,8 @@ class Violation(msgspec.Struct, frozen=True, gc=False):
 
 
 class Scope(msgspec.Struct, frozen=True, gc=False):
-    """What the run is about: its task, and the tools that belong to it; `None` where the policy does not say which."""
+    """What the run is about: its task, and the tools that belong to it; `None` where the policy
+    does not say which."""
 
     task: str = ""
     tools: tuple[str, ...] | None = None
@@ -71,9 +75,10 @@ class Scope(msgspec.Struct, frozen=True, gc=False):
 class Context(_Plain, frozen=True, gc=False):
     """What a run has come to by the time of an event.
 
-    `primary_source` is where the event's own content comes from: `user`, `assistant`, `tool` or `agent`.
-    `contains_untrusted` says that the run has read something that is not trusted, or that the event brings it.
-    `available_tools` are the tools that the agent may call, as far as the policy names them or the run has met them.
+    `primary_source` is where the event's own content comes from: `user`, `assistant`, `tool` or
+    `agent`. `contains_untrusted` says that the run has read something that is not trusted, or that
+    the event brings it. `available_tools` are the tools that the agent may call, as far as the
+    policy names them or the run has met them.
     """
 
     user_text: str = ""

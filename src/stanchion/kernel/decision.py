@@ -59,11 +59,12 @@ Known = tuple[str, int, Any]
 class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a decision was made from besides the event and the policy; enough to make it again.
 
-    `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
-    that was not everything. `taken` is the record that somebody else was first to change, or by which the store is
-    known to have lost what it held. `crowd` is how many waited for the store and for how many milliseconds this did,
-    where it was not asked for that reason. `confirmed` is when the gates were last confirmed, by the host's clock and
-    by the store's, where the store was lost. `refused` are the records that guards which watch for refusals have judged
+    `lost` says why the store could not be asked, where it could not. `can` is what the host could
+    carry out, where that was not everything. `taken` is the record that somebody else was first to
+    change, or by which the store is known to have lost what it held. `crowd` is how many waited for
+    the store and for how many milliseconds this did, where it was not asked for that reason.
+    `confirmed` is when the gates were last confirmed, by the host's clock and by the store's, where
+    the store was lost. `refused` are the records that guards which watch for refusals have judged
     on; empty where nothing was entered.
     """
 
@@ -84,9 +85,10 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """What is to be done with a moment, why, and under which policy.
 
-    `passed` names the guards that found nothing, of those whose policy entry wants that written down. `wrote` are the
-    records that guards changed with it, as it left them. `withheld` is the stage of an outcome that is refused: what it
-    came of has happened all the same. `trace` is beside what was decided, and no record has it.
+    `passed` names the guards that found nothing, of those whose policy entry wants that written
+    down. `wrote` are the records that guards changed with it, as it left them. `withheld` is the
+    stage of an outcome that is refused: what it came of has happened all the same. `trace` is
+    beside what was decided, and no record has it.
     """
 
     id: str
@@ -105,7 +107,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     trace: Trace = Trace()
 
     def __repr__(self) -> str:
-        """What was decided and why, as an agent may read it; what it was judged on is no part of it."""
+        """What was decided and why, as an agent may read it; what it was judged on is no part of
+        it."""
         return f"<Decision {self} ({self.id})>"
 
     def __str__(self) -> str:
@@ -118,7 +121,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def happened(self) -> bool:
-        """Whether it refuses what came of something that has happened: only the outcome is withheld."""
+        """Whether it refuses what came of something that has happened: only the outcome is
+        withheld."""
         return self.withheld is not None
 
     @property
@@ -151,7 +155,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def advice(self) -> str:
-        """What to do instead; where it has happened, not to try it again, unless the step itself is wanted again."""
+        """What to do instead; where it has happened, not to try it again, unless the step itself is
+        wanted again."""
         determining = self.determining
         said = determining.advice if determining else ""
         if self.withheld is None or self.action == Action.RETRY:
@@ -161,26 +166,30 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def behind(self) -> tuple[Finding, ...]:
-        """What was said of a refusal itself: a stop skips all guards behind it but those that watch for refusals."""
+        """What was said of a refusal itself: a stop skips all guards behind it but those that watch
+        for refusals."""
         determining = self.determining
         if determining is None or determining.action < STOPS:
             return ()
         return self.findings[self.findings.index(determining) + 1 :]
 
     def patched(self, content: Any) -> Any:
-        """That content with this decision's patches applied; the content itself where there are none."""
+        """That content with this decision's patches applied; the content itself where there are
+        none."""
         return apply(content, self.patches) if self.patches else content
 
     def chain_result(self) -> ChainResult:
-        """What each guard of the chain said, in the chain's order, by the verdicts of AGENT-33: `pass`, `warn`,
-        `escalate` or `block`. Guards that are parts of one give one verdict. A guard in shadow mode passes."""
+        """What each guard of the chain said, in the chain's order, by the verdicts of AGENT-33:
+        `pass`, `warn`, `escalate` or `block`. Guards that are parts of one give one verdict. A
+        guard in shadow mode passes."""
         from stanchion.kernel.chain_result import chain_result
 
         return chain_result(self.trace, self.findings, self.skipped)
 
     def guardian_result(self, advice: str = "") -> GuardianResult:
-        """The same in the fields of GuardianLayer's check. `advice` is what `run.advice` gives; without it, what
-        warnings advise. The health score is there where the guard `health` judges calls, as in the pack `guardian`."""
+        """The same in the fields of GuardianLayer's check. `advice` is what `run.advice` gives;
+        without it, what warnings advise. The health score is there where the guard `health` judges
+        calls, as in the pack `guardian`."""
         from stanchion.kernel.guardian_result import guardian_result
 
         allowed = self.proceeds
@@ -189,5 +198,6 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """Findings that say something broke while judging; the action says whether it failed closed."""
+        """Findings that say something broke while judging; the action says whether it failed
+        closed."""
         return tuple(finding for finding in self.findings if finding.code in ERRORS)

@@ -1,4 +1,5 @@
-"""The engine: one generator that judges a moment, yields what it needs of the world, and returns a decision."""
+"""The engine: one generator that judges a moment, yields what it needs of the world, and returns a
+decision."""
 
 from __future__ import annotations
 
@@ -32,9 +33,26 @@ from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.stakes import keep_stakes, lost_stake, rests_on
-from stanchion.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Crowded, Moved, Records, Reply, StoreLost
+from stanchion.kernel.state import (
+    ABSENT,
+    CLOCK,
+    FOREVER,
+    Batch,
+    Crowded,
+    Moved,
+    Records,
+    Reply,
+    StoreLost,
+)
 from stanchion.kernel.states import NORMAL
-from stanchion.kernel.without_store import UNSETTLED, forgot, gate_of, refused, store_forgot, store_lost
+from stanchion.kernel.without_store import (
+    UNSETTLED,
+    forgot,
+    gate_of,
+    refused,
+    store_forgot,
+    store_lost,
+)
 
 TRIES: Final = 8
 """How often a moment is judged because state moved meanwhile; then it is refused."""
@@ -43,21 +61,25 @@ Need = Ask | Batch | Moved
 
 
 def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, Any, Decision]:
-    """Judge a moment. Yields an `Ask` or a `Batch`, receives answers or a `Reply`, returns the decision.
+    """Judge a moment. Yields an `Ask` or a `Batch`, receives answers or a `Reply`, returns the
+    decision.
 
     Where plans are polite, it also yields `Moved` before it judges again.
 
-    A moment goes through the phases below, in this order: what costs nothing comes first, and nothing is written before
-    everything that can refuse without it was heard. So a refused call pays for no question and takes nothing, and what
-    is observed is what guards would have said one after the other.
+    A moment goes through the phases below, in this order: what costs nothing comes first, and
+    nothing is written before everything that can refuse without it was heard. So a refused call
+    pays for no question and takes nothing, and what is observed is what guards would have said one
+    after the other.
     """
     case = Case(plans, moment)
     for _ in range(TRIES):
-        # 1. Gates: states, ends of runs and budgets stand before every chain, and say by which chain it is judged.
+        # 1. Gates: states, ends of runs and budgets stand before every chain, and say by which
+        # chain it is judged.
         closed = _look(case, records)
         # 2. The event alone: the guards of that chain that need nothing else.
         plan = _judge_event(case, closed)
-        # 3. Lookups: all together, for guards that no stop skips. Nothing is held while somebody thinks.
+        # 3. Lookups: all together, for guards that no stop skips. Nothing is held while somebody
+        # thinks.
         if plan.asks and case.cut > -1:
             lookups = lookups_of(plan, case.readings, case.cut, case.answers)
             if lookups:
@@ -67,12 +89,15 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 if clock is not None:
                     _waited(case, lookups, clock() - begun)
                 heard(case.answers, lookups, given)
-                if _has_moved(case, records):  # somebody has closed a gate meanwhile: look again, and ask nobody twice
+                if _has_moved(
+                    case, records
+                ):  # somebody has closed a gate meanwhile: look again, and ask nobody twice
                     case.again()
                     continue
             if case.was_answered:
                 _judge_answers(case)
-        # 4. Records: guards that keep one judge by what the process knows of it; the batch expects that it still holds.
+        # 4. Records: guards that keep one judge by what the process knows of it; the batch expects
+        # that it still holds.
         if plan.records:
             _judge_records(case, records)
         # 5. Layout: everybody is heard who needs no store; what is left for it is laid out.
@@ -80,18 +105,29 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         # 6. No trip: nothing is left for the store, and what is known of the gates is recent.
         if not case.lines and not _has_to_send(case):
             made = resolve(
-                plan, moment, case.found, case.cut, case.inputs(), trace=None if plans.clock is None else case.trace()
+                plan,
+                moment,
+                case.found,
+                case.cut,
+                case.inputs(),
+                trace=None if plans.clock is None else case.trace(),
             )
-            return (yield from _entered(case, records, made)) if plan.refusals and made.action > PROCEEDS else made
+            return (
+                (yield from _entered(case, records, made))
+                if plan.refusals and made.action > PROCEEDS
+                else made
+            )
         # 7. One batch: a refusal that is certain already is entered along with it.
         entry = _known_refusal(case, records) if plan.refusals and not case.go else None
         try:
             reply: Reply = yield _batch(case, entry)
         except StoreLost as lost:
-            # 8. Store lost: what stood when it last answered still stands, and guards open or refuse as they say.
+            # 8. Store lost: what stood when it last answered still stands, and guards open or
+            # refuse as they say.
             return _lost(case, lost)
-        # 9. Stale: something moved since the process looked. Nothing was written: look now, and judge again; unless
-        #    the store has forgotten, or somebody else was first to what the action rests on.
+        # 9. Stale: something moved since the process looked. Nothing was written: look now, and
+        # judge again; unless the store has forgotten, or somebody else was first to what the action
+        # rests on.
         if reply.stale:
             stopped = _moved(case, records, reply)
             if stopped is not None:
@@ -99,22 +135,28 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             if plans.polite:
                 yield Moved(next((fresh.key for fresh in reply.fresh if fresh.key != CLOCK), ""))
             continue
-        # 10. Carried out: remember what was written, put into words what the bands said, and resolve.
+        # 10. Carried out: remember what was written, put into words what the bands said, and
+        # resolve.
         made = _answered(case, records, reply)
         # 11. Refusals: shown to the guards that count them, unless that went along with the batch.
         if entry is not None:
             keep_entry(records, entry)
             return joined(made, entry)
-        return (yield from _entered(case, records, made)) if plan.refusals and made.action > PROCEEDS else made
+        return (
+            (yield from _entered(case, records, made))
+            if plan.refusals and made.action > PROCEEDS
+            else made
+        )
     # 12. Contention: others were faster in every try, so it is refused.
     return _contended(case)
 
 
 def _look(case: Case, records: Records) -> Finding | None:
-    """Look at the gates, and at the budgets by which the mode goes; gives the refusal where one of them is closed.
+    """Look at the gates, and at the budgets by which the mode goes; gives the refusal where one of
+    them is closed.
 
-    Records that are the same objects as last time say the same as last time. A gate goes before budgets: where it
-    refuses, or has a mode of its own, how much is left is not asked.
+    Records that are the same objects as last time say the same as last time. A gate goes before
+    budgets: where it refuses, or has a mode of its own, how much is left is not asked.
     """
     plans = case.plans
     watch = plans.watch
@@ -151,8 +193,9 @@ def _has_moved(case: Case, records: Records) -> bool:
 
 
 def _judge_event(case: Case, closed: Finding | None) -> Plan:
-    """Pick the chain for the mode, and judge its pure guards and the late answers before them; what was said by the
-    same chain in an earlier try still holds. What is closed skips the whole chain."""
+    """Pick the chain for the mode, and judge its pure guards and the late answers before them; what
+    was said by the same chain in an earlier try still holds. What is closed skips the whole
+    chain."""
     moment = case.moment
     case.plan = plan = case.plans.of(moment.events, case.mode, moment.lifts, moment.bypasses)
     if plan is not case.judged_by:
@@ -192,7 +235,8 @@ def _judge_answers(case: Case) -> None:
 
 
 def _judge_records(case: Case, records: Records) -> None:
-    """Judge the guards that have a record, up to the stop; each rules for a span of time, and may want to write."""
+    """Judge the guards that have a record, up to the stop; each rules for a span of time, and may
+    want to write."""
     plan, found, cut, since, until = case.plan, case.found, case.cut, case.since, case.until
     expects, used, readings, now = case.expects, case.used, case.readings, case.now
     case.wanted = wanted = []
@@ -248,7 +292,9 @@ def _lay(case: Case) -> None:
         case.lines, case.slices = lay(plan, case.found, case.cut, moment.again)
     else:
         case.lines, case.slices = plan.lines, plan.slices
-    case.puts = place(case.wanted, case.slices, case.cut, case.found, case.ceiling) if case.wanted else ()
+    case.puts = (
+        place(case.wanted, case.slices, case.cut, case.found, case.ceiling) if case.wanted else ()
+    )
     if moment.stakes:
         expected, puts = rests_on(moment)
         expects += expected
@@ -256,8 +302,9 @@ def _lay(case: Case) -> None:
 
 
 def _has_to_send(case: Case) -> bool:
-    """Whether the store has to be asked although nothing is counted: something is expected or settled; something
-    stands, which may have ended; or it is too long ago that anything was heard of the gates."""
+    """Whether the store has to be asked although nothing is counted: something is expected or
+    settled; something stands, which may have ended; or it is too long ago that anything was heard
+    of the gates."""
     if len(case.expects) > case.fixed or case.moment.settles or case.standing:
         return True
     plans, first = case.plans, case.first
@@ -265,12 +312,14 @@ def _has_to_send(case: Case) -> bool:
 
 
 def _known_refusal(case: Case, records: Records) -> Entry | None:
-    """The entry of a refusal that is certain before the batch: nothing is counted, and none of the guards that watch
-    for refusals has a record here."""
+    """The entry of a refusal that is certain before the batch: nothing is counted, and none of the
+    guards that watch for refusals has a record here."""
     plan = case.plan
     if case.lines or case.cut >= plan.refusals[0][0]:
         return None
-    return entry_of(plan, case.readings, records, resolve(plan, case.moment, case.found, case.cut, Inputs()))
+    return entry_of(
+        plan, case.readings, records, resolve(plan, case.moment, case.found, case.cut, Inputs())
+    )
 
 
 def _batch(case: Case, entry: Entry | None) -> Batch:
@@ -321,14 +370,23 @@ def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
             records[fresh.key] = (fresh.number, fresh.value)
     name = lost_stake(moment, reply) if moment.stakes else ""
     if name:
-        return resolve(plan, moment, [(-1, refused("kernel.taken", (), plan))], -1, case.inputs(taken=name))
+        return resolve(
+            plan, moment, [(-1, refused("kernel.taken", (), plan))], -1, case.inputs(taken=name)
+        )
     case.again()
     return None
 
 
 def _answered(case: Case, records: Records, reply: Reply) -> Decision:
     """The decision once the store has carried the batch out."""
-    plan, moment, lines, puts, found, cut = case.plan, case.moment, case.lines, case.puts, case.found, case.cut
+    plan, moment, lines, puts, found, cut = (
+        case.plan,
+        case.moment,
+        case.lines,
+        case.puts,
+        case.found,
+        case.cut,
+    )
     case.plans.confirmed, case.plans.told = case.first.at, reply.now
     if moment.stakes:
         puts = keep_stakes(records, moment, puts, reply)
@@ -349,7 +407,11 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
 
 def _entered(case: Case, records: Records, made: Decision) -> Generator[Need, Any, Decision]:
     """A decision with its refusal entered in a batch of its own, where it is one."""
-    return (yield from enter(case.plan, case.moment, case.readings, records, made, TRIES, case.plans.polite))
+    return (
+        yield from enter(
+            case.plan, case.moment, case.readings, records, made, TRIES, case.plans.polite
+        )
+    )
 
 
 def _contended(case: Case) -> Decision:

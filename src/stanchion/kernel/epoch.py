@@ -13,15 +13,16 @@ MADE: Final = "made"
 """How an epoch begins where a store is new."""
 
 MARKS: Final = 1 << 32
-"""How many versions an epoch has room for. The number of the record is `id * MARKS` and its version on top: another
-epoch has other numbers, and in an older copy of the same epoch they are smaller."""
+"""How many versions an epoch has room for. The number of the record is `id * MARKS` and its version
+on top: another epoch has other numbers, and in an older copy of the same epoch they are smaller."""
 
 IDS: Final = 1 << 20
 """Ids of epochs are drawn below this, above zero: every number stays exact in a double."""
 
 
 class Epoch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """When an epoch began, how (`made` with the store, or `accepted` or `restored` by an operator), by whom and why."""
+    """When an epoch began, how (`made` with the store, or `accepted` or `restored` by an operator),
+    by whom and why."""
 
     at: int
     how: str = MADE
@@ -30,7 +31,8 @@ class Epoch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 def expectation(number: int) -> Expect:
-    """What a batch expects of a store that remembers: the same epoch, not older than it was seen."""
+    """What a batch expects of a store that remembers: the same epoch, not older than it was
+    seen."""
     return EPOCH, number, (number // MARKS + 1) * MARKS
 
 
@@ -40,7 +42,8 @@ def first_of(number: int) -> int:
 
 
 def takes_over(known: tuple[int, Any], fresh: Fresh) -> bool:
-    """Whether a store's other epoch is one with which an operator has said to go on, after the known one began."""
+    """Whether a store's other epoch is one with which an operator has said to go on, after the
+    known one began."""
     if known[1] is None or fresh.value is None or fresh.number // MARKS == known[0] // MARKS:
         return False
     before, after = typed.convert(known[1], Epoch), typed.convert(fresh.value, Epoch)

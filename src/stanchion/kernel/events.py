@@ -28,9 +28,10 @@ SPAWNED: Final = "spawned"
 class RunInfo(msgspec.Struct, frozen=True, gc=False):
     """Who is at work: the identity and scope of one agent's work on one task.
 
-    `level` is how much harm its work can do, where somebody says it.
-    `purse` is the run whose budgets it spends from, if that is another. `allotment` is what was carved out for it, by
-    unit, -1 where nothing was; `allotted_by` and `allotted_for` are the agent and the task out of whose budgets.
+    `level` is how much harm its work can do, where somebody says it. `purse` is the run whose
+    budgets it spends from, if that is another. `allotment` is what was carved out for it, by unit,
+    -1 where nothing was; `allotted_by` and `allotted_for` are the agent and the task out of whose
+    budgets.
     """
 
     id: str
@@ -57,10 +58,11 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What every event has: an id, the call it belongs to, host time, the run, and what is known of the tool.
+    """What every event has: an id, the call it belongs to, host time, the run, and what is known of
+    the tool.
 
-    `traits` are the policy's annotations of the tool and the trust its results have. `cleared` are fingerprints of what
-    was found in it before and a person has allowed.
+    `traits` are the policy's annotations of the tool and the trust its results have. `cleared` are
+    fingerprints of what was found in it before and a person has allowed.
     """
 
     id: str
@@ -89,7 +91,8 @@ class Prompt(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class ModelCall(_Event, frozen=True, gc=False, kw_only=True):
-    """A request that is about to go to a model; `duration_ms` is how long it takes by its host's estimate."""
+    """A request that is about to go to a model; `duration_ms` is how long it takes by its host's
+    estimate."""
 
     stage: ClassVar[Stage] = Stage.MODEL_CALL
     model: str = ""
@@ -101,8 +104,8 @@ class ModelCall(_Event, frozen=True, gc=False, kw_only=True):
 class ModelChunk(_Event, frozen=True, gc=False, kw_only=True):
     """One streamed piece of a reply on one channel (text, arguments, reasoning).
 
-    `before` is what the model said just before it on that channel and was passed on: guards read it to know what the
-    piece means. It is no content: it is not patched and not recorded.
+    `before` is what the model said just before it on that channel and was passed on: guards read it
+    to know what the piece means. It is no content: it is not patched and not recorded.
     """
 
     stage: ClassVar[Stage] = Stage.MODEL_CHUNK
@@ -122,7 +125,8 @@ class ModelReply(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class ToolCall(_Event, frozen=True, gc=False, kw_only=True):
-    """A tool is about to run with these arguments; `duration_ms` is how long it takes by its host's estimate."""
+    """A tool is about to run with these arguments; `duration_ms` is how long it takes by its host's
+    estimate."""
 
     stage: ClassVar[Stage] = Stage.TOOL_CALL
     args: dict[str, Data] = {}
@@ -130,7 +134,8 @@ class ToolCall(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class ToolResult(_Event, frozen=True, gc=False, kw_only=True):
-    """A tool ran; the agent has not seen the result yet. `part` numbers the items of a generator."""
+    """A tool ran; the agent has not seen the result yet. `part` numbers the items of a
+    generator."""
 
     stage: ClassVar[Stage] = Stage.TOOL_RESULT
     args: dict[str, Data] = {}
@@ -151,8 +156,8 @@ class Egress(_Event, frozen=True, gc=False, kw_only=True):
 class Failure(_Event, frozen=True, gc=False, kw_only=True):
     """A call raised or reported failure; `attempt` counts from one.
 
-    `bases` are the kinds of error that this one is a kind of; `fault` says whose it is: `system`, `user`, `business`
-    or `unknown`.
+    `bases` are the kinds of error that this one is a kind of; `fault` says whose it is: `system`,
+    `user`, `business` or `unknown`.
     """
 
     stage: ClassVar[Stage] = Stage.ERROR
@@ -176,7 +181,8 @@ class Charge(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class Handoff(_Event, frozen=True, gc=False, kw_only=True):
-    """Control is about to pass to another agent; `duration_ms` is how long that takes by its host's estimate."""
+    """Control is about to pass to another agent; `duration_ms` is how long that takes by its host's
+    estimate."""
 
     stage: ClassVar[Stage] = Stage.HANDOFF
     to: str
@@ -229,14 +235,16 @@ BY_POLICY: Final = "approved."
 
 
 class Moment(msgspec.Struct, frozen=True, gc=False):
-    """The events that share one batch, what they amount to, what they settle, and late answers that enter here.
+    """The events that share one batch, what they amount to, what they settle, and late answers that
+    enter here.
 
-    `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
-    action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
-    rests on. `granted` names the ticket by which a person has said yes, or what the policy approves, and `lifts` the
-    guards that asked for one: what another guard asks for still waits. `bypasses` are the guards that this one action
-    goes past, their refusals included. `readings` are what is known already of what the events say, and `carried` what
-    the runtime keeps in the store along with the decision; neither is recorded.
+    `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says
+    that the same action was judged before, because it waited or was degraded, and has had its
+    warnings. `stakes` are records that it rests on. `granted` names the ticket by which a person
+    has said yes, or what the policy approves, and `lifts` the guards that asked for one: what
+    another guard asks for still waits. `bypasses` are the guards that this one action goes past,
+    their refusals included. `readings` are what is known already of what the events say, and
+    `carried` what the runtime keeps in the store along with the decision; neither is recorded.
     """
 
     events: tuple[Event, ...]

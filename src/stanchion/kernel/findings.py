@@ -14,23 +14,28 @@ from stanchion.kernel.words import advice_of, detail_of, message_of
 PathStep = str | int
 
 ROLLBACK: Final = "rollback"
-"""The effect by which a finding has everything undone that its run has done and that can be undone."""
+"""The effect by which a finding has everything undone that its run has done and that can be
+undone."""
 
 
 ASK: Final = "ask_person"
-"""The effect by which a finding has a person asked to look at the run, although its action is refused already."""
+"""The effect by which a finding has a person asked to look at the run, although its action is
+refused already."""
 
 
 TELL: Final = "tell"
-"""The effect by which a warning only tells: it is no warning that counts towards the one that waits for a person."""
+"""The effect by which a warning only tells: it is no warning that counts towards the one that waits
+for a person."""
 
 
 GUIDE: Final = "guide"
-"""The effect by which the advice of a retry goes into the run's next request to a model, too, as a system message."""
+"""The effect by which the advice of a retry goes into the run's next request to a model, too, as a
+system message."""
 
 
 FINAL: Final = "final"
-"""The effect by which the words of what ends a run are its last: whatever comes later is refused in the same words."""
+"""The effect by which the words of what ends a run are its last: whatever comes later is refused in
+the same words."""
 
 
 FLAG: Final = "flag_trajectory"
@@ -38,7 +43,8 @@ FLAG: Final = "flag_trajectory"
 
 
 STRIKE: Final = "increment_strike"
-"""The effect by which a finding is counted against its run; the policy's `strikes` say what so many lead to."""
+"""The effect by which a finding is counted against its run; the policy's `strikes` say what so many
+lead to."""
 
 
 ALERT: Final = "emit_alert"
@@ -50,8 +56,8 @@ MARKS: Final = frozenset({FLAG, STRIKE, ALERT})
 
 
 class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text; of the
-    name that the path ends with, where it is `named`."""
+    """One edit of an event's content: the whole value at `path`, or the characters `start` to `end`
+    of a text; of the name that the path ends with, where it is `named`."""
 
     path: tuple[PathStep, ...]
     value: Any
@@ -61,16 +67,17 @@ class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     named: bool = False
 
     def __repr__(self) -> str:
-        """What kind of edit it is; the content, and the names on the way to it, are no part of it."""
+        """What kind of edit it is; the content, and the names on the way to it, are no part of
+        it."""
         what = "a value" if self.start < 0 else f"characters {self.start} to {self.end}"
         what = "a name" if self.named else what
         return f"<Patch of {what}{f': {self.kind}' if self.kind else ''}>"
 
 
 class Retry(msgspec.Struct, frozen=True, gc=False, tag="retry"):
-    """How often a step may be asked for again after its first try (`max_attempts`), and how long to wait before:
-    `base_ms`, then `factor` times as long each time, at most `max_ms`, more or less by the share `jitter`. `per_run`
-    bounds what is tried again in a whole run."""
+    """How often a step may be asked for again after its first try (`max_attempts`), and how long to
+    wait before: `base_ms`, then `factor` times as long each time, at most `max_ms`, more or less by
+    the share `jitter`. `per_run` bounds what is tried again in a whole run."""
 
     max_attempts: int = 2
     base_ms: int = 0
@@ -88,8 +95,9 @@ class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
 
 
 class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
-    """What a quarantine isolates, for how long, and from which time in a day on it does: a `tool`, or the agent where
-    no tool is at work; the `agent`; or `only_tool`, which isolates nobody where no tool is at work."""
+    """What a quarantine isolates, for how long, and from which time in a day on it does: a `tool`,
+    or the agent where no tool is at work; the `agent`; or `only_tool`, which isolates nobody where
+    no tool is at work."""
 
     what: str = "tool"
     for_ms: int = 300_000
@@ -97,13 +105,14 @@ class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
 
 
 PauseScope = Literal["tool_call", "step", "run"]
-"""What waits while a person is asked: the action itself; with it all that the agent would begin before it asks its
-model again; or all that the run would begin."""
+"""What waits while a person is asked: the action itself; with it all that the agent would begin
+before it asks its model again; or all that the run would begin."""
 
 
 class Pause(msgspec.Struct, frozen=True, gc=False, tag="pause"):
-    """What a person is asked who has to answer for an action: the question in words for them, the roles that may
-    answer, in this order, for how long they may, and what waits meanwhile; without words or roles, the usual ones."""
+    """What a person is asked who has to answer for an action: the question in words for them, the
+    roles that may answer, in this order, for how long they may, and what waits meanwhile; without
+    words or roles, the usual ones."""
 
     prompt: str = ""
     roles: tuple[str, ...] = ()
@@ -112,7 +121,8 @@ class Pause(msgspec.Struct, frozen=True, gc=False, tag="pause"):
 
 
 class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
-    """What moves states: whose (empty: the tenant's own) and which signals, one after the other, and on what terms."""
+    """What moves states: whose (empty: the tenant's own) and which signals, one after the other,
+    and on what terms."""
 
     to: tuple[tuple[str, tuple[str, ...]], ...]
     terms: StateTerms = StateTerms()
@@ -124,13 +134,14 @@ Terms = Retry | Wait | Isolate | Pause | Signals
 class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One guard's answer about one event.
 
-    A guard gives the action, a code and its arguments; the engine adds who said it. `text` and `guidance`
-    are words a rule's author wrote; where they are empty the words of the code are used. `hides` are edits of what is
-    written down and shown to people; what goes ahead stays as it is. `about` is what the finding is about (a path, a
-    host, a field), a line for each, the same however a call is worded; where it is empty the texts among `args` say it.
+    A guard gives the action, a code and its arguments; the engine adds who said it. `text` and
+    `guidance` are words a rule's author wrote; where they are empty the words of the code are used.
+    `hides` are edits of what is written down and shown to people; what goes ahead stays as it is.
+    `about` is what the finding is about (a path, a host, a field), a line for each, the same
+    however a call is worded; where it is empty the texts among `args` say it.
 
-    The agent reads `message` and `advice`. `args` and `detail` are for hosts, records and people: they may have ids,
-    addresses and paths that no agent may see.
+    The agent reads `message` and `advice`. `args` and `detail` are for hosts, records and people:
+    they may have ids, addresses and paths that no agent may see.
     """
 
     action: Action
@@ -151,7 +162,10 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         """What it says, as an agent may read it: its arguments and patches are no part of it."""
         by = f" by {visible(self.guard)}" if self.guard else ""
         why = f": {brief(self.message)}" if self.message else ""
-        return f"<Finding {NAMES[self.action]} {self.code}{by}{', in shadow' if self.shadow else ''}{why}>"
+        return (
+            f"<Finding {NAMES[self.action]} "
+            f"{self.code}{by}{', in shadow' if self.shadow else ''}{why}>"
+        )
 
     @property
     def message(self) -> str:
@@ -161,11 +175,14 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def advice(self) -> str:
         """What to do instead; empty where there is nothing to say."""
-        return visible(self.guidance, lines=True) or advice_of(self.code, self.args, self.action == Action.ESCALATE)
+        return visible(self.guidance, lines=True) or advice_of(
+            self.code, self.args, self.action == Action.ESCALATE
+        )
 
     @property
     def detail(self) -> str:
-        """What people have to know beside the message, and the agent must not; empty where there is nothing more."""
+        """What people have to know beside the message, and the agent must not; empty where there is
+        nothing more."""
         return detail_of(self.code, self.args)
 
     @property
@@ -180,8 +197,9 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Trace(msgspec.Struct, frozen=True, eq=False):
-    """The chain by which a decision was made, each guard with the one whose verdict it is part of, and how long guards
-    took. It is no part of what was decided: two decisions are the same whatever their traces are."""
+    """The chain by which a decision was made, each guard with the one whose verdict it is part of,
+    and how long guards took. It is no part of what was decided: two decisions are the same whatever
+    their traces are."""
 
     chain: tuple[tuple[str, str], ...] = ()
     took_ns: tuple[tuple[str, int], ...] | None = None

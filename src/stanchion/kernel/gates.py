@@ -1,4 +1,5 @@
-"""What stands before every chain: the states of the shield, and the ends and pauses of a run and its ancestors."""
+"""What stands before every chain: the states of the shield, and the ends and pauses of a run and
+its ancestors."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ MAX_MARKED: Final = 1_000
 
 
 class Struck(msgspec.Struct, frozen=True, gc=False):
-    """That a guard has given so many strikes that a person has to look: since when, and until they are forgotten."""
+    """That a guard has given so many strikes that a person has to look: since when, and until they
+    are forgotten."""
 
     guard: str
     count: int
@@ -34,8 +36,8 @@ class Struck(msgspec.Struct, frozen=True, gc=False):
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The states of a tenant (or the fleet): its own, and those of its tools, agents and runs (`tool:NAME`, …). Whoever
-    is `struck` (empty: the whole tenant) waits for a person."""
+    """The states of a tenant (or the fleet): its own, and those of its tools, agents and runs
+    (`tool:NAME`, …). Whoever is `struck` (empty: the whole tenant) waits for a person."""
 
     own: Mark = Mark()
     marks: dict[str, Mark] = {}
@@ -61,7 +63,8 @@ class LastWords(msgspec.Struct, frozen=True, gc=False):
 
 
 class Ending(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """That a run was cancelled or has ended, why, and which finding had the last word, if one had."""
+    """That a run was cancelled or has ended, why, and which finding had the last word, if one
+    had."""
 
     code: str
     why: str
@@ -74,7 +77,8 @@ class Ending(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Paused(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """That a run, or its step, waits until a person has answered a ticket, or until the ticket's time is over."""
+    """That a run, or its step, waits until a person has answered a ticket, or until the ticket's
+    time is over."""
 
     ticket: str
     scope: Literal["step", "run"]
@@ -89,7 +93,8 @@ HELD_UP: Final = {
 
 
 class Gate(msgspec.Struct, frozen=True, gc=False):
-    """What the gates say: the mode, a refusal perhaps, and the span of store time for which it is true."""
+    """What the gates say: the mode, a refusal perhaps, and the span of store time for which it is
+    true."""
 
     mode: str = NORMAL
     finding: Finding | None = None
@@ -98,7 +103,8 @@ class Gate(msgspec.Struct, frozen=True, gc=False):
 
 
 def gates_of(run: RunInfo) -> tuple[str, ...]:
-    """The keys every batch of a run expects unchanged: the fleet's, the tenant's, the run's, its ancestors'."""
+    """The keys every batch of a run expects unchanged: the fleet's, the tenant's, the run's, its
+    ancestors'."""
     ends = [ending_key(run.tenant, r) for r in (run.id, *run.parents)]
     return (standing_key(FLEET), standing_key(run.tenant), *ends)
 
@@ -125,7 +131,12 @@ def standing_of(value: Any) -> Standing:
     return known[1]
 
 
-WHOSE: Final = {"fleet": "everything", "tenant": "all work here", "agent": "this agent", "run": "this run"}
+WHOSE: Final = {
+    "fleet": "everything",
+    "tenant": "all work here",
+    "agent": "this agent",
+    "run": "this run",
+}
 """What the states of a fleet, a tenant, an agent and a run are called to the agent."""
 
 NOTHING_SAID: Final = Standing()
@@ -136,13 +147,15 @@ CLEAR: Final = Gate()
 
 
 def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
-    """Judge the gates' values (the fleet's, the tenant's, then the ends of runs; absent ones as `None`) for one event
-    at store time `now`. The severest state wins; safe mode is a mode."""
+    """Judge the gates' values (the fleet's, the tenant's, then the ends of runs; absent ones as
+    `None`) for one event at store time `now`. The severest state wins; safe mode is a mode."""
     pauses: list[Paused] = []
     for value in values[2:]:
         told = stop_of(value)
         if isinstance(told, Ending):
-            return Gate(finding=Finding(Action.HALT, told.code, (told.why,), told.text, guard="kernel"))
+            return Gate(
+                finding=Finding(Action.HALT, told.code, (told.why,), told.text, guard="kernel")
+            )
         if told is not None:
             pauses.append(told)
     mode = NORMAL
@@ -162,10 +175,15 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
 
 
 def over(ended: Ending | None, deadline_at: int | None, at: int) -> Over | None:
-    """What stands against an action at a time: that its run has ended, or its deadline; `None` where it goes on."""
+    """What stands against an action at a time: that its run has ended, or its deadline; `None`
+    where it goes on."""
     if ended is not None:
         return Over(Action.HALT, ended.code, (ended.why,), ended.text)
-    return Over(Action.BLOCK, "kernel.deadline") if deadline_at is not None and at >= deadline_at else None
+    return (
+        Over(Action.BLOCK, "kernel.deadline")
+        if deadline_at is not None and at >= deadline_at
+        else None
+    )
 
 
 def stop_of(value: Any) -> Ending | Paused | None:
@@ -176,7 +194,8 @@ def stop_of(value: Any) -> Ending | Paused | None:
 
 
 def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | None, int, int]:
-    """The refusal of what would begin during a pause, and the span of store time for which that is true."""
+    """The refusal of what would begin during a pause, and the span of store time for which that is
+    true."""
     worst: Finding | None = None
     since, until = 0, FOREVER
     for pause in pauses:
@@ -192,7 +211,8 @@ def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | Non
 def _struck(
     struck: dict[str, Struck], event: Event, now: int, since: int, until: int
 ) -> tuple[Finding | None, int, int]:
-    """The question about what would begin while strikes are to be looked at, and the span for which it is asked."""
+    """The question about what would begin while strikes are to be looked at, and the span for which
+    it is asked."""
     held: Finding | None = None
     if not struck or event.stage not in HELD_UP["run"]:
         return held, since, until
@@ -206,7 +226,12 @@ def _struck(
             continue
         until = min(until, one.until)
         if held is None:
-            held = Finding(Action.ESCALATE, "strikes.reached", (one.guard, called(name), one.count), guard=STRIKES)
+            held = Finding(
+                Action.ESCALATE,
+                "strikes.reached",
+                (one.guard, called(name), one.count),
+                guard=STRIKES,
+            )
     return held, since, until
 
 
@@ -234,7 +259,11 @@ def marks_of(fleet: Any, tenant: Any, event: Event) -> Iterator[tuple[str, Mark]
         standing = standing_of(value)
         yield whose, standing.own
         if standing.marks:
-            for name in (f"agent:{run.agent}", *[f"run:{r}" for r in (run.id, *run.parents)], f"tool:{event.tool}"):
+            for name in (
+                f"agent:{run.agent}",
+                *[f"run:{r}" for r in (run.id, *run.parents)],
+                f"tool:{event.tool}",
+            ):
                 mark = standing.marks.get(name)
                 if mark is not None:
                     yield name, mark

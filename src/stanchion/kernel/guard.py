@@ -1,5 +1,5 @@
-"""The four kinds of guard, each a small protocol, and a guard's place in a policy. What else a guard may declare, and
-who asks for it, stands in `stanchion.kernel.contract`."""
+"""The four kinds of guard, each a small protocol, and a guard's place in a policy. What else a
+guard may declare, and who asks for it, stands in `stanchion.kernel.contract`."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ class Kind(StrEnum):
 
 
 class Unjudged(Exception):
-    """A guard could not judge an event. Its text is told and recorded: it has names and types in it, and no content."""
+    """A guard could not judge an event. Its text is told and recorded: it has names and types in
+    it, and no content."""
 
 
 def failure_of(error: Exception) -> str:
-    """What is told of a guard's failure. An error's own words may hold anything, so that only its type is told, unless
-    it is one that says nothing else."""
+    """What is told of a guard's failure. An error's own words may hold anything, so that only its
+    type is told, unless it is one that says nothing else."""
     name = type(error).__name__
     return f"{name}: {str(error).replace('`', '')}" if isinstance(error, Unjudged) else name
 
 
 class Reading(Protocol):
-    """What an event says, as the policy's reader reads it. The kernel hands it on and asks only whose it is."""
+    """What an event says, as the policy's reader reads it. The kernel hands it on and asks only
+    whose it is."""
 
     @property
     def event(self) -> Any:
@@ -66,7 +68,8 @@ class AskingGuard(Protocol):
 
 
 class Ruling(msgspec.Struct, frozen=True, gc=False):
-    """A record guard's answer: a finding, a new value, and the span of store time for which both are true.
+    """A record guard's answer: a finding, a new value, and the span of store time for which both
+    are true.
 
     `when` says when the value is written, where that is not as the guard does otherwise.
     """
@@ -79,7 +82,8 @@ class Ruling(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecordGuard(Protocol):
-    """Judges the event and one small record; may give a new value. `key` may depend on run, stage and tool only.
+    """Judges the event and one small record; may give a new value. `key` may depend on run, stage
+    and tool only.
 
     `writes` says when a new value is written, for all stages or for each.
 
@@ -95,9 +99,10 @@ class RecordGuard(Protocol):
 
 
 class MeterGuard(Protocol):
-    """Gives lines on counters, once per chain and run, and words what the store found on them: each line's value
-    before, and the action its bands led to, as it is carried out (`said`). `action` is what the guard's own band says:
-    a mark that warns is worded as one, also where warnings refuse. It may watch what is counted, and bound what is
+    """Gives lines on counters, once per chain and run, and words what the store found on them: each
+    line's value before, and the action its bands led to, as it is carried out (`said`). `action` is
+    what the guard's own band says: a mark that warns is worded as one, also where warnings refuse.
+    It may watch what is counted, and bound what is
     spent: `stanchion.kernel.contract.counting`.
     """
 
@@ -105,7 +110,9 @@ class MeterGuard(Protocol):
 
     def lines(self, event: Any, /) -> tuple[Line, ...]: ...
 
-    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding: ...
+    def word(
+        self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
+    ) -> Finding: ...
 
 
 Guard = PureGuard | AskingGuard | RecordGuard | MeterGuard
@@ -126,14 +133,15 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
     effects: tuple[str, ...] = ()
 
     def effects_of(self, finding: Finding) -> tuple[str, ...]:
-        """The effects of one of its findings: its own, and those that the policy gives the guard. A guard that broke
-        has found nothing, and has none of those."""
+        """The effects of one of its findings: its own, and those that the policy gives the guard. A
+        guard that broke has found nothing, and has none of those."""
         given = () if finding.code.startswith("kernel.") else self.effects
         return tuple(dict.fromkeys((*finding.effects, *given)))
 
     @property
     def whole(self) -> str:
-        """The id under which its verdict is given: that of the guard it is a part of, or its own."""
+        """The id under which its verdict is given: that of the guard it is a part of, or its
+        own."""
         return self.part_of if self.part_of else self.id
 
     @property

@@ -15,8 +15,9 @@ HEALTH: Final = frozenset({"health.known", "health.low", "health.unsteady"})
 
 
 class GuardianResult(NamedTuple):
-    """Whether a call goes ahead, why not, what to do instead, what else to know, how healthy its tool is (0 to 100, or
-    `None` where nothing is known), and whether it tests a tool that was down."""
+    """Whether a call goes ahead, why not, what to do instead, what else to know, how healthy its
+    tool is (0 to 100, or `None` where nothing is known), and whether it tests a tool that was
+    down."""
 
     allowed: bool
     reason: str
@@ -29,8 +30,8 @@ class GuardianResult(NamedTuple):
 def guardian_result(
     allowed: bool, reason: str, suggestion: str, findings: Iterable[Finding], advice: str
 ) -> GuardianResult:
-    """The result of a decision; what goes ahead has no reason and no suggestion. Advice is what was given, and else
-    what its warnings and remarks say."""
+    """The result of a decision; what goes ahead has no reason and no suggestion. Advice is what was
+    given, and else what its warnings and remarks say."""
     found = list(findings)
     said = [_words(one) for one in found if one.action <= PROCEEDS] if not advice else []
     score = next((one.args[1] for one in found if one.code in HEALTH and len(one.args) > 1), None)
@@ -45,8 +46,9 @@ def guardian_result(
 
 
 def _words(one: Finding) -> str:
-    """What a finding advises, after what it says; what advises nothing is no advice. Where the engine met trouble and
-    the call goes ahead all the same, what it advises is for one that does not."""
+    """What a finding advises, after what it says; what advises nothing is no advice. Where the
+    engine met trouble and the call goes ahead all the same, what it advises is for one that does
+    not."""
     if one.code.startswith("kernel."):
         return one.message
     advice = one.advice

@@ -9,16 +9,19 @@ from stanchion.kernel.cells import State, change
 from stanchion.kernel.state import Reply, Settle
 
 REMEMBERED: Final = 8_192
-"""How many settled batches an in-process store recognises at least, and how many lapsed holds at most."""
+"""How many settled batches an in-process store recognises at least, and how many lapsed holds at
+most."""
 
 HELD, LAPSED = 0, 1
 
 Taken = list[tuple[str, int, bool, int, int]]
-"""What a hold holds, line by line: key, amount, whether it stays charged at expiry, bucket, unit."""
+"""What a hold holds, line by line: key, amount, whether it stays charged at expiry, bucket,
+unit."""
 
 
 def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold_ms: int) -> None:
-    """Keep what a batch took. Holds of one duration fall due in order, so each duration has a queue."""
+    """Keep what a batch took. Holds of one duration fall due in order, so each duration has a
+    queue."""
     due = now + hold_ms
     queue = state.due.get(hold_ms)
     if queue is None:
@@ -103,7 +106,8 @@ def _lapse(state: State, hold_id: str, held: list[Any]) -> None:
 
 
 def _drop(state: State, hold_id: str) -> None:
-    """Stop waiting for the settlement of a hold that lapsed long ago: its spend stays charged for good."""
+    """Stop waiting for the settlement of a hold that lapsed long ago: its spend stays charged for
+    good."""
     held = state.holds.get(hold_id)
     if held is not None and held[0] == LAPSED:
         del state.holds[hold_id]

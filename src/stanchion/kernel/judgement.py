@@ -1,4 +1,5 @@
-"""Judging: guards give findings, findings get their places, and what is known before the batch is put in order."""
+"""Judging: guards give findings, findings get their places, and what is known before the batch is
+put in order."""
 
 from __future__ import annotations
 
@@ -15,7 +16,16 @@ from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Reading, failure_of
-from stanchion.kernel.lookups import UNHEARD, Answer, Answered, Expired, Failed, Lookup, Over, answer_name
+from stanchion.kernel.lookups import (
+    UNHEARD,
+    Answer,
+    Answered,
+    Expired,
+    Failed,
+    Lookup,
+    Over,
+    answer_name,
+)
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.soundness import sound, sound_lookup
 
@@ -26,7 +36,8 @@ Read = Callable[[Any], Reading]
 
 
 def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
-    """What a moment's events say. What is known of another first event is left alone: they are replaced together."""
+    """What a moment's events say. What is known of another first event is left alone: they are
+    replaced together."""
     known = moment.readings
     if known and known[0].event is moment.events[0]:
         return known
@@ -34,7 +45,8 @@ def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
 
 
 def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
-    """Pure guards in order until one stops. One `try` round the loop: only a failure pays for being careful."""
+    """Pure guards in order until one stops. One `try` round the loop: only a failure pays for being
+    careful."""
     found: Found = []
     cut = plan.end
     try:
@@ -52,7 +64,8 @@ def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
 
 
 def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut: int) -> int:
-    """Guards that a value of the event switches on; behind a stop none is judged. Order is restored afterwards."""
+    """Guards that a value of the event switches on; behind a stop none is judged. Order is restored
+    afterwards."""
     for asked, index, table in plan.switches:
         for pos, judge in table.get(asked(readings[index]), ()):
             if pos > cut:
@@ -80,17 +93,19 @@ def judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, i
 
 
 def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
-    """Enter a guard's finding at its place, with the action that is really carried out; returns the new cut."""
+    """Enter a guard's finding at its place, with the action that is really carried out; returns the
+    new cut."""
     sound(finding)
     placed = plan.guards[pos]
     cells = plan.cells_for(placed.id, plan.event_of[pos])
     if plan.bypassed and finding.code.startswith("kernel."):
-        # The kernel speaks in place of a guard that broke: nobody has said that this may be gone past.
+        # The kernel speaks in place of a guard that broke: nobody has said that this may be gone
+        # past.
         cells = plan.cells[plan.event_of[pos]]
     action = cells[finding.action]
     if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
-        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters word what the
-        # store has carried out already.
+        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters
+        # word what the store has carried out already.
         action = max(action, cells[Action.REDACT])
     if finding.action == Action.WARN and action >= STOPS:
         finding = refusing(finding, cells)
@@ -113,7 +128,8 @@ def failed(plan: Plan, pos: int, event: Event, error: Exception) -> Finding:
 
 
 def broken(plan: Plan, pos: int, event: Event, code: str, *args: str) -> Finding:
-    """What a guard that broke amounts to: a refusal, unless it may fail open and the risk is not critical."""
+    """What a guard that broke amounts to: a refusal, unless it may fail open and the risk is not
+    critical."""
     placed = plan.guards[pos]
     opens = placed.fail_open and event.risk < Risk.CRITICAL
     return Finding(Action.ALLOW if opens else Action.BLOCK, code, (placed.id, *args))
@@ -126,7 +142,11 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
         stood = plan.cells_for(finding.guard, 0)
         action = stood[finding.action]
         if action != finding.action:
-            worded = refusing(finding, stood) if finding.action == Action.WARN and action >= STOPS else finding
+            worded = (
+                refusing(finding, stood)
+                if finding.action == Action.WARN and action >= STOPS
+                else finding
+            )
             finding = msgspec.structs.replace(worded, action=action, said=finding.action)
         early.append((-1, finding))
     if any(finding.action >= STOPS and not finding.shadow for _, finding in early):
@@ -134,7 +154,9 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
     return early + found, cut
 
 
-def lookups_of(plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dict[str, Answer]) -> list[Lookup]:
+def lookups_of(
+    plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dict[str, Answer]
+) -> list[Lookup]:
     wanted: list[Lookup] = []
     for pos, guard, index in plan.asks:
         name = plan.guards[pos].id
@@ -152,7 +174,8 @@ def lookups_of(plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dic
 
 
 def heard(answers: dict[str, Answer], lookups: list[Lookup], given: tuple[Answer, ...]) -> None:
-    """Enter what was answered; what was only asked beside its event is noted, so that it is not asked again."""
+    """Enter what was answered; what was only asked beside its event is noted, so that it is not
+    asked again."""
     for lookup, answer in zip(lookups, given, strict=True):
         unheard = lookup.beside and type(answer) is Expired
         name = answer_name(lookup.guard, lookup.event) if lookup.event else lookup.guard
@@ -160,9 +183,14 @@ def heard(answers: dict[str, Answer], lookups: list[Lookup], given: tuple[Answer
 
 
 def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[str, Answer], ...]:
-    """The answers this judgement rests on; those to questions of another mode's chain are left out."""
-    asked = [answer_name(plan.guards[pos].id, index) for pos, _guard, index in plan.asks if pos <= cut]
-    return tuple([(name, answers[name]) for name in asked if answers.get(name, UNHEARD) is not UNHEARD])
+    """The answers this judgement rests on; those to questions of another mode's chain are left
+    out."""
+    asked = [
+        answer_name(plan.guards[pos].id, index) for pos, _guard, index in plan.asks if pos <= cut
+    ]
+    return tuple(
+        [(name, answers[name]) for name in asked if answers.get(name, UNHEARD) is not UNHEARD]
+    )
 
 
 def forget_recalled(plan: Plan, answers: dict[str, Answer]) -> None:
@@ -199,15 +227,17 @@ def judge_answers(
                 # No guard is late or broken here, so that none of them can fail open.
                 early = [one for one in found if one[0] < 0]
                 found = [one for one in found if one[0] >= 0]
-                found, cut = with_late(plan, (Finding(action, code, args, text, guard="kernel"),), found, cut)
+                found, cut = with_late(
+                    plan, (Finding(action, code, args, text, guard="kernel"),), found, cut
+                )
                 return early + found, cut
         cut = note(plan, pos, finding, found, cut)
     return found, cut
 
 
 def _expired(plan: Plan, pos: int, event: Event, guard: Any) -> Finding:
-    """What no answer in time amounts to. A deep guard's route goes by the risk: low and medium go ahead, high waits for
-    a person, critical is refused, as with all others."""
+    """What no answer in time amounts to. A deep guard's route goes by the risk: low and medium go
+    ahead, high waits for a person, critical is refused, as with all others."""
     placed = plan.guards[pos]
     if guard.deep and event.risk <= Risk.MEDIUM:
         return Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,))
@@ -219,7 +249,8 @@ def _expired(plan: Plan, pos: int, event: Event, guard: Any) -> Finding:
 def settle_known(
     plan: Plan, read: Read, readings: tuple[Reading, ...], found: Found, cut: int, ceiling: Action
 ) -> tuple[Found, int, bool]:
-    """Put what is known before the batch in order; judge patched content once more; say whether it may be written."""
+    """Put what is known before the batch in order; judge patched content once more; say whether it
+    may be written."""
     found = reached(found, cut)
     if not proceeds(found, PROCEEDS):
         return found, cut, False
@@ -245,7 +276,9 @@ def settle_known(
         worst = said.get((finding.guard, finding.code), finding.action)
         said[finding.guard, finding.code] = max(worst, finding.action)
     for pos, finding in again:
-        milder = finding.action < STOPS and not finding.shadow  # what stops is never patched, and stands as it is
+        milder = (
+            finding.action < STOPS and not finding.shadow
+        )  # what stops is never patched, and stands as it is
         if milder and finding.patches and _changes(patched, finding.patches):
             refusal = Finding(Action.BLOCK, "kernel.patch_failed", (finding.guard,))
             cut = note(plan, pos, refusal, found, cut)
@@ -258,7 +291,8 @@ def settle_known(
 
 
 def _changes(event: Event, patches: tuple[Patch, ...]) -> bool:
-    """Whether patches would change content that has been patched already: then one round has not made it clean."""
+    """Whether patches would change content that has been patched already: then one round has not
+    made it clean."""
     content = content_of(event)
     try:
         return bool(apply(content, patches) != content)

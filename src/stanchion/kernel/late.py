@@ -13,14 +13,19 @@ from stanchion.kernel.soundness import sound_or_none
 
 def in_order(late: Iterable[Finding]) -> list[Finding]:
     """Late answers as they enter the next event: in the same order whichever came first."""
-    return sorted(late, key=lambda finding: (finding.guard, -finding.action, [str(part) for part in finding.args]))
+    return sorted(
+        late,
+        key=lambda finding: (finding.guard, -finding.action, [str(part) for part in finding.args]),
+    )
 
 
 def late_finding(placed: Placed, reading: Reading, value: Any) -> Finding | None:
-    """Judge an answer that came too late for its event, as a finding for the next one: by what was asked.
+    """Judge an answer that came too late for its event, as a finding for the next one: by what was
+    asked.
 
-    HALT, QUARANTINE and ESCALATE stand, BLOCK becomes ESCALATE, anything milder a warning, and what only has effects
-    has them. A judgement that fails now cannot refuse what has already happened, so it warns.
+    HALT, QUARANTINE and ESCALATE stand, BLOCK becomes ESCALATE, anything milder a warning, and what
+    only has effects has them. A judgement that fails now cannot refuse what has already happened,
+    so it warns.
     """
     try:
         finding = sound_or_none(placed.guard.judge(reading, value))
@@ -48,5 +53,12 @@ def _entered(
 ) -> Finding:
     """A finding for the next event: the guard, its words, and what it says besides."""
     return Finding(
-        action, "kernel.late_answer", said, text, effects=effects, terms=terms, guard=placed.id, shadow=placed.shadow
+        action,
+        "kernel.late_answer",
+        said,
+        text,
+        effects=effects,
+        terms=terms,
+        guard=placed.id,
+        shadow=placed.shadow,
     )

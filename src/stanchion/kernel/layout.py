@@ -1,4 +1,5 @@
-"""Laying out a batch: lines and tallies in chain order, records behind them, and words for what came back."""
+"""Laying out a batch: lines and tallies in chain order, records behind them, and words for what
+came back."""
 
 from __future__ import annotations
 
@@ -17,11 +18,13 @@ from stanchion.kernel.soundness import sound
 from stanchion.kernel.state import ABSENT, Line, Put, Records, Reply, When
 
 
-def lay(plan: Plan, found: Found, cut: int, again: bool = False) -> tuple[tuple[Line, ...], list[Slice]]:
+def lay(
+    plan: Plan, found: Found, cut: int, again: bool = False
+) -> tuple[tuple[Line, ...], list[Slice]]:
     """The lines before the stop, with a tally behind every guard that has warned, in chain order.
 
-    Where an action is judged `again`, as a lesser request, its warnings were counted the first time; a late answer
-    comes but once.
+    Where an action is judged `again`, as a lesser request, its warnings were counted the first
+    time; a late answer comes but once.
     """
     lines: list[Line] = []
     slices: list[Slice] = []
@@ -46,7 +49,9 @@ def lay(plan: Plan, found: Found, cut: int, again: bool = False) -> tuple[tuple[
     return tuple(lines), slices
 
 
-def _lay_tally(plan: Plan, pos: int, finding: Finding, lines: list[Line], slices: list[Slice]) -> None:
+def _lay_tally(
+    plan: Plan, pos: int, finding: Finding, lines: list[Line], slices: list[Slice]
+) -> None:
     shadow = 0
     if finding.shadow:
         shadow = pos + 1 if pos >= 0 else plan.end + 1 + len(lines)
@@ -62,11 +67,17 @@ Wanted = list[tuple[Recorded, Any, int]]
 """Records to be written: whose, the new value, the version it was judged on."""
 
 
-def place(wanted: Wanted, slices: list[Slice], cut: int, found: Found, ceiling: Action) -> tuple[Put, ...]:
+def place(
+    wanted: Wanted, slices: list[Slice], cut: int, found: Found, ceiling: Action
+) -> tuple[Put, ...]:
     """Records to write, each behind as many lines as stand before its guard."""
     placed = []
     plain = not found and ceiling == UNCHANGED
-    refused = set() if plain else {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
+    refused = (
+        set()
+        if plain
+        else {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
+    )
     for (pos, _judge, name, _event, when, at, shadow), value, _version in wanted:
         if plain:
             placed.append((name, value, when, at, shadow))
@@ -77,10 +88,15 @@ def place(wanted: Wanted, slices: list[Slice], cut: int, found: Found, ceiling: 
 
 
 def keep(
-    records: Records, wanted: Wanted, puts: tuple[Put, ...], lines: tuple[Line, ...], reply: Reply, ceiling: Action
+    records: Records,
+    wanted: Wanted,
+    puts: tuple[Put, ...],
+    lines: tuple[Line, ...],
+    reply: Reply,
+    ceiling: Action,
 ) -> tuple[Known, ...]:
-    """Remember what was written, and give it. The version is the one it was judged on plus one: the cache may have
-    moved."""
+    """Remember what was written, and give it. The version is the one it was judged on plus one: the
+    cache may have moved."""
     written: list[Known] = []
     if not reply.actions and len(puts) == len(wanted):
         for recorded, value, version in wanted:
@@ -90,9 +106,13 @@ def keep(
                 if records.get(name, ABSENT)[0] <= version:
                     records[name] = (version + 1, value)
         return tuple(written)
-    stop = next((i for i, a in enumerate(reply.actions) if a >= STOPS and not lines[i].shadow), len(lines))
+    stop = next(
+        (i for i, a in enumerate(reply.actions) if a >= STOPS and not lines[i].shadow), len(lines)
+    )
     said = reply.actions
-    refused = {line.shadow for line, a in zip(lines, said, strict=False) if line.shadow and a > ceiling}
+    refused = {
+        line.shadow for line, a in zip(lines, said, strict=False) if line.shadow and a > ceiling
+    }
     versions = {recorded[2]: version for recorded, _, version in wanted}
     for name, value, when, at, shadow in puts:
         if ((reply.go and shadow not in refused) or when == When.JUDGED) and at <= stop:
@@ -120,7 +140,9 @@ def word(
             continue
         values = reply.values[part.start : part.end]
         if part.tally:
-            cut = _escalate(plan, part, Action(action), values[0] + 1, lines[part.start], found, cut)
+            cut = _escalate(
+                plan, part, Action(action), values[0] + 1, lines[part.start], found, cut
+            )
             continue
         event = events[plan.event_of[part.pos]]
         cells = plan.cells_for(plan.guards[part.pos].id, plan.event_of[part.pos])
@@ -133,13 +155,18 @@ def word(
             if cells[finding.action] != action:
                 finding = _as_found(finding, meant)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-            finding = Finding(Action(action), "kernel.guard_error", (plan.guards[part.pos].id, failure_of(error)))
+            finding = Finding(
+                Action(action), "kernel.guard_error", (plan.guards[part.pos].id, failure_of(error))
+            )
         cut = note(plan, part.pos, finding, found, cut)
     return found, cut
 
 
-def watched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int, slices: list[Slice], reply: Reply) -> Found:
-    """Tell the guards that watch what the store found on their lines; what they say of it goes ahead."""
+def watched(
+    plan: Plan, events: tuple[Event, ...], found: Found, cut: int, slices: list[Slice], reply: Reply
+) -> Found:
+    """Tell the guards that watch what the store found on their lines; what they say of it goes
+    ahead."""
     found = list(found)
     for part in slices:
         watch = plan.watchers.get(part.pos)
@@ -156,18 +183,21 @@ def watched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int, slice
 
 
 def _meant(line: Line, cells: tuple[Action, ...], action: Action, value: int) -> Action:
-    """What a guard itself says where the store found `action`: of its bands that come to this here, the lowest was
-    exceeded for certain, and so was every one that lies below the value before."""
+    """What a guard itself says where the store found `action`: of its bands that come to this here,
+    the lowest was exceeded for certain, and so was every one that lies below the value before."""
     able = sorted([(limit, own) for limit, own in line.bands if cells[own] == action])
     return max([own for limit, own in able if limit < value or limit == able[0][0]])
 
 
 def _as_found(finding: Finding, action: Action) -> Finding:
-    """What a guard worded, with the action the store found: words change nothing that was counted."""
+    """What a guard worded, with the action the store found: words change nothing that was
+    counted."""
     return finding if finding.action == action else msgspec.structs.replace(finding, action=action)
 
 
-def _escalate(plan: Plan, part: Slice, action: Action, count: int, line: Line, found: Found, cut: int) -> int:
+def _escalate(
+    plan: Plan, part: Slice, action: Action, count: int, line: Line, found: Found, cut: int
+) -> int:
     """The third warning, behind the warning itself."""
     warner = part.warner if part.warner else plan.guards[part.pos].id
     shadow = line.shadow > 0

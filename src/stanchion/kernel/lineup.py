@@ -1,4 +1,5 @@
-"""The lineup: the guards that apply to some events, in order and sorted by what they ask; the same for every run."""
+"""The lineup: the guards that apply to some events, in order and sorted by what they ask; the same
+for every run."""
 
 from __future__ import annotations
 
@@ -28,16 +29,22 @@ Chains = tuple[tuple[Placed, ...], ...]
 
 
 class Lineup:
-    """The guards of some chains, one for each event: which are judged alone, which are switched on by what an event
-    says, which ask, and which keep something of a run."""
+    """The guards of some chains, one for each event: which are judged alone, which are switched on
+    by what an event says, which ask, and which keep something of a run."""
 
-    def __init__(self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str) -> None:
+    def __init__(
+        self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str
+    ) -> None:
         self.chains = chains
         self.guards: list[Placed] = []
         self.event_of: list[int] = []
         for index, chain in enumerate(chains):
             seated = {placed.id for placed in self.guards}
-            here = [p for p in chain if p.id not in seated or getattr(p.guard, "kind", None) not in COUNTING]
+            here = [
+                p
+                for p in chain
+                if p.id not in seated or getattr(p.guard, "kind", None) not in COUNTING
+            ]
             self.guards += sorted(here, key=order)
             self.event_of += [index] * len(here)
         self.end = len(self.guards)
@@ -64,8 +71,11 @@ class Lineup:
                 self.all_pure.append(broken)
         self._switch(offered)
 
-    def _enter(self, pos: int, placed: Placed, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]) -> None:
-        """Enter one guard by its kind; one that offers switches waits until all of them are known."""
+    def _enter(
+        self, pos: int, placed: Placed, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]
+    ) -> None:
+        """Enter one guard by its kind; one that offers switches waits until all of them are
+        known."""
         guard, index = placed.guard, self.event_of[pos]
         match placed.kind:
             case Kind.PURE:
@@ -82,10 +92,14 @@ class Lineup:
 
     def _switch(self, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]) -> None:
         """Put each guard under the switch whose values it shares with the fewest others."""
-        shared = Counter([(asks, index, v) for _, _, index, all_ in offered for asks, vs in all_ for v in vs])
+        shared = Counter(
+            [(asks, index, v) for _, _, index, all_ in offered for asks, vs in all_ for v in vs]
+        )
         tables: dict[tuple[Judge, int], dict[Any, list[tuple[int, Judge]]]] = {}
         for pos, judge, index, switches in offered:
-            crowds = [sum([shared[asks, index, value] for value in values]) for asks, values in switches]
+            crowds = [
+                sum([shared[asks, index, value] for value in values]) for asks, values in switches
+            ]
             asks, values = switches[crowds.index(min(crowds))]
             table = tables.setdefault((asks, index), {})
             for value in values:
@@ -109,7 +123,9 @@ class Lineup:
 
     @property
     def _of_first(self) -> list[Placed]:
-        return [placed for placed, index in zip(self.guards, self.event_of, strict=True) if not index]
+        return [
+            placed for placed, index in zip(self.guards, self.event_of, strict=True) if not index
+        ]
 
 
 class Lineups:
@@ -120,8 +136,11 @@ class Lineups:
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Lineup] = {}
 
-    def of(self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str) -> Lineup:
-        """The lineup of chains. They are known by which they are, and kept as long as their lineup is."""
+    def of(
+        self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str
+    ) -> Lineup:
+        """The lineup of chains. They are known by which they are, and kept as long as their lineup
+        is."""
         asked = (*map(id, chains), stages, can, mode)
         known = self._known.get(asked)
         if known is None:
@@ -132,8 +151,8 @@ class Lineups:
 
 
 def _may_redact(guard: Any) -> bool:
-    """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
-    hide what they are about, whatever becomes of it (`veils`)."""
+    """Whether a guard may patch content; one that does not say what it can answer may, and so may
+    one whose findings hide what they are about, whatever becomes of it (`veils`)."""
     answering = ANSWERS.of(guard)
     return answering is None or VEILS.of(guard) is not None or Action.REDACT in answering.actions()
 
@@ -143,7 +162,9 @@ def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, 
     cells = carried(stage, can)
     if mode not in (LOCKDOWN, EXHAUSTED):
         return cells
-    return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
+    return tuple(
+        [cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action]
+    )
 
 
 def always_raises(error: Exception) -> Judge:

@@ -13,15 +13,17 @@ WAITS_MS: Final = {"low": 0, "medium": 100, "high": 200, "critical": 200}
 
 
 def answer_name(guard: str, event: int) -> str:
-    """What an answer is recorded under: its guard, and the number of its event unless that is the first."""
+    """What an answer is recorded under: its guard, and the number of its event unless that is the
+    first."""
     return f"{guard}#{event}" if event else guard
 
 
 class Lookup(msgspec.Struct, frozen=True, gc=False):
-    """One question of one guard. The driver hands `payload` to whatever answers `guard`, within the deadline.
+    """One question of one guard. The driver hands `payload` to whatever answers `guard`, within the
+    deadline.
 
-    One that is asked `beside` its event is not waited for: where no answer is known already, it is as if nobody had
-    asked, and the answer is for the run's next event.
+    One that is asked `beside` its event is not waited for: where no answer is known already, it is
+    as if nobody had asked, and the answer is for the run's next event.
     """
 
     guard: str
@@ -32,13 +34,14 @@ class Lookup(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def name(self) -> str:
-        """What its answer is recorded under: its guard, and the number of its event unless that is the first."""
+        """What its answer is recorded under: its guard, and the number of its event unless that is
+        the first."""
         return answer_name(self.guard, self.event)
 
 
 class Recall(msgspec.Struct, frozen=True, gc=False):
-    """A question to the run's own memory, which is answered at once: what it knows of an event, by the lights of the
-    guard that asks."""
+    """A question to the run's own memory, which is answered at once: what it knows of an event, by
+    the lights of the guard that asks."""
 
     event: Any
     guard: Any
@@ -63,7 +66,8 @@ class Failed(msgspec.Struct, frozen=True, gc=False, tag="failed"):
 
 
 class Over(msgspec.Struct, frozen=True, gc=False, tag="over"):
-    """The run was over before the answer could count: what stands against everything that it does from then on."""
+    """The run was over before the answer could count: what stands against everything that it does
+    from then on."""
 
     action: Action
     code: str
@@ -74,7 +78,8 @@ class Over(msgspec.Struct, frozen=True, gc=False, tag="over"):
 Answer = Answered | Expired | Failed | Over
 
 UNHEARD: Final = Expired(0)
-"""What stands for the answer to a question that was asked beside its event: it is neither judged nor recorded."""
+"""What stands for the answer to a question that was asked beside its event: it is neither judged
+nor recorded."""
 
 
 class Ask(msgspec.Struct, frozen=True, gc=False):

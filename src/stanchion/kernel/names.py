@@ -15,7 +15,9 @@ class Names(msgspec.Struct, frozen=True, gc=False):
     globs: tuple[str, ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return name in self.exact or (bool(self.globs) and any(glob(pattern, name) for pattern in self.globs))
+        return name in self.exact or (
+            bool(self.globs) and any(glob(pattern, name) for pattern in self.globs)
+        )
 
 
 NOBODY: Final = Names()

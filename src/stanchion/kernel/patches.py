@@ -1,4 +1,5 @@
-"""Applying patches: edits of structured content, spans merged so that nothing leaks and nothing is eaten."""
+"""Applying patches: edits of structured content, spans merged so that nothing leaks and nothing is
+eaten."""
 
 from __future__ import annotations
 
@@ -31,10 +32,11 @@ class _Branch:
 def apply(content: Any, patches: Sequence[Patch]) -> Any:
     """Content with all patches applied; what they do not touch is shared, not copied.
 
-    A whole-value patch beats everything at or under its path (the first of several wins). Spans of one text, or of the
-    items of one list, are merged where they overlap, and each merged interval is replaced once, by the value of its
-    leftmost, longest span. Names are edited like texts, and keep their places; two that become the same are numbered.
-    Paths are those of the content as it was given.
+    A whole-value patch beats everything at or under its path (the first of several wins). Spans of
+    one text, or of the items of one list, are merged where they overlap, and each merged interval
+    is replaced once, by the value of its leftmost, longest span. Names are edited like texts, and
+    keep their places; two that become the same are numbered. Paths are those of the content as it
+    was given.
     """
     if not patches:
         return content
@@ -66,13 +68,16 @@ def _made(content: Any, place: _Branch, path: tuple[PathStep, ...]) -> Any:
             _refuse(next(iter(place.under)))
         for step, below in place.under.items():
             content[step] = _made(_at(given, step, path), below, (*path, step))
-        names = {step: below.named for step, below in place.under.items() if below.named is not None}
+        names = {
+            step: below.named for step, below in place.under.items() if below.named is not None
+        }
         content = _renamed(content, names) if names else content
     return _cut(content, place.spans) if place.spans else content
 
 
 def _renamed(content: Any, names: dict[PathStep, _Branch]) -> dict[Any, Any]:
-    """An object with other names, in its order. A name that is taken gets a number: no value takes another's place."""
+    """An object with other names, in its order. A name that is taken gets a number: no value takes
+    another's place."""
     if not isinstance(content, dict):
         _refuse(next(iter(names)))
     new = {step: str(_made(step, place, ())) for step, place in names.items()}
@@ -98,7 +103,9 @@ def _at(content: Any, step: PathStep, path: tuple[PathStep, ...]) -> Any:
 
 
 def _refuse(step: PathStep) -> None:
-    raise PatchError(f"cannot change `{step}` here: patches edit the keys of objects and the items of lists")
+    raise PatchError(
+        f"cannot change `{step}` here: patches edit the keys of objects and the items of lists"
+    )
 
 
 def _cut(content: Any, spans: list[Patch]) -> Any:
@@ -110,11 +117,22 @@ def _cut(content: Any, spans: list[Patch]) -> Any:
     end = -1
     for span in sorted(spans, key=lambda s: (s.start, -s.end)):
         if not 0 <= span.start < span.end <= len(content):
-            raise PatchError(f"span {span.start} to {span.end} is outside of {len(content)} characters or items")
-        if content[span.start : span.end] == ([span.value] if isinstance(content, list) else span.value):
-            raise PatchError(f"span {span.start} to {span.end} is replaced by itself: a redaction has to change it")
+            raise PatchError(
+                f"span {span.start} to {span.end} is outside of {len(content)} characters or items"
+            )
+        if content[span.start : span.end] == (
+            [span.value] if isinstance(content, list) else span.value
+        ):
+            raise PatchError(
+                f"span {span.start} to {span.end} is replaced by itself: a redaction has to change "
+                f"it"
+            )
         if span.start >= end:
-            pieces += content[done : span.start] if isinstance(content, list) else (content[done : span.start],)
+            pieces += (
+                content[done : span.start]
+                if isinstance(content, list)
+                else (content[done : span.start],)
+            )
             pieces.append(span.value if isinstance(content, list) else str(span.value))
         end = done = max(end, span.end)
     if isinstance(content, list):

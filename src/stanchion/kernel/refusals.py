@@ -1,8 +1,10 @@
-"""Refusals: an action that was refused is shown to the record guards that keep count of it, whoever refused it.
+"""Refusals: an action that was refused is shown to the record guards that keep count of it, whoever
+refused it.
 
-They stand in the chain like others, and a stop before them skips them. But a loop of refused calls is a loop: so they
-are shown the finding that refuses, and what they say of it stands behind everything that was found. Their records go
-along with the batch where the decision is known before it, and have one of their own where it is not, or there is none.
+They stand in the chain like others, and a stop before them skips them. But a loop of refused calls
+is a loop: so they are shown the finding that refuses, and what they say of it stands behind
+everything that was found. Their records go along with the batch where the decision is known before
+it, and have one of their own where it is not, or there is none.
 """
 
 from __future__ import annotations
@@ -19,28 +21,46 @@ from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed, Reading, failure_of
 from stanchion.kernel.soundness import sound, sound_ruling
-from stanchion.kernel.state import ABSENT, Batch, Expect, Moved, Put, Records, Reply, StoreLost, When
+from stanchion.kernel.state import (
+    ABSENT,
+    Batch,
+    Expect,
+    Moved,
+    Put,
+    Records,
+    Reply,
+    StoreLost,
+    When,
+)
 from stanchion.kernel.tuples import NamedTuple
 
 COUNTED: Final = frozenset({Action.RETRY, Action.BLOCK, Action.QUARANTINE})
-"""Actions that refuse and leave the run going. What waits for a person or for its turn is not refused yet."""
+"""Actions that refuse and leave the run going. What waits for a person or for its turn is not
+refused yet."""
 
-OWN: Final = frozenset({"kernel.bad_event", "kernel.unread", "kernel.no_form", "kernel.too_large", "kernel.no_lesser"})
-"""Refusals of the engine and the runtime that are about what was proposed; the others are about the state of things,
-and say nothing of what the agent does."""
+OWN: Final = frozenset(
+    {"kernel.bad_event", "kernel.unread", "kernel.no_form", "kernel.too_large", "kernel.no_lesser"}
+)
+"""Refusals of the engine and the runtime that are about what was proposed; the others are about the
+state of things, and say nothing of what the agent does."""
 
 ENTRY: Final = ".refused"
 """How the id of the batch ends that enters a refusal."""
 
 
 def refusal_of(plan: Plan, decision: Decision) -> Finding | None:
-    """The finding by which a decision refuses what was proposed; none where it goes ahead, waits, or ends the run."""
+    """The finding by which a decision refuses what was proposed; none where it goes ahead, waits,
+    or ends the run."""
     if decision.action not in COUNTED:
         return None
     said = decision.determining
-    if said is None or (said.guard == "kernel" and said.code.startswith("kernel.") and said.code not in OWN):
+    if said is None or (
+        said.guard == "kernel" and said.code.startswith("kernel.") and said.code not in OWN
+    ):
         return None
-    if not said.about and any(placed.id == said.guard and placed.kind is Kind.METER for placed in plan.guards):
+    if not said.about and any(
+        placed.id == said.guard and placed.kind is Kind.METER for placed in plan.guards
+    ):
         # What a meter refuses is about its counter, however much of it is used.
         return msgspec.structs.replace(said, about=said.guard)
     return said
@@ -52,7 +72,8 @@ def is_entry(batch: Batch) -> bool:
 
 
 class Entry(NamedTuple):
-    """A refusal as it is entered: the records it is judged on, what is said of it, and what a batch needs for it."""
+    """A refusal as it is entered: the records it is judged on, what is said of it, and what a batch
+    needs for it."""
 
     used: tuple[Known, ...]
     said: tuple[Finding, ...]
@@ -66,9 +87,11 @@ class Entry(NamedTuple):
         return tuple([(name, versions[name] + 1, value) for name, value, *_ in self.puts])
 
 
-def entry_of(plan: Plan, readings: tuple[Reading, ...], records: Records, decision: Decision) -> Entry | None:
-    """What the guards that watch make of a decision, by their records as they are known; `None` where it is no refusal
-    or none of them has anything to keep or to say of it."""
+def entry_of(
+    plan: Plan, readings: tuple[Reading, ...], records: Records, decision: Decision
+) -> Entry | None:
+    """What the guards that watch make of a decision, by their records as they are known; `None`
+    where it is no refusal or none of them has anything to keep or to say of it."""
     refusal = refusal_of(plan, decision)
     if refusal is None:
         return None
@@ -84,10 +107,16 @@ def entry_of(plan: Plan, readings: tuple[Reading, ...], records: Records, decisi
                 continue
             sound_ruling(ruling)
             if ruling.finding is not None:
-                said.append(_placed(placed, sound(ruling.finding), decision.action, plan.cells[index]))
+                said.append(
+                    _placed(placed, sound(ruling.finding), decision.action, plan.cells[index])
+                )
         except Exception as error:  # noqa: BLE001 - a guard may raise anything; it is refused already
             args = (placed.id, failure_of(error))
-            said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))
+            said.append(
+                Finding(
+                    Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow
+                )
+            )
             continue
         used.append((name, version, value))
         if ruling.put is not None:
@@ -98,12 +127,16 @@ def entry_of(plan: Plan, readings: tuple[Reading, ...], records: Records, decisi
     return Entry(tuple(used), tuple(said), expects, tuple(puts))
 
 
-def _placed(placed: Placed, finding: Finding, refused: Action, cells: tuple[Action, ...]) -> Finding:
-    """A finding as it stands in a decision. What says no more than the refusal changes nothing that is carried out, and
-    stays as it is; what says more is carried out as the host can."""
+def _placed(
+    placed: Placed, finding: Finding, refused: Action, cells: tuple[Action, ...]
+) -> Finding:
+    """A finding as it stands in a decision. What says no more than the refusal changes nothing that
+    is carried out, and stays as it is; what says more is carried out as the host can."""
     action = finding.action if finding.action <= refused else cells[finding.action]
     said = None if action == finding.action else finding.action
-    return msgspec.structs.replace(finding, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+    return msgspec.structs.replace(
+        finding, action=action, guard=placed.id, shadow=placed.shadow, said=said
+    )
 
 
 def enter(
@@ -117,7 +150,8 @@ def enter(
 ) -> Generator[Batch | Moved, Any, Decision]:
     """Enter a refusal in a batch of its own, and join what is said of it.
 
-    It is refused in any case: where the store is lost, or others are faster `tries` times, nothing is entered.
+    It is refused in any case: where the store is lost, or others are faster `tries` times, nothing
+    is entered.
     """
     first = moment.events[0]
     for _ in range(tries):
@@ -127,7 +161,9 @@ def enter(
         if not entry.expects:
             return joined(decision, entry)
         try:
-            reply: Reply = yield Batch(first.id + ENTRY, first.run.tenant, expects=entry.expects, puts=entry.puts)
+            reply: Reply = yield Batch(
+                first.id + ENTRY, first.run.tenant, expects=entry.expects, puts=entry.puts
+            )
         except StoreLost:
             return decision
         if not reply.stale:
@@ -148,14 +184,17 @@ def keep_entry(records: Records, entry: Entry) -> None:
 
 
 def joined(decision: Decision, entry: Entry) -> Decision:
-    """A decision with what was said of its refusal behind its findings; the most severe of all determines it."""
+    """A decision with what was said of its refusal behind its findings; the most severe of all
+    determines it."""
     real = tuple([finding for finding in entry.said if not finding.shadow])
     return msgspec.structs.replace(
         decision,
         action=max([decision.action, *[finding.action for finding in real]]),
         findings=decision.findings + real,
         shadow=decision.shadow + tuple([finding for finding in entry.said if finding.shadow]),
-        effects=tuple(dict.fromkeys([*decision.effects, *[effect for one in real for effect in one.effects]])),
+        effects=tuple(
+            dict.fromkeys([*decision.effects, *[effect for one in real for effect in one.effects]])
+        ),
         inputs=msgspec.structs.replace(decision.inputs, refused=entry.used),
         wrote=decision.wrote + entry.written,
     )

@@ -1,6 +1,8 @@
-"""Regular expressions that a module names when it is loaded and that are compiled when one is first used.
+"""Regular expressions that a module names when it is loaded and that are compiled when one is first
+used.
 
-A process that starts pays for those it needs: compiling one takes longer than loading the module it stands in.
+A process that starts pays for those it needs: compiling one takes longer than loading the module it
+stands in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Registers: the last outcomes of something as the bits of one number, newest lowest, below a bit that ends them."""
+"""Registers: the last outcomes of something as the bits of one number, newest lowest, below a bit
+that ends them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from typing import Final
 from stanchion.kernel.tuples import NamedTuple
 
 MOST_BITS: Final = 50
-"""How many outcomes a register can hold: with the bit that ends them every store counts that far exactly."""
+"""How many outcomes a register can hold: with the bit that ends them every store counts that far
+exactly."""
 
 
 class Outcomes(NamedTuple):

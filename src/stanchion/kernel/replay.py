@@ -18,12 +18,17 @@ class ReplayError(ValueError):
 
 
 def replay(
-    policy: Policy, run: RunInfo, moment: Moment, inputs: Inputs, can: tuple[Action, ...] | None = None
+    policy: Policy,
+    run: RunInfo,
+    moment: Moment,
+    inputs: Inputs,
+    can: tuple[Action, ...] | None = None,
 ) -> Decision:
-    """Make a decision again from its recorded inputs; the same policy and engine give it byte for byte.
+    """Make a decision again from its recorded inputs; the same policy and engine give it byte for
+    byte.
 
-    `can` is what the host could carry out, if not what is recorded. No store and no guard's lookup is asked: what
-    they said is recorded.
+    `can` is what the host could carry out, if not what is recorded. No store and no guard's lookup
+    is asked: what they said is recorded.
     """
     plans = Plans(policy, run, could(inputs) if can is None else can)
     sent = bool(inputs.lost) or bool(inputs.taken) or inputs.reply is not None
@@ -35,13 +40,21 @@ def replay(
             plans.max_age_ms = -1
         if not sent and not inputs.stale:
             plans.confirmed = moment.events[0].at
-        need = next(deciding)  # fed by hand: everything it may need was recorded, and nothing is asked of the world
+        need = next(
+            deciding
+        )  # fed by hand: everything it may need was recorded, and nothing is asked of the world
         stale = 0
         while isinstance(need, Ask) or stale < inputs.stale or sent or _enters(need):
             if isinstance(need, Batch) and is_entry(need):
-                need = deciding.send(_entered(need, inputs)) if inputs.refused else deciding.throw(StoreLost())
+                need = (
+                    deciding.send(_entered(need, inputs))
+                    if inputs.refused
+                    else deciding.throw(StoreLost())
+                )
             elif isinstance(need, Ask):
-                given = tuple(answers.get(lookup.name, Expired(lookup.deadline_ms)) for lookup in need.lookups)
+                given = tuple(
+                    answers.get(lookup.name, Expired(lookup.deadline_ms)) for lookup in need.lookups
+                )
                 need = deciding.send(given)
             elif stale < inputs.stale:
                 stale += 1
@@ -50,11 +63,15 @@ def replay(
                 need = deciding.send(Reply(inputs.now, stale=True))
             else:
                 sent = False
-                need = deciding.throw(_lost(inputs)) if inputs.lost else deciding.send(_reply(inputs))
+                need = (
+                    deciding.throw(_lost(inputs)) if inputs.lost else deciding.send(_reply(inputs))
+                )
     except StopIteration as stop:
         made: Decision = stop.value
         return made
-    raise ReplayError(f"the inputs of `{moment.id}` do not answer what it asks: give those recorded with it")
+    raise ReplayError(
+        f"the inputs of `{moment.id}` do not answer what it asks: give those recorded with it"
+    )
 
 
 def _lost(inputs: Inputs) -> StoreLost:
@@ -73,10 +90,13 @@ def _enters(need: Need) -> bool:
 
 
 def _entered(need: Batch, inputs: Inputs) -> Reply:
-    """What the store said when a refusal was entered: that it was, or first how things really stood."""
+    """What the store said when a refusal was entered: that it was, or first how things really
+    stood."""
     known = {name: (version, value) for name, version, value in inputs.refused}
     moved = [name for name, version, _ in need.expects if known.get(name, (version,))[0] != version]
-    return Reply(inputs.now, stale=bool(moved), fresh=tuple([Fresh(name, *known[name]) for name in moved]))
+    return Reply(
+        inputs.now, stale=bool(moved), fresh=tuple([Fresh(name, *known[name]) for name in moved])
+    )
 
 
 def _reply(inputs: Inputs) -> Reply | None:
@@ -87,7 +107,8 @@ def _reply(inputs: Inputs) -> Reply | None:
 
 
 def _records(run: RunInfo, inputs: Inputs) -> Records:
-    """The records that were judged on; where it came to no judgement, the mode is all that is left of them."""
+    """The records that were judged on; where it came to no judgement, the mode is all that is left
+    of them."""
     if inputs.stale >= TRIES:
         return {standing_key(run.tenant): (0, {"own": {"state": inputs.mode}})}
     return {name: (version, value) for name, version, value in (*inputs.refused, *inputs.records)}

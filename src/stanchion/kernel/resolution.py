@@ -22,12 +22,13 @@ def resolve(
     wrote: tuple[Known, ...] = (),
     trace: Trace | None = None,
 ) -> Decision:
-    """The most severe finding wins; patches apply if it goes ahead; effects are joined, once each, in order."""
+    """The most severe finding wins; patches apply if it goes ahead; effects are joined, once each,
+    in order."""
     if not found:
         name = moment.events[0].id
         return Decision(
-            name, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes, wrote, None,
-            plan.lineup.trace if trace is None else trace,
+            name, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes, wrote,
+            None, plan.lineup.trace if trace is None else trace,
         )  # fmt: skip
     ordered = reached(found, cut)
     real = tuple([finding for _, finding in ordered if not finding.shadow])
@@ -44,7 +45,9 @@ def resolve(
         effects,
         held,
         inputs,
-        _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost)) if plan.passes else (),
+        _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost))
+        if plan.passes
+        else (),
         wrote,
         moment.events[0].stage if action > PROCEEDS and has_happened(moment.events[0]) else None,
         plan.lineup.trace if trace is None else trace,
@@ -55,5 +58,7 @@ def _passed(plan: Plan, spoke: list[Finding], cut: int, lost: bool) -> tuple[str
     """The guards that were asked and found nothing, of those that want it written down."""
     loud = {finding.guard for finding in spoke}
     asked = plan.guards[: cut + 1]
-    quiet = [placed.id for placed in asked if placed.log_pass and not (lost and placed.kind in COUNTING)]
+    quiet = [
+        placed.id for placed in asked if placed.log_pass and not (lost and placed.kind in COUNTING)
+    ]
     return tuple(dict.fromkeys([guard for guard in quiet if guard not in loud]))

@@ -17,8 +17,8 @@ LASTING: Final = frozenset({"agent", "tenant", "fleet"})
 
 
 def scope_key(run: RunInfo, per: Scope, what: str, *parts: str) -> str:
-    """The key of a counter in a scope. A run without a task is a task of its own; a child whose budget was not carved
-    out spends from its parent's."""
+    """The key of a counter in a scope. A run without a task is a task of its own; a child whose
+    budget was not carved out spends from its parent's."""
     match per:
         case "fleet":
             return key(FLEET, what, *parts, per)

@@ -1,4 +1,5 @@
-"""Names that promise a secret: what stands under them is masked in records, and looked at by guards."""
+"""Names that promise a secret: what stands under them is masked in records, and looked at by
+guards."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ from typing import Final
 
 SECRET_NAMES: Final = frozenset(
     {
-        "accesskey", "accesstoken", "apikey", "apitoken", "authorization", "authtoken", "bearer", "bearertoken",
-        "clientsecret", "connectionstring", "cookie", "credential", "credentials", "idtoken", "passphrase", "passwd",
-        "password", "passwords", "privatekey", "proxyauthorization", "pwd", "refreshtoken", "secret", "secretaccesskey",
-        "secretkey", "secrets", "sessiontoken", "setcookie", "signingkey", "token", "webhooksecret", "xapikey",
+        "accesskey", "accesstoken", "apikey", "apitoken", "authorization", "authtoken", "bearer",
+        "bearertoken", "clientsecret", "connectionstring", "cookie", "credential", "credentials",
+        "idtoken", "passphrase", "passwd", "password", "passwords", "privatekey",
+        "proxyauthorization", "pwd", "refreshtoken", "secret", "secretaccesskey", "secretkey",
+        "secrets", "sessiontoken", "setcookie", "signingkey", "token", "webhooksecret", "xapikey",
     }
 )  # fmt: skip
 """The names, in lower case and without `-`, `_`, `.` and spaces."""

@@ -1,4 +1,5 @@
-"""Text that is safe to show: what steers a terminal, turns the reading order or cannot be seen is written out."""
+"""Text that is safe to show: what steers a terminal, turns the reading order or cannot be seen is
+written out."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from typing import Any, Final
 from stanchion.kernel.regex import regex
 
 UNSEEN: Final = regex(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-"
+    "\U000e0fff]"
 )
-"""Characters that leave no trace on a screen, though they count as printable: fillers, joiners, selectors."""
+"""Characters that leave no trace on a screen, though they count as printable: fillers, joiners,
+selectors."""
 
 _PLAIN: Final = bytes(range(0x20, 0x7F))
 """Characters of one byte that are seen."""
@@ -24,17 +27,21 @@ _BLANKS: Final = "\n\t"
 
 
 def visible(text: str, lines: bool = False) -> str:
-    """Text with everything written out that would not be seen as it is: control characters, marks that turn the
-    reading order, blanks without width, unassigned characters. With `lines` its line breaks and tabs stay."""
+    """Text with everything written out that would not be seen as it is: control characters, marks
+    that turn the reading order, blanks without width, unassigned characters. With `lines` its line
+    breaks and tabs stay."""
     if text.isprintable() and (text.isascii() or UNSEEN.search(text) is None):
         return text
     kept = _BLANKS if lines else ""
-    unseen = {ord(char): _written(char) for char in set(text) if char not in kept and not _seen(char)}
+    unseen = {
+        ord(char): _written(char) for char in set(text) if char not in kept and not _seen(char)
+    }
     return text.translate(unseen)
 
 
 def json_safe(body: bytes) -> bytes:
-    """JSON that means the same, with such characters as its own escapes: it can be shown, and still be read."""
+    """JSON that means the same, with such characters as its own escapes: it can be shown, and still
+    be read."""
     if body.isascii():
         return body if b"\x7f" not in body else body.replace(b"\x7f", b"\\u007f")
     odd = set(body.translate(None, _PLAIN).decode("utf-8"))
@@ -51,16 +58,19 @@ def brief(text: str) -> str:
 
 
 def one_line(message: str) -> str:
-    """A message as one line that can be read: a long value that it names in backticks is cut, and so is the middle of
-    a message that is still too long."""
+    """A message as one line that can be read: a long value that it names in backticks is cut, and
+    so is the middle of a message that is still too long."""
     line = visible(
-        _NAMED.sub(lambda found: f"{found[0][: _BRIEF // 2]}…`", message) if len(message) > _BRIEF else message
+        _NAMED.sub(lambda found: f"{found[0][: _BRIEF // 2]}…`", message)
+        if len(message) > _BRIEF
+        else message
     )
     return line if len(line) <= _LINE else f"{line[: _LINE // 2]} … {line[-_LINE // 2 :]}"
 
 
 class StanchionError(Exception):
-    """Anything Stanchion raises on its own account. It can be pickled, whatever its class is made of."""
+    """Anything Stanchion raises on its own account. It can be pickled, whatever its class is made
+    of."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.args), self.__dict__
@@ -87,10 +97,18 @@ def _written(char: str) -> str:
     code = ord(char)
     if char in "\n\r\t":
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[char]
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
 
 
 def _escape(char: str) -> str:
     """A character as JSON writes it: beyond the first 65,536 as two halves."""
     pair = char.encode("utf-16-be", "surrogatepass")
-    return "".join([f"\\u{int.from_bytes(pair[at : at + 2], 'big'):04x}" for at in range(0, len(pair), 2)])
+    return "".join(
+        [f"\\u{int.from_bytes(pair[at : at + 2], 'big'):04x}" for at in range(0, len(pair), 2)]
+    )

@@ -1,4 +1,5 @@
-"""Sizes: what is too large to be judged is refused before anything reads it, and is not written down either."""
+"""Sizes: what is too large to be judged is refused before anything reads it, and is not written
+down either."""
 
 from __future__ import annotations
 
@@ -27,9 +28,11 @@ from stanchion.kernel.events import (
 from stanchion.kernel.findings import Finding, Patch
 
 CEILING: Final = 8 * 1024 * 1024
-"""How many characters an event may have under any policy: nothing reads more. Limits of a policy are lower."""
+"""How many characters an event may have under any policy: nothing reads more. Limits of a policy
+are lower."""
 LONGEST_URL: Final = 8_192
-"""How much of the address of a request that is too large is still of use to those who judge where it goes."""
+"""How much of the address of a request that is too large is still of use to those who judge where
+it goes."""
 
 _LONG: Final = (str, dict, list, tuple)
 """What can have more than one character."""
@@ -40,12 +43,17 @@ UNREAD: Final = Patch((), {"$withheld": "it is too large to be read"}, kind="unr
 
 def unread(findings: Iterable[Finding]) -> bool:
     """Whether content was refused for its size, so that nobody may read it afterwards."""
-    return any(patch is UNREAD or patch.kind == UNREAD.kind for finding in findings for patch in finding.hides)
+    return any(
+        patch is UNREAD or patch.kind == UNREAD.kind
+        for finding in findings
+        for patch in finding.hides
+    )
 
 
 def exceeds(event: Event, most: int) -> bool:
-    """Whether an event has more than so many characters, in its content and in the arguments that it repeats: texts,
-    the names of fields, and one for every value. It is measured no further than it takes to know."""
+    """Whether an event has more than so many characters, in its content and in the arguments that
+    it repeats: texts, the names of fields, and one for every value. It is measured no further than
+    it takes to know."""
     waiting: list[Any]
     if type(event) is ToolCall:
         waiting = [event.args]
@@ -76,10 +84,16 @@ def exceeds(event: Event, most: int) -> bool:
 
 
 def refused_unread(moment: Moment, shadow: bool = False) -> Moment:
-    """A moment that is too large as it can be judged: it has nothing left to read, and its refusal beside it."""
+    """A moment that is too large as it can be judged: it has nothing left to read, and its refusal
+    beside it."""
     event = moment.events[0]
     refusal = Finding(
-        Action.BLOCK, "kernel.too_large", (f"{CEILING:,}",), guard="kernel", shadow=shadow, hides=(UNREAD,)
+        Action.BLOCK,
+        "kernel.too_large",
+        (f"{CEILING:,}",),
+        guard="kernel",
+        shadow=shadow,
+        hides=(UNREAD,),
     )
     events = (_emptied(event), *moment.events[1:])
     return msgspec.structs.replace(moment, events=events, late=(*moment.late, refusal))

@@ -1,6 +1,7 @@
 """Soundness: what a guard gives is what its protocol says, in every part, or the guard has failed.
 
-Whatever stands behind a guard takes its answer as it is: junk in it is found here, where a failure has a meaning.
+Whatever stands behind a guard takes its answer as it is: junk in it is found here, where a failure
+has a meaning.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def sound(finding: Any) -> Finding:
-    """A finding whose every part is of its type; raises `TypeError` or `ValueError` where it is not one."""
+    """A finding whose every part is of its type; raises `TypeError` or `ValueError` where it is not
+    one."""
     if not isinstance(finding, Finding):
         raise TypeError(f"a guard gives a Finding or None, not {type(finding).__name__}")
     if not _plainly_sound(finding):
@@ -30,7 +32,8 @@ def sound(finding: Any) -> Finding:
 
 
 def _plainly_sound(finding: Finding) -> bool:
-    """Whether it is sound as most are: words and nothing else. Looking through one takes many times as long."""
+    """Whether it is sound as most are: words and nothing else. Looking through one takes many times
+    as long."""
     return (
         type(finding.action) is Action
         and type(finding.code) is str
@@ -56,7 +59,14 @@ def _look_through(finding: Finding) -> None:
     if any(type(one) is not tuple for one in tuples):
         raise TypeError("what a finding has several of stands in tuples")
     # Dates, bytes and the like can be written as texts, and are none.
-    texts = (finding.code, finding.text, finding.guidance, finding.guard, finding.about, *finding.effects)
+    texts = (
+        finding.code,
+        finding.text,
+        finding.guidance,
+        finding.guard,
+        finding.about,
+        *finding.effects,
+    )
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("the words of a finding are texts")
     if not all(isinstance(arg, str | int | float | None) for arg in finding.args):
@@ -76,8 +86,14 @@ def sound_or_none(finding: Any) -> Finding | None:
 
 def sound_ruling(ruling: Any) -> Ruling:
     """The same for what a record guard gives; its finding is looked at by itself."""
-    if not isinstance(ruling, Ruling) or type(ruling.since) is not int or type(ruling.until) is not int:
-        raise TypeError("a record guard gives a Ruling or None, with whole numbers as its span of time")
+    if (
+        not isinstance(ruling, Ruling)
+        or type(ruling.since) is not int
+        or type(ruling.until) is not int
+    ):
+        raise TypeError(
+            "a record guard gives a Ruling or None, with whole numbers as its span of time"
+        )
     if ruling.when is not None and type(ruling.when) is not When:
         raise TypeError(f"a ruling is written at a When, not at {type(ruling.when).__name__}")
     return ruling
@@ -94,5 +110,7 @@ def sound_lookup(lookup: Any) -> Lookup:
         or type(lookup.deadline_ms) is not int
         or not 0 <= lookup.deadline_ms <= LATEST_MS
     ):
-        raise TypeError("an asking guard gives a Lookup or None, with a deadline in whole milliseconds")
+        raise TypeError(
+            "an asking guard gives a Lookup or None, with a deadline in whole milliseconds"
+        )
     return lookup

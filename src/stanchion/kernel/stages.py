@@ -37,4 +37,5 @@ CAUGHT: Final[dict[Stage, str]] = {
 }
 
 UNTALLIED: Final = frozenset({Stage.MODEL_CHUNK, Stage.HANDOFF_DONE})
-"""Stages whose warnings are not counted: a chunk carries no state, a finished handoff cannot wait."""
+"""Stages whose warnings are not counted: a chunk carries no state, a finished handoff cannot
+wait."""

@@ -1,4 +1,5 @@
-"""State operations: all state of a decision, written as one batch that a store carries out atomically."""
+"""State operations: all state of a decision, written as one batch that a store carries out
+atomically."""
 
 from __future__ import annotations
 
@@ -41,14 +42,14 @@ class When(IntEnum):
 class Line(NamedTuple):
     """One counter with bands, at its place in the chain.
 
-    The outcome is the value before and the action of the highest band that value + amount exceeds; bands ascend.
-    `follows` makes it count only if the most severe of that many lines before it said WARN. `hold_ms` keeps what
-    it took as a hold until settled: at expiry spend (`keep`) stays charged, a permit is given back. `shadow`
-    numbers a guard in shadow mode, whose lines gate only each other. A named tuple, because a store unpacks
-    several of them in every decision.
+    The outcome is the value before and the action of the highest band that value + amount exceeds;
+    bands ascend. `follows` makes it count only if the most severe of that many lines before it said
+    WARN. `hold_ms` keeps what it took as a hold until settled: at expiry spend (`keep`) stays
+    charged, a permit is given back. `shadow` numbers a guard in shadow mode, whose lines gate only
+    each other. A named tuple, because a store unpacks several of them in every decision.
 
-    With `bits` it is a register: instead of adding, it pushes one bit (`push`) behind the last `bits` of them. See
-    `registers`.
+    With `bits` it is a register: instead of adding, it pushes one bit (`push`) behind the last
+    `bits` of them. See `registers`.
     """
 
     key: str
@@ -77,31 +78,35 @@ ANCHOR: Final = "@trail"
 OWED: Final = "@review"
 """How the id of a review ends, which is owed until somebody has given it."""
 KEPT: Final = (
-    STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned", "}asking", "}reviews", OWED,
-    f":{ANCHOR}",
+    STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned", "}asking",
+    "}reviews", OWED, f":{ANCHOR}",
 )  # fmt: skip
-"""How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch,
-operators, what they trust, what they let leave, who has asked people, reviews, and how far trails had come."""
+"""How the keys of records end that are never garbage, however long nobody writes them: states,
+allowances, epoch, operators, what they trust, what they let leave, who has asked people, reviews,
+and how far trails had come."""
 
 Put = tuple[str, Any, When, int, int]
-"""A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those
-leaves it unwritten), and the number of its guard if that is in shadow mode. A bare tuple: one is made per call."""
+"""A new value of a record: key, value, when it is written, how many lines stand before it (a stop
+among those leaves it unwritten), and the number of its guard if that is in shadow mode. A bare
+tuple: one is made per call."""
 
 
 Expect = tuple[str, int, int]
 """A cell's number (a record's version, a counter's total, the clock) must be in [lo, hi)."""
 
 Records = dict[str, tuple[int, Any]]
-"""A cache of records: key to (version, value). What is stale in it costs a round trip, never a wrong decision."""
+"""A cache of records: key to (version, value). What is stale in it costs a round trip, never a
+wrong decision."""
 
 ABSENT: Final[tuple[int, Any]] = (0, None)
 """What a cache has where it has nothing."""
 
 
 class Stake(NamedTuple):
-    """A record that an action rests on: it must be at that version, before `until` by the store's clock, and becomes
-    `value` when the action starts, in any case (`JUDGED`), or never (`LOOK`). Where somebody was first, or it is too
-    late, the action is refused, and nothing is judged again."""
+    """A record that an action rests on: it must be at that version, before `until` by the store's
+    clock, and becomes `value` when the action starts, in any case (`JUDGED`), or never (`LOOK`).
+    Where somebody was first, or it is too late, the action is refused, and nothing is judged
+    again."""
 
     key: str
     version: int
@@ -111,11 +116,13 @@ class Stake(NamedTuple):
 
 
 Settle = tuple[str, Amounts | None]
-"""Close the hold of that batch id with actual amounts; `None`: nothing happened, all is given back."""
+"""Close the hold of that batch id with actual amounts; `None`: nothing happened, all is given
+back."""
 
 
 class Batch(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """All state of one decision. `go` is False where a refusal is known already: only JUDGED parts write.
+    """All state of one decision. `go` is False where a refusal is known already: only JUDGED parts
+    write.
 
     `ceiling` is the most severe action under which the rest is written.
     """
@@ -140,7 +147,8 @@ class Fresh(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What the store did. `stale`: an expectation failed, nothing was applied, `fresh` says how things stand.
+    """What the store did. `stale`: an expectation failed, nothing was applied, `fresh` says how
+    things stand.
 
     `actions` is empty where no line had anything to say.
     """
@@ -155,8 +163,8 @@ class Reply(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):
-    """A record or counter changed under a decision, which is about to be made again: whoever drives it may let others
-    go first that race for the same."""
+    """A record or counter changed under a decision, which is about to be made again: whoever drives
+    it may let others go first that race for the same."""
 
     key: str
 
@@ -166,8 +174,8 @@ UNREACHED: Final = "it cannot be reached"
 
 
 class StoreLost(Shown):
-    """The store could not carry a batch out, or its answer did not come. Its text says why, to operators: it names
-    hosts and files that no agent may see."""
+    """The store could not carry a batch out, or its answer did not come. Its text says why, to
+    operators: it names hosts and files that no agent may see."""
 
     code: ClassVar[str] = "kernel.store_lost"
     """The code of a refusal for which this is the reason."""
@@ -184,8 +192,9 @@ class StoreLost(Shown):
 
 
 class Crowded(StoreLost):
-    """The store was not asked, because too many in this process wait for it: nothing is wrong with it, and nothing was
-    carried out. `others` is how many wait, `waited_ms` how long this one has."""
+    """The store was not asked, because too many in this process wait for it: nothing is wrong with
+    it, and nothing was carried out. `others` is how many wait, `waited_ms` how long this one
+    has."""
 
     code: ClassVar[str] = "kernel.crowded"
 

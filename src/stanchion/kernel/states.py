@@ -1,4 +1,5 @@
-"""The shield's states and the edges between them, as a table; how long a state lasts, by the store's clock."""
+"""The shield's states and the edges between them, as a table; how long a state lasts, by the
+store's clock."""
 
 from __future__ import annotations
 
@@ -59,7 +60,12 @@ EDGES: Final = (
     ),
     Edge(QUARANTINE, WARNING, (Signal.LAPSED,), "the quarantine is over, or an operator ends it"),
     Edge(QUARANTINE, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
-    Edge(QUARANTINE, HALTED, (Signal.ESCALATED, Signal.HALT), "it was quarantined too often, or an operator stops it"),
+    Edge(
+        QUARANTINE,
+        HALTED,
+        (Signal.ESCALATED, Signal.HALT),
+        "it was quarantined too often, or an operator stops it",
+    ),
     Edge(SAFE, NORMAL, (Signal.SAFE_OFF,), "an operator switches safe mode off"),
     Edge(SAFE, HALTED, (Signal.HALT,), "an operator stops everything"),
     Edge(HALTED, NORMAL, (Signal.RESTART,), "an operator restarts it"),
@@ -69,8 +75,8 @@ _next: Final = {(edge.start, signal): edge.end for edge in EDGES for signal in e
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The state of one thing. `until` is when it ends by itself, 0 where somebody has to end it; a quarantine is then
-    a warning for `after_ms` more. `times` counts its quarantines."""
+    """The state of one thing. `until` is when it ends by itself, 0 where somebody has to end it; a
+    quarantine is then a warning for `after_ms` more. `times` counts its quarantines."""
 
     state: str = NORMAL
     why: str = ""
@@ -121,7 +127,11 @@ def moved(mark: Mark, signal: Signal, now: int, why: str, terms: Terms = Terms()
     end = follows(state, signal)
     if state == WARNING and signal is Signal.FAILING and mark.state == WARNING:
         lasts = now + terms.recover_ms
-        return msgspec.structs.replace(mark, until=lasts) if 0 < mark.until < lasts - terms.recover_ms // 2 else None
+        return (
+            msgspec.structs.replace(mark, until=lasts)
+            if 0 < mark.until < lasts - terms.recover_ms // 2
+            else None
+        )
     if state == QUARANTINE and signal is Signal.REPEATED:
         lasts = now + terms.quarantine_ms
         return msgspec.structs.replace(mark, until=lasts) if mark.until < lasts else None
@@ -130,7 +140,9 @@ def moved(mark: Mark, signal: Signal, now: int, why: str, terms: Terms = Terms()
     if end == WARNING:
         return Mark(WARNING, why, now + terms.recover_ms, times=mark.times)
     if end == QUARANTINE:
-        quarantined = Mark(QUARANTINE, why, now + terms.quarantine_ms, terms.recover_ms, mark.times + 1)
+        quarantined = Mark(
+            QUARANTINE, why, now + terms.quarantine_ms, terms.recover_ms, mark.times + 1
+        )
         if quarantined.times < terms.halt_after:
             return quarantined
         return moved(quarantined, Signal.ESCALATED, now, why, terms)

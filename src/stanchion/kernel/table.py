@@ -1,4 +1,5 @@
-"""The action × stage table: what each action does at each stage, or that it makes no sense there."""
+"""The action × stage table: what each action does at each stage, or that it makes no sense
+there."""
 
 from __future__ import annotations
 
@@ -124,7 +125,8 @@ TABLE: Final[dict[Stage, dict[Action, str]]] = {
         A.HALT: "the run ends",
     },
 }
-"""A cell that is missing makes no sense at its stage: a policy that asks for it is refused at load."""
+"""A cell that is missing makes no sense at its stage: a policy that asks for it is refused at
+load."""
 
 
 ONLY_WARNS: Final = frozenset({S.HANDOFF_DONE})
@@ -138,15 +140,19 @@ def sensible(stage: Stage, action: Action) -> bool:
 
 @cache
 def carried(stage: Stage, can: tuple[Action, ...] = tuple(Action)) -> tuple[Action, ...]:
-    """For each action what really happens at a stage: itself, or the next stricter that makes sense there
-    and that the host can carry out; where a stage only warns, a warning. HALT always can be, so that unhandled never
-    means allow."""
+    """For each action what really happens at a stage: itself, or the next stricter that makes sense
+    there and that the host can carry out; where a stage only warns, a warning. HALT always can be,
+    so that unhandled never means allow."""
     able = {int(action) for action in can} | {int(A.HALT)}
     row = {int(action) for action in TABLE[stage]}
     if stage in ONLY_WARNS and int(A.WARN) in able:
         row -= {int(A.ESCALATE), int(A.BLOCK)}
         return tuple(
-            A.WARN if A.WARN < action <= A.BLOCK else next(x for x in Action if x >= action and int(x) in able & row)
+            A.WARN
+            if A.WARN < action <= A.BLOCK
+            else next(x for x in Action if x >= action and int(x) in able & row)
             for action in Action
         )
-    return tuple(next(x for x in Action if x >= action and int(x) in able & row) for action in Action)
+    return tuple(
+        next(x for x in Action if x >= action and int(x) in able & row) for action in Action
+    )

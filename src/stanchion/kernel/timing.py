@@ -1,4 +1,5 @@
-"""Timing: pure guards judged with a clock beside them, which the host hands in. Nothing is decided by it."""
+"""Timing: pure guards judged with a clock beside them, which the host hands in. Nothing is decided
+by it."""
 
 from __future__ import annotations
 
@@ -14,8 +15,11 @@ Took = dict[int, int]
 """How long guards took, by their places in the chain, in nanoseconds."""
 
 
-def judge_timed(plan: Plan, readings: tuple[Reading, ...], clock: Clock, took: Took) -> tuple[Found, int]:
-    """As `judge_pure`, and notes how long each guard took. What guards share is worked out by the first that asks."""
+def judge_timed(
+    plan: Plan, readings: tuple[Reading, ...], clock: Clock, took: Took
+) -> tuple[Found, int]:
+    """As `judge_pure`, and notes how long each guard took. What guards share is worked out by the
+    first that asks."""
     found: Found = []
     cut = plan.end
     begun = clock()
@@ -34,7 +38,9 @@ def judge_timed(plan: Plan, readings: tuple[Reading, ...], clock: Clock, took: T
         return judge_carefully(plan, readings)
 
 
-def _switched(plan: Plan, readings: tuple[Reading, ...], clock: Clock, took: Took, found: Found, cut: int) -> int:
+def _switched(
+    plan: Plan, readings: tuple[Reading, ...], clock: Clock, took: Took, found: Found, cut: int
+) -> int:
     for asked, index, table in plan.switches:
         begun = clock()
         for pos, judge in table.get(asked(readings[index]), ()):

@@ -1,4 +1,5 @@
-"""Secrets that are told in prose: "my password is …" names a value as plainly as a key before it does."""
+"""Secrets that are told in prose: "my password is …" names a value as plainly as a key before it
+does."""
 
 from __future__ import annotations
 
@@ -41,22 +42,28 @@ _TELLS: Final = regex(
     (?: \s+(?:for|to|of|on|at)\s+(?:[^\s.,;:!?]+\s+){1,4}? | \s+)
     (?:is|was|are|will\s+be|ist|war|lautet|es|est|é|è) (?:\s+(?:now|still|just|only|jetzt))? \s*:?\s+
     (?P<quote>["'`«“‘„]?) (?P<value>[^\s"'`»”’<>]+)
-    """,
+    """,  # noqa: E501
     re.VERBOSE,
 )
-_OWNED: Final = regex(r"\b(?:my|our|your|his|her|their|mein|unser|dein|mi|mon|minha)\s+(?:[^\W\d_]+[\s-]+){0,3}\Z")
+_OWNED: Final = regex(
+    r"\b(?:my|our|your|his|her|their|mein|unser|dein|mi|mon|minha)\s+(?:[^\W\d_]+[\s-]+){0,3}\Z"
+)
 _KEY_OF: Final = regex(r"\b(?:api|access|secret|private|signing|encryption|license)[\s_-]+\Z")
 _STATES: Final = regex(
-    r".*(?:ed|ing|en|able|ible|ect|alid|less)|weak|strong|safe|secure|lost|wrong|short|long|same|here|there|below|above"
-    r"|empty|blank|null|none|fine|okay|unique|public|secret|private|unknown|different|something|nothing|stale|ready",
+    r".*(?:ed|ing|en|able|ible|ect|alid|less)|weak|strong|safe|secure|lost|wrong|short|long|same|"
+    r"here|there|below|above"
+    r"|empty|blank|null|none|fine|okay|unique|public|secret|private|unknown|different|something|"
+    r"nothing|stale|ready",
     re.IGNORECASE,
 )
-"""What a sentence says of a password where it does not tell it: how it is, or what was done to it."""
+"""What a sentence says of a password where it does not tell it: how it is, or what was done to
+it."""
 _LAST: Final = regex(r"[.!?)]*\s*(?:$|\n)|[.!?]\s")
 
 
 def without_told(text: str, word: str) -> str:
-    """A text with another word in the place of secrets that it tells; the text itself where it tells none."""
+    """A text with another word in the place of secrets that it tells; the text itself where it
+    tells none."""
     if " " not in text or (len(text) >= LONG and not _hinted(text)):
         return text
     low = text.lower()
@@ -95,7 +102,8 @@ def _hinted(text: str) -> bool:
 
 
 def _told(text: str, low: str, hint: str) -> Iterator[tuple[int, int]]:
-    """Where the secrets stand that are told by a name that begins so; `low` is the text in lower case."""
+    """Where the secrets stand that are told by a name that begins so; `low` is the text in lower
+    case."""
     at = low.find(hint)
     while at >= 0:
         told = _TELLS.match(low, at)
@@ -112,9 +120,11 @@ def _is_one(told: re.Match[str], value: str) -> bool:
 
     1. Keys open doors, too: only one to be used by programs is meant.
     2. One that stands in quotes was set apart from the sentence.
-    3. A number is a PIN or a password, but says how many where the sentence is about keys or tokens.
+    3. A number is a PIN or a password, but says how many where the sentence is about keys or
+       tokens.
     4. Digits, signs or capitals inside it: no word is written so.
-    5. A plain word is one where it is somebody's own, ends the sentence, and says nothing of how the password is.
+    5. A plain word is one where it is somebody's own, ends the sentence, and says nothing of how
+       the password is.
     """
     low, first = told.string, max(0, told.start() - BEFORE)
     if len(value) < SHORTEST or value.startswith(("[", "<", "$", "{", "http")):
@@ -128,7 +138,10 @@ def _is_one(told: re.Match[str], value: str) -> bool:
     if told["pin"] is not None:
         return False
     odd = any(char.isupper() for char in value[1:]) and any(char.islower() for char in value)
-    if odd or (any(map(str.isalpha, value)) and any(not char.isalpha() and char not in "-'’./" for char in value)):
+    if odd or (
+        any(map(str.isalpha, value))
+        and any(not char.isalpha() and char not in "-'’./" for char in value)
+    ):
         return True
     if not value.isalpha() or len(value) < SHORTEST + 2 or _STATES.fullmatch(value) is not None:
         return False

@@ -1,7 +1,8 @@
 """Named tuples that are quick to make.
 
-`typing.NamedTuple` compiles the annotation of every field when a class is made, which nobody asks for, and a check of
-one event makes dozens of such classes. These are the same classes with the annotations left as they are written.
+`typing.NamedTuple` compiles the annotation of every field when a class is made, which nobody asks
+for, and a check of one event makes dozens of such classes. These are the same classes with the
+annotations left as they are written.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import sys
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING or sys.version_info >= (3, 14):  # from there on annotations are compiled when they are asked for
+if TYPE_CHECKING or sys.version_info >= (
+    3,
+    14,
+):  # from there on annotations are compiled when they are asked for
     from typing import NamedTuple
 else:
     _APART = frozenset({"__annotations__", "__module__"})
@@ -25,7 +29,10 @@ else:
             given = [names[field] for field in fields if field in names]
             for field in list(fields)[: len(fields) - len(given)]:
                 if field in names:
-                    raise TypeError(f"`{name}.{field}` has a default, and a field behind it has none: put it last")
+                    raise TypeError(
+                        f"`{name}.{field}` has a default, and a field behind it has none: put it "
+                        f"last"
+                    )
             made: Any = namedtuple(name, fields, defaults=given, module=names["__module__"])
             for each, value in names.items():
                 if each not in fields and each not in _APART:

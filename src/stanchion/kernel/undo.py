@@ -1,4 +1,5 @@
-"""How to take back what a batch has written so far, so that one that is cut off leaves nothing half done."""
+"""How to take back what a batch has written so far, so that one that is cut off leaves nothing half
+done."""
 
 from __future__ import annotations
 
@@ -9,11 +10,12 @@ NUMBER, BODY, LIVE = 0, 1, 3
 
 
 class Undo:
-    """What stood where a batch writes. Each entry puts back what was there, so that taking back can itself be cut off
-    and begun again; and forgetting them all is one step, so that a batch is carried out either wholly or not at all.
+    """What stood where a batch writes. Each entry puts back what was there, so that taking back can
+    itself be cut off and begun again; and forgetting them all is one step, so that a batch is
+    carried out either wholly or not at all.
 
-    `entries` are a row with no key and a copy of it, or where something stands: a row or a dictionary, the place in it,
-    and what stands there, which is `None` for nothing.
+    `entries` are a row with no key and a copy of it, or where something stands: a row or a
+    dictionary, the place in it, and what stands there, which is `None` for nothing.
     """
 
     __slots__ = ("entries",)

@@ -15,7 +15,8 @@ from stanchion.kernel.judgement import Found
 from stanchion.kernel.state import ABSENT, EPOCH, STANDING, Crowded, Records, Reply, StoreLost
 
 UNSETTLED: Final = "kernel.done_unsettled"
-"""What is said where the store is lost and it has happened already: nothing can be refused any more."""
+"""What is said where the store is lost and it has happened already: nothing can be refused any
+more."""
 
 
 def gate_of(plans: Plans, watch: Watch, event: Event, now: int) -> Gate:
@@ -23,12 +24,14 @@ def gate_of(plans: Plans, watch: Watch, event: Event, now: int) -> Gate:
     return pass_gates([known[1] for _, known in watch[0][: len(plans.gates)]], event, now)
 
 
-def store_lost(plans: Plans, plan: Plan, event: Event, found: Found, cut: int, lost: StoreLost) -> tuple[Found, int]:
-    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open. Nothing opens
-    because many came at once: whoever floods the store would open it.
+def store_lost(
+    plans: Plans, plan: Plan, event: Event, found: Found, cut: int, lost: StoreLost
+) -> tuple[Found, int]:
+    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail
+    open. Nothing opens because many came at once: whoever floods the store would open it.
 
-    The gates stand before that. What was closed when they were last confirmed stays closed; and nothing opens where
-    that is too long ago, because somebody may have closed a gate since.
+    The gates stand before that. What was closed when they were last confirmed stays closed; and
+    nothing opens where that is too long ago, because somebody may have closed a gate since.
     """
     code, said = (UNSETTLED, (lost.why,)) if has_happened(event) else (lost.code, lost.said)
     closed = [*found] if cut < 0 else []
@@ -37,19 +40,27 @@ def store_lost(plans: Plans, plan: Plan, event: Event, found: Found, cut: int, l
         closed = [] if finding is None else [(-1, finding)]
     if closed:
         return [*closed, (-1, refused(code, said, plan))], -1
-    needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
+    needing = [
+        pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut
+    ]
     enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
     recent = plans.confirmed >= 0 and 0 <= event.at - plans.confirmed <= BLIND_MS
-    opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL and recent
+    opens = (
+        bool(enforced)
+        and all(placed.fail_open for placed in enforced)
+        and event.risk < Risk.CRITICAL
+        and recent
+    )
     return _opened(code, said, plan, found, cut, opens and not isinstance(lost, Crowded))
 
 
 def forgot(watch: Watch, records: Records, reply: Reply) -> str:
-    """The record that shows that a store has lost what it held: its epoch is another, or it or a state is older than
-    the batch knew it to be. Empty where all is well, or an operator has said to go on: then nothing is known of the
-    store but its new epoch.
+    """The record that shows that a store has lost what it held: its epoch is another, or it or a
+    state is older than the batch knew it to be. Empty where all is well, or an operator has said to
+    go on: then nothing is known of the store but its new epoch.
 
-    What the process knows by now says nothing of that: another decision may have learned more meanwhile.
+    What the process knows by now says nothing of that: another decision may have learned more
+    meanwhile.
     """
     before = dict(watch[0])
     for fresh in reply.fresh:
@@ -63,24 +74,33 @@ def forgot(watch: Watch, records: Records, reply: Reply) -> str:
 
 
 def store_forgot(plan: Plan, moment: Moment, found: Found, cut: int) -> tuple[Found, int]:
-    """A store that lost what it held knows of no halt, no budget and no approval: refuse everything but reads."""
+    """A store that lost what it held knows of no halt, no budget and no approval: refuse everything
+    but reads."""
     first = moment.events[0]
     if cut < 0:
         return [*found, (-1, refused("kernel.store_forgot", (), plan))], -1
-    reads = "read_only" in first.traits and "destructive" not in first.traits and first.risk < Risk.HIGH
+    reads = (
+        "read_only" in first.traits and "destructive" not in first.traits and first.risk < Risk.HIGH
+    )
     return _opened("kernel.store_forgot", (), plan, found, cut, reads and not moment.stakes)
 
 
 def refused(code: str, args: tuple[str | int, ...], plan: Plan) -> Finding:
-    """A refusal by the engine itself; under a policy that only watches it is one of those that change nothing."""
+    """A refusal by the engine itself; under a policy that only watches it is one of those that
+    change nothing."""
     return Finding(Action.BLOCK, code, args, guard="kernel", shadow=plan.shadow)
 
 
-def _opened(code: str, args: tuple[str, ...], plan: Plan, found: Found, cut: int, opens: bool) -> tuple[Found, int]:
-    """What is found where there is no state: what was known without it where the action may go ahead all the same, and
-    nothing but the refusal where not."""
+def _opened(
+    code: str, args: tuple[str, ...], plan: Plan, found: Found, cut: int, opens: bool
+) -> tuple[Found, int]:
+    """What is found where there is no state: what was known without it where the action may go
+    ahead all the same, and nothing but the refusal where not."""
     if opens:
-        return [(-1, Finding(Action.ALLOW, code, args, guard="kernel", shadow=plan.shadow)), *found], cut
+        return [
+            (-1, Finding(Action.ALLOW, code, args, guard="kernel", shadow=plan.shadow)),
+            *found,
+        ], cut
     if plan.shadow:
         return [(-1, refused(code, args, plan)), *found], cut
     return [(-1, refused(code, args, plan))], -1

@@ -1,4 +1,5 @@
-"""Codes and their words: a finding carries a code and arguments, the text is made when somebody reads it."""
+"""Codes and their words: a finding carries a code and arguments, the text is made when somebody
+reads it."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from stanchion.kernel.shown import visible
 
 
 class Words(msgspec.Struct, frozen=True, gc=False):
-    """What a code says: to the agent why, and what to do instead; in `detail` to people alone what the agent has no use
-    for, or could use to help itself: ids, commands, places, names. `asked` is what to do where a person is asked, if
-    that is something else.
+    """What a code says: to the agent why, and what to do instead; in `detail` to people alone what
+    the agent has no use for, or could use to help itself: ids, commands, places, names. `asked` is
+    what to do where a person is asked, if that is something else.
 
     `{}` takes the finding's arguments in order, `{2}` the one with that number, counted from 0.
     """
@@ -35,11 +36,14 @@ _table: dict[str, Words] = {}
 
 
 def declare(codes: Mapping[str, Words]) -> Mapping[str, Words]:
-    """Enter a module's codes into the one table; a code that means something else already is an error."""
+    """Enter a module's codes into the one table; a code that means something else already is an
+    error."""
     for code, words in codes.items():
         known = _table.setdefault(code, words)
         if known != words:
-            raise ValueError(f"code `{code}` is taken: codes are never reused, choose another `area.reason`")
+            raise ValueError(
+                f"code `{code}` is taken: codes are never reused, choose another `area.reason`"
+            )
     return codes
 
 
@@ -81,7 +85,8 @@ def advice_of(code: str, args: tuple[object, ...], asked: bool = False) -> str:
 
 
 def detail_of(code: str, args: tuple[object, ...]) -> str:
-    """What people read of a code beside its message, and no agent does; empty where there is nothing more to know."""
+    """What people read of a code beside its message, and no agent does; empty where there is
+    nothing more to know."""
     words = _table.get(code)
     return say(words.detail, args) if words else ""
 
@@ -113,17 +118,21 @@ KERNEL: Final = declare(
             "{}",
         ),
         "kernel.crowded": Words(
-            "{} others wait for the state store, and this has waited {} s, so the action is refused",
+            "{} others wait for the state store, and this has waited {} s, so the action is "
+            "refused",
             "try again in a moment",
             "{2}",
         ),
         "kernel.store_forgot": Words(
-            "the state store has lost its contents, including halts, budgets and approvals, so only reads go ahead",
-            "stop, and report it: a person has to look at the store before anything else goes ahead",
+            "the state store has lost its contents, including halts, budgets and approvals, so "
+            "only reads go ahead",
+            "stop, and report it: a person has to look at the store before anything else goes "
+            "ahead",
             "`stanchion store accepted` or `stanchion store restored` lets it go on",
         ),
         "kernel.audit_lost": Words(
-            "the audit trail cannot be written; nothing happens unrecorded, so the action is refused",
+            "the audit trail cannot be written; nothing happens unrecorded, so the action is "
+            "refused",
             "wait until the trail can be written again, then try again",
             "{}",
         ),
@@ -155,16 +164,19 @@ KERNEL: Final = declare(
             "stop what causes the warnings, or ask for approval",
         ),
         "kernel.taken": Words(
-            "something that this action depends on was used or changed in the meantime, so it does not start",
+            "something that this action depends on was used or changed in the meantime, so it does "
+            "not start",
             "check what has changed before you try again",
         ),
         "kernel.lapsed": Words(
-            "this was allowed, but its process was suspended before it began: what it depends on may have been used "
-            "since, so it does not start",
+            "this was allowed, but its process was suspended before it began: what it depends on "
+            "may have been used since, so it does not start",
             "try again: it is judged again",
         ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
-        "kernel.ended": Words("the run has ended: {}", "stop: nothing in this run goes ahead any more"),
+        "kernel.ended": Words(
+            "the run has ended: {}", "stop: nothing in this run goes ahead any more"
+        ),
         "kernel.paused": Words(
             "this run waits until a person has answered a question about it",
             "wait for the answer, then go on",
@@ -197,15 +209,18 @@ KERNEL: Final = declare(
             "the run's deadline has passed", "stop working on this task; report what is done so far"
         ),
         "kernel.no_lesser": Words(
-            "a lesser request is required, but the policy defines none for this one, so it is refused",
+            "a lesser request is required, but the policy defines none for this one, so it is "
+            "refused",
             "go on without it, or report that the policy defines no lesser request",
         ),
         "kernel.too_large": Words(
-            "it has more than {} characters: that is more than any guard reads, so it is refused unread",
+            "it has more than {} characters: that is more than any guard reads, so it is refused "
+            "unread",
             "send less: a part, a summary or a reference",
         ),
         "kernel.bad_event": Words(
-            "the event cannot be read: {}", "send the event again with the fields that its stage requires"
+            "the event cannot be read: {}",
+            "send the event again with the fields that its stage requires",
         ),
     }
 )

@@ -6,7 +6,8 @@ from _thread import allocate_lock
 
 
 class Bell:
-    """An event that one waits for, and anybody may set: nothing is held meanwhile that could stay held."""
+    """An event that one waits for, and anybody may set: nothing is held meanwhile that could stay
+    held."""
 
     __slots__ = ("_is_set", "_still")
 
@@ -28,7 +29,8 @@ class Bell:
             return
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is set, for so many seconds at the most; says whether it was. It may wake early."""
+        """Wait until it is set, for so many seconds at the most; says whether it was. It may wake
+        early."""
         if not self._is_set:
             self._still.acquire(timeout=-1 if timeout is None else max(0.0, timeout))
         return self._is_set

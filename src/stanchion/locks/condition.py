@@ -12,11 +12,13 @@ from stanchion.locks.bell import Bell
 from stanchion.locks.lock import Lock
 
 LOOK_S: Final = 0.5
-"""How long one who waits for news sleeps before it looks for itself: whoever had them may have been cut off."""
+"""How long one who waits for news sleeps before it looks for itself: whoever had them may have been
+cut off."""
 
 
 class Condition(Lock):
-    """A lock around something that others wait for: `wait_for` lets go of it meanwhile, `notify_all` wakes who does."""
+    """A lock around something that others wait for: `wait_for` lets go of it meanwhile,
+    `notify_all` wakes who does."""
 
     __slots__ = ("_bells",)
 
@@ -24,12 +26,15 @@ class Condition(Lock):
         super().__init__()
         self._bells: set[Bell] = set()
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         if self._is_held_by(sys._getframe(1)):  # not one who was cut off while it waited
             super().__exit__(kind, error, trace)
 
     def wait_for(self, is_so: Callable[[], bool], timeout: float) -> bool:
-        """Wait, in the body of `with`, until something is so, for so many seconds at the most; says whether it is."""
+        """Wait, in the body of `with`, until something is so, for so many seconds at the most; says
+        whether it is."""
         me = (sys._getframe(1),)
         until = time.monotonic() + timeout
         while not is_so():

@@ -12,16 +12,18 @@ YIELD: Final = opmap["YIELD_VALUE"]
 
 
 def has_ended(frame: FrameType) -> bool:
-    """Whether a frame will never run again. One that does may lose its variables, which nobody reads any more.
+    """Whether a frame will never run again. One that does may lose its variables, which nobody
+    reads any more.
 
-    A generator or coroutine that rests goes on some day; to ask would end it. So what follows the look at where it is
-    has no step at which another thread could get in between.
+    A generator or coroutine that rests goes on some day; to ask would end it. So what follows the
+    look at where it is has no step at which another thread could get in between.
     """
     rests = _rests(frame)
     try:
         if frame.f_lasti in rests:
             return False
-        frame.clear()  # the one question about a frame that is answered in one step: a frame that runs refuses
+        # The one question about a frame that is answered in one step: a frame that runs refuses
+        frame.clear()
     except RuntimeError:
         return False
     return True

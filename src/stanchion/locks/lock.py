@@ -1,8 +1,10 @@
-"""A lock that stays usable when its holder is cut off: by a signal handler that raises, or by another thread.
+"""A lock that stays usable when its holder is cut off: by a signal handler that raises, or by
+another thread.
 
-An exception can strike between any two steps, also between taking a lock and the `try` or `with` that would let go of
-it. So no holder is trusted to let go. A lock knows the frame that holds it, and a frame that has ended holds nothing:
-whoever comes next takes over, and mends what was left half done before it goes on.
+An exception can strike between any two steps, also between taking a lock and the `try` or `with`
+that would let go of it. So no holder is trusted to let go. A lock knows the frame that holds it,
+and a frame that has ended holds nothing: whoever comes next takes over, and mends what was left
+half done before it goes on.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from stanchion.locks.frames import has_ended
 STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
 YIELD_S: Final = 2 * STEP_S
-"""How long everybody else lets one go first who was called in vain; it may have been cut off, so no longer."""
+"""How long everybody else lets one go first who was called in vain; it may have been cut off, so no
+longer."""
 
 Holder = Sequence[Any]
 """The frame that holds it, `None` where that may end before; then whatever else is to be known."""
@@ -29,20 +32,22 @@ Holder = Sequence[Any]
 class Lock:
     """One holder at a time, first come, first served as far as that costs nothing.
 
-    Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that rests. `mend` makes
-    whole what the lock is around. It runs when the body raised, and when a holder was cut off, before anybody else
-    gets in. It must not raise, and may itself be cut off and run again.
+    Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that
+    rests. `mend` makes whole what the lock is around. It runs when the body raised, and when a
+    holder was cut off, before anybody else gets in. It must not raise, and may itself be cut off
+    and run again.
     """
 
     __slots__ = ("_first", "_held", "_mend", "_waiting")
 
     def __init__(self, mend: Callable[[], object] | None = None) -> None:
-        # Holders in the order in which each took over from the one before, who was cut off. Who adds itself holds the
-        # lock; letting go puts an empty row in place of it. Both are one step, so there is nothing between.
+        # Holders in the order in which each took over from the one before, who was cut off. Who
+        # adds itself holds the lock; letting go puts an empty row in place of it. Both are one
+        # step, so there is nothing between.
         self._held: dict[int, Holder] = {}
         self._waiting: deque[LockType] = deque()
-        # One who was called and came too late, because somebody who hardly lets go had it again; and until when the
-        # others let it go first.
+        # One who was called and came too late, because somebody who hardly lets go had it again;
+        # and until when the others let it go first.
         self._first: tuple[LockType, float] | None = None
         self._mend = mend
 
@@ -51,7 +56,9 @@ class Lock:
         if self._first is not None or self._held.setdefault(0, me) is not me:
             self._wait(me, None)
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         if kind is not None and self._mend is not None:
             self._mend()
         self._held = {}
@@ -69,14 +76,17 @@ class Lock:
         return bool(self._waiting)
 
     def within(self, seconds: float) -> Attempt:
-        """The same for one who waits no longer than that: `with lock.within(1) as held:` says whether it is."""
+        """The same for one who waits no longer than that: `with lock.within(1) as held:` says
+        whether it is."""
         return Attempt(self, seconds)
 
     def take(self, seconds: float) -> bool:
-        """Hold it until `give_back`, in whatever frame that is; `False` where it is not free in time. Nobody takes
-        over from one who holds it so."""
+        """Hold it until `give_back`, in whatever frame that is; `False` where it is not free in
+        time. Nobody takes over from one who holds it so."""
         me: Holder = [None]  # a tuple would be a constant, the same for everybody
-        return (self._first is None and self._held.setdefault(0, me) is me) or self._wait(me, seconds)
+        return (self._first is None and self._held.setdefault(0, me) is me) or self._wait(
+            me, seconds
+        )
 
     def give_back(self) -> None:
         """Let go of what was taken, if it was."""
@@ -95,8 +105,9 @@ class Lock:
     def _wait(self, me: Holder, seconds: float | None) -> bool:
         """Wait for the lock; says whether it is held now.
 
-        Who lets go calls one who waits. A call can be lost, where the one who calls is cut off, and a holder that is
-        cut off calls nobody: so everybody who waits also looks for itself now and then.
+        Who lets go calls one who waits. A call can be lost, where the one who calls is cut off, and
+        a holder that is cut off calls nobody: so everybody who waits also looks for itself now and
+        then.
         """
         until = None if seconds is None else time.monotonic() + seconds
         called = allocate_lock()
@@ -155,10 +166,14 @@ class Attempt:
 
     def __enter__(self) -> bool:
         lock, me = self._lock, (sys._getframe(1),)
-        self._held = (lock._first is None and lock._held.setdefault(0, me) is me) or lock._wait(me, self._seconds)
+        self._held = (lock._first is None and lock._held.setdefault(0, me) is me) or lock._wait(
+            me, self._seconds
+        )
         return self._held
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         if self._held:
             self._lock.__exit__(kind, error, trace)
 

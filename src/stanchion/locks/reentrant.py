@@ -11,7 +11,8 @@ from stanchion.locks.lock import Lock
 
 
 class Reentrant(Lock):
-    """The same for one whose holder may come again while it holds it, further down in the same thread."""
+    """The same for one whose holder may come again while it holds it, further down in the same
+    thread."""
 
     __slots__ = ()
 
@@ -22,7 +23,9 @@ class Reentrant(Lock):
         if holder is not me and not self._is_above(frame):
             self._wait(me, None)
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         if self._is_held_by(sys._getframe(1)):
             super().__exit__(kind, error, trace)
 

@@ -15,7 +15,8 @@ Where = Callable[..., str]
 
 
 def wrong_in(file: PolicyFile, where: Where, whole: bool) -> Iterator[Fault]:
-    """What is wrong with the approvals of a policy; one that is not `whole` may lack their guards."""
+    """What is wrong with the approvals of a policy; one that is not `whole` may lack their
+    guards."""
     guards = {id_of(entry): entry for entry in file.guards}
     for name, said in file.approved.items():
         for path, message in _wrong(said):
@@ -36,9 +37,15 @@ def _wrong(said: ApprovedEntry) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("until",), f"`{said.until}` is not a day: write one such as `2027-01-31`"
     for argument, pattern in said.patterns.items():
         if argument in said.args:
-            yield ("patterns", argument), f"`{argument}` stands under `args` too: leave one of them out"
+            yield (
+                ("patterns", argument),
+                f"`{argument}` stands under `args` too: leave one of them out",
+            )
         elif not any(map(str.isalnum, pattern)):
-            yield ("patterns", argument), f"`{pattern}` would let any `{argument}` through: write what has to be there"
+            yield (
+                ("patterns", argument),
+                f"`{pattern}` would let any `{argument}` through: write what has to be there",
+            )
 
 
 def _unfit(guard: str, guards: dict[str, Any], whole: bool) -> str:
@@ -46,4 +53,8 @@ def _unfit(guard: str, guards: dict[str, Any], whole: bool) -> str:
     entry = guards.get(guard)
     if entry is None:
         return f"there is no guard `{guard}` that could ask: {hint(guard, guards)}" if whole else ""
-    return f"`{guard}` is always active: what it asks a person has to answer each time" if entry.always else ""
+    return (
+        f"`{guard}` is always active: what it asks a person has to answer each time"
+        if entry.always
+        else ""
+    )

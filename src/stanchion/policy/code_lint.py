@@ -15,8 +15,8 @@ MOST_BYTES: Final = 2_000_000
 def missing(call: str) -> str:
     """What of `module:name` is not there, in words; empty where nothing is known to be missing.
 
-    Importing would run the module, and a policy that is looked over may be anybody's. So modules are only searched
-    for, as an import would, and their source is read.
+    Importing would run the module, and a policy that is looked over may be anybody's. So modules
+    are only searched for, as an import would, and their source is read.
     """
     module, _, name = call.partition(":")
     spec: ModuleSpec | None = None
@@ -32,7 +32,11 @@ def missing(call: str) -> str:
             return f"`{whole}` is no package, so it has no `{parts[at + 1]}`"
     first = name.partition(".")[0]
     names = None if spec is None else _names(spec)
-    return f"the module `{module}` has no `{first}`" if names is not None and first not in names else ""
+    return (
+        f"the module `{module}` has no `{first}`"
+        if names is not None and first not in names
+        else ""
+    )
 
 
 def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
@@ -45,7 +49,8 @@ def _spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _names(spec: ModuleSpec) -> set[str] | None:
-    """The names that a module defines at its top; `None` where that cannot be told from its source."""
+    """The names that a module defines at its top; `None` where that cannot be told from its
+    source."""
     if spec.origin is None or not spec.origin.endswith(".py"):
         return None
     try:
@@ -61,7 +66,8 @@ def _names(spec: ModuleSpec) -> set[str] | None:
 
 
 def _bound(body: Sequence[ast.AST]) -> Iterator[str]:
-    """Every name that statements bind in their own scope; what a function or a class does inside is its own."""
+    """Every name that statements bind in their own scope; what a function or a class does inside is
+    its own."""
     waiting = list(body)
     while waiting:
         match waiting.pop():

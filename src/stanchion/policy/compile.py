@@ -17,7 +17,16 @@ from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.faults.entry import wrong_in
 from stanchion.policy.idle import idle
 from stanchion.policy.named_code import imported
-from stanchion.policy.schema import GUARDS, AppliesTo, Bypass, Placement, PolicyFile, RiskLevels, id_of, use_of
+from stanchion.policy.schema import (
+    GUARDS,
+    AppliesTo,
+    Bypass,
+    Placement,
+    PolicyFile,
+    RiskLevels,
+    id_of,
+    use_of,
+)
 from stanchion.policy.seat import call_of, misplaced, seat_of
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
@@ -37,22 +46,27 @@ def compile_policy(
 ) -> CompiledPolicy:
     """Place every enabled guard; raises `PolicyError` with every fault found.
 
-    Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing. Without `imports`
-    none of the code that it names is run: such a policy can be compared with another, and not put in force. `told`
-    gives a guard's place as people are told it, where that is more than the place of its entry. With
-    `joined`, guards that a program hands in are added to it: `with_guards` looks whether one of them answers `degrade`.
+    Of a policy that is not `whole` it is not told what may only seem wrong because a part is
+    missing. Without `imports` none of the code that it names is run: such a policy can be compared
+    with another, and not put in force. `told` gives a guard's place as people are told it, where
+    that is more than the place of its entry. With `joined`, guards that a program hands in are
+    added to it: `with_guards` looks whether one of them answers `degrade`.
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
     tools, wrong = written_tools(file, where, whole, imports)
     faults += wrong
-    faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
+    faults += [
+        Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)
+    ]
     faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
     faults += [*(scoping.unspent(file, where) if whole else ())]
     if file.bypass.safety_responses:
         from stanchion.policy import standing
 
-        faults += [Fault(where("bypass", *path), said) for path, said in standing.wrong_responses(file)]
+        faults += [
+            Fault(where("bypass", *path), said) for path, said in standing.wrong_responses(file)
+        ]
     if file.approved:
         from stanchion.policy import approved
 
@@ -82,21 +96,37 @@ def compile_policy(
         guard = scoping.scoped(guard if holding is None else holding.with_tools(tools), file, files)
         waiting = ROUTED.of(guard)
         guard = guard if waiting is None else waiting.routed(file.deep.waits())
-        stages = stages_of(guard) if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
-        faults += [Fault(where("guards", at, *path), said) for path, said in misplaced(guard, guard.name, stages)]
+        stages = (
+            stages_of(guard)
+            if entry.stages is None
+            else frozenset(Stage(name) for name in entry.stages)
+        )
+        faults += [
+            Fault(where("guards", at, *path), said)
+            for path, said in misplaced(guard, guard.name, stages)
+        ]
         alone = getattr(entry, "counter", None) is None
-        faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
+        faults += [
+            Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)
+        ]
         if entry.always or entry.part_of or entry.bypass != Bypass():
             from stanchion.policy import standing
 
-            faults += [Fault(where("guards", at, *path), said) for path, said in standing.wrong_in(file, entry)]
+            faults += [
+                Fault(where("guards", at, *path), said)
+                for path, said in standing.wrong_in(file, entry)
+            ]
         if not entry.enabled:
             continue
         marked = DEGRADES.of(guard)
-        if marked is not None and (said := ladder.unanswered(file.degrade, marked.degrades, stages)):
+        if marked is not None and (
+            said := ladder.unanswered(file.degrade, marked.degrades, stages)
+        ):
             option = marked.degrades.partition(":")[0]
             unanswered.append(Fault(where("guards", at, option), said))
-        seat = _seat(file, entry, guard_id, guard, stages, (where if told is None else told)("guards", at))
+        seat = _seat(
+            file, entry, guard_id, guard, stages, (where if told is None else told)("guards", at)
+        )
         for one in (seat, scoping.beside(seat)):
             if one is not None:
                 seats.append(one)
@@ -119,7 +149,9 @@ def compile_policy(
 
 
 def _made(entry: Any, guard_id: str) -> Any:
-    options = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in _PLACEMENT}
+    options = {
+        name: getattr(entry, name) for name in entry.__struct_fields__ if name not in _PLACEMENT
+    }
     if options.get("counter", guard_id) is None:
         options["counter"] = guard_id
     try:
@@ -130,7 +162,9 @@ def _made(entry: Any, guard_id: str) -> Any:
         raise GuardFault(str(error)) from None
 
 
-def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: frozenset[Stage], place: str) -> Seat:
+def _seat(
+    file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: frozenset[Stage], place: str
+) -> Seat:
     placed = Placed(
         guard_id,
         guard,
@@ -154,9 +188,21 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
 def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """What a policy says that nothing acts on."""
     if not any(entry.enabled and use_of(entry) == "tool_allowlist" for entry in file.guards):
-        said = [("agents", name, "allowed_tools") for name, a in file.agents.items() if a.allowed_tools is not None]
-        said += [("roles", name, "allowed_tools") for name, r in file.roles.items() if r.allowed_tools is not None]
-        said += [("tasks", name, "additional_tools") for name, task in file.tasks.items() if task.additional_tools]
+        said = [
+            ("agents", name, "allowed_tools")
+            for name, a in file.agents.items()
+            if a.allowed_tools is not None
+        ]
+        said += [
+            ("roles", name, "allowed_tools")
+            for name, r in file.roles.items()
+            if r.allowed_tools is not None
+        ]
+        said += [
+            ("tasks", name, "additional_tools")
+            for name, task in file.tasks.items()
+            if task.additional_tools
+        ]
         for spot in said:
             message = f"nothing acts on `{'.'.join(spot)}`: add a guard with `use: tool_allowlist`"
             yield Fault(where(*spot), message)
@@ -170,8 +216,14 @@ def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """Guards that are for nobody."""
     for at, entry in enumerate(file.guards):
         lists: dict[tuple[str, ...], Any] = {("stages",): entry.stages}
-        lists |= {("applies_to", name): getattr(entry.applies_to, name) for name in AppliesTo.__struct_fields__}
+        lists |= {
+            ("applies_to", name): getattr(entry.applies_to, name)
+            for name in AppliesTo.__struct_fields__
+        }
         for path, given in lists.items():
             if given == ():
-                message = f"the guard applies to nothing: `{'.'.join(path)}` is empty; leave it out, or fill it"
+                message = (
+                    f"the guard applies to nothing: `{'.'.join(path)}` is empty; leave it "
+                    f"out, or fill it"
+                )
                 yield Fault(where("guards", at, *path), message)

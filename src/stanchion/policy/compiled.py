@@ -1,4 +1,5 @@
-"""A compiled policy: placed guards in an index, and what the policy says of agents, tasks and tools."""
+"""A compiled policy: placed guards in an index, and what the policy says of agents, tasks and
+tools."""
 
 from __future__ import annotations
 
@@ -32,7 +33,14 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
 from stanchion.kernel.states import SAFE
 from stanchion.kernel.units import NOTHING, Amounts, Unit
-from stanchion.policy.schema import AgentEntry, PolicyFile, RiskEntry, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.schema import (
+    AgentEntry,
+    PolicyFile,
+    RiskEntry,
+    RoleEntry,
+    TaskEntry,
+    ToolEntry,
+)
 from stanchion.policy.static import STATIC
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
@@ -47,7 +55,8 @@ T = TypeVar("T")
 
 
 class Seat(msgspec.Struct, frozen=True, gc=False):
-    """A placed guard and whom it concerns; `None` concerns everybody. `needs` names what a rule cannot do without."""
+    """A placed guard and whom it concerns; `None` concerns everybody. `needs` names what a rule
+    cannot do without."""
 
     placed: Placed
     agents: Names | None = None
@@ -64,7 +73,11 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
             and (self.agents is None or run.agent in self.agents)
             and (self.tasks is None or run.task in self.tasks)
             and (self.risks is None or level_of(run) in self.risks)
-            and all(_known(name, tool, run) in values for name, values in self.needs.items() if name in STATIC)
+            and all(
+                _known(name, tool, run) in values
+                for name, values in self.needs.items()
+                if name in STATIC
+            )
         )
 
     @property
@@ -82,7 +95,8 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
         )
 
     def keys(self) -> list[tuple[str, str]]:
-        """Under which names the guard is found: the tools, agents, roles or tasks it is for; none if it is for all."""
+        """Under which names the guard is found: the tools, agents, roles or tasks it is for; none
+        if it is for all."""
         for kind, listed, name in (
             ("tool", self.tools, "action.tool_name"),
             ("agent", self.agents, "agent.id"),
@@ -142,7 +156,8 @@ class CompiledPolicy:
         self.files = files
         self.hash = content_hash(file) if digest is None else digest
         self.tools_digest = ""
-        """The digest of the tools' definitions, where they alone make the hash another than the file's."""
+        """The digest of the tools' definitions, where they alone make the hash another than the
+        file's."""
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings
         self.count_marks = file.limits.count_marks
@@ -154,24 +169,30 @@ class CompiledPolicy:
         tasks = [unit for one in MEASURES.among(guards) for unit in one.measured]
         self.measures = frozenset([*tasks, *(unit for one in spending for unit in one.limits())])
         self.unpaid = frozenset(stage for seat in seats for stage in _unpaid(seat.placed))
-        """Stages at which an action does not pay for its requests: a budget counts these, and not the action."""
+        """Stages at which an action does not pay for its requests: a budget counts these, and not
+        the action."""
         self._reserves = any(one.reserves() for one in spending)
         self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
         self.lease_ms: int = min([one.lease_ms for one in LEASES.among(guards)], default=FOREVER)
         """How long the least of what guards give to an action is kept for it."""
-        self.ends_with_runs = tuple([one.placed for one in seats if ENDS_WITH_RUNS.of(one.placed.guard) is not None])
+        self.ends_with_runs = tuple(
+            [one.placed for one in seats if ENDS_WITH_RUNS.of(one.placed.guard) is not None]
+        )
         """Guards that keep something for a run, until it ends."""
         self.clears = bool(FINGERPRINTS.among(guards))
         self.recalls: Recalls | None = next(iter(RECALLS.among(guards)), None)
         self.contextual = False
-        """Whether code behind its guards asks for the context of events: said when it is put in force."""
+        """Whether code behind its guards asks for the context of events: said when it is put in
+        force."""
         self.veil = Veil(guards)
         self.learns = file.experience.tier != "none"
         self.advises = self.learns or any(entry.alternatives for entry in file.tools.values())
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
-        self.bypasses = bool(file.bypass.safety_responses) or any(entry.bypass.allowed for entry in file.guards)
+        self.bypasses = bool(file.bypass.safety_responses) or any(
+            entry.bypass.allowed for entry in file.guards
+        )
         """Whether an action may ever go past a guard."""
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
         for seat in seats:
@@ -179,11 +200,17 @@ class CompiledPolicy:
                 for kind, value in seat.keys() or [("" if seat.open else "some", "")]:
                     self._index.setdefault((stage.value, kind, value), []).append(seat)
         everybody = [(stage, self._index.get((stage.value, "", ""), ())) for stage in self.stages]
-        self._everybody = {stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody}
+        self._everybody = {
+            stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody
+        }
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
         self.lineups = Lineups()
         self.reader = Reader(
-            [seek for guard in SEEKS.among([seat.placed.guard for seat in seats]) for seek in guard.seeks]
+            [
+                seek
+                for guard in SEEKS.among([seat.placed.guard for seat in seats])
+                for seek in guard.seeks
+            ]
         )
         self.read = self.reader.read
 
@@ -198,10 +225,14 @@ class CompiledPolicy:
             some = [seat.placed for seat in self._for_some(stage, tool, run)]
             everybody = self._everybody.get(stage, ())
             chain = (*everybody, *some) if some else everybody
-            if mode == SAFE and not any(FOR_SAFE_MODE.of(p.guard) is not None and not p.shadow for p in chain):
+            if mode == SAFE and not any(
+                FOR_SAFE_MODE.of(p.guard) is not None and not p.shadow for p in chain
+            ):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
             if allotted:
-                chain += tuple([placed for placed in (ALLOTMENT, ALLOTTED_REQUESTS) if stage in placed.stages])
+                chain += tuple(
+                    [placed for placed in (ALLOTMENT, ALLOTTED_REQUESTS) if stage in placed.stages]
+                )
             if run.risk:
                 from stanchion.policy.risk import asking
 
@@ -212,7 +243,8 @@ class CompiledPolicy:
         return chain
 
     def shares(self, run: RunInfo) -> tuple[Share, ...]:
-        """The budgets of a run by which its mode goes: totals of the run and its task that are enforced."""
+        """The budgets of a run by which its mode goes: totals of the run and its task that are
+        enforced."""
         if not self.file.autonomy or self.shadow:
             return ()
         found: dict[str, int] = {}
@@ -226,18 +258,29 @@ class CompiledPolicy:
         return tuple([Share(name, limit) for name, limit in found.items()])
 
     def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
-        """The seats that apply, found by tool, agent, task and role, not by looking at all of them."""
+        """The seats that apply, found by tool, agent, task and role, not by looking at all of
+        them."""
         return [*self._index.get((stage.value, "", ""), ()), *self._for_some(stage, tool, run)]
 
     def _for_some(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
         """The seats that apply and not to everybody."""
-        names = (("some", ""), ("tool", tool), ("agent", run.agent), ("task", run.task), ("role", run.role))
-        found = [seat for kind, value in names for seat in self._index.get((stage.value, kind, value), ())]
+        names = (
+            ("some", ""),
+            ("tool", tool),
+            ("agent", run.agent),
+            ("task", run.task),
+            ("role", run.role),
+        )
+        found = [
+            seat
+            for kind, value in names
+            for seat in self._index.get((stage.value, kind, value), ())
+        ]
         return [seat for seat in found if seat.concerns(tool, run)]
 
     def bounds(self, stage: Stage, tool: str, run: RunInfo) -> Amounts:
-        """What the budgets that apply reserve for an action that nobody has estimated: the most that one of them says,
-        measure by measure."""
+        """What the budgets that apply reserve for an action that nobody has estimated: the most
+        that one of them says, measure by measure."""
         if not self._reserves:
             return NOTHING
         asked = (stage.value, tool, run.agent, run.role, run.task, run.risk)
@@ -247,7 +290,9 @@ class CompiledPolicy:
                 self._bounds.clear()
             guards = [seat.placed.guard for seat in self.seated(stage, tool, run)]
             said = [spending.reserves() for spending in SPENDS.among(guards)]
-            one, tokens, cost, api_calls, working = [max([r.get(unit, 0) for r in said], default=0) for unit in Unit]
+            one, tokens, cost, api_calls, working = [
+                max([r.get(unit, 0) for r in said], default=0) for unit in Unit
+            ]
             known = self._bounds[asked] = (one, tokens, cost, api_calls, working)
         return known
 
@@ -283,19 +328,22 @@ class CompiledPolicy:
         return None if name is None else self.undos.get(name)
 
     def risk(self, tool: str, registered: Risk | None) -> Risk:
-        """A tool's risk: the stricter of what the policy and its registration say; medium if neither does."""
+        """A tool's risk: the stricter of what the policy and its registration say; medium if
+        neither does."""
         entry = self.tool(tool)
         said = [Risk[entry.risk.upper()]] if entry is not None else []
         said += [registered] if registered is not None else []
         return max(said, default=Risk.MEDIUM)
 
     def traits(self, tool: str) -> tuple[str, ...]:
-        """A tool's annotations and the trust its results have; nothing is trusted that the policy does not trust."""
+        """A tool's annotations and the trust its results have; nothing is trusted that the policy
+        does not trust."""
         entry = self.tool(tool)
         return ("untrusted",) if entry is None else (*entry.annotations, entry.trust)
 
     def cheaper(self, model: str) -> str:
-        """The model that takes a model's place in a lesser request; itself where the policy names none."""
+        """The model that takes a model's place in a lesser request; itself where the policy names
+        none."""
         named = best(self.file.degrade.models, model) if model else None
         return model if named is None else named
 
@@ -310,7 +358,8 @@ class CompiledPolicy:
 
 
 def best(entries: dict[str, T], name: str) -> T | None:
-    """The entry of exactly that name, or of the closest glob: the one with most literal characters, then by name."""
+    """The entry of exactly that name, or of the closest glob: the one with most literal characters,
+    then by name."""
     if not entries:
         return None
     exact = entries.get(name)
@@ -325,7 +374,11 @@ def closest(entries: dict[str, T], name: str) -> str | None:
     if name in entries:
         return name
     matching = [pattern for pattern in entries if is_glob(pattern) and glob(pattern, name)]
-    return min(matching, key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern), default=None)
+    return min(
+        matching,
+        key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern),
+        default=None,
+    )
 
 
 def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:
@@ -336,7 +389,11 @@ def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:
 def _tightened(placed: Placed) -> Placed:
     """A guard whose marks come earlier, where it has any."""
     marked = TIGHTENS.of(placed.guard)
-    return placed if marked is None else msgspec.structs.replace(placed, guard=marked.tightened(TIGHTER))
+    return (
+        placed
+        if marked is None
+        else msgspec.structs.replace(placed, guard=marked.tightened(TIGHTER))
+    )
 
 
 ALLOTMENT: Final = place(Allotment(), ALLOTTED)

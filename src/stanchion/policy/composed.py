@@ -1,10 +1,13 @@
-"""Reading the text of a policy file: one YAML document, or JSON, with the place of every key and value.
+"""Reading the text of a policy file: one YAML document, or JSON, with the place of every key and
+value.
 
-- A key is text as it is written: an agent may be called `007` or `on`. A key stands once in its mapping.
+- A key is text as it is written: an agent may be called `007` or `on`. A key stands once in its
+  mapping.
 - Tags other than the core schema's, merge keys (`<<`) and second documents are faults.
 - Aliases are read; what they add up to is bounded before it is built.
 
-A mistake that leaves the rest readable is kept in the document's faults, so that all are reported at once.
+A mistake that leaves the rest readable is kept in the document's faults, so that all are reported
+at once.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from stanchion.policy.scalars import CORE, scalar, text_trouble
 from stanchion.policy.yaml_words import joined_list, meaning
 
 MAX_CHARS: Final = 8 * 1024 * 1024
-_UNPRINTABLE: Final = regex("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE: Final = regex(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
 _BREAK: Final = regex(r"\r\n?|\n")
 _TAGS: Final = {
     yaml.ScalarEvent: {"!", *(CORE + kind for kind in ("str", "int", "float", "bool", "null"))},
@@ -33,20 +38,30 @@ _TAGS: Final = {
 
 
 def read_text(text: str, origin: str) -> Document:
-    """Read a YAML or JSON file's text; a mistake ends up in the document's faults and never as an exception."""
+    """Read a YAML or JSON file's text; a mistake ends up in the document's faults and never as an
+    exception."""
     text = text.removeprefix("\ufeff")
     reading = _Reading(text, origin)
     try:
-        return Document(origin, reading.document(), tuple(reading.faults), doubts=tuple(reading.doubts))
+        return Document(
+            origin, reading.document(), tuple(reading.faults), doubts=tuple(reading.doubts)
+        )
     except PolicyError as stop:
-        as_json = _read_json(text, origin) if origin.endswith(".json") and len(text) <= MAX_CHARS else None
+        as_json = (
+            _read_json(text, origin)
+            if origin.endswith(".json") and len(text) <= MAX_CHARS
+            else None
+        )
         if as_json is not None:
             return as_json
-        return Document(origin, Node(UNREADABLE, Location(origin, 1, 1)), (*reading.faults, *stop.faults))
+        return Document(
+            origin, Node(UNREADABLE, Location(origin, 1, 1)), (*reading.faults, *stop.faults)
+        )
 
 
 def _read_json(text: str, origin: str) -> Document | None:
-    """JSON that is not YAML as well (escaped surrogate pairs, say); `None` where it is not JSON either."""
+    """JSON that is not YAML as well (escaped surrogate pairs, say); `None` where it is not JSON
+    either."""
     import json
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -67,7 +82,8 @@ class _Anchored(msgspec.Struct, frozen=True):
 
 
 class _Reading(Budget):
-    """Composes one document out of YAML events, which come without recursion and before anything is built."""
+    """Composes one document out of YAML events, which come without recursion and before anything is
+    built."""
 
     def __init__(self, text: str, origin: str) -> None:
         super().__init__(origin)
@@ -78,11 +94,16 @@ class _Reading(Budget):
 
     def document(self) -> Node:
         if len(self.text) > MAX_CHARS:
-            raise self.stop(Location(self.origin, 1, 1), f"the file has more than {MAX_CHARS} characters: split it")
+            raise self.stop(
+                Location(self.origin, 1, 1),
+                f"the file has more than {MAX_CHARS} characters: split it",
+            )
         wrong = _UNPRINTABLE.search(self.text)
         if wrong is not None:
             place = self._place_of(wrong.start())
-            raise self.stop(place, f"the character U+{ord(wrong[0]):04X} is not allowed: remove it or escape it")
+            raise self.stop(
+                place, f"the character U+{ord(wrong[0]):04X} is not allowed: remove it or escape it"
+            )
         self.end = self._place_of(len(self.text))
         self.loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self.text)
         try:
@@ -96,9 +117,12 @@ class _Reading(Budget):
         try:
             return self.loader.get_event()
         except (ValueError, OverflowError):
-            # The parser written in Python hands an escape beyond Unicode on to `chr`; the one in C refuses it.
+            # The parser written in Python hands an escape beyond Unicode on to `chr`; the one in C
+            # refuses it.
             place = self._place(self.loader.get_mark())
-            raise self.stop(place, "is not YAML: this escape is not a character; correct it") from None
+            raise self.stop(
+                place, "is not YAML: this escape is not a character; correct it"
+            ) from None
 
     def _only_document(self) -> Node:
         self._next()
@@ -109,7 +133,10 @@ class _Reading(Budget):
         self._next()
         event = self._next()
         if not isinstance(event, yaml.StreamEndEvent):
-            self.fault(self._place(event.start_mark), "a second document begins here: keep one in each file")
+            self.fault(
+                self._place(event.start_mark),
+                "a second document begins here: keep one in each file",
+            )
         return root
 
     def _node(self, event: Any, depth: int) -> Node:
@@ -132,12 +159,18 @@ class _Reading(Budget):
             case _:
                 value = self._sequence(depth)
         if event.tag is not None and event.tag not in _TAGS[type(event)]:
-            instead = "put it into quotes, or write `not`" if "(" in event.tag or "." in event.tag else "leave it out"
+            instead = (
+                "put it into quotes, or write `not`"
+                if "(" in event.tag or "." in event.tag
+                else "leave it out"
+            )
             trouble = f"the tag {shown(event.tag)} is not known: {instead}"
         value = self.fault(place, trouble) if trouble else value
         node = Node(value, place, None, text)
         if event.anchor is not None:
-            self.anchors[event.anchor] = _Anchored(node, self.values - before + 1, self.deepest - depth)
+            self.anchors[event.anchor] = _Anchored(
+                node, self.values - before + 1, self.deepest - depth
+            )
         self.deepest = max(above, self.deepest)
         return node
 
@@ -146,18 +179,27 @@ class _Reading(Budget):
         return _BREAK.split(self.text)
 
     def _joined(self, event: Any, place: Location) -> None:
-        """Note a text without quotes that goes on over several lines, and looks like a list that became one text."""
+        """Note a text without quotes that goes on over several lines, and looks like a list that
+        became one text."""
         start, end = event.start_mark, event.end_mark
         if end.line == start.line:
             return
         if joined_list(self._lines[start.line : end.line + (1 if end.column else 0)]):
-            said = f"{shown(event.value)} is one text, because a line that begins with `- ` is indented further"
-            self.doubts.append(Fault(str(place), f"{said}: indent all entries of a list alike, or use quotes"))
+            said = (
+                f"{shown(event.value)} is one text, because a line that begins with `- ` is "
+                f"indented further"
+            )
+            self.doubts.append(
+                Fault(str(place), f"{said}: indent all entries of a list alike, or use quotes")
+            )
 
     def _alias(self, name: str | None, place: Location, depth: int) -> Node:
         known = None if name is None else self.anchors.get(name)
         if known is None:
-            why = f"nothing before it is marked `&{name}`, or it would hold itself: write the value out, or "
+            why = (
+                f"nothing before it is marked `&{name}`, or it would hold itself: write the "
+                f"value out, or "
+            )
             why += f'put it into quotes if it is a name with a star in it: `"*{name}"`'
             return Node(self.fault(place, f"the alias `*{name}` is not defined: {why}"), place)
         self.spend(place, known.values, depth + known.height)
@@ -179,7 +221,9 @@ class _Reading(Budget):
                 continue
             if key.text in entries:
                 first = entries[key.text].key
-                self.fault(key.at, f"{shown(key.text)} appears here a second time: the first is at {first}")
+                self.fault(
+                    key.at, f"{shown(key.text)} appears here a second time: the first is at {first}"
+                )
             else:
                 entries[key.text] = Node(node.value, node.at, key.at, node.text)
         return entries
@@ -196,14 +240,18 @@ class _Reading(Budget):
         if isinstance(key.value, dict | list):
             wrong = "a key is one word here: move the list or mapping to the value"
         elif plain and key.text == "<<":
-            wrong = "`<<` is not part of the format: write the keys out, or use `*name` for a whole value"
+            wrong = (
+                "`<<` is not part of the format: write the keys out, or use `*name` for a "
+                "whole value"
+            )
         elif plain and key.text in {"", "~"}:
             wrong = "the key is missing: write one before the colon"
         return Node(self.fault(key.at, wrong), key.at) if wrong else key
 
     def _place(self, mark: Any) -> Location:
         line: int = mark.line + 1
-        # A parser takes the end of a file without a last line break for the beginning of one more line.
+        # A parser takes the end of a file without a last line break for the beginning of one more
+        # line.
         return Location(self.origin, line, mark.column + 1) if line <= self.end.line else self.end
 
     def _place_of(self, offset: int) -> Location:

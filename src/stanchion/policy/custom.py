@@ -25,13 +25,13 @@ BRAKE: Final = place(SafeMode(), "safe-mode-at-start")
 def with_guards(
     policy: CompiledPolicy, guards: tuple[Any, ...], brake: bool = False
 ) -> tuple[CompiledPolicy, dict[str, Answerer]]:
-    """A policy with these guards added, and the code that answers for those which are a user's own Python.
+    """A policy with these guards added, and the code that answers for those which are a user's own
+    Python.
 
-    A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may say where it
-    stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `log_pass`,
-    `mode`.
-    An object with a `kind` is one of the engine's own four protocols and judges inline, with every power of the
-    contract. `brake` adds safe mode.
+    A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may
+    say where it stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`,
+    `deep`, `fail_open`, `log_pass`, `mode`. An object with a `kind` is one of the engine's own four
+    protocols and judges inline, with every power of the contract. `brake` adds safe mode.
     """
     answerers: dict[str, Answerer] = {}
     seats = [Seat(BRAKE, place="switched on at start")] if brake else []
@@ -39,7 +39,9 @@ def with_guards(
     for guard in guards:
         placed, answerer = _placed(guard, policy)
         if placed.id in taken:
-            raise PolicyError([Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")])
+            raise PolicyError(
+                [Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")]
+            )
         taken.add(placed.id)
         seat = seat_of(placed, f"guard {placed.id}")
         if answerer is not None:
@@ -54,7 +56,10 @@ def with_guards(
                     answerers[one.placed.id] = answerer_of(one.placed.id, call)
     answerers |= {guard_id: answerer_of(guard_id, call) for guard_id, call in policy.calls.items()}
     seated = policy.seats + tuple(seats)
-    unheard = [Fault(".".join(["degrade", *path]), said) for path, said in ladder.unheard(policy.file.degrade, seated)]
+    unheard = [
+        Fault(".".join(["degrade", *path]), said)
+        for path, said in ladder.unheard(policy.file.degrade, seated)
+    ]
     if unheard:
         raise PolicyError(unheard)
     if not seats:
@@ -72,18 +77,24 @@ def _placed(guard: Any, policy: CompiledPolicy) -> tuple[Placed, Answerer | None
     own = is_foreign(guard)
     if getattr(guard, "isolated", False) and not own:
         hint = "name it in the policy, as `use: python` with its `call: module:name`"
-        raise PolicyError([Fault("guards", f"`{guard!r}` was handed in and cannot be `isolated`: {hint}")])
+        raise PolicyError(
+            [Fault("guards", f"`{guard!r}` was handed in and cannot be `isolated`: {hint}")]
+        )
     judge = None if own else _judgement(guard, "guards", f"`{guard!r}`")
     name = name_of(guard)
     kernel: Any = guard
     if not own:
-        kernel = PythonGuard(name, getattr(guard, "deadline_ms", 1_000), getattr(guard, "deep", False))
+        kernel = PythonGuard(
+            name, getattr(guard, "deadline_ms", 1_000), getattr(guard, "deep", False)
+        )
         kernel = kernel.routed(policy.file.deep.waits())
     said = stages_of(guard) if own else getattr(guard, "stages", PythonGuard.stages)
     stages = frozenset(Stage(stage) for stage in said)
     if Stage.MODEL_CHUNK in stages and kernel.kind is not Kind.PURE:
         hint = "`model_chunk` takes pure guards only: choose another stage"
-        raise PolicyError([Fault(f"guard {name}", f"it keeps state or asks the outside world, and {hint}")])
+        raise PolicyError(
+            [Fault(f"guard {name}", f"it keeps state or asks the outside world, and {hint}")]
+        )
     category = getattr(guard, "category", Category.QUALITY)
     placed = Placed(
         name,
@@ -108,7 +119,8 @@ def answerer_of(guard_id: str, call: str) -> Answerer:
 
 
 def _judgement(guard: Any, place: str, name: str) -> Answerer:
-    """What a user's guard judges with; a class has no event to judge yet, only its instances have."""
+    """What a user's guard judges with; a class has no event to judge yet, only its instances
+    have."""
     judge: Answerer = getattr(guard, "judge", guard)
     if isinstance(guard, type) or not callable(judge):
         hint = "a guard is a function of an event or an object with `judge(event)`"

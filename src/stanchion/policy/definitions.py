@@ -1,4 +1,5 @@
-"""Tool definitions in a policy: those it writes down, those that were ingested beside them, and the hooks of tools."""
+"""Tool definitions in a policy: those it writes down, those that were ingested beside them, and the
+hooks of tools."""
 
 from __future__ import annotations
 
@@ -46,8 +47,8 @@ Ask = Callable[[Hooked, Sequence[Hook], str], Any]
 def written_tools(
     file: PolicyFile, where: Where, whole: bool = True, imports: bool = True
 ) -> tuple[Tools, list[Fault]]:
-    """The definitions that a policy file has, and what is wrong with them; of a file that is not `whole` it is not told
-    that nothing reads them. Without `imports` hooks are not looked for."""
+    """The definitions that a policy file has, and what is wrong with them; of a file that is not
+    `whole` it is not told that nothing reads them. Without `imports` hooks are not looked for."""
     faults: list[Fault] = []
     known: dict[str, Known] = {}
     pins: dict[str, str] = {}
@@ -57,18 +58,27 @@ def written_tools(
             try:
                 _ = None if schema is None else Checker(schema)
             except SchemaFault as fault:
-                faults.append(Fault(where("tools", name, option, *fault.path), f"no schema to check by: {fault}"))
+                faults.append(
+                    Fault(
+                        where("tools", name, option, *fault.path), f"no schema to check by: {fault}"
+                    )
+                )
         if tool.hook is not None and imports:
             try:
                 imported(tool.hook)
             except ValueError as error:
                 faults.append(Fault(where("tools", name, "hook"), str(error)))
         if tool.schema is not None or tool.result_schema is not None or tool.pin is not None:
-            known[name] = Known(Definition(name=name, schema=tool.schema, result_schema=tool.result_schema))
+            known[name] = Known(
+                Definition(name=name, schema=tool.schema, result_schema=tool.result_schema)
+            )
         if tool.pin is not None:
             pins[name] = tool.pin
             if len(tool.pin) != DIGITS or not set(tool.pin) <= set("0123456789abcdef"):
-                said = f"a pin has {DIGITS} digits from 0 to f: write the digest that `shield.ingest` gives"
+                said = (
+                    f"a pin has {DIGITS} digits from 0 to f: write the digest that "
+                    f"`shield.ingest` gives"
+                )
                 faults.append(Fault(where("tools", name, "pin"), said))
     faults += _unread(file, where) if whole else []
     return Tools(known, pins), faults
@@ -76,30 +86,48 @@ def written_tools(
 
 def _unread(file: PolicyFile, where: Where) -> list[Fault]:
     """Definitions that no guard reads."""
-    if any(entry.enabled and HOLDS_DEFINITIONS.of(GUARDS[use_of(entry)]) is not None for entry in file.guards):
+    if any(
+        entry.enabled and HOLDS_DEFINITIONS.of(GUARDS[use_of(entry)]) is not None
+        for entry in file.guards
+    ):
         return []
-    said = [(name, key) for name, tool in file.tools.items() for key in ("schema", "result_schema", "pin")]
+    said = [
+        (name, key)
+        for name, tool in file.tools.items()
+        for key in ("schema", "result_schema", "pin")
+    ]
     return [
-        Fault(where("tools", name, key), f"nothing acts on `tools.{name}.{key}`: add a guard with `use: schema`")
+        Fault(
+            where("tools", name, key),
+            f"nothing acts on `tools.{name}.{key}`: add a guard with `use: schema`",
+        )
         for name, key in said
         if getattr(file.tools[name], key) is not None
     ]
 
 
 def reads_definitions(policy: CompiledPolicy) -> bool:
-    """Whether a guard of the policy reads definitions: to hold calls against them, or to understand tools."""
+    """Whether a guard of the policy reads definitions: to hold calls against them, or to understand
+    tools."""
     guards = [seat.placed.guard for seat in policy.seats]
     return bool(HOLDS_DEFINITIONS.among(guards) or KNOWS_TOOLS.among(guards))
 
 
 def with_tools(
-    policy: CompiledPolicy, given: Mapping[tuple[str, str], Known], hooks: Hooks, ask: Ask, memo: Memo | None
+    policy: CompiledPolicy,
+    given: Mapping[tuple[str, str], Known],
+    hooks: Hooks,
+    ask: Ask,
+    memo: Memo | None,
 ) -> tuple[CompiledPolicy, dict[str, Callable[[Any], Any]]]:
-    """A policy whose guards know these tools too, with hooks at their place; and the code that answers for hooks.
+    """A policy whose guards know these tools too, with hooks at their place; and the code that
+    answers for hooks.
 
     Its hash says which definitions and hooks those are.
     """
-    hooked = {name for name, tool in policy.file.tools.items() if tool.hook is not None} | set(hooks)
+    hooked = {name for name, tool in policy.file.tools.items() if tool.hook is not None} | set(
+        hooks
+    )
     if not hooked and not reads_definitions(policy):
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
@@ -108,21 +136,32 @@ def with_tools(
     seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
     if hooked:
-        deadline_ms = max([guard.hook_deadline_ms for guard in guards], default=ToolHooks().deadline_ms)
+        deadline_ms = max(
+            [guard.hook_deadline_ms for guard in guards], default=ToolHooks().deadline_ms
+        )
         guard = ToolHooks(deadline_ms)
-        placed = Placed(HOOKS_ID, guard, guard.priority, guard.category, guard.stages, policy.shadow)
+        placed = Placed(
+            HOOKS_ID, guard, guard.priority, guard.category, guard.stages, policy.shadow
+        )
         seats.append(Seat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
         answerers[HOOKS_ID] = _answering(policy, hooks, ask, tools)
     told = [f"{name}={','.join([hook.version for hook in hooks[name]])}" for name in sorted(hooks)]
     digest = hash_beside(policy.hash, tools.digest, *told)
-    made = CompiledPolicy(policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest)
+    made = CompiledPolicy(
+        policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest
+    )
     made.tools_digest = "" if told else tools.digest
     return made, {**own_code(made), **answerers}
 
 
 def hash_beside(policy: str, tools: str, *hooks: str) -> str:
-    """The hash of a policy that knows tools and hooks besides its own; its own where there are none."""
-    return hashlib.sha256(";".join([policy, tools, *hooks]).encode()).hexdigest() if tools or hooks else policy
+    """The hash of a policy that knows tools and hooks besides its own; its own where there are
+    none."""
+    return (
+        hashlib.sha256(";".join([policy, tools, *hooks]).encode()).hexdigest()
+        if tools or hooks
+        else policy
+    )
 
 
 def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
@@ -142,15 +181,23 @@ def _understanding(seat: Seat, tools: Tools) -> Seat:
         known = tools.find(tenant, tool)
         if known is None:
             return "", None, ""
-        # The digest says all that is in a definition, unless that is of no use, or the policy has written some of it.
-        return known.about, known.schema, "" if known.bad or known.source == POLICY else known.digest
+        # The digest says all that is in a definition, unless that is of no use, or the policy has
+        # written some of it.
+        return (
+            known.about,
+            known.schema,
+            "" if known.bad or known.source == POLICY else known.digest,
+        )
 
     knowing = guard.knowing(defined, tools.names)
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
 
 
-def _answering(policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: Tools) -> Callable[[Any], Any]:
-    """What answers for the hooks of this policy: those of the tool's entry first, then those that were added."""
+def _answering(
+    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: Tools
+) -> Callable[[Any], Any]:
+    """What answers for the hooks of this policy: those of the tool's entry first, then those that
+    were added."""
     written = {name: tool.hook for name, tool in policy.file.tools.items() if tool.hook is not None}
     own = {name: Hook(imported(call), call) for name, call in written.items()}
 

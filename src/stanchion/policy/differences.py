@@ -1,4 +1,5 @@
-"""What differs between two policies in effect: guards as they are placed, and what is said of agents and tools."""
+"""What differs between two policies in effect: guards as they are placed, and what is said of
+agents and tools."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _PLACED: Final = frozenset(Placement.__struct_fields__)
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One difference: of what (`guard step-limit`, `agent scout`), and each value that is another one, old and new."""
+    """One difference: of what (`guard step-limit`, `agent scout`), and each value that is another
+    one, old and new."""
 
     kind: Literal["added", "removed", "changed"]
     what: str
@@ -25,16 +27,36 @@ class Change(msgspec.Struct, frozen=True):
 def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Change, ...]:
     """What differs in effect; guards that are switched off have none."""
     found: list[Change] = []
-    whole = [{name: _plain(getattr(p.file, name)) for name in ("name", "version", "mode")} for p in (old, new)]
-    for name in ("limits", "escalation", "bypass", "degrade", "deep", "faults", "experience", "advice"):
+    whole = [
+        {name: _plain(getattr(p.file, name)) for name in ("name", "version", "mode")}
+        for p in (old, new)
+    ]
+    for name in (
+        "limits",
+        "escalation",
+        "bypass",
+        "degrade",
+        "deep",
+        "faults",
+        "experience",
+        "advice",
+    ):
         for said, policy in zip(whole, (old, new), strict=True):
-            said |= {f"{name}.{key}": value for key, value in _plain(getattr(policy.file, name)).items()}
+            said |= {
+                f"{name}.{key}": value for key, value in _plain(getattr(policy.file, name)).items()
+            }
     found += _changed("policy", *whole)
     found += _tables(
-        "guard", {s.placed.id: effect_of(s) for s in old.seats}, {s.placed.id: effect_of(s) for s in new.seats}
+        "guard",
+        {s.placed.id: effect_of(s) for s in old.seats},
+        {s.placed.id: effect_of(s) for s in new.seats},
     )
     for table in TABLES:
-        found += _tables(table.removesuffix("s"), _plain(table_of(old.file, table)), _plain(table_of(new.file, table)))
+        found += _tables(
+            table.removesuffix("s"),
+            _plain(table_of(old.file, table)),
+            _plain(table_of(new.file, table)),
+        )
     return tuple(found)
 
 
@@ -52,7 +74,11 @@ def effect_of(seat: Seat) -> dict[str, Any]:
         if names is not None
     }
     entry = ENTRIES.get(getattr(placed.guard, "name", ""))
-    options = [name for name in entry.__struct_fields__ if name not in _PLACED] if entry is not None else []
+    options = (
+        [name for name in entry.__struct_fields__ if name not in _PLACED]
+        if entry is not None
+        else []
+    )
     return {
         "use": placed.guard.name,
         "priority": placed.priority,
@@ -69,20 +95,33 @@ def effect_of(seat: Seat) -> dict[str, Any]:
 
 def _tables(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
     found = [Change("removed", f"{what} {name}") for name in old if name not in new]
-    found += [Change("added", f"{what} {name}", _from_nothing(new[name])) for name in new if name not in old]
+    found += [
+        Change("added", f"{what} {name}", _from_nothing(new[name]))
+        for name in new
+        if name not in old
+    ]
     return found + [
-        change for name in old if name in new for change in _changed(f"{what} {name}", old[name], new[name])
+        change
+        for name in old
+        if name in new
+        for change in _changed(f"{what} {name}", old[name], new[name])
     ]
 
 
 def _changed(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
     names = [*old, *(name for name in new if name not in old)]
-    values = {name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)}
+    values = {
+        name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
+    }
     return [Change("changed", what, values)] if values else []
 
 
 def _from_nothing(said: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    return {name: (None, value) for name, value in said.items() if value not in (None, (), [], "", False)}
+    return {
+        name: (None, value)
+        for name, value in said.items()
+        if value not in (None, (), [], "", False)
+    }
 
 
 def _plain(value: Any) -> Any:

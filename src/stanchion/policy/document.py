@@ -18,7 +18,8 @@ _LINE: Final = regex(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
 class Unreadable(Enum):
-    """Stands for a value that has a fault of its own already; whoever checks the document passes over it."""
+    """Stands for a value that has a fault of its own already; whoever checks the document passes
+    over it."""
 
     VALUE = "unreadable"
 
@@ -29,7 +30,8 @@ Step: TypeAlias = str | int
 
 
 class Location(msgspec.Struct, frozen=True, gc=False):
-    """Where something stands: line and column of a file, both from 1, or the path in data parsed elsewhere."""
+    """Where something stands: line and column of a file, both from 1, or the path in data parsed
+    elsewhere."""
 
     file: str
     line: int = 0
@@ -43,8 +45,8 @@ class Location(msgspec.Struct, frozen=True, gc=False):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A value, where it stands, where its key stands, and a scalar as it is written. Nobody changes its children.
-    `changed` says where overlays have changed which of its keys."""
+    """A value, where it stands, where its key stands, and a scalar as it is written. Nobody changes
+    its children. `changed` says where overlays have changed which of its keys."""
 
     value: Value
     at: Location
@@ -100,11 +102,16 @@ class Document(msgspec.Struct, frozen=True):
         return node.at if node.key is None else node.key
 
     def written(self, *path: Step) -> str | None:
-        """A scalar as it is written (`1.0` and not `1`); `None` where the document has no scalar at the path."""
+        """A scalar as it is written (`1.0` and not `1`); `None` where the document has no scalar at
+        the path."""
         node: Node | None = self.root
         for step in path:
             node = None if node is None else _child(node, step)
-        return None if node is None or isinstance(node.value, dict | list | Unreadable | None) else node.text
+        return (
+            None
+            if node is None or isinstance(node.value, dict | list | Unreadable | None)
+            else node.text
+        )
 
 
 def _child(node: Node, step: Step) -> Node | None:
@@ -122,7 +129,9 @@ def in_order(faults: Iterable[Fault]) -> list[Fault]:
 
     def order(fault: Fault) -> tuple[int, int, int]:
         found = _LINE.fullmatch(fault.place)
-        file, line, column = found.groups() if found is not None else (fault.place.partition(": ")[0], "0", "0")
+        file, line, column = (
+            found.groups() if found is not None else (fault.place.partition(": ")[0], "0", "0")
+        )
         return files.setdefault(file, len(files)), int(line), int(column)
 
     return sorted(dict.fromkeys(faults), key=order)
@@ -135,7 +144,8 @@ def shown(text: str) -> str:
 
 
 class Budget:
-    """Counts values as they are read and stops at the limits; collects faults that leave the rest readable."""
+    """Counts values as they are read and stops at the limits; collects faults that leave the rest
+    readable."""
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
@@ -146,7 +156,10 @@ class Budget:
         """Count so many values at a depth; raises `PolicyError` when that is too much."""
         self.values += values
         if self.values > MAX_VALUES:
-            raise self.stop(at, f"the policy has more than {MAX_VALUES} values, aliases counted in full: split it")
+            raise self.stop(
+                at,
+                f"the policy has more than {MAX_VALUES} values, aliases counted in full: split it",
+            )
         if depth > MAX_DEPTH:
             raise self.stop(at, f"this is nested deeper than {MAX_DEPTH} levels: make it flatter")
 

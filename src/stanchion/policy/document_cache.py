@@ -1,7 +1,9 @@
-"""Policy documents as they were read, kept under seal in the state folder: a process that starts need not read YAML.
+"""Policy documents as they were read, kept under seal in the state folder: a process that starts
+need not read YAML.
 
-A document is kept by its whole text and by the code that reads it: of a file that was changed, or after an update,
-nothing is found. One that does not bear our seal is as if it were not there, and the text is read again.
+A document is kept by its whole text and by the code that reads it: of a file that was changed, or
+after an update, nothing is found. One that does not bear our seal is as if it were not there, and
+the text is read again.
 """
 
 from __future__ import annotations
@@ -36,12 +38,15 @@ class DocumentCache:
         self._sealing = None if state is None or not state.is_dir() else Sealing(state / SEALED)
 
     def get(self, text: str, origin: str) -> Document | None:
-        """What was read of this text before, as it stands in that file; `None` where that is not known for sure."""
+        """What was read of this text before, as it stands in that file; `None` where that is not
+        known for sure."""
         name = self._name(text)
         if self._sealing is None or not name:
             return None
         try:
-            body = self._sealing.read(self._sealing.folder / DOCUMENTS / name, _what(name), MOST_BYTES)
+            body = self._sealing.read(
+                self._sealing.folder / DOCUMENTS / name, _what(name), MOST_BYTES
+            )
             return Document(origin, _node(msgspec.msgpack.decode(body), origin))
         except (Unsealed, OSError, msgspec.DecodeError, ValueError, TypeError):
             return None
@@ -69,7 +74,8 @@ class DocumentCache:
 
 
 def _code() -> list[str]:
-    """What tells this code from any other that reads documents: where its files are, and when they were written."""
+    """What tells this code from any other that reads documents: where its files are, and when they
+    were written."""
     here = os.path.dirname(__file__)
     seen = [(name, os.stat(os.path.join(here, name))) for name in READERS]
     return [here, *[f"{name} {one.st_size} {one.st_mtime_ns}" for name, one in seen]]
@@ -108,6 +114,8 @@ def _node(plain: Any, origin: str) -> Node:
 def _prune(folder: Path) -> None:
     """Remove what is older than the newest."""
     with os.scandir(folder) as entries:
-        found = sorted([(entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in entries])
+        found = sorted(
+            [(entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in entries]
+        )
     for _, path in found[:-MOST_FILES]:
         os.unlink(path)

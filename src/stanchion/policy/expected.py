@@ -11,12 +11,31 @@ from msgspec import NODEFAULT, inspect
 from stanchion.kernel.regex import regex
 from stanchion.policy.document import Node, Value, shown
 
-ARRAYS: Final = (inspect.ListType, inspect.VarTupleType, inspect.TupleType, inspect.SetType, inspect.FrozenSetType)
-SCALARS: Final = (inspect.NoneType, inspect.BoolType, inspect.IntType, inspect.FloatType, inspect.StrType)
+ARRAYS: Final = (
+    inspect.ListType,
+    inspect.VarTupleType,
+    inspect.TupleType,
+    inspect.SetType,
+    inspect.FrozenSetType,
+)
+SCALARS: Final = (
+    inspect.NoneType,
+    inspect.BoolType,
+    inspect.IntType,
+    inspect.FloatType,
+    inspect.StrType,
+)
 WORDS: Final = (inspect.LiteralType, inspect.EnumType)
 MAPPINGS: Final = (inspect.DictType, inspect.StructType)
 
-_SWITCHES: Final = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_SWITCHES: Final = {
+    "yes": "true",
+    "on": "true",
+    "y": "true",
+    "no": "false",
+    "off": "false",
+    "n": "false",
+}
 _AMOUNT: Final = regex(
     r"\s*(?:[$€£]|USD)?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?:%|[$€£]|USD|s|sec|seconds|tokens)?\s*"
 )
@@ -105,7 +124,9 @@ def phrase(kind: inspect.Type) -> str:
 def example(kind: inspect.Type, name: str) -> str:
     """A value of that type as a file would have it."""
     if isinstance(kind, inspect.Metadata):
-        given = (kind.extra_json_schema if kind.extra_json_schema is not None else {}).get("examples")
+        given = (kind.extra_json_schema if kind.extra_json_schema is not None else {}).get(
+            "examples"
+        )
         if given:
             return str(given[0])
     first = next((one for one in members(kind) if not isinstance(one, inspect.NoneType)), kind)
@@ -118,7 +139,12 @@ def example(kind: inspect.Type, name: str) -> str:
             return str(words_of(first)[0])
         case inspect.StrType() | inspect.AnyType():
             return f"my-{name.removesuffix('s').replace('_', '-')}"
-        case inspect.ListType() | inspect.VarTupleType() | inspect.SetType() | inspect.FrozenSetType():
+        case (
+            inspect.ListType()
+            | inspect.VarTupleType()
+            | inspect.SetType()
+            | inspect.FrozenSetType()
+        ):
             inner = members(first.item_type)[0]
             return "[…]" if isinstance(inner, ARRAYS) else f"[{example(inner, name)}]"
         case inspect.StructType() if first.tag_field is not None:
@@ -163,16 +189,24 @@ def _advice(node: Node, kinds: list[inspect.Type], field: inspect.Field | None) 
             return f"write the number alone: `{amount['number'].replace(',', '').replace('_', '')}`"
     if isinstance(value, dict) and any(sort in ARRAYS for sort in sorts):
         return "begin each entry with `- `"
-    tagged = next((kind for kind in kinds if isinstance(kind, inspect.StructType) and kind.tag_field), None)
+    tagged = next(
+        (kind for kind in kinds if isinstance(kind, inspect.StructType) and kind.tag_field), None
+    )
     if isinstance(value, str) and tagged is not None:
         return f"write `{tagged.tag_field}: {shown(text)[1:-1]}`"
     if isinstance(value, bool | int | float) and inspect.StrType in sorts:
         return f'put it in quotes: `"{text}"`'
-    if not isinstance(value, dict | list) and value is not None and any(sort in ARRAYS for sort in sorts):
+    if (
+        not isinstance(value, dict | list)
+        and value is not None
+        and any(sort in ARRAYS for sort in sorts)
+    ):
         return f"put it in brackets: `[{shown(text)[1:-1]}]`"
     if field is not None:
         usual = field.default
-        plain = usual is not NODEFAULT and isinstance(usual, bool | int | float | str) and usual != ""
+        plain = (
+            usual is not NODEFAULT and isinstance(usual, bool | int | float | str) and usual != ""
+        )
         sample = (str(usual).lower() if isinstance(usual, bool) else str(usual)) if plain else None
         sample = example(field.type, field.encode_name) if sample is None else sample
         return f"correct it, such as `{field.encode_name}: {sample}`"

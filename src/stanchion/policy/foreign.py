@@ -1,4 +1,5 @@
-"""Foreign guards: those of a user that are of the engine's four kinds, held to the contract and told what they ask."""
+"""Foreign guards: those of a user that are of the engine's four kinds, held to the contract and
+told what they ask."""
 
 from __future__ import annotations
 
@@ -17,19 +18,30 @@ from stanchion.policy.seat import call_of
 
 
 def is_foreign(guard: Any) -> bool:
-    """Whether a user's guard speaks one of the engine's protocols; any other is asked with the event."""
+    """Whether a user's guard speaks one of the engine's protocols; any other is asked with the
+    event."""
     return hasattr(guard, "kind") and not isinstance(guard, type)
 
 
 def name_of(guard: Any) -> str:
     """What a user's guard is called in decisions."""
-    return str(getattr(guard, "id", None) or getattr(guard, "__name__", None) or type(guard).__name__)
+    return str(
+        getattr(guard, "id", None) or getattr(guard, "__name__", None) or type(guard).__name__
+    )
 
 
-def at_work(policy: CompiledPolicy, guards: tuple[Any, ...], settle: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """A user's guards, ready for a policy: those of the engine's kinds keep the contract, and know what the policy
-    says, its tools, and by `settle` where the shield keeps what is its own. `PolicyError` says what they do wrong."""
-    faults = [Fault(f"guard {name_of(guard)}", said) for guard in guards if is_foreign(guard) for said in _wrong(guard)]
+def at_work(
+    policy: CompiledPolicy, guards: tuple[Any, ...], settle: Callable[[Any], Any]
+) -> tuple[Any, ...]:
+    """A user's guards, ready for a policy: those of the engine's kinds keep the contract, and know
+    what the policy says, its tools, and by `settle` where the shield keeps what is its own.
+    `PolicyError` says what they do wrong."""
+    faults = [
+        Fault(f"guard {name_of(guard)}", said)
+        for guard in guards
+        if is_foreign(guard)
+        for said in _wrong(guard)
+    ]
     if faults:
         raise PolicyError(faults)
     return tuple([settle(_told(guard, policy)) if is_foreign(guard) else guard for guard in guards])
@@ -40,17 +52,35 @@ def _wrong(guard: Any) -> list[str]:
     if found:
         return found
     stages = getattr(guard, "stages", None)
-    if not isinstance(stages, frozenset | set | tuple | list) or not all(stage in set(Stage) for stage in stages):
+    if not isinstance(stages, frozenset | set | tuple | list) or not all(
+        stage in set(Stage) for stage in stages
+    ):
         known = ", ".join(Stage)
-        return [f"`stages` is `{stages!r:.80}`: write `stages = frozenset({{Stage.TOOL_CALL}})`, with any of {known}"]
-    if guard.kind is Kind.ASKING and call_of(guard) is None and not getattr(guard, "recalls", False):
-        return ["an asking guard needs `call` beside it, the code that answers: write `def call(self, payload)`"]
+        return [
+            (
+                f"`stages` is `{stages!r:.80}`: write `stages = frozenset({{Stage.TOOL_CALL}})`, "
+                f"with any of {known}"
+            )
+        ]
+    if (
+        guard.kind is Kind.ASKING
+        and call_of(guard) is None
+        and not getattr(guard, "recalls", False)
+    ):
+        return [
+            (
+                "an asking guard needs `call` beside it, the code that answers: write `def "
+                "call(self, payload)`"
+            )
+        ]
     return []
 
 
 def _told(guard: Any, policy: CompiledPolicy) -> Any:
     holding = HOLDS_DEFINITIONS.of(guard)
     if holding is not None:
-        tools, _ = written_tools(policy.file, lambda *path: ".".join(map(str, path)), whole=False, imports=False)
+        tools, _ = written_tools(
+            policy.file, lambda *path: ".".join(map(str, path)), whole=False, imports=False
+        )
         guard = holding.with_tools(tools)
     return scoped(guard, policy.file, policy.files)

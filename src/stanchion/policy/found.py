@@ -1,4 +1,5 @@
-"""Found policies: the user's own, and over it those of a project, of which only what tightens counts without trust."""
+"""Found policies: the user's own, and over it those of a project, of which only what tightens
+counts without trust."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ PACK: Final = "default"
 
 
 class FoundFile(NamedTuple):
-    """A policy of a project: its file, its own hash, whether it is trusted, and what of it was left out."""
+    """A policy of a project: its file, its own hash, whether it is trusted, and what of it was left
+    out."""
 
     file: Path
     hash: str
@@ -33,7 +35,8 @@ class FoundFile(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What counts in a folder: a document with none of the code run that it names, and where it comes from."""
+    """What counts in a folder: a document with none of the code run that it names, and where it
+    comes from."""
 
     seen: CompiledPolicy
     document: Document
@@ -41,7 +44,8 @@ class Found(NamedTuple):
     files: tuple[FoundFile, ...]
 
     def policy(self) -> CompiledPolicy:
-        """The policy to put in force; the code that it names is that of the user and of trusted files."""
+        """The policy to put in force; the code that it names is that of the user and of trusted
+        files."""
         return compile_document(self.document, self.seen.files)
 
 
@@ -51,12 +55,17 @@ def nobody(_policy_hash: str, _policy: CompiledPolicy) -> bool:
 
 
 def find_policy(
-    folder: Path | None = None, env: str | None = None, trusts: Trusts = nobody, own: Path | None = None
+    folder: Path | None = None,
+    env: str | None = None,
+    trusts: Trusts = nobody,
+    own: Path | None = None,
 ) -> Found:
-    """The user's own policy, or the pack `default`, with the policies of the project over it, the nearest last.
+    """The user's own policy, or the pack `default`, with the policies of the project over it, the
+    nearest last.
 
-    One that is trusted applies whole. Of any other only what tightens takes effect, and none of its code is run. One
-    that cannot be read or is wrong raises `PolicyError`: it may have been there to forbid something.
+    One that is trusted applies whole. Of any other only what tightens takes effect, and none of its
+    code is run. One that cannot be read or is wrong raises `PolicyError`: it may have been there to
+    forbid something.
     """
     here = (Path.cwd() if folder is None else folder).resolve()
     mine = own_policy() if own is None else own
@@ -71,7 +80,9 @@ def find_policy(
         part, has = _variant(over, env)
         known = known or has
         paths += over.files
-        alone = compile_policy(policy_file(part), part.where, over.files, whole=False, imports=False)
+        alone = compile_policy(
+            policy_file(part), part.where, over.files, whole=False, imports=False
+        )
         trusted = trusts(alone.hash, alone)
         left_out: tuple[Loosening, ...] = ()
         if not trusted:
@@ -86,12 +97,20 @@ def find_policy(
             below, seen = seen, compile_document(document, tuple(paths), imports=False)
             if loosenings(below, seen):
                 raise PolicyError(
-                    [Fault(str(path), "it cannot be determined which parts of it tighten: have an operator trust it")]
+                    [
+                        Fault(
+                            str(path),
+                            "it cannot be determined which parts of it tighten: have an operator "
+                            "trust it",
+                        )
+                    ]
                 )
         files.append(FoundFile(path, alone.hash, trusted, left_out))
     if env is not None and not known:
         raise PolicyError(list(environment(read.whole, env).faults))
-    return Found(seen, document, str(base) if isinstance(base, Path) else f"pack {base}", tuple(files))
+    return Found(
+        seen, document, str(base) if isinstance(base, Path) else f"pack {base}", tuple(files)
+    )
 
 
 class _Laid(NamedTuple):

@@ -1,4 +1,5 @@
-"""Linting what is found: the user's policy with those of a project over it, and what of these does not count."""
+"""Linting what is found: the user's policy with those of a project over it, and what of these does
+not count."""
 
 from __future__ import annotations
 
@@ -8,13 +9,21 @@ from stanchion.policy.found import Trusts, find_policy, nobody
 from stanchion.policy.lint import Linted, Remark, looked_over
 
 
-def lint_found(env: str | None = None, trusts: Trusts = nobody, folder: Path | None = None) -> Linted:
+def lint_found(
+    env: str | None = None, trusts: Trusts = nobody, folder: Path | None = None
+) -> Linted:
     """Look over what counts in a folder; `PolicyError` where one of its policies is wrong."""
     found = find_policy(folder, env, trusts)
     linted = looked_over({env: found.document}, {env: found.policy()})
     advice = "have an operator trust the file, or remove it"
     left_out = [
-        Remark(str(file.file), "left_out", "info", f"{each}: this is left out, because it may loosen", advice)
+        Remark(
+            str(file.file),
+            "left_out",
+            "info",
+            f"{each}: this is left out, because it may loosen",
+            advice,
+        )
         for file in found.files
         for each in file.left_out
     ]

@@ -13,7 +13,8 @@ _SIMPLE: Final = regex(r"[A-Za-z_][\w-]*")
 
 
 def read_data(data: Any, origin: str = "policy") -> Document:
-    """Take a mapping that was parsed elsewhere; its places are paths, its mistakes are in the document's faults."""
+    """Take a mapping that was parsed elsewhere; its places are paths, its mistakes are in the
+    document's faults."""
     copying = _Copying(origin)
     try:
         root = copying.node(data, "", 1)
@@ -39,15 +40,26 @@ class _Copying(Budget):
                 number = int(data) if isinstance(data, int) else float(data)
                 trouble = number_trouble(number)
                 text = repr(number) if not trouble else "this number"
-                return Node(self.fault(place, f"{text} {trouble}") if trouble else number, place, place, text)
+                return Node(
+                    self.fault(place, f"{text} {trouble}") if trouble else number,
+                    place,
+                    place,
+                    text,
+                )
             case list() | tuple():
-                items = [self.node(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(data)]
+                items = [
+                    self.node(item, f"{path}[{at}]", depth + 1) for at, item in enumerate(data)
+                ]
                 return Node(items, place, place)
             case dict():
                 return Node(self._entries(data, path, depth), place, place)
             case _:
                 what = f"a value of type `{type(data).__name__}` has no place in a policy"
-                return Node(self.fault(place, f"{what}: give text, numbers, lists and mappings"), place, place)
+                return Node(
+                    self.fault(place, f"{what}: give text, numbers, lists and mappings"),
+                    place,
+                    place,
+                )
 
     def _entries(self, data: dict[Any, Any], path: str, depth: int) -> dict[str, Node]:
         entries: dict[str, Node] = {}
@@ -56,7 +68,9 @@ class _Copying(Budget):
             step = name if _SIMPLE.fullmatch(name) else f"[{shown(name)[1:-1]}]"
             below = f"{path}.{step}" if path and step == name else f"{path}{step}"
             trouble = (
-                text_trouble(name) if isinstance(key, str) else f"the key {shown(name)} is not text: put it in quotes"
+                text_trouble(name)
+                if isinstance(key, str)
+                else f"the key {shown(name)} is not text: put it in quotes"
             )
             if trouble:
                 self.fault(Location(self.origin, path=below), trouble)
@@ -67,5 +81,7 @@ class _Copying(Budget):
 def _name(key: object) -> str:
     if isinstance(key, str):
         return str.__str__(key)
-    small = key is None or isinstance(key, float) or (isinstance(key, int) and abs(key) <= MAX_NUMBER)
+    small = (
+        key is None or isinstance(key, float) or (isinstance(key, int) and abs(key) <= MAX_NUMBER)
+    )
     return repr(key) if small else type(key).__name__

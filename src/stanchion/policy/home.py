@@ -1,4 +1,5 @@
-"""Owning: the guards of a policy that is put in force get to know where the shield keeps what is its own."""
+"""Owning: the guards of a policy that is put in force get to know where the shield keeps what is
+its own."""
 
 from __future__ import annotations
 
@@ -23,13 +24,16 @@ class Home:
         self._prepares = prepares
 
     def policy(self, policy: CompiledPolicy) -> CompiledPolicy:
-        """The same policy, hash included, whose guards keep agents off these places and take what they compile from
-        there.
+        """The same policy, hash included, whose guards keep agents off these places and take what
+        they compile from there.
 
-        The places are no part of the hash: it says what a policy means, and that is the same on every host.
+        The places are no part of the hash: it says what a policy means, and that is the same on
+        every host.
         """
         seats = tuple([self._seat(seat) for seat in policy.seats])
-        made = CompiledPolicy(policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash)
+        made = CompiledPolicy(
+            policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash
+        )
         if self._prepares:
             made.reader.prepare(self._kept)
         return made
@@ -38,10 +42,13 @@ class Home:
         guard = self.guard(seat.placed.guard)
         if guard is seat.placed.guard:
             return seat
-        return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=guard))
+        return msgspec.structs.replace(
+            seat, placed=msgspec.structs.replace(seat.placed, guard=guard)
+        )
 
     def guard(self, guard: Any) -> Any:
-        """A guard that is prepared, and knows these places, where it wants to; others stay as they are."""
+        """A guard that is prepared, and knows these places, where it wants to; others stay as they
+        are."""
         preparing = PREPARES.of(guard) if self._prepares else None
         if preparing is not None:
             preparing.prepare(self._kept)

@@ -12,8 +12,8 @@ from stanchion.kernel.stages import Stage
 def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:
     """Options of a guard that do nothing at these stages, each with why and what to do instead.
 
-    `alone` says that the guard has its counters to itself: one that shares them may be there to look at what others
-    have counted.
+    `alone` says that the guard has its counters to itself: one that shares them may be there to
+    look at what others have counted.
     """
     for stage in getattr(guard, "at", None) or ():
         if stages and stage not in stages:

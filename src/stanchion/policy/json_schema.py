@@ -1,7 +1,8 @@
-"""The JSON Schema of policy files, made from the structs, for editors that complete and check as one writes.
+"""The JSON Schema of policy files, made from the structs, for editors that complete and check as
+one writes.
 
-It accepts everything that loads. What only the loader can see (conditions, code that is named, what an overlay finds
-to change) it leaves to the loader.
+It accepts everything that loads. What only the loader can see (conditions, code that is named, what
+an overlay finds to change) it leaves to the loader.
 """
 
 from __future__ import annotations
@@ -36,8 +37,13 @@ def policy_schema() -> Schema:
     items = whole["properties"]["guards"]["items"]
     items.pop("discriminator", None)
     listed = {"type": "array", "items": _changed_guard(items)}
-    change["properties"]["guards"] = {"description": FIELDS["PolicyFile.guards"], **_nullable(listed)}
-    described = {name: {"description": each["description"]} for name, each in whole["properties"].items()}
+    change["properties"]["guards"] = {
+        "description": FIELDS["PolicyFile.guards"],
+        **_nullable(listed),
+    }
+    described = {
+        name: {"description": each["description"]} for name, each in whole["properties"].items()
+    }
     whole.pop("additionalProperties")
     strict = change.pop("additionalProperties")
     names = {"type": "array", "items": {"type": "string"}}
@@ -49,11 +55,16 @@ def policy_schema() -> Schema:
         "properties": {
             **described,
             EXTENDS: {
-                "description": "A pack or a file that this policy changes, or a list of them; it says what differs.",
+                "description": (
+                    "A pack or a file that this policy changes, or a list of them; it "
+                    "says what differs."
+                ),
                 "anyOf": [{"type": "string"}, names],
             },
             ENVIRONMENTS: {
-                "description": "Environments by name, each with only what differs there; null removes a key.",
+                "description": (
+                    "Environments by name, each with only what differs there; null removes a key."
+                ),
                 "type": ["object", "null"],
                 "additionalProperties": _nullable(
                     {
@@ -88,20 +99,31 @@ def _describe(definition: Schema, owner: str, use: str | None) -> None:
 
 
 def _mark(definition: Schema) -> None:
-    """Let every list be written with a mark as well: to be added to the one below, or to stand in its place."""
+    """Let every list be written with a mark as well: to be added to the one below, or to stand in
+    its place."""
     lists = {name: each for name, each in definition["properties"].items() if _takes_list(each)}
-    for mark, said in ((ADD, "Added to the inherited list."), (REPLACE, "Replaces the inherited list.")):
+    for mark, said in (
+        (ADD, "Added to the inherited list."),
+        (REPLACE, "Replaces the inherited list."),
+    ):
         for name, each in lists.items():
-            definition["properties"][f"{name}{mark}"] = {**each, "description": f"{said} {each['description']}"}
+            definition["properties"][f"{name}{mark}"] = {
+                **each,
+                "description": f"{said} {each['description']}",
+            }
 
 
 def _takes_list(each: Schema) -> bool:
-    return any(one.get("type") == "array" and "prefixItems" not in one for one in each.get("anyOf", [each]))
+    return any(
+        one.get("type") == "array" and "prefixItems" not in one for one in each.get("anyOf", [each])
+    )
 
 
 def _change(definition: Schema) -> Schema:
     """The same for an overlay: nothing is required, and null takes a key away."""
-    changed = {key: value for key, value in definition.items() if key not in ("required", "properties")}
+    changed = {
+        key: value for key, value in definition.items() if key not in ("required", "properties")
+    }
     properties = definition.get("properties", {})
     changed["properties"] = {name: _loosened(name, each) for name, each in properties.items()}
     return changed
@@ -111,7 +133,10 @@ def _loosened(name: str, each: Schema) -> Schema:
     if name == "use":
         return each
     described = {"description": each["description"]}
-    return {**described, **_nullable(_pointed({key: v for key, v in each.items() if key not in described}))}
+    return {
+        **described,
+        **_nullable(_pointed({key: v for key, v in each.items() if key not in described})),
+    }
 
 
 def _pointed(each: Any) -> Any:

@@ -26,12 +26,20 @@ def wrong_in(ladder: Degrade) -> Iterator[Wrong]:
     for name, instead in ladder.models.items():
         path = ("models", name)
         if not name or not instead:
-            yield path, "a model without a name is never asked for: give one, or leave the entry out"
+            yield (
+                path,
+                "a model without a name is never asked for: give one, or leave the entry out",
+            )
         elif is_glob(instead):
             yield path, f"`{instead}` is a pattern: name the one model that is asked instead"
         elif instead == name:
-            yield path, f"`{name}` replaces itself, which is not a lesser request: name a cheaper model"
-        elif (circle := _circle(ladder.models, name)) and name == min(set(circle) & set(ladder.models)):
+            yield (
+                path,
+                f"`{name}` replaces itself, which is not a lesser request: name a cheaper model",
+            )
+        elif (circle := _circle(ladder.models, name)) and name == min(
+            set(circle) & set(ladder.models)
+        ):
             round_ = ", ".join(f"`{model}`" for model in circle)
             yield path, f"{round_} replace each other, so none is the cheapest: leave one entry out"
 
@@ -49,39 +57,61 @@ def _circle(models: dict[str, str], name: str) -> list[str]:
 
 
 def lesser_at(ladder: Degrade) -> frozenset[Stage]:
-    """Where a ladder has something lesser: a slower pace for everything that starts, the rest for models alone."""
+    """Where a ladder has something lesser: a slower pace for everything that starts, the rest for
+    models alone."""
     if ladder.pause_s is not None:
         return frozenset({Stage.TOOL_CALL, *REQUESTS})
     return frozenset() if ladder == Degrade() else frozenset({Stage.MODEL_CALL})
 
 
 def unanswered(ladder: Degrade, mark: str, stages: frozenset[Stage]) -> str:
-    """What is wrong with a degrade mark that stands where there is nothing lesser to ask for; empty where there is."""
+    """What is wrong with a degrade mark that stands where there is nothing lesser to ask for; empty
+    where there is."""
     beside = REQUESTS if Stage.MODEL_CALL in lesser_at(ladder) else frozenset()
     asked_at = frozenset([stage for stage in stages if sensible(stage, Action.DEGRADE)])
     if not mark or not asked_at or asked_at & (lesser_at(ladder) | beside):
         return ""
     said = f"`{mark}` asks for a lesser request, but the policy defines none"
-    only = "`models`, `keep_messages`, `max_tokens` or `pause_s`" if Stage.MODEL_CALL in stages else "`pause_s`"
+    only = (
+        "`models`, `keep_messages`, `max_tokens` or `pause_s`"
+        if Stage.MODEL_CALL in stages
+        else "`pause_s`"
+    )
     return f"{said} at its stages: say under `degrade` what one is ({only}), or leave the mark out"
 
 
 def unheard(ladder: Degrade, seats: Iterable[Seat]) -> Iterator[Wrong]:
-    """What of a ladder nothing acts on, because no guard answers `degrade` where it would be heard."""
+    """What of a ladder nothing acts on, because no guard answers `degrade` where it would be
+    heard."""
     answering = [(seat, stages) for seat in seats if (stages := _degrades_at(seat))]
     if not answering and ladder != Degrade():
-        yield (), "nothing acts on `degrade`: no guard answers `degrade`; give a budget a `degrade_at`, or leave it out"
+        yield (
+            (),
+            (
+                "nothing acts on `degrade`: no guard answers `degrade`; give a budget a "
+                "`degrade_at`, or leave it out"
+            ),
+        )
         return
-    if any(stages & REQUESTS and (seat.tools is None or "" in seat.tools) for seat, stages in answering):
+    if any(
+        stages & REQUESTS and (seat.tools is None or "" in seat.tools) for seat, stages in answering
+    ):
         return
     for option in ("models", "keep_messages", "max_tokens"):
         if getattr(ladder, option) != getattr(Degrade(), option):
-            said = f"nothing acts on `degrade.{option}`: no guard answers `degrade` about a request to a model"
-            yield (option,), f"{said}; let one with `degrade_at` judge `model_call`, or leave it out"
+            said = (
+                f"nothing acts on `degrade.{option}`: no guard answers `degrade` about a "
+                f"request to a model"
+            )
+            yield (
+                (option,),
+                f"{said}; let one with `degrade_at` judge `model_call`, or leave it out",
+            )
 
 
 def _degrades_at(seat: Seat) -> frozenset[Stage]:
-    """The stages at which a guard can ask for something lesser; of a user's own code only its author knows."""
+    """The stages at which a guard can ask for something lesser; of a user's own code only its
+    author knows."""
     guard = seat.placed.guard
     only, marked, answering = ANSWERS_AT.of(guard), DEGRADES.of(guard), ANSWERS.of(guard)
     if marked is not None:

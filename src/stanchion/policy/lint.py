@@ -33,10 +33,11 @@ Spot = tuple[str, tuple[str, ...]]
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """One thing to look at: where, how sure it is that something is wrong, what it is and what to do.
+    """One thing to look at: where, how sure it is that something is wrong, what it is and what to
+    do.
 
-    `info` is no mistake, only something that is easily forgotten. `env` is set where it is so in one environment
-    alone.
+    `info` is no mistake, only something that is easily forgotten. `env` is set where it is so in
+    one environment alone.
     """
 
     place: str
@@ -64,9 +65,12 @@ class Linted(NamedTuple):
 
 
 def lint(source: str | Path | dict[str, Any], env: str | None = None) -> Linted:
-    """Look a policy over in one environment, or in all and without any; `PolicyError` has every fault of them."""
+    """Look a policy over in one environment, or in all and without any; `PolicyError` has every
+    fault of them."""
     read = read_policy(source)
-    documents: dict[str | None, Document] = read.variants if env is None else {env: environment(read.whole, env)}
+    documents: dict[str | None, Document] = (
+        read.variants if env is None else {env: environment(read.whole, env)}
+    )
     checked: dict[str | None, CompiledPolicy] = {}
     faults: list[Fault] = []
     for name, document in documents.items():
@@ -81,16 +85,24 @@ def lint(source: str | Path | dict[str, Any], env: str | None = None) -> Linted:
     return looked_over(documents, checked)
 
 
-def looked_over(documents: dict[str | None, Document], checked: dict[str | None, CompiledPolicy]) -> Linted:
+def looked_over(
+    documents: dict[str | None, Document], checked: dict[str | None, CompiledPolicy]
+) -> Linted:
     """What there is to say of a policy that loads, in each of these environments."""
     return Linted(
-        _merged({name: list(_Linting(documents[name], policy, name).remarks()) for name, policy in checked.items()}),
+        _merged(
+            {
+                name: list(_Linting(documents[name], policy, name).remarks())
+                for name, policy in checked.items()
+            }
+        ),
         checked,
     )
 
 
 def _merged(found: dict[str | None, list[Remark]]) -> tuple[Remark, ...]:
-    """Each remark once, in the order of the files; what is unused counts only where it is unused everywhere."""
+    """Each remark once, in the order of the files; what is unused counts only where it is unused
+    everywhere."""
     everywhere = set.intersection(*(set(remarks) for remarks in found.values()))
     plain = set(found.get(None, ()))
     kept: dict[Remark, None] = {}
@@ -115,7 +127,11 @@ class _Linting:
         self.file = policy.file
         self.env = env
         seats = {seat.placed.id: seat for seat in policy.seats}
-        self.seated = [(at, seats[id_of(entry)]) for at, entry in enumerate(policy.file.guards) if entry.enabled]
+        self.seated = [
+            (at, seats[id_of(entry)])
+            for at, entry in enumerate(policy.file.guards)
+            if entry.enabled
+        ]
         self.tools = Known(name for name in self._tools() if not is_glob(name))
         self.declared = {"agents": Known(policy.file.agents), "tasks": Known(policy.file.tasks)}
         roles = {agent.role for agent in policy.file.agents.values()} | {*policy.file.roles}
@@ -166,12 +182,18 @@ class _Linting:
         asked = {name: task.risk for name, task in self.file.tasks.items() if task.risk is not None}
         for name, level in asked.items():
             if getattr(self.file.risk, level) is None and level != "critical":
-                said = f"the task `{name}` has the risk level `{level}`, and the policy says nothing of that level"
+                said = (
+                    f"the task `{name}` has the risk level `{level}`, and the policy says "
+                    f"nothing of that level"
+                )
                 advice = f"say what it means with `risk: {{{level}: …}}`, or leave it out"
                 yield Remark(self.where("tasks", name, "risk"), "unused", "likely", said, advice)
         for meant in self.file.risk.given() if asked else ():
             if meant not in asked.values():
-                said = f"no task has the risk level `{meant}`: only runs have it that name it themselves"
+                said = (
+                    f"no task has the risk level `{meant}`: only runs have it that name it "
+                    f"themselves"
+                )
                 advice = "give it to a task, or remove it if no program names it"
                 yield Remark(self.where("risk", meant), "unused", "info", said, advice)
 
@@ -187,7 +209,8 @@ class _Linting:
             yield Point("shadow", "info", said, "enforce it once you trust it", ("mode",))
 
     def _names(self, seat: Seat) -> Iterator[Point]:
-        """Names that are nowhere else: those that are nearly another name, and agents and tasks nobody declared."""
+        """Names that are nowhere else: those that are nearly another name, and agents and tasks
+        nobody declared."""
         guard = seat.placed.guard
         tools: list[Spot] = [(name, ("tools",)) for name in _own_tools(guard)]
         for kind in LISTS:
@@ -218,16 +241,24 @@ class _Linting:
             if near is not None:
                 yield Point("misspelt", "likely", said, f"did you mean `{near}`?", path)
             else:
-                yield Point("undeclared", "info", said, "check the name; it need not be declared", path)
+                yield Point(
+                    "undeclared", "info", said, "check the name; it need not be declared", path
+                )
 
     def _unused_roles(self) -> Iterator[Remark]:
         having = {agent.role for agent in self.file.agents.values()}
         for role in self.file.roles:
             if role not in having:
                 advice = "give it to an agent, unless runs name their own role"
-                yield self._unused("likely", f"no agent has the role `{role}`", advice, "roles", role)
-        rules = [seat.placed.guard for _, seat in self.seated if isinstance(seat.placed.guard, Rule)]
-        conditions = [part for rule in rules for part in (rule.when_condition, rule.check_condition)]
+                yield self._unused(
+                    "likely", f"no agent has the role `{role}`", advice, "roles", role
+                )
+        rules = [
+            seat.placed.guard for _, seat in self.seated if isinstance(seat.placed.guard, Rule)
+        ]
+        conditions = [
+            part for rule in rules for part in (rule.when_condition, rule.check_condition)
+        ]
         read = any("agent.capabilities" in part.reads for part in conditions if part is not None)
         read = read or self._reads("agents", "capabilities") or self._reads("roles", "capabilities")
         if read or any(seat.placed.kind is Kind.ASKING for _, seat in self.seated):
@@ -243,14 +274,20 @@ class _Linting:
         for table, what in (("agents", "agent"), ("tasks", "task"), ("tools", "tool")):
             entries = getattr(self.file, table)
             patterns = [name for name in entries if is_glob(name)]
-            # A guard that looks an agent's role up knows by that which agents there are: being listed says something.
+            # A guard that looks an agent's role up knows by that which agents there are: being
+            # listed says something.
             if table == "agents" and self._reads("agents", "role"):
                 continue
             for name, entry in entries.items():
                 overrides = any(pattern != name and glob(pattern, name) for pattern in patterns)
                 if entry == type(entry)() and not overrides:
-                    said = f"the entry of {what} `{name}` says nothing that is not already true for every {what}"
-                    yield self._unused("certain", said, "add something to it, or remove it", table, name)
+                    said = (
+                        f"the entry of {what} `{name}` says nothing that is not already true "
+                        f"for every {what}"
+                    )
+                    yield self._unused(
+                        "certain", said, "add something to it, or remove it", table, name
+                    )
 
     def _reads(self, table: str, key: str) -> bool:
         """Whether a guard of this policy reads that key."""
@@ -262,9 +299,12 @@ class _Linting:
 
 
 def _own_tools(guard: Any) -> tuple[str, ...]:
-    """The tools that a policy names among a guard's own options; a list that the guard brings along is nobody's."""
+    """The tools that a policy names among a guard's own options; a list that the guard brings along
+    is nobody's."""
     for field in msgspec.structs.fields(guard):
         if field.name == "tools":
             named = guard.tools
-            return tuple(named) if isinstance(named, tuple | dict) and named != field.default else ()
+            return (
+                tuple(named) if isinstance(named, tuple | dict) and named != field.default else ()
+            )
     return ()

@@ -21,8 +21,9 @@ SHOWN: Final = 5
 
 
 def about_lists(document: Document) -> Iterator[tuple[Fault, str, Sure]]:
-    """Lists that replace others without saying so: where and what, what to do, and how sure it is that this is not
-    meant. A list that refuses less for it is likely not, and a key with nothing behind it never says what it does."""
+    """Lists that replace others without saying so: where and what, what to do, and how sure it is
+    that this is not meant. A list that refuses less for it is likely not, and a key with nothing
+    behind it never says what it does."""
     for each in document.replaced:
         some = ", ".join([f"`{name}`" for name in each.lost[:SHOWN]])
         more = f" and {len(each.lost) - SHOWN} more" if len(each.lost) > SHOWN else ""
@@ -34,11 +35,16 @@ def about_lists(document: Document) -> Iterator[tuple[Fault, str, Sure]]:
             continue
         if not each.owner and each.key == "guards":
             what = f"`guards: []` removes every inherited guard: {some}{more}"
-            advice = f"leave the line out to keep them, or write `guards{REPLACE}: []` if this is meant"
+            advice = (
+                f"leave the line out to keep them, or write `guards{REPLACE}: []` if this is meant"
+            )
             yield Fault(str(each.at), what), advice, "likely"
             continue
         what = f"`{each.key}` replaces the inherited list, and {some}{more} {are} no longer in it"
-        advice = f"write `{each.key}{ADD}:` to add to that list, or `{each.key}{REPLACE}:` if this is meant"
+        advice = (
+            f"write `{each.key}{ADD}:` to add to that list, or `{each.key}{REPLACE}:` if this is "
+            f"meant"
+        )
         yield Fault(str(each.at), what), advice, "likely" if _stricter(each) in GROWING else "info"
 
 
@@ -46,5 +52,7 @@ def _stricter(each: Replaced) -> Stricter | None:
     own = OPTIONS.get(each.owner)
     if own is not None:
         return own.get(each.key, PLACEMENT.get(each.key, PLACEMENT.get(f"applies_to.{each.key}")))
-    tables = {name.rpartition(".")[2]: way for table in TABLES.values() for name, way in table.items()}
+    tables = {
+        name.rpartition(".")[2]: way for table in TABLES.values() for name, way in table.items()
+    }
     return tables.get(each.key)

@@ -1,6 +1,7 @@
 """Lists in overlays: `tools+` adds to the list that is inherited, `tools=` stands in its place.
 
-A list without a mark stands in its place too, which is easily forgotten: what it leaves out is told to whoever lints.
+A list without a mark stands in its place too, which is easily forgotten: what it leaves out is told
+to whoever lints.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ REPLACE: Final = "="
 
 
 class Replaced(msgspec.Struct, frozen=True):
-    """A list of an overlay that took the place of another: where it stands, whose it is (a guard's `use`, or a table),
-    and what of the other is not in it. `blank`: nothing stands behind the key, which takes lists and mappings away."""
+    """A list of an overlay that took the place of another: where it stands, whose it is (a guard's
+    `use`, or a table), and what of the other is not in it. `blank`: nothing stands behind the key,
+    which takes lists and mappings away."""
 
     at: Location
     owner: str
@@ -37,9 +39,13 @@ class Key(NamedTuple):
 
 
 def read_key(key: str, node: Node) -> Key:
-    """A key apart from its mark. Only a list can have one, and only under a word of the format: a tool may be called
-    `c++`."""
-    if key[-1:] not in (ADD, REPLACE) or not isinstance(node.value, list) or key[:-1] not in _words():
+    """A key apart from its mark. Only a list can have one, and only under a word of the format: a
+    tool may be called `c++`."""
+    if (
+        key[-1:] not in (ADD, REPLACE)
+        or not isinstance(node.value, list)
+        or key[:-1] not in _words()
+    ):
         return Key(key, "")
     return Key(key[:-1], key[-1])
 
@@ -53,7 +59,12 @@ def twice(said: dict[str, Node]) -> list[Fault]:
         first = seen.setdefault(name, node)
         if first is not node:
             at = node.at if node.key is None else node.key
-            faults.append(Fault(str(at), f"`{name}` appears here a second time, as `{key}`: write only one of them"))
+            faults.append(
+                Fault(
+                    str(at),
+                    f"`{name}` appears here a second time, as `{key}`: write only one of them",
+                )
+            )
     return faults
 
 
@@ -70,13 +81,15 @@ def lost(below: list[Node], above: list[Node]) -> tuple[str, ...]:
 
 
 def settled(document: Document) -> Document:
-    """The document as it takes effect by itself, with nothing more below it: what was to be added is all there is, or
-    is added to what a guard has without being told."""
+    """The document as it takes effect by itself, with nothing more below it: what was to be added
+    is all there is, or is added to what a guard has without being told."""
     faults: list[Fault] = []
     root = _settled(document.root, faults)
     if root is document.root and not faults:
         return document
-    return msgspec.structs.replace(document, root=root, faults=tuple(dict.fromkeys([*document.faults, *faults])))
+    return msgspec.structs.replace(
+        document, root=root, faults=tuple(dict.fromkeys([*document.faults, *faults]))
+    )
 
 
 def _settled(node: Node, faults: list[Fault]) -> Node:
@@ -111,9 +124,13 @@ def _usual(entry: dict[str, Node], option: str, over: Node) -> list[Node]:
 
     use = entry.get("use")
     guard = GUARDS.get(use.value) if use is not None and isinstance(use.value, str) else None
-    usual = {} if guard is None else {one.name: one.default for one in msgspec.structs.fields(guard)}
+    usual = (
+        {} if guard is None else {one.name: one.default for one in msgspec.structs.fields(guard)}
+    )
     listed = usual.get(option)
-    return [Node(one, over.at, None, str(one)) for one in listed] if isinstance(listed, tuple) else []
+    return (
+        [Node(one, over.at, None, str(one)) for one in listed] if isinstance(listed, tuple) else []
+    )
 
 
 @cache
@@ -123,7 +140,9 @@ def _words() -> frozenset[str]:
 
     found: set[str] = set()
     walked: set[object] = set()
-    rest: list[object] = [msgspec.inspect.type_info(kind) for kind in (PolicyFile, *ENTRIES.values())]
+    rest: list[object] = [
+        msgspec.inspect.type_info(kind) for kind in (PolicyFile, *ENTRIES.values())
+    ]
     while rest:
         kind = rest.pop()
         match kind:

@@ -1,4 +1,5 @@
-"""Finding and reading policies: a pack's name, a file, or data already parsed, with what they extend."""
+"""Finding and reading policies: a pack's name, a file, or data already parsed, with what they
+extend."""
 
 from __future__ import annotations
 
@@ -35,51 +36,60 @@ def load_policy(
     kept: DocumentCache | None = None,
     joined: bool = False,
 ) -> CompiledPolicy:
-    """Compile a policy from a pack's name, a file or a mapping, in one of its environments. What `kept` has of its
-    documents is not read again; `joined` as in `compile_policy`.
+    """Compile a policy from a pack's name, a file or a mapping, in one of its environments. What
+    `kept` has of its documents is not read again; `joined` as in `compile_policy`.
 
-    Raises `PolicyError` with every fault found, those of environments that are not asked for included.
+    Raises `PolicyError` with every fault found, those of environments that are not asked for
+    included.
     """
     read = read_policy(source, Reading(kept=kept))
     return compile_document(read.variant(env), read.files, joined=joined)
 
 
 class Read(NamedTuple):
-    """A policy as it was read and checked: as a whole, without (`None`) and in each of its environments, and from
-    which files."""
+    """A policy as it was read and checked: as a whole, without (`None`) and in each of its
+    environments, and from which files."""
 
     whole: Document
     variants: dict[str | None, Document]
     files: tuple[Path, ...]
 
     def variant(self, env: str | None) -> Document:
-        """The policy in an environment, or without one; `PolicyError` where there is no such environment."""
+        """The policy in an environment, or without one; `PolicyError` where there is no such
+        environment."""
         if env not in self.variants:
             raise PolicyError(list(environment(self.whole, env).faults))
         return self.variants[env]
 
 
 def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = None) -> Read:
-    """Read a policy and check it in every environment; raises `PolicyError` with every fault found."""
+    """Read a policy and check it in every environment; raises `PolicyError` with every fault
+    found."""
     reading = Reading() if reading is None else reading
     whole = extended(reading.first(source), reading.find)
     every = variants(whole)
     alone = [settled(each) for each in every.values()]
     if all(not each.faults and fits(each, kind_of(each)) for each in alone):
         return Read(whole, every, tuple(reading.files))
-    # The whole schema is needed only to say what is wrong: it names guards and options that were meant.
-    faults = in_order([fault for each in alone for fault in (*each.faults, *check(each, any_file()))])
+    # The whole schema is needed only to say what is wrong: it names guards and options that were
+    # meant.
+    faults = in_order(
+        [fault for each in alone for fault in (*each.faults, *check(each, any_file()))]
+    )
     if faults:
         from stanchion.policy.salvage import faults_of_the_rest
 
         # Guards are not compiled any more, but what is wrong with them is told with the rest.
-        further = [fault for each in alone for fault in (*_in_conditions(each), *faults_of_the_rest(each))]
+        further = [
+            fault for each in alone for fault in (*_in_conditions(each), *faults_of_the_rest(each))
+        ]
         raise PolicyError(in_order([*faults, *further]))
     return Read(whole, every, tuple(reading.files))
 
 
 def kind_of(document: Document) -> type[PolicyFile]:
-    """The struct that a document is read by: it knows the guards that the document uses, and no others."""
+    """The struct that a document is read by: it knows the guards that the document uses, and no
+    others."""
     guards = document.node("guards").value
     nodes = guards if isinstance(guards, list) else []
     uses = sorted({str(document.written("guards", at, "use")) for at in range(len(nodes))})
@@ -106,11 +116,13 @@ def _in_conditions(document: Document) -> Iterator[Fault]:
 def compile_document(
     document: Document, files: tuple[Path, ...] = (), imports: bool = True, joined: bool = False
 ) -> CompiledPolicy:
-    """Compile a document that is whole and checked, in one environment or without any; `imports` and `joined` as in
-    `compile_policy`."""
+    """Compile a document that is whole and checked, in one environment or without any; `imports`
+    and `joined` as in `compile_policy`."""
     document = settled(document)
     told = document.whereabouts
-    return compile_policy(policy_file(document), document.where, files, imports=imports, told=told, joined=joined)
+    return compile_policy(
+        policy_file(document), document.where, files, imports=imports, told=told, joined=joined
+    )
 
 
 def policy_file(document: Document) -> PolicyFile:
@@ -122,9 +134,11 @@ def policy_file(document: Document) -> PolicyFile:
 
 
 def policy_hash(source: str | Path | dict[str, Any], env: str | None = None) -> str:
-    """The hash of a policy in one of its environments, by which it is trusted; none of the code that it names is run.
+    """The hash of a policy in one of its environments, by which it is trusted; none of the code
+    that it names is run.
 
-    It is the hash that `Shield.policy` and decisions have where a program adds no guards of its own.
+    It is the hash that `Shield.policy` and decisions have where a program adds no guards of its
+    own.
     """
     return content_hash(policy_file(read_policy(source).variant(env)))
 
@@ -154,13 +168,15 @@ def described_packs() -> dict[str, str]:
     """The shipped policies, each with the line that stands on top of it."""
     from importlib import resources
 
-    texts = {name: resources.files(PACKS).joinpath(f"{name}.yaml").read_text("utf-8") for name in packs()}
+    texts = {
+        name: resources.files(PACKS).joinpath(f"{name}.yaml").read_text("utf-8") for name in packs()
+    }
     return {name: text.partition("\n")[0].removeprefix("#").strip() for name, text in texts.items()}
 
 
 class Reading:
-    """Reads the documents of one policy and remembers which files they came from, those of a folder alone if there is
-    one to stay within."""
+    """Reads the documents of one policy and remembers which files they came from, those of a folder
+    alone if there is one to stay within."""
 
     def __init__(self, within: Path | None = None, kept: DocumentCache | None = None) -> None:
         self.files: list[Path] = []
@@ -218,7 +234,9 @@ class Reading:
             for path in paths:
                 _stay(path, self._within)
         texts = [(path.read_text("utf-8"), str(path)) for path in paths]
-        read = translated_folder(tuple([self._text(text, origin) for text, origin in texts]), str(folder))
+        read = translated_folder(
+            tuple([self._text(text, origin) for text, origin in texts]), str(folder)
+        )
         _none_below(folder)
         return read
 
@@ -236,7 +254,8 @@ class Reading:
 
 
 def _none_below(folder: Path) -> None:
-    """Refuse files in folders inside of one that is read as guardrail files: nobody would read them."""
+    """Refuse files in folders inside of one that is read as guardrail files: nobody would read
+    them."""
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         lost = sorted(os.path.join(place, name) for name in files if name.lower().endswith(YAML))
@@ -250,7 +269,12 @@ def _stay(path: Path, within: Path) -> None:
     real = path.resolve()
     if within not in real.parents:
         raise PolicyError(
-            [Fault(str(path), f"it is not inside `{within}`: a project's policies must be its own files")]
+            [
+                Fault(
+                    str(path),
+                    f"it is not inside `{within}`: a project's policies must be its own files",
+                )
+            ]
         )
     if real.exists() and not real.is_file() and not real.is_dir():
         raise PolicyError([Fault(str(path), "it is not a plain file: a policy must be one")])

@@ -16,12 +16,17 @@ UNKNOWN: Final = "it is not known to be the same as what is in force, or stricte
 
 
 class PolicyLoosens(PolicyError):
-    """A policy would let more through than the one in force, and nobody who may has trusted it; nothing of it was
-    applied. `loosenings` says by what, `policy` is what was refused."""
+    """A policy would let more through than the one in force, and nobody who may has trusted it;
+    nothing of it was applied. `loosenings` says by what, `policy` is what was refused."""
 
     def __init__(self, place: str, policy: CompiledPolicy, loosenings: Sequence[Loosening]) -> None:
-        how = f"an operator has to trust it with `stanchion policy trust {place}` (hash {policy.hash})"
-        faults = [Fault(place, f"{LOOSENS if each.sure else UNKNOWN}: {each}") for each in loosenings]
+        how = (
+            f"an operator has to trust it with `stanchion policy trust {place}` (hash "
+            f"{policy.hash})"
+        )
+        faults = [
+            Fault(place, f"{LOOSENS if each.sure else UNKNOWN}: {each}") for each in loosenings
+        ]
         super().__init__([*faults, Fault(place, f"it does not come into force: {how}")])
         self.policy = policy
         self.loosenings = tuple(loosenings)

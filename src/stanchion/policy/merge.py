@@ -1,14 +1,19 @@
 """Merging what one document says into another.
 
-- Mappings merge key by key: the keys below keep their order, new keys follow in the order of the overlay.
-- `null` removes a key. Where there is nothing to remove, the null stays, so that a misspelt key is found.
-- Lists whose entries have an `id` or a `use` merge entry by entry: the entries below keep their order, new ones follow
-  in the order of the overlay. An entry is the same if its id is; without one its id is its `use` with hyphens; failing
-  that it is the only entry with this `use`. An entry that has another `use` replaces the one of its id as a whole.
-  An empty list removes all.
-- A list under a key with a plus (`tools+`) is added to what lies below. Where nothing does, the key stays
+- Mappings merge key by key: the keys below keep their order, new keys follow in the order of the
+  overlay.
+- `null` removes a key. Where there is nothing to remove, the null stays, so that a misspelt key is
+  found.
+- Lists whose entries have an `id` or a `use` merge entry by entry: the entries below keep their
+  order, new ones follow
+  in the order of the overlay. An entry is the same if its id is; without one its id is its `use`
+  with hyphens; failing that it is the only entry with this `use`. An entry that has another `use`
+  replaces the one of its id as a whole. An empty list removes all.
+- A list under a key with a plus (`tools+`) is added to what lies below. Where nothing does, the key
+  stays
   as it is, for what may lie below that.
-- Everything else is replaced. For a list, an equals sign behind its key (`tools=`) says that this is meant.
+- Everything else is replaced. For a list, an equals sign behind its key (`tools=`) says that this
+  is meant.
 
 Each value keeps its own place, so a mistake in an overlay is reported at the overlay's own line.
 """
@@ -27,8 +32,8 @@ NAMING: Final = frozenset({"id", "use"})
 
 
 def merge(under: Node, over: Node, faults: list[Fault], replaced: list[Replaced]) -> Node:
-    """What lies under, changed by what lies over it; both are left as they were. Faults are added to the list, and
-    lists that took the place of others without saying so to the other."""
+    """What lies under, changed by what lies over it; both are left as they were. Faults are added
+    to the list, and lists that took the place of others without saying so to the other."""
     return _Merging(faults, replaced).node(under, over)
 
 
@@ -43,7 +48,9 @@ class _Merging:
         match under.value, over.value:
             case dict() as below, dict() as above:
                 return self._mappings(under, over, below, above)
-            case list() as below, list() as above if above and any(identity_of(item) for item in below):
+            case list() as below, list() as above if above and any(
+                identity_of(item) for item in below
+            ):
                 return Node(self._entries(below, above), over.at, over.key)
         return over
 
@@ -62,13 +69,19 @@ class _Merging:
 
     def _added(self, name: str, under: Node, over: Node) -> Node:
         if not isinstance(under.value, list) or not isinstance(over.value, list):
-            self._fault(over, f"`{name}{ADD}` adds to a list, but `{name}` is not a list at {under.at}: write `{name}`")
+            self._fault(
+                over,
+                f"`{name}{ADD}` adds to a list, but `{name}` is not a list at {under.at}: write "
+                f"`{name}`",
+            )
             return under
         if any(identity_of(item) for item in under.value):
             return self.node(under, over)
         return Node(joined(under.value, over.value), under.at, under.key)
 
-    def _mappings(self, under: Node, over: Node, below: dict[str, Node], above: dict[str, Node]) -> Node:
+    def _mappings(
+        self, under: Node, over: Node, below: dict[str, Node], above: dict[str, Node]
+    ) -> Node:
         merged = dict(below)
         removed = False
         self.faults += twice(above)
@@ -97,7 +110,11 @@ class _Merging:
             **{key: node.at if node.key is None else node.key for key, node in above.items()},
         }
         return Node(
-            merged, at, key_at, "", tuple([(key, place) for key, place in changed.items() if key not in NAMING])
+            merged,
+            at,
+            key_at,
+            "",
+            tuple([(key, place) for key, place in changed.items() if key not in NAMING]),
         )
 
     def _entries(self, below: list[Node], above: list[Node]) -> list[Node]:
@@ -108,14 +125,19 @@ class _Merging:
             if at is None:
                 merged.append(item)
             elif at in taken:
-                self._fault(item, f"{shown(identity_of(item))} is changed a second time: the first is at {taken[at]}")
+                self._fault(
+                    item,
+                    f"{shown(identity_of(item))} is changed a second time: the first is at "
+                    f"{taken[at]}",
+                )
             elif at >= 0:
                 taken[at] = item.at
                 merged[at] = self._entry(below[at], item)
         return merged
 
     def _same(self, below: list[Node], item: Node) -> int | None:
-        """The number of the entry that an overlay's entry changes, `None` if it is a new one, -1 if it is at fault."""
+        """The number of the entry that an overlay's entry changes, `None` if it is a new one, -1 if
+        it is at fault."""
         identity, use = identity_of(item), _word(item, "use")
         if not identity:
             return None
@@ -127,7 +149,11 @@ class _Merging:
             return alike[0]
         if not _word(item, "id") and alike:
             ids = [known[at] for at in alike]
-            self._fault(item, f"{len(alike)} entries use `{use}`: give the `id` of the one you mean: {', '.join(ids)}")
+            self._fault(
+                item,
+                f"{len(alike)} entries use `{use}`: give the `id` of the one you mean: "
+                f"{', '.join(ids)}",
+            )
             return -1
         if not use and any(_word(entry, "use") for entry in below):
             from stanchion.policy.nearest import hint
@@ -159,7 +185,9 @@ def _inside(node: Node) -> tuple[str, ...]:
     if isinstance(node.value, dict):
         return tuple(node.value)
     items = node.value if isinstance(node.value, list) else []
-    return tuple([name for item in items if (name := identity_of(item) if identity_of(item) else item.text)])
+    return tuple(
+        [name for item in items if (name := identity_of(item) if identity_of(item) else item.text)]
+    )
 
 
 def identity_of(node: Node) -> str:

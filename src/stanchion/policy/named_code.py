@@ -16,10 +16,12 @@ def imported(name: str) -> Callable[..., Any]:
         for part in path.split("."):
             found = getattr(found, part)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may do anything when it is imported
-        reason = str(error) if isinstance(error, ImportError | AttributeError) else type(error).__name__
+        reason = (
+            str(error) if isinstance(error, ImportError | AttributeError) else type(error).__name__
+        )
         raise ValueError(
-            f"`{name}` cannot be found: write `module:name` of code that can be imported, and name its folder in "
-            f"PYTHONPATH ({reason})"
+            f"`{name}` cannot be found: write `module:name` of code that can be imported, and name "
+            f"its folder in PYTHONPATH ({reason})"
         ) from None
     code: Callable[..., Any] = found
     return code

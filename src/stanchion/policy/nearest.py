@@ -21,12 +21,17 @@ def hint(word: str, words: Iterable[object]) -> str:
     if not valid:
         return "leave it out"
     listed = ", ".join(f"`{one}`" for one in sorted(valid)[:SHOWN])
-    return f"choose among {listed}" if len(valid) <= SHOWN else f"choose among {listed} and {len(valid) - SHOWN} more"
+    return (
+        f"choose among {listed}"
+        if len(valid) <= SHOWN
+        else f"choose among {listed} and {len(valid) - SHOWN} more"
+    )
 
 
 @lru_cache(4_096)
 def nearest(word: str, words: tuple[str, ...]) -> str | None:
-    """The word that differs least, whatever its case, hyphens and underscores; `None` where none is near."""
+    """The word that differs least, whatever its case, hyphens and underscores; `None` where none is
+    near."""
     if len(word) > LONGEST:
         return None
     from difflib import get_close_matches

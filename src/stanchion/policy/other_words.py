@@ -1,4 +1,5 @@
-"""Words that other tools have for what a policy says: an author who brings one is told the word of this format."""
+"""Words that other tools have for what a policy says: an author who brings one is told the word of
+this format."""
 
 from __future__ import annotations
 
@@ -9,7 +10,16 @@ _MEANS: Final[dict[str, tuple[str, ...]]] = {
     "block tool_denylist": ("deny", "denied", "refuse", "reject", "forbid", "disallow", "prohibit"),
     "tool_denylist": ("denylist", "blacklist", "blocklist", "deny_tools"),
     "tool_allowlist": ("allowlist", "whitelist", "allow_tools"),
-    "escalate": ("ask", "approve", "approval", "confirm", "review", "require_approval", "human", "hitl"),
+    "escalate": (
+        "ask",
+        "approve",
+        "approval",
+        "confirm",
+        "review",
+        "require_approval",
+        "human",
+        "hitl",
+    ),
     "allow": ("log", "pass", "permit", "record", "none"),
     "halt": ("stop", "kill", "abort", "terminate"),
     "quarantine": ("isolate",),
@@ -39,7 +49,10 @@ _MEANT: Final[dict[str, tuple[str, ...]]] = {
 }
 
 _ELSEWHERE: Final = {
-    "denied_tools": "list them in a guard with `use: tool_denylist`, with the agents it applies to under `applies_to`",
+    "denied_tools": (
+        "list them in a guard with `use: tool_denylist`, with the agents it applies to under "
+        "`applies_to`"
+    ),
     "approval": "let a guard with `action: escalate` ask a person, such as a `rule` for this tool",
     "regex": "write it in a rule, as `when: event.args.x.matches(r'…')`",
 }

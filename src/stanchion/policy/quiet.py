@@ -1,4 +1,5 @@
-"""Quiet: what a parser logs while a guard reads a text is not written anywhere, because it has the text in it."""
+"""Quiet: what a parser logs while a guard reads a text is not written anywhere, because it has the
+text in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How far a guard reaches: on which events it can speak at all, told without any event, and what keeps it silent."""
+"""How far a guard reaches: on which events it can speak at all, told without any event, and what
+keeps it silent."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ Values = frozenset[Any]
 
 
 class Reach(NamedTuple):
-    """Where a guard speaks: at these stages, where every name in `exact` has one of its values, every name in `globs`
-    matches, and every part holds; unless all of `unless` holds. `needs` are values outside of which it is silent."""
+    """Where a guard speaks: at these stages, where every name in `exact` has one of its values,
+    every name in `globs` matches, and every part holds; unless all of `unless` holds. `needs` are
+    values outside of which it is silent."""
 
     stages: frozenset[Stage]
     exact: dict[str, Values]
@@ -72,12 +74,19 @@ def reach_of(seat: Seat) -> Reach:
     return _Guard(seat).reach
 
 
-def _needs(seat: Seat) -> tuple[dict[str, Values], dict[str, Values], tuple[tuple[str, Names], ...]]:
-    """What a guard cannot do without, told from its lists and its index alone; and what its lists say."""
+def _needs(
+    seat: Seat,
+) -> tuple[dict[str, Values], dict[str, Values], tuple[tuple[str, Names], ...]]:
+    """What a guard cannot do without, told from its lists and its index alone; and what its lists
+    say."""
     guard = seat.placed.guard
     lists = [(LISTS[kind], getattr(seat, kind)) for kind in LISTS]
     reaching = REACHES.of(guard)
-    lists += [] if reaching is None else [(name, names(listed)) for name, listed in reaching.reaches().items()]
+    lists += (
+        []
+        if reaching is None
+        else [(name, names(listed)) for name, listed in reaching.reaches().items()]
+    )
     exact: dict[str, Values] = {}
     for name, listed in lists:
         if listed is not None and not listed.globs:
@@ -85,11 +94,18 @@ def _needs(seat: Seat) -> tuple[dict[str, Values], dict[str, Values], tuple[tupl
     needs = dict(exact)
     for name, values in guard.needs.items() if isinstance(guard, Rule) else ():
         _narrow(needs, _one_name(name), values)
-    return needs, exact, tuple((name, listed) for name, listed in lists if listed is not None and listed.globs)
+    return (
+        needs,
+        exact,
+        tuple((name, listed) for name, listed in lists if listed is not None and listed.globs),
+    )
 
 
 def _reach(
-    seat: Seat, needs: dict[str, Values], listed: dict[str, Values], globs: tuple[tuple[str, Names], ...]
+    seat: Seat,
+    needs: dict[str, Values],
+    listed: dict[str, Values],
+    globs: tuple[tuple[str, Names], ...],
 ) -> Reach:
     guard = seat.placed.guard
     exact = dict(listed)
@@ -145,7 +161,9 @@ def _narrow(known: dict[str, Values], name: str, values: Values) -> None:
 def stops(seat: Seat) -> bool:
     """Whether a guard refuses, and so ends the chain, wherever it reaches."""
     placed = seat.placed
-    if placed.shadow or not (isinstance(placed.guard, Rule) or REACHES.of(placed.guard) is not None):
+    if placed.shadow or not (
+        isinstance(placed.guard, Rule) or REACHES.of(placed.guard) is not None
+    ):
         return False
     answering = ANSWERS.of(placed.guard)
     return answering is not None and all(action >= STOPS for action in answering.actions())
@@ -154,12 +172,15 @@ def stops(seat: Seat) -> bool:
 def silenced(seats: Iterable[Seat]) -> Iterator[tuple[Seat, Seat]]:
     """Guards that are never reached, each with the earlier one that stops everything it concerns.
 
-    Guards that stop are filed under the rarest thing they ask for, so that hardly any pair is looked at: a guard that
-    covers another needs no other values than that one, and has no parts that the other lacks.
+    Guards that stop are filed under the rarest thing they ask for, so that hardly any pair is
+    looked at: a guard that covers another needs no other values than that one, and has no parts
+    that the other lacks.
     """
     chain = [_Guard(seat) for seat in sorted(seats, key=lambda seat: order(seat.placed))]
     stopping = [(at, guard) for at, guard in enumerate(chain) if stops(guard.seat)]
-    often: Counter[Any] = Counter(mark for _, guard in stopping for marks in guard.named for mark in marks)
+    often: Counter[Any] = Counter(
+        mark for _, guard in stopping for marks in guard.named for mark in marks
+    )
     crowded = {at for at, guard in stopping if _rarest(guard.named, often)[0] > LOOKED_AT}
     often.update(part for at, guard in stopping if at in crowded for part in guard.reach.parts)
     filed: dict[Any, list[tuple[int, _Guard]]] = {}
@@ -172,14 +193,17 @@ def silenced(seats: Iterable[Seat]) -> Iterator[tuple[Seat, Seat]]:
             continue
         asked: list[Any] = [(name, next(iter(values))) for name, values in guard.needs.items()]
         asked += [None, *(guard.reach.parts if crowded else ())]
-        before = [wide for mark in asked for place, wide in filed.get(mark, ())[:LOOKED_AT] if place < at]
+        before = [
+            wide for mark in asked for place, wide in filed.get(mark, ())[:LOOKED_AT] if place < at
+        ]
         found = next((wide for wide in before if wide.reach.covers(guard.reach)), None)
         if found is not None:
             yield guard.seat, found.seat
 
 
 def _rarest(marks: list[list[Any]], often: Counter[Any]) -> tuple[float, list[Any]]:
-    """How often, and which, the marks are that the fewest guards have; without any it is found by everybody."""
+    """How often, and which, the marks are that the fewest guards have; without any it is found by
+    everybody."""
     counted = [(float(max(often[mark] for mark in each)), each) for each in marks]
     return min(counted, key=lambda pair: pair[0], default=(inf, [None]))
 
@@ -190,7 +214,9 @@ class _Guard:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         self.needs, self._exact, self._globs = _needs(seat)
-        self.named = [[(name, value) for value in values] for name, values in self.needs.items() if values]
+        self.named = [
+            [(name, value) for value in values] for name, values in self.needs.items() if values
+        ]
         """Under what every guard finds it that it covers: all values of one of its names."""
 
     @cached_property

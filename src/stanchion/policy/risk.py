@@ -25,7 +25,8 @@ class Approval(msgspec.Struct, frozen=True):
     kind: ClassVar[Kind] = Kind.PURE
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.EGRESS, Stage.HANDOFF})
     category: ClassVar[Category] = Category.SAFETY
-    # Behind all others: where one of them asks as well, its reason is the one that a person reads first.
+    # Behind all others: where one of them asks as well, its reason is the one that a person reads
+    # first.
     priority: ClassVar[int] = 10_000
 
     def judge(self, reading: Any, /) -> Finding:
@@ -38,7 +39,10 @@ class Approval(msgspec.Struct, frozen=True):
 
 
 def asking(stage: Stage, risk: str, approval: bool, shadow: bool) -> tuple[Placed, ...]:
-    """The guard that asks a person at a risk level, where the level wants one and it stands at that stage."""
+    """The guard that asks a person at a risk level, where the level wants one and it stands at that
+    stage."""
     if stage not in Approval.stages or not (risk == CRITICAL or approval):
         return ()
-    return (Placed(ASKS, Approval(), Approval.priority, Approval.category, Approval.stages, shadow),)
+    return (
+        Placed(ASKS, Approval(), Approval.priority, Approval.category, Approval.stages, shadow),
+    )

@@ -42,12 +42,22 @@ def about_rule(seat: Seat, rule: Rule, roles: Known) -> Iterator[Point]:
     if types and not types & frozenset().union(*(_types(stage) for stage in stages)):
         wanted = ", ".join(sorted(map(str, types)))
         said = f"{never}: no `action.type` at {shown} is {wanted}"
-        yield Point("unreachable", "certain", said, "name the stages where it is, as `stages`", ("when",))
+        yield Point(
+            "unreachable", "certain", said, "name the stages where it is, as `stages`", ("when",)
+        )
     yield from _never_set(seat, rule, shown)
     wanted_roles = [str(role) for role in sorted(needs.get("agent.role", ()), key=str)]
-    if wanted_roles and roles.names and not any(role in roles.names or role == "" for role in wanted_roles):
+    if (
+        wanted_roles
+        and roles.names
+        and not any(role in roles.names or role == "" for role in wanted_roles)
+    ):
         near = next((near for role in wanted_roles if (near := roles.meant(role))), None)
-        advice = f"did you mean `{near}`?" if near else "give it to an agent, unless runs name their own role"
+        advice = (
+            f"did you mean `{near}`?"
+            if near
+            else "give it to an agent, unless runs name their own role"
+        )
         said = f"{never}: no agent has the role {', '.join(f'`{role}`' for role in wanted_roles)}"
         yield Point("unreachable", "likely", said, advice, ("when",))
 
@@ -62,25 +72,43 @@ def _contradictions(seat: Seat, rule: Rule, never: str) -> Iterator[Point]:
     for name, values in check.needs.items() if check is not None else ():
         if not values:
             said = f"the check of `{seat.placed.id}` is never true: `{name}` {two}"
-            yield Point("contradiction", "certain", said, "join the values with `or`, or leave it out", ("check",))
+            yield Point(
+                "contradiction",
+                "certain",
+                said,
+                "join the values with `or`, or leave it out",
+                ("check",),
+            )
 
 
 def _left_out(seat: Seat, needs: dict[str, frozenset[Any]], never: str) -> Iterator[Point]:
     for kind, name in LISTS.items():
         listed = getattr(seat, kind)
         asked = needs.get(name, needs.get("event.tool") if name == TOOL else None)
-        if listed is not None and asked and not any(value in listed for value in asked if isinstance(value, str)):
+        if (
+            listed is not None
+            and asked
+            and not any(value in listed for value in asked if isinstance(value, str))
+        ):
             wanted = ", ".join(f"`{value}`" for value in sorted(map(str, asked)))
             said = f"{never}: `when` needs {wanted}, which `applies_to.{kind}` leaves out"
-            yield Point("contradiction", "certain", said, "make both name the same", ("applies_to", kind))
+            yield Point(
+                "contradiction", "certain", said, "make both name the same", ("applies_to", kind)
+            )
 
 
 def _never_set(seat: Seat, rule: Rule, shown: str) -> Iterator[Point]:
     for option, condition in (("when", rule.when_condition), ("check", rule.check_condition)):
         for name in sorted(condition.reads if condition is not None else ()):
             group, _, rest = name.partition(".")
-            field = "args" if name in OF_CALLS else rest.partition(".")[0] if group == "event" else ""
-            having = [stage for stage in Stage if hasattr(OF_STAGE[stage], field)] if field else list(Stage)
+            field = (
+                "args" if name in OF_CALLS else rest.partition(".")[0] if group == "event" else ""
+            )
+            having = (
+                [stage for stage in Stage if hasattr(OF_STAGE[stage], field)]
+                if field
+                else list(Stage)
+            )
             if not seat.placed.stages & set(having):
                 said = f"`{name}` is always null here: no event at {shown} has it"
                 advice = f"name stages that do, as in `stages: [{', '.join(having)}]`"
@@ -88,18 +116,27 @@ def _never_set(seat: Seat, rule: Rule, shown: str) -> Iterator[Point]:
 
 
 def about_guard(seat: Seat, last: int, count_marks: bool) -> Iterator[Point]:
-    """What a guard says of its own entry; and warnings that every call gets: nobody thinks of number `last` of them,
-    which asks for a person."""
+    """What a guard says of its own entry; and warnings that every call gets: nobody thinks of
+    number `last` of them, which asks for a person."""
     guard, placed = seat.placed.guard, seat.placed
     answering = ANSWERS.of(guard)
     heard = not placed.shadow and placed.stages - UNTALLIED
-    if heard and answering is not None and Action.WARN in answering.actions() and _speaks_always(seat):
-        said = f"`{placed.id}` warns about every call, and warning {last} of a task waits for a person"
+    if (
+        heard
+        and answering is not None
+        and Action.WARN in answering.actions()
+        and _speaks_always(seat)
+    ):
+        said = (
+            f"`{placed.id}` warns about every call, and warning {last} of a task waits for a person"
+        )
         advice = "apply it to less, or write `action: allow`, which only records"
         yield Point("always_warns", "certain", said, advice, ("action",))
     knowing = POINTS.of(guard)
     if knowing is not None:
-        yield from knowing.points(Standing(placed.id, placed.stages, placed.shadow, last if count_marks else 0))
+        yield from knowing.points(
+            Standing(placed.id, placed.stages, placed.shadow, last if count_marks else 0)
+        )
 
 
 def _speaks_always(seat: Seat) -> bool:
@@ -108,7 +145,9 @@ def _speaks_always(seat: Seat) -> bool:
         return False
     if isinstance(guard, Rule) and guard.check is None:
         parts = conjuncts(guard.when)
-        staged = guard.needs.get("event.stage", frozenset()) >= {stage.value for stage in seat.placed.stages}
+        staged = guard.needs.get("event.stage", frozenset()) >= {
+            stage.value for stage in seat.placed.stages
+        }
         return not parts or (staged and len(parts) == 1)
     knowing = ALWAYS_SPEAKS.of(guard)
     return knowing is not None and knowing.always_speaks()
@@ -124,5 +163,9 @@ def _types(stage: Stage) -> frozenset[str]:
 
 def _only_type(stage: Stage) -> str:
     kind: Any = OF_STAGE[stage]
-    words = {field.name: "" for field in msgspec.structs.fields(kind) if field.required and field.type is str}
+    words = {
+        field.name: ""
+        for field in msgspec.structs.fields(kind)
+        if field.required and field.type is str
+    }
     return View(kind(**{**words, "id": "", "at": 0, "run": RunInfo("")})).action_type

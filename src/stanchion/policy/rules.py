@@ -15,7 +15,12 @@ from stanchion.kernel.guard import Kind, Switch
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
-from stanchion.policy.conditions import Condition, ConditionError, compile_condition, compile_expression
+from stanchion.policy.conditions import (
+    Condition,
+    ConditionError,
+    compile_condition,
+    compile_expression,
+)
 from stanchion.policy.conditions.view import STANDARD, View
 from stanchion.policy.errors import GuardFault
 from stanchion.policy.static import STATIC
@@ -49,8 +54,8 @@ class Pausing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Rule(msgspec.Struct, frozen=True, dict=True):
     """Refuses where `when` holds and `check` does not; without a `check`, wherever `when` holds.
 
-    Conditions are expressions over the event, its agent, action and task. One that cannot be evaluated fails as a
-    guard that raises: closed, unless the rule may fail open.
+    Conditions are expressions over the event, its agent, action and task. One that cannot be
+    evaluated fails as a guard that raises: closed, unless the rule may fail open.
     """
 
     name: ClassVar[str] = "rule"
@@ -72,10 +77,14 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
         if self.when == "true" and self.check is None:
             raise GuardFault("the rule says nothing: give it a `when`, a `check`, or both")
         if self.pause is not None and self.action != "escalate":
-            raise GuardFault("`pause` asks a person, and only `action: escalate` waits for one: write that", "pause")
+            raise GuardFault(
+                "`pause` asks a person, and only `action: escalate` waits for one: write that",
+                "pause",
+            )
         if self.max_attempts is not None and self.action != "retry":
             raise GuardFault(
-                "`max_attempts` is for retries, and only `action: retry` retries: write that", "max_attempts"
+                "`max_attempts` is for retries, and only `action: retry` retries: write that",
+                "max_attempts",
             )
         self.when_condition  # noqa: B018 - compiled now, so that a mistake is found at load
         self.check_condition  # noqa: B018
@@ -98,20 +107,30 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
         """What of an event switches the rule on, where that is a plain comparison."""
-        return tuple((value_of(name), values) for name, values in sorted(self.needs.items()) if name not in STATIC)
+        return tuple(
+            (value_of(name), values)
+            for name, values in sorted(self.needs.items())
+            if name not in STATIC
+        )
 
     @cached_property
     def _finding(self) -> Finding:
         said = self.message
         about = self.check if self.check is not None else self.when
-        return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice, terms=self._terms)
+        return Finding(
+            ACTIONS[self.action], "rule.broken", (about,), said, self.advice, terms=self._terms
+        )
 
     @property
     def _terms(self) -> Pause | Retry | None:
         if self.max_attempts is not None:
             return Retry(self.max_attempts)
         asked = self.pause
-        return None if asked is None else Pause(asked.prompt, asked.roles, round(asked.timeout_s * 1_000), asked.scope)
+        return (
+            None
+            if asked is None
+            else Pause(asked.prompt, asked.roles, round(asked.timeout_s * 1_000), asked.scope)
+        )
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Test the conditions on what they can see of the event."""
@@ -132,7 +151,9 @@ def _compiled(source: str, option: str) -> Condition:
     try:
         return compile_condition(source, STANDARD)
     except ConditionError as error:
-        raise GuardFault(f"{error} (at character {error.start + 1} of `{option}`)", option) from None
+        raise GuardFault(
+            f"{error} (at character {error.start + 1} of `{option}`)", option
+        ) from None
 
 
 def view_of(reading: Reading[Event]) -> View:
@@ -142,7 +163,8 @@ def view_of(reading: Reading[Event]) -> View:
 
 @cache
 def value_of(name: str) -> Callable[[Reading[Event]], Any]:
-    """How the value of a name is found: one function for each name, so that rules are looked up together."""
+    """How the value of a name is found: one function for each name, so that rules are looked up
+    together."""
     evaluate = compile_expression(name, STANDARD).evaluate
 
     def asked(reading: Reading[Event]) -> Any:

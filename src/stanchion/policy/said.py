@@ -10,7 +10,8 @@ from stanchion.policy.schema import PolicyFile, id_of, use_of
 
 
 def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
-    """The entry of the guard with that id as plain data, its defaults left out; empty where there is none."""
+    """The entry of the guard with that id as plain data, its defaults left out; empty where there
+    is none."""
     for entry in file.guards:
         if guard_id == id_of(entry):
             return {"use": use_of(entry), **beyond_defaults(entry)}
@@ -19,9 +20,14 @@ def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
 
 def beyond_defaults(entry: msgspec.Struct) -> dict[str, Any]:
     """What an entry says beyond its defaults, as plain data."""
-    said = {field.name: (getattr(entry, field.name), _default(field)) for field in msgspec.structs.fields(entry)}
+    said = {
+        field.name: (getattr(entry, field.name), _default(field))
+        for field in msgspec.structs.fields(entry)
+    }
     return {
-        name: beyond_defaults(value) if isinstance(value, msgspec.Struct) else msgspec.to_builtins(value)
+        name: beyond_defaults(value)
+        if isinstance(value, msgspec.Struct)
+        else msgspec.to_builtins(value)
         for name, (value, default) in said.items()
         if value != default
     }

@@ -1,8 +1,10 @@
-"""What the scalars of a policy file mean: the core schema of YAML 1.2, and none of YAML 1.1's surprises.
+"""What the scalars of a policy file mean: the core schema of YAML 1.2, and none of YAML 1.1's
+surprises.
 
 - `true` and `false` are booleans; `yes`, `no`, `on` and `off` are text.
 - `null`, `~` and nothing are null. Dates and `12:30` are text.
-- Whole numbers are decimal, `0o17` or `0x1f`. `010` (eight or ten?) and `1_000` are text, so a field that takes
+- Whole numbers are decimal, `0o17` or `0x1f`. `010` (eight or ten?) and `1_000` are text, so a
+  field that takes
   a number refuses them. Numbers are finite and exact: whole ones at most 2**53 - 1 either way.
 """
 
@@ -16,16 +18,21 @@ from stanchion.kernel.regex import regex
 MAX_NUMBER: Final = 2**53 - 1
 CORE: Final = "tag:yaml.org,2002:"
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOLS: Final = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_BOOLS: Final = {
+    word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")
+}
 _INT: Final = regex(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = regex(
-    r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))"
+    r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|"
+    r"INF))"
     r"|\.(?:nan|NaN|NAN)"
 )
 _UNSTORABLE: Final = regex("[\0\ud800-\udfff]")
 
 
-def scalar(text: str, tag: str | None = None, plain: bool = True) -> tuple[bool | int | float | str | None, str]:
+def scalar(
+    text: str, tag: str | None = None, plain: bool = True
+) -> tuple[bool | int | float | str | None, str]:
     """What a scalar means by its text and tag, and what is wrong with it, if anything."""
     kind = None if tag is None else "str" if tag == "!" else tag.removeprefix(CORE)
     if kind == "str" or (kind is None and not plain):
@@ -40,7 +47,10 @@ def scalar(text: str, tag: str | None = None, plain: bool = True) -> tuple[bool 
     if kind in {None, "float"} and _FLOAT.fullmatch(text):
         real = float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
         return real, number_trouble(real)
-    return text, "" if kind is None else f"is not of its type `!!{kind}`: correct it, or leave the tag out"
+    return (
+        text,
+        "" if kind is None else f"is not of its type `!!{kind}`: correct it, or leave the tag out",
+    )
 
 
 def number_trouble(number: float) -> str:

@@ -1,4 +1,5 @@
-"""Compiled patterns, kept under seal in the state folder: what takes seconds to make is made once on a machine."""
+"""Compiled patterns, kept under seal in the state folder: what takes seconds to make is made once
+on a machine."""
 
 from __future__ import annotations
 
@@ -22,10 +23,11 @@ PATTERNS: Final = "patterns"
 
 
 class ScanCache:
-    """Keeps compiled patterns as sealed files beneath a state folder; without one they are made in memory.
+    """Keeps compiled patterns as sealed files beneath a state folder; without one they are made in
+    memory.
 
-    A database that finds nothing would let every secret pass: one that does not bear our seal is removed, said aloud,
-    and made anew. Whatever else goes wrong, it is as if nothing had been kept.
+    A database that finds nothing would let every secret pass: one that does not bear our seal is
+    removed, said aloud, and made anew. Whatever else goes wrong, it is as if nothing had been kept.
     """
 
     def __init__(self, state: Path | None) -> None:
@@ -45,7 +47,9 @@ class ScanCache:
             return self._sealing.read(file, _what(name), MOST_BYTES)
         except Unsealed as error:
             _log().warning(
-                "the compiled patterns `%s` are not used (%s): they are removed and compiled again", file, error
+                "the compiled patterns `%s` are not used (%s): they are removed and compiled again",
+                file,
+                error,
             )
             with contextlib.suppress(OSError):
                 file.unlink()
@@ -60,7 +64,9 @@ class ScanCache:
         try:
             self._sealing.write(self._sealing.folder / PATTERNS / name, _what(name), made)
         except Unsealed as error:
-            _log().warning("compiled patterns are kept in memory only: %s; close it to others", error)
+            _log().warning(
+                "compiled patterns are kept in memory only: %s; close it to others", error
+            )
         except OSError as error:
             _log().info("compiled patterns are kept in memory only: %s", error)
 
@@ -81,7 +87,8 @@ def _what(name: str) -> str:
 
 
 def _engine() -> str:
-    """The version of Hyperscan, as it says it itself: asking the installed packages takes longer than a check."""
+    """The version of Hyperscan, as it says it itself: asking the installed packages takes longer
+    than a check."""
     try:
         import hyperscan
     except ImportError:

@@ -29,7 +29,9 @@ from stanchion.policy.sections import (
 )
 
 Level = Annotated[int, msgspec.Meta(ge=0)]
-Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
+Annotation = Literal[
+    "read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"
+]
 EffectName = Literal["flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"]
 LevelName = Literal["none", "low", "medium", "high", "critical"]
 UnreadName = Literal["block", "media", "allow"]
@@ -104,8 +106,8 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RiskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a risk level of a run means: which guards are active, by id or glob, whether their marks come earlier, and
-    whether a person has to say yes to every action."""
+    """What a risk level of a run means: which guards are active, by id or glob, whether their marks
+    come earlier, and whether a person has to say yes to every action."""
 
     active: tuple[str, ...] = ("*",)
     strict_marks: bool = False
@@ -175,10 +177,13 @@ Placement.__annotations__ = get_type_hints(Placement, include_extras=True)
 
 
 def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
-    """The struct of one guard's entry: its placement and its options in one mapping, told apart by `use`."""
+    """The struct of one guard's entry: its placement and its options in one mapping, told apart by
+    `use`."""
     taken = set(guard.__struct_fields__) & {*Placement.__struct_fields__, "use"}
     if taken:
-        raise TypeError(f"guard `{name}` has an option `{min(taken)}`, which every entry has already: rename it")
+        raise TypeError(
+            f"guard `{name}` has an option `{min(taken)}`, which every entry has already: rename it"
+        )
     options = [
         (field.name, field.type) if field.required else (field.name, field.type, field.default)
         for field in msgspec.structs.fields(guard)
@@ -197,7 +202,8 @@ def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
 
 
 class Guards(Mapping[str, type[Any]]):
-    """The shipped guards and the two that a policy writes out; each is loaded when somebody asks for it."""
+    """The shipped guards and the two that a policy writes out; each is loaded when somebody asks
+    for it."""
 
     def __getitem__(self, name: str) -> type[Any]:
         """The class of a guard; `KeyError` where there is none of that name."""
@@ -264,7 +270,10 @@ def readers(table: str, key: str) -> tuple[str, ...]:
             name
             for name, guard in GUARDS.items()
             if (reading := READS.of(guard)) is not None
-            and any(where == table and key in (what, what.partition(".")[0]) for where, what in reading.reads)
+            and any(
+                where == table and key in (what, what.partition(".")[0])
+                for where, what in reading.reads
+            )
         ]
     )
 
@@ -321,14 +330,20 @@ def table_of(file: PolicyFile, name: str) -> dict[str, Any]:
 
 @cache
 def file_with(uses: tuple[str, ...]) -> type[PolicyFile]:
-    """A policy document whose guards are some of these: what it is read by, so that no other guard is loaded."""
+    """A policy document whose guards are some of these: what it is read by, so that no other guard
+    is loaded."""
     listed = GenericAlias(tuple, (entry_of(uses), ...) if uses else ())
     fields: list[Any] = [
         (field.name, listed if field.name == "guards" else field.type, *_default(field))
         for field in msgspec.structs.fields(PolicyFile)
     ]
     made = msgspec.defstruct(
-        PolicyFile.__name__, fields, bases=(PolicyFile,), module=__name__, frozen=True, forbid_unknown_fields=True
+        PolicyFile.__name__,
+        fields,
+        bases=(PolicyFile,),
+        module=__name__,
+        frozen=True,
+        forbid_unknown_fields=True,
     )
     made.__doc__ = PolicyFile.__doc__
     return cast("type[PolicyFile]", made)

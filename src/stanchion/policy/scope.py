@@ -1,4 +1,5 @@
-"""Scoping: guards get to know what a policy says of tasks, agents and tools, and nothing of that is left unread."""
+"""Scoping: guards get to know what a policy says of tasks, agents and tools, and nothing of that is
+left unread."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ class Tables:
 
     def __init__(self, file: PolicyFile, files: tuple[Path, ...]) -> None:
         self._file = file
-        self.files = tuple(dict.fromkeys([str(path) for path in files] + [str(path.absolute()) for path in files]))
+        self.files = tuple(
+            dict.fromkeys([str(path) for path in files] + [str(path.absolute()) for path in files])
+        )
         self.lesser_at = lesser_at(file.degrade)
 
     def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
@@ -54,7 +57,11 @@ class Tables:
         said = {name: getattr(entry, key) for name, entry in getattr(self._file, table).items()}
         if table == "roles":
             return said.get
-        return found_in({name: value for name, value in said.items() if value is not None} if only_given else said)
+        return found_in(
+            {name: value for name, value in said.items() if value is not None}
+            if only_given
+            else said
+        )
 
     def price(self, model: str, /) -> PriceEntry | None:
         """What the policy's own `prices` say that a model charges."""
@@ -90,7 +97,8 @@ def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
 
 
 def beside(seat: Seat) -> Seat | None:
-    """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing to ask or count."""
+    """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing
+    to ask or count."""
     placed = seat.placed
     needing = BESIDE.of(placed.guard)
     made = None if needing is None else needing.beside(placed.stages)
@@ -111,12 +119,18 @@ def unread(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """What a policy says of tasks, agents and tools that no guard reads."""
     used = {use_of(entry) for entry in file.guards if entry.enabled}
     for table, key in FOR_GUARDS:
-        saying = [name for name, entry in getattr(file, table).items() if getattr(entry, key) not in (None, ())]
+        saying = [
+            name
+            for name, entry in getattr(file, table).items()
+            if getattr(entry, key) not in (None, ())
+        ]
         reading = readers(table, key) if saying else ()
         if used & set(reading):
             continue
         for name in saying:
-            message = f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
+            message = (
+                f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
+            )
             yield Fault(where(table, name, key), message)
 
 
@@ -150,7 +164,8 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
 
 
 def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
-    """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or not at all."""
+    """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or
+    not at all."""
     from stanchion.guards.shell.rules.own import written
 
     return written(path, text, own)

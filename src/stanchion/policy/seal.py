@@ -1,4 +1,5 @@
-"""Sealing: files that only this user's Stanchion has written, told from all others by a key in a guarded folder."""
+"""Sealing: files that only this user's Stanchion has written, told from all others by a key in a
+guarded folder."""
 
 from __future__ import annotations
 
@@ -16,8 +17,19 @@ KEY_BYTES: Final = 32
 MARK: Final = b"stanchion-sealed-1\n"
 """What a sealed file begins with; its number is the version of the format."""
 
-_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_MADE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_READ: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
+_MADE: Final = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
 
 
 class Unsealed(Exception):
@@ -25,13 +37,15 @@ class Unsealed(Exception):
 
 
 class Sealing:
-    """Seals files of one folder. The key is made with the first file; whoever cannot read it cannot seal."""
+    """Seals files of one folder. The key is made with the first file; whoever cannot read it cannot
+    seal."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def read(self, file: Path, what: str, most: int) -> bytes:
-        """What a sealed file holds; `Unsealed` where nobody knows who wrote it, `OSError` where there is none."""
+        """What a sealed file holds; `Unsealed` where nobody knows who wrote it, `OSError` where
+        there is none."""
         checked(file.parent)
         body = _read(file, most + len(MARK) + hashlib.sha256().digest_size)
         key = self._key()
@@ -44,7 +58,8 @@ class Sealing:
         return inner
 
     def write(self, file: Path, what: str, inner: bytes) -> None:
-        """Write a sealed file, whole or not at all; `OSError` or `Unsealed` where the folder cannot be trusted."""
+        """Write a sealed file, whole or not at all; `OSError` or `Unsealed` where the folder cannot
+        be trusted."""
         for folder in (self.folder, file.parent):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             checked(folder)
@@ -79,7 +94,8 @@ class Sealing:
         return key
 
     def _put_key(self) -> None:
-        """Put a key where there is none; one that cannot be used is removed, and nothing that it sealed is ours."""
+        """Put a key where there is none; one that cannot be used is removed, and nothing that it
+        sealed is ours."""
         file = self.folder / KEY
         file.unlink(missing_ok=True)
         part = file.with_name(f"{KEY}.{os.urandom(8).hex()}")
@@ -109,8 +125,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def checked(folder: Path) -> None:
-    """Raise `Unsealed` for a folder that is a link, somebody else's, or open to others' writing; one that others may
-    only look into is closed to them."""
+    """Raise `Unsealed` for a folder that is a link, somebody else's, or open to others' writing;
+    one that others may only look into is closed to them."""
     known = folder.lstat()
     if not stat.S_ISDIR(known.st_mode):
         raise Unsealed(f"`{folder}` is not a folder")
@@ -132,7 +148,9 @@ def _read(file: Path, most: int, secret: bool = False) -> bytes:
         known = os.fstat(opened.fileno())
         if not stat.S_ISREG(known.st_mode):
             raise Unsealed("it is not a file")
-        if not _is_ours(known) or (os.name == "posix" and known.st_mode & (0o077 if secret else 0o022)):
+        if not _is_ours(known) or (
+            os.name == "posix" and known.st_mode & (0o077 if secret else 0o022)
+        ):
             raise Unsealed("others may write it")
         body = opened.read(most + 1)
     if len(body) > most:
@@ -150,7 +168,8 @@ def _is_ours(known: os.stat_result) -> bool:
 
 
 def _seal(key: bytes, what: str, inner: bytes) -> bytes:
-    """The seal over what a file is and what it holds, each with its length, so that nothing passes for another."""
+    """The seal over what a file is and what it holds, each with its length, so that nothing passes
+    for another."""
     name = what.encode()
     body = MARK + len(name).to_bytes(8, "big") + name + len(inner).to_bytes(8, "big") + inner
     return hmac.digest(key, body, "sha256")

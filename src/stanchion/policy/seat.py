@@ -27,11 +27,20 @@ def seat_of(placed: Placed, place: str, who: AppliesTo = EVERYBODY) -> Seat:
     if tools is None and concerned is not None:
         tools = concerned.concerns
     needs = {} if needing is None else dict(needing.needs)
-    return Seat(placed, _names(who.agents), _names(who.tasks), _names(tools), needs, place, _names(who.risks))
+    return Seat(
+        placed,
+        _names(who.agents),
+        _names(who.tasks),
+        _names(tools),
+        needs,
+        place,
+        _names(who.risks),
+    )
 
 
 def call_of(guard: Any) -> Any:
-    """What answers a guard: where it is imported from, or the code itself; `None` where nothing has to be asked."""
+    """What answers a guard: where it is imported from, or the code itself; `None` where nothing has
+    to be asked."""
     if guard.kind is not Kind.ASKING or RECALLS.of(guard) is not None:
         return None
     answered = CALLS.of(guard)
@@ -39,7 +48,8 @@ def call_of(guard: Any) -> Any:
 
 
 def own_code(policy: CompiledPolicy) -> dict[str, Callable[..., Any]]:
-    """What answers guards that bring the code themselves, by their ids: that of the guards as they are now."""
+    """What answers guards that bring the code themselves, by their ids: that of the guards as they
+    are now."""
     found = {seat.placed.id: call_of(seat.placed.guard) for seat in policy.seats}
     return {guard: call for guard, call in found.items() if callable(call)}
 
@@ -58,8 +68,13 @@ def misplaced(guard: Any, name: str, stages: frozenset[Stage]) -> Iterator[Wrong
         for action in answers_at(guard, stage) if only is None or stage in only.answers_at else ():
             if not sensible(stage, action):
                 said = Action(action).name.lower()
-                message = f"`{said}` makes no sense at `{stage}`: see the table of actions and stages"
-                yield ("at", stage.value) if own is not None and stage in own else ("action",), message
+                message = (
+                    f"`{said}` makes no sense at `{stage}`: see the table of actions and stages"
+                )
+                yield (
+                    ("at", stage.value) if own is not None and stage in own else ("action",),
+                    message,
+                )
 
 
 def _names(patterns: tuple[str, ...] | None) -> Names | None:

@@ -12,7 +12,8 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom an escalated action waits for, first to last, and how long; without an answer it is refused."""
+    """Whom an escalated action waits for, first to last, and how long; without an answer it is
+    refused."""
 
     roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
     timeout_s: Seconds = 1800.0
@@ -25,7 +26,8 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a request to go past a guard waits for each authority, and what an emergency may do without one."""
+    """How long a request to go past a guard waits for each authority, and what an emergency may do
+    without one."""
 
     timeout_s: Seconds = 900.0
     emergency_s: Seconds = 60.0
@@ -47,8 +49,8 @@ class ApprovedEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
 
 class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they may answer as, and
-    the agents that work for them, whose requests somebody else answers."""
+    """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they
+    may answer as, and the agents that work for them, whose requests somebody else answers."""
 
     key: str
     roles: tuple[str, ...] = ("human_operator",)
@@ -65,7 +67,8 @@ class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is named."""
+    """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is
+    named."""
 
     tier: Literal["none", "session", "process", "persistent"] = "none"
     days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
@@ -80,7 +83,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What findings with the effect `increment_strike` lead to, from a certain number on; each is forgotten in time."""
+    """What findings with the effect `increment_strike` lead to, from a certain number on; each is
+    forgotten in time."""
 
     per: Literal["run", "agent", "tenant"] = "run"
     decay_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 86_400.0
@@ -90,7 +94,8 @@ class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How deep rules are asked: how long by the risk of a call, how many questions at once, and when not."""
+    """How deep rules are asked: how long by the risk of a call, how many questions at once, and
+    when not."""
 
     critical_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["critical"]
     high_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["high"]
@@ -108,7 +113,8 @@ class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Advice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """In which style an agent is told what is known of its tools, and how many tokens that may take in a prompt."""
+    """In which style an agent is told what is known of its tools, and how many tokens that may take
+    in a prompt."""
 
     style: Literal["concise", "expert", "friendly"] = "concise"
     tokens: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 300

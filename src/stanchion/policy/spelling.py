@@ -1,4 +1,5 @@
-"""Names that are most likely misspelt: not among those that are known, and one slip away from one of them."""
+"""Names that are most likely misspelt: not among those that are known, and one slip away from one
+of them."""
 
 from __future__ import annotations
 
@@ -21,21 +22,26 @@ class Known:
                 self._near.setdefault(form, name)
 
     def meant(self, name: str) -> str | None:
-        """The known name that a wrong one was likely meant to be; `None` where it is known, or like none."""
+        """The known name that a wrong one was likely meant to be; `None` where it is known, or like
+        none."""
         if name in self.names or len(name) < SHORTEST:
             return None
-        return next((known for form in _forms(name) if _is_slip(name, known := self._near.get(form))), None)
+        return next(
+            (known for form in _forms(name) if _is_slip(name, known := self._near.get(form))), None
+        )
 
 
 def _is_slip(name: str, known: str | None) -> bool:
-    """Whether two names that look alike are hardly two names: `get_it` and `set_it`, `file` and `files`, `worker-1` and
-    `worker-2` are."""
+    """Whether two names that look alike are hardly two names: `get_it` and `set_it`, `file` and
+    `files`, `worker-1` and `worker-2` are."""
     if known is None:
         return False
     one, other = _plain(name), _plain(known)
     if one == other:
         return True
-    apart = re.sub(r"\d", "", one) == re.sub(r"\d", "", other) or one.rstrip("s") == other.rstrip("s")
+    apart = re.sub(r"\d", "", one) == re.sub(r"\d", "", other) or one.rstrip("s") == other.rstrip(
+        "s"
+    )
     return not apart and one[0] == other[0]
 
 

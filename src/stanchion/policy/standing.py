@@ -1,4 +1,5 @@
-"""What stands: guards that are always active, the parts of one guard, and who may let an action past one."""
+"""What stands: guards that are always active, the parts of one guard, and who may let an action
+past one."""
 
 from __future__ import annotations
 
@@ -29,17 +30,26 @@ def wrong_in(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
     """What makes no sense about how an entry stands in its policy."""
     for option, value in OFF if entry.always else ():
         if getattr(entry, option) == value:
-            said = f"`{id_of(entry)}` is always active, and `{option}: {str(value).lower()}` would switch it off"
+            said = (
+                f"`{id_of(entry)}` is always active, and `{option}: {str(value).lower()}` would "
+                f"switch it off"
+            )
             yield (option,), f"{said}: leave it out"
     if entry.always and entry.applies_to.risks is not None:
-        yield ("applies_to", "risks"), f"`{id_of(entry)}` is always active, at every risk level: leave it out"
+        yield (
+            ("applies_to", "risks"),
+            f"`{id_of(entry)}` is always active, at every risk level: leave it out",
+        )
     if entry.part_of:
         whole = next((one for one in file.guards if id_of(one) == entry.part_of), None)
         if whole is None or whole.part_of:
             from stanchion.policy.nearest import hint
 
             ids = [id_of(one) for one in file.guards if not one.part_of]
-            yield ("part_of",), f"there is no guard `{entry.part_of}` to be a part of: {hint(entry.part_of, ids)}"
+            yield (
+                ("part_of",),
+                f"there is no guard `{entry.part_of}` to be a part of: {hint(entry.part_of, ids)}",
+            )
     yield from _bypass(file, entry)
 
 
@@ -47,11 +57,17 @@ def _bypass(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
     role = entry.bypass.requires_approval
     if entry.bypass.allowed and not role:
         known = ", ".join(f"`{name}`" for name in _roles(file))
-        yield ("bypass",), f"`requires_approval` is missing: name the role whose yes it takes, one of {known}"
+        yield (
+            ("bypass",),
+            f"`requires_approval` is missing: name the role whose yes it takes, one of {known}",
+        )
     if role and role not in _roles(file):
         from stanchion.policy.nearest import hint
 
-        yield ("bypass", "requires_approval"), f"there is no role `{role}` that answers: {hint(role, _roles(file))}"
+        yield (
+            ("bypass", "requires_approval"),
+            f"there is no role `{role}` that answers: {hint(role, _roles(file))}",
+        )
 
 
 def wrong_responses(file: PolicyFile) -> Iterator[Wrong]:
@@ -60,9 +76,15 @@ def wrong_responses(file: PolicyFile) -> Iterator[Wrong]:
         entry = best(file.tools, name)
         odd = [one for one in NO_RESPONSE if entry is not None and one in entry.annotations]
         if not name or set(name) & GLOBS:
-            yield ("safety_responses", at), f"`{name}` is no tool's exact name: name each tool by itself"
+            yield (
+                ("safety_responses", at),
+                f"`{name}` is no tool's exact name: name each tool by itself",
+            )
         elif odd:
-            said = f"`{name}` is {odd[0]}, and nobody may answer before it runs: leave it out, or change its annotation"
+            said = (
+                f"`{name}` is {odd[0]}, and nobody may answer before it runs: leave it out, or "
+                f"change its annotation"
+            )
             yield ("safety_responses", at), said
 
 
@@ -73,7 +95,8 @@ def _roles(file: PolicyFile) -> list[str]:
 
 
 def unsettled(under: Document, merged: Document) -> Iterator[Fault]:
-    """Faults of an overlay that changes, or takes away, what is always active in what it lies over."""
+    """Faults of an overlay that changes, or takes away, what is always active in what it lies
+    over."""
     after = {identity_of(node): node for node in _entries(merged)}
     for node in _entries(under):
         if not _is_always(node):
@@ -82,13 +105,19 @@ def unsettled(under: Document, merged: Document) -> Iterator[Fault]:
         if now is None:
             place = merged.key_place("guards")
             yield Fault(
-                str(place), f"`{identity_of(node)}` is always active and cannot be removed: leave it in its place"
+                str(place),
+                f"`{identity_of(node)}` is always active and cannot be removed: leave it in its "
+                f"place",
             )
         elif now.data() != node.data():
             was = node.data()
             odd = next((key for key, child in _fields(now) if child.data() != was.get(key)), "")
             at = now.at if not odd else _fields_at(now, odd)
-            yield Fault(str(at), f"`{identity_of(node)}` is always active and cannot be changed: leave the entry out")
+            yield Fault(
+                str(at),
+                f"`{identity_of(node)}` is always active and cannot be changed: leave the entry "
+                f"out",
+            )
 
 
 def _entries(document: Document) -> list[Node]:

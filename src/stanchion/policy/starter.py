@@ -15,11 +15,15 @@ FILE = "starter.yaml"
 def starter() -> str:
     """The text of the starter; guards that it does not speak of follow at its end, as comments."""
     text = resources.files("stanchion.policy").joinpath(FILE).read_text("utf-8")
-    return text + "".join(_example(name, GUARDS[name]) for name in GUARDS if f"- use: {name}\n" not in text)
+    return text + "".join(
+        _example(name, GUARDS[name]) for name in GUARDS if f"- use: {name}\n" not in text
+    )
 
 
 def _example(name: str, guard: type[Any]) -> str:
-    says = (guard.__doc__ if guard.__doc__ is not None else name).partition("\n")[0]
+    says = " ".join(
+        (guard.__doc__ if guard.__doc__ is not None else name).partition("\n\n")[0].split()
+    )
     lines = ["", f"# {says}", f"# - use: {name}"]
     for field in msgspec.structs.fields(guard):
         if field.required:

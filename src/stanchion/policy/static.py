@@ -1,4 +1,5 @@
-"""What a condition can read that is settled before any event: the run's own names and the tool's."""
+"""What a condition can read that is settled before any event: the run's own names and the
+tool's."""
 
 from __future__ import annotations
 

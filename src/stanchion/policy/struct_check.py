@@ -1,7 +1,8 @@
-"""Checking a document against a struct: every mistake at once, each at its place, with what to write instead.
+"""Checking a document against a struct: every mistake at once, each at its place, with what to
+write instead.
 
-`convert` accepts exactly what `msgspec.convert` accepts; numbers and text that no policy may have were refused when
-the document was read.
+`convert` accepts exactly what `msgspec.convert` accepts; numbers and text that no policy may have
+were refused when the document was read.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def fits(document: Document, kind: Any) -> bool:
 
 
 def convert(document: Document, kind: type[T], wider: Callable[[], Any] | None = None) -> T:
-    """The document as that struct; raises `PolicyError` with every fault found, those of reading included. Where a
-    `wider` struct is given, faults are told by that one."""
+    """The document as that struct; raises `PolicyError` with every fault found, those of reading
+    included. Where a `wider` struct is given, faults are told by that one."""
     said = ""
     if not document.faults:
         try:
@@ -50,8 +51,13 @@ def check(document: Document, kind: Any) -> list[Fault]:
 
 
 def _as_said(document: Document, said: str) -> Fault:
-    """What only the struct itself can see (a check of its own, a type of Python's), at the place it names."""
+    """What only the struct itself can see (a check of its own, a type of Python's), at the place it
+    names."""
     message, _, where = said.rpartition(" - at `$")
-    steps = [int(index) if index else name for name, index in _IN_MESSAGE.findall(where)] if message else []
+    steps = (
+        [int(index) if index else name for name, index in _IN_MESSAGE.findall(where)]
+        if message
+        else []
+    )
     text = message if message else said
     return Fault(str(document.place(*steps)), text[:1].lower() + text[1:])

@@ -1,4 +1,5 @@
-"""Tightening: what of one document makes a policy stricter, taken over piece by piece, and what of it is left out."""
+"""Tightening: what of one document makes a policy stricter, taken over piece by piece, and what of
+it is left out."""
 
 from __future__ import annotations
 
@@ -23,12 +24,15 @@ WORDS: Final = ("message", "advice")
 """Options of guards that agents read."""
 
 
-def tightened(under: Document, over: Document, files: tuple[Path, ...]) -> tuple[Document, tuple[Loosening, ...]]:
-    """A document with everything of another that only tightens, and what was left out. No code is imported.
+def tightened(
+    under: Document, over: Document, files: tuple[Path, ...]
+) -> tuple[Document, tuple[Loosening, ...]]:
+    """A document with everything of another that only tightens, and what was left out. No code is
+    imported.
 
-    Each piece is taken over alone: a table's entry, or a key of it; a guard under an id of its own, or an option of one
-    that is there. A guard that would change one that is there for the worse stands beside it instead, behind all
-    others.
+    Each piece is taken over alone: a table's entry, or a key of it; a guard under an id of its own,
+    or an option of one that is there. A guard that would change one that is there for the worse
+    stands beside it instead, behind all others.
     """
     taking = _Taking(under, files)
     said = _options(over.root)
@@ -67,7 +71,8 @@ class _Taking:
         """Take a guard over.
 
         1. As it stands, where that loosens nothing.
-        2. Behind all others, and beside the one that it would change: what it refuses there is refused besides.
+        2. Behind all others, and beside the one that it would change: what it refuses there is
+           refused besides.
         3. Option by option, where it changes one that is there and cannot stand beside it.
         """
         against = self._take(_guards(entry))
@@ -86,7 +91,8 @@ class _Taking:
             self.left_out += self._take(_guards(Node({**naming, key: node}, entry.at, entry.key)))
 
     def _beside(self, entry: Node, changes: bool) -> bool:
-        """Take an entry over as a guard of its own; says whether it can be, and refuses something there."""
+        """Take an entry over as a guard of its own; says whether it can be, and refuses something
+        there."""
         if "use" not in _options(entry):
             return False
         before, apart = (self.document, self._policy), self._apart(entry, changes)
@@ -111,11 +117,13 @@ class _Taking:
         return _with(apart, "id", next(name for name in numbered if name not in taken))
 
     def _take(self, piece: Node) -> tuple[Loosening, ...]:
-        """Take a piece over; gives what stands against it, and takes nothing where there is something."""
+        """Take a piece over; gives what stands against it, and takes nothing where there is
+        something."""
         self._pieces += 1
         if self._pieces > MOST:
             message = (
-                f"more than {MOST} pieces of it would have to be looked at: have an operator trust it, or split it"
+                f"more than {MOST} pieces of it would have to be looked at: have an operator trust "
+                f"it, or split it"
             )
             raise PolicyError([Fault(str(piece.at), message)])
         merged = overlay(self.document, Document(piece.at.file, piece))
@@ -141,18 +149,23 @@ class _Taking:
 
 
 def without_words(document: Document) -> tuple[Document, tuple[Loosening, ...]]:
-    """A document without what its guards would have agents read, and what that was: words of a stranger in the
-    shield's voice are a way to command an agent."""
+    """A document without what its guards would have agents read, and what that was: words of a
+    stranger in the shield's voice are a way to command an agent."""
     kept: list[Node] = []
     left_out: list[Loosening] = []
     for entry in _listed(document):
         said = [key for key in WORDS if key in _options(entry)]
-        left_out += [Loosening(f"guard {identity_of(entry)}", f"{key} is for agents to read") for key in said]
+        left_out += [
+            Loosening(f"guard {identity_of(entry)}", f"{key} is for agents to read") for key in said
+        ]
         options = {key: node for key, node in _options(entry).items() if key not in said}
         kept.append(Node(options, entry.at, entry.key) if said else entry)
     if not left_out:
         return document, ()
-    root = {**_options(document.root), "guards": Node(kept, document.place("guards"), document.key_place("guards"))}
+    root = {
+        **_options(document.root),
+        "guards": Node(kept, document.place("guards"), document.key_place("guards")),
+    }
     changed = Node(root, document.root.at, document.root.key)
     return Document(document.origin, changed, document.faults), tuple(left_out)
 
@@ -172,7 +185,9 @@ def _options(entry: Node) -> dict[str, Node]:
 
 
 def _with(entry: Node, key: str, value: str | int) -> Node:
-    return Node({**_options(entry), key: Node(value, entry.at, entry.key, str(value))}, entry.at, entry.key)
+    return Node(
+        {**_options(entry), key: Node(value, entry.at, entry.key, str(value))}, entry.at, entry.key
+    )
 
 
 def _listed(document: Document) -> list[Node]:

@@ -1,5 +1,5 @@
-"""Linting what is easily written by mistake and loads: shares for percentages, regular expressions for names, and code
-that is named as it is imported."""
+"""Linting what is easily written by mistake and loads: shares for percentages, regular expressions
+for names, and code that is named as it is imported."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ NAMING: Final = frozenset({"tools", "agents", "tasks", "roles", "hosts", "tables
 """The last word of keys under which names stand."""
 FOREIGN: Final = frozenset({"schema", "result_schema", "results"})
 """Keys under which something stands that is not of this format."""
-PATHS: Final = frozenset({"read", "write", "deny", "protected", "unprotected", "root", "roots", "code"})
+PATHS: Final = frozenset(
+    {"read", "write", "deny", "protected", "unprotected", "root", "roots", "code"}
+)
 """Keys under which paths stand: a dot, a backslash or a dollar sign may be part of one."""
 
 _ANCHORED: Final = regex(r"^\^|(?<!\\)\$$")
-_SIGNS: Final = regex(r"\\[wdsbWDSBAzZ.]|\(\?|\([^()]*\|[^()]*\)|\.\+|\][+*{]|\\\.|\||^\.\*|[_-]\.\*")
+_SIGNS: Final = regex(
+    r"\\[wdsbWDSBAzZ.]|\(\?|\([^()]*\|[^()]*\)|\.\+|\][+*{]|\\\.|\||^\.\*|[_-]\.\*"
+)
 _LOOSE: Final = regex(r"\.\*")
 _NAMED_CODE: Final = regex(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -41,11 +45,15 @@ class Trap(NamedTuple):
 
 
 def about_names(root: Node, known: Iterable[str]) -> Iterator[Trap]:
-    """Regular expressions where names and globs belong; `known` are names that the policy speaks of."""
+    """Regular expressions where names and globs belong; `known` are names that the policy speaks
+    of."""
     names = tuple(known)
     for node, text in _names(root):
         if _is_pattern(text, names):
-            said = f"`{text}` looks like a regular expression, but this is a name: only `*` and `?` are special here"
+            said = (
+                f"`{text}` looks like a regular expression, but this is a name: only `*` and "
+                f"`?` are special here"
+            )
             yield Trap(node, said, _instead(text))
 
 
@@ -73,17 +81,22 @@ def _globs(use: str) -> frozenset[str]:
     """The options of a guard that take names or globs."""
     if use not in GUARDS:
         return frozenset()
-    return frozenset({field.name for field in msgspec.structs.fields(GUARDS[use]) if _takes_globs(field.type)})
+    return frozenset(
+        {field.name for field in msgspec.structs.fields(GUARDS[use]) if _takes_globs(field.type)}
+    )
 
 
 def _takes_globs(kind: Any) -> bool:
-    return GLOB in getattr(kind, "__metadata__", ()) or any(_takes_globs(part) for part in get_args(kind))
+    return GLOB in getattr(kind, "__metadata__", ()) or any(
+        _takes_globs(part) for part in get_args(kind)
+    )
 
 
 def _is_pattern(text: str, known: tuple[str, ...]) -> bool:
     if _ANCHORED.search(text) or _SIGNS.search(text):
         return True
-    # `fs.*` is a glob of names with a dot, unless there are none and names that a pattern would fit.
+    # `fs.*` is a glob of names with a dot, unless there are none and names that a pattern would
+    # fit.
     if not _LOOSE.search(text) or any(glob(text, name) for name in known):
         return False
     import re2  # type: ignore[import-untyped]  # it ships no stubs
@@ -118,7 +131,10 @@ def about_options(guard_id: str, guard: Any) -> Iterator[Point]:
         value = getattr(guard, field.name)
         if _is_percentage(field.type) and isinstance(value, float) and 0 < value < 1:
             said = f"`{field.name}: {value:g}` of `{guard_id}` is less than one percent"
-            advice = f"it is a percentage: write `{field.name}: {round(value * 100, 6):g}` if you mean that share"
+            advice = (
+                f"it is a percentage: write `{field.name}: {round(value * 100, 6):g}` if you "
+                f"mean that share"
+            )
             yield Point("unit", "likely", said, advice, (field.name,))
     call = call_of(guard)
     if isinstance(call, str):
@@ -131,7 +147,11 @@ def _about_code(guard_id: str, call: str) -> Iterator[Point]:
         module, _, name = call.replace(":", ".").rpartition(".")
         said = f"`{guard_id}` cannot find its code: `{call}` is not `module:name`"
         meant = f"{module}:{name}"
-        advice = f"write `{meant}`" if _NAMED_CODE.fullmatch(meant) else "write the module, a colon, and the function"
+        advice = (
+            f"write `{meant}`"
+            if _NAMED_CODE.fullmatch(meant)
+            else "write the module, a colon, and the function"
+        )
         yield Point("unfindable", "certain", said, advice, ("call",))
         return
     absent = missing(call)

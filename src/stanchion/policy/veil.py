@@ -1,7 +1,8 @@
-"""The veil: secrets in names and in people's words, hidden wherever these are written down or shown.
+"""The veil: secrets in names and in people's words, hidden wherever these are written down or
+shown.
 
-A name stays a key: only what is shown of it changes, and always to the same. A secret in it becomes its kind and a few
-digits of its hash, so that two names that differ in it can be told apart.
+A name stays a key: only what is shown of it changes, and always to the same. A secret in it becomes
+its kind and a few digits of its hash, so that two names that differ in it can be told apart.
 """
 
 from __future__ import annotations
@@ -73,7 +74,16 @@ class Veil:
         """What is hidden in the names that a run has."""
         if not self._guards:
             return ()
-        own = (run.id, run.agent, run.role, run.task, run.tenant, run.purse, run.allotted_by, run.allotted_for)
+        own = (
+            run.id,
+            run.agent,
+            run.role,
+            run.task,
+            run.tenant,
+            run.purse,
+            run.allotted_by,
+            run.allotted_for,
+        )
         tools = (*run.additional_tools.exact, *run.additional_tools.globs)
         found = self.pairs((*own, *run.parents, *sorted(tools)))
         if len(self._runs) >= MOST:
@@ -120,7 +130,9 @@ class Veil:
                 spans = guard.in_name(name)
             except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
                 return ((name, _word(WITHHELD, name)),)
-            found += tuple([(name[at:end], _word(kind, name[at:end])) for at, end, kind, *_ in spans])
+            found += tuple(
+                [(name[at:end], _word(kind, name[at:end])) for at, end, kind, *_ in spans]
+            )
         return found
 
     def _patches(self, text: str) -> list[Patch]:
@@ -136,7 +148,8 @@ class Veil:
 
 
 def renamed(value: T, pairs: Pairs) -> T:
-    """A value with everything hidden in every text of it, names included; the same one where nothing is to hide."""
+    """A value with everything hidden in every text of it, names included; the same one where
+    nothing is to hide."""
 
     def hidden(text: str) -> str:
         for raw, word in pairs:

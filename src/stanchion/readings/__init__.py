@@ -1,4 +1,5 @@
-"""Readings: what an event says, worked out once, lazily and purely; everything that judges asks it."""
+"""Readings: what an event says, worked out once, lazily and purely; everything that judges asks
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An act: what a tool does, by what is annotated and by its name; never by what its description says."""
+"""An act: what a tool does, by what is annotated and by its name; never by what its description
+says."""
 
 from __future__ import annotations
 
@@ -30,10 +31,11 @@ Use = Literal["read", "write", "delete"]
 
 
 class Act(msgspec.Struct, frozen=True, gc=False):
-    """What a tool does. What is annotated says more than a name, and `destructive` more than `read_only`.
+    """What a tool does. What is annotated says more than a name, and `destructive` more than
+    `read_only`.
 
-    `verb` is what the name says of files and other things, `use` what the tool does to them: what says nothing may
-    write.
+    `verb` is what the name says of files and other things, `use` what the tool does to them: what
+    says nothing may write.
     """
 
     verb: Verb
@@ -71,7 +73,15 @@ def act(reading: Any) -> Act:
 def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
     """What a tool does that is called and annotated like this."""
     said, known = words(tool), letters(tool)
-    verb: Verb = "delete" if known & DELETES else "write" if known & WRITES else "read" if known & READS else ""
+    verb: Verb = (
+        "delete"
+        if known & DELETES
+        else "write"
+        if known & WRITES
+        else "read"
+        if known & READS
+        else ""
+    )
     destroys = "destructive" in traits
     reads_only = "read_only" in traits and not destroys
     return Act(

@@ -1,71 +1,108 @@
-"""Words that tell what a tool does and what its arguments are; all in lower case, arguments without separators."""
+"""Words that tell what a tool does and what its arguments are; all in lower case, arguments without
+separators."""
 
 from __future__ import annotations
 
 from typing import Final
 
-DELETES: Final = frozenset({"delete", "remove", "rm", "rmdir", "rmtree", "unlink", "trash", "erase", "shred"})
+DELETES: Final = frozenset(
+    {"delete", "remove", "rm", "rmdir", "rmtree", "unlink", "trash", "erase", "shred"}
+)
 MOVES: Final = frozenset({"move", "mv", "rename"})
 WRITES: Final = MOVES | frozenset(
     {
-        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update", "modify", "insert",
-        "put", "copy", "cp", "mkdir", "touch", "truncate", "overwrite", "chmod", "chown", "upload",
+        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update",
+        "modify", "insert", "put", "copy", "cp", "mkdir", "touch", "truncate", "overwrite", "chmod",
+        "chown", "upload",
     }
 )  # fmt: skip
 READS: Final = frozenset(
     {
-        "read", "open", "cat", "view", "show", "list", "ls", "get", "load", "stat", "head", "tail", "find", "grep",
-        "search", "glob", "diff", "tree", "download",
+        "read", "open", "cat", "view", "show", "list", "ls", "get", "load", "stat", "head", "tail",
+        "find", "grep", "search", "glob", "diff", "tree", "download",
     }
 )  # fmt: skip
-FILES: Final = frozenset({"file", "files", "path", "folder", "directory", "dir", "document", "notebook"})
+FILES: Final = frozenset(
+    {"file", "files", "path", "folder", "directory", "dir", "document", "notebook"}
+)
 ALONE: Final = frozenset({"write", "edit", "multiedit", "read"})
 """Verbs that mean files even where a tool is named by nothing else."""
 WEB: Final = frozenset(
-    {"http", "https", "fetch", "curl", "wget", "request", "browse", "browser", "web", "url", "webfetch"}
+    {
+        "http",
+        "https",
+        "fetch",
+        "curl",
+        "wget",
+        "request",
+        "browse",
+        "browser",
+        "web",
+        "url",
+        "webfetch",
+    }
 )
 APIS: Final = frozenset({"api", "rest", "graphql", "endpoint"})
 """Words in the name of a tool that reaches a service, at which a path is no file."""
 CHANGES: Final = frozenset(
     {
-        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update", "modify", "insert",
-        "put", "delete", "remove", "move", "rename", "overwrite", "upsert", "rewrite", "refactor",
+        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update",
+        "modify", "insert", "put", "delete", "remove", "move", "rename", "overwrite", "upsert",
+        "rewrite", "refactor",
     }
 )  # fmt: skip
 """Words in the name of a tool that changes the work it is given."""
 SEEKS: Final = frozenset(
     {
-        "check", "count", "detect", "diff", "exists", "filter", "find", "glob", "grep", "has", "is", "list", "lookup",
-        "ls", "match", "poll", "query", "scan", "search", "select", "status",
+        "check", "count", "detect", "diff", "exists", "filter", "find", "glob", "grep", "has", "is",
+        "list", "lookup", "ls", "match", "poll", "query", "scan", "search", "select", "status",
     }
 )  # fmt: skip
 """Words in the name of a tool to which nothing found is an answer."""
 ASKS: Final = frozenset(
-    {"get", "list", "show", "read", "view", "status", "search", "find", "fetch", "check", "describe"}
+    {
+        "get",
+        "list",
+        "show",
+        "read",
+        "view",
+        "status",
+        "search",
+        "find",
+        "fetch",
+        "check",
+        "describe",
+    }
 )
 """Words in the name of a tool that only asks."""
-SAYS: Final = frozenset({"send", "post", "comment", "message", "mail", "email", "notify", "reply", "report", "answer"})
+SAYS: Final = frozenset(
+    {"send", "post", "comment", "message", "mail", "email", "notify", "reply", "report", "answer"}
+)
 """Words in the name of a tool that tells somebody something."""
 
 PATHS: Final = frozenset(
     {
-        "path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "fname", "targetfile",
-        "targetfiles", "targetpath", "notebookpath", "directory", "dir", "folder", "root", "relativepath",
-        "absolutepath", "fullpath", "localpath", "pathname", "location", "targetdir", "targetdirectory", "targetfolder",
+        "path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "fname",
+        "targetfile", "targetfiles", "targetpath", "notebookpath", "directory", "dir", "folder",
+        "root", "relativepath", "absolutepath", "fullpath", "localpath", "pathname", "location",
+        "targetdir", "targetdirectory", "targetfolder",
     }
 )  # fmt: skip
 SOURCES: Final = frozenset(
     {
-        "inputpath", "inputfile", "oldpath", "srcpath", "sourcepath", "sourcefile", "frompath", "fromfile",
+        "inputpath", "inputfile", "oldpath", "srcpath", "sourcepath", "sourcefile", "frompath",
+        "fromfile",
     }
 )  # fmt: skip
 RESULTS: Final = frozenset(
     {
-        "outputpath", "outputfile", "outputdir", "outfile", "newpath", "destpath", "dstpath", "destinationpath",
-        "destinationfile", "destfile", "topath", "saveto", "saveas", "savepath", "exportpath", "outdir", "outpath",
-        "outfilename", "outputfilename", "outputfilepath", "outputfolder", "outputdirectory", "destdir", "destfolder",
-        "destinationdir", "destinationfolder", "destinationdirectory", "savedir", "savefile", "downloadpath",
-        "downloaddir", "exportfile", "exportdir", "writeto", "extractto", "extractdir", "extractpath", "unpackto",
+        "outputpath", "outputfile", "outputdir", "outfile", "newpath", "destpath", "dstpath",
+        "destinationpath", "destinationfile", "destfile", "topath", "saveto", "saveas", "savepath",
+        "exportpath", "outdir", "outpath", "outfilename", "outputfilename", "outputfilepath",
+        "outputfolder", "outputdirectory", "destdir", "destfolder", "destinationdir",
+        "destinationfolder", "destinationdirectory", "savedir", "savefile", "downloadpath",
+        "downloaddir", "exportfile", "exportdir", "writeto", "extractto", "extractdir",
+        "extractpath", "unpackto",
     }
 )  # fmt: skip
 LOOSE_SOURCES: Final = frozenset({"source", "sources", "src", "from", "old", "input", "inputs"})
@@ -76,14 +113,16 @@ LOOSE_PUTS: Final = (LOOSE_RESULTS - PUTS) | frozenset({"target", "targets"})
 """Those that say so only where the tool's name says that it makes a file."""
 MAKES: Final = frozenset(
     {
-        "convert", "export", "render", "generate", "extract", "unpack", "unzip", "untar", "compile", "build", "dump",
-        "download", "archive", "compress", "screenshot", "plot", "copy", "cp", "transform", "transcode", "save",
-        "install", "clone", "scaffold", "bundle", "package", "print", "record", "merge", "split",
+        "convert", "export", "render", "generate", "extract", "unpack", "unzip", "untar", "compile",
+        "build", "dump", "download", "archive", "compress", "screenshot", "plot", "copy", "cp",
+        "transform", "transcode", "save", "install", "clone", "scaffold", "bundle", "package",
+        "print", "record", "merge", "split",
     }
 )  # fmt: skip
 """Words in the name of a tool whose work ends in a file."""
 LOOSE: Final = LOOSE_SOURCES | LOOSE_RESULTS | frozenset({"target", "targets"})
-"""Names of arguments that name files only where the tool's name speaks of files, or of doing something to them."""
+"""Names of arguments that name files only where the tool's name speaks of files, or of doing
+something to them."""
 STARTS: Final = frozenset(
     {
         "cwd", "workdir", "workingdir", "workingdirectory", "basedir", "basepath", "chdir",
@@ -94,13 +133,22 @@ COMMANDS: Final = frozenset({"command", "cmd", "commandline", "script"})
 URLS: Final = frozenset({"url", "uri", "urls"})
 CONTENTS: Final = frozenset(
     {
-        "content", "contents", "text", "body", "newstring", "oldstring", "oldstr", "newstr", "newtext", "oldtext",
-        "newcontent", "patch", "edits", "code", "data", "filetext", "message", "prompt", "query", "description", "diff",
-        "inserttext", "newsource", "cellsource", "replace", "replacement", "replacewith", "replacetext", "newcode",
-        "newvalue", "newline", "newlines", "addition",
+        "content", "contents", "text", "body", "newstring", "oldstring", "oldstr", "newstr",
+        "newtext", "oldtext", "newcontent", "patch", "edits", "code", "data", "filetext", "message",
+        "prompt", "query", "description", "diff", "inserttext", "newsource", "cellsource",
+        "replace", "replacement", "replacewith", "replacetext", "newcode", "newvalue", "newline",
+        "newlines", "addition",
     }
 )  # fmt: skip
 """Names of arguments that are written into files or sent; a path in them is not used."""
 
-WRITTEN: Final = CONTENTS - {"oldstring", "oldstr", "oldtext", "message", "prompt", "query", "description"}
+WRITTEN: Final = CONTENTS - {
+    "oldstring",
+    "oldstr",
+    "oldtext",
+    "message",
+    "prompt",
+    "query",
+    "description",
+}
 """Those that end up in a file."""

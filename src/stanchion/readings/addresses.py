@@ -47,13 +47,15 @@ METADATA: Final = frozenset(
     map(
         ip_address,
         (
-            "169.254.169.254", "169.254.169.253", "169.254.170.2", "169.254.170.23", "169.254.42.42", "169.254.0.23",
-            "169.254.10.10", "100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254", "fd00:ec2::253",
-            "fd00:ec2::23", "fd20:ce::254", "fd00:42::42", "fe80::a9fe:a9fe",
+            "169.254.169.254", "169.254.169.253", "169.254.170.2", "169.254.170.23",
+            "169.254.42.42", "169.254.0.23", "169.254.10.10", "100.100.100.200", "192.0.0.192",
+            "168.63.129.16", "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254",
+            "fd00:42::42", "fe80::a9fe:a9fe",
         ),
     )
 )  # fmt: skip
-"""Where clouds answer questions about a machine, its credentials among the answers. Not all of them are private."""
+"""Where clouds answer questions about a machine, its credentials among the answers. Not all of them
+are private."""
 
 _CARRIERS: Final = (
     (ip_network("::ffff:0:0/96"), 0),
@@ -70,7 +72,8 @@ _ISATAP: Final = 0x00005EFE
 
 @lru_cache(4_096)
 def address_of(text: object) -> Address:
-    """An address from its text; `ValueError` where it is none. One mapped into IPv6 is the IPv4 address that it is.
+    """An address from its text; `ValueError` where it is none. One mapped into IPv6 is the IPv4
+    address that it is.
 
     A zone belongs to an address of the local link; elsewhere it only makes one look like another.
     """
@@ -83,7 +86,8 @@ def address_of(text: object) -> Address:
 
 
 def plain(address: Address) -> Address:
-    """The address itself, without a zone; the IPv4 address where it is one that is mapped into IPv6."""
+    """The address itself, without a zone; the IPv4 address where it is one that is mapped into
+    IPv6."""
     if isinstance(address, IPv4Address):
         return address
     mapped = address.ipv4_mapped
@@ -91,11 +95,16 @@ def plain(address: Address) -> Address:
 
 
 def carried(address: Address) -> tuple[Address, ...]:
-    """The address, and those in it: mapped, translated and tunnelled ones lead to what they carry."""
+    """The address, and those in it: mapped, translated and tunnelled ones lead to what they
+    carry."""
     if isinstance(address, IPv4Address):
         return (address,)
     number = int(address)
-    found = [IPv4Address(number >> shift & 0xFFFFFFFF) for net, shift in _CARRIERS if number > 1 and address in net]
+    found = [
+        IPv4Address(number >> shift & 0xFFFFFFFF)
+        for net, shift in _CARRIERS
+        if number > 1 and address in net
+    ]
     if address in _TEREDO:
         found.append(IPv4Address(~number & 0xFFFFFFFF))
     if number >> 32 & 0xFDFFFFFF == _ISATAP:

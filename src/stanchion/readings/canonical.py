@@ -1,4 +1,5 @@
-"""Data in one form: what means the same is written the same, however it was spaced, ordered or counted."""
+"""Data in one form: what means the same is written the same, however it was spaced, ordered or
+counted."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def canonical(value: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """A text without the spaces that mean nothing. Lines and their indentation stay: in code they mean something."""
+    """A text without the spaces that mean nothing. Lines and their indentation stay: in code they
+    mean something."""
     far = not text.isascii()
     if far:
         text = normalize("NFC", text)
@@ -54,7 +56,8 @@ def _spaced(line: str) -> str:
 
 
 def pieces(value: Any, said: list[str], told: list[str]) -> list[str]:
-    """A value piece by piece, keys in order; the first character says what a piece is. Nothing is too deep for it.
+    """A value piece by piece, keys in order; the first character says what a piece is. Nothing is
+    too deep for it.
 
     What it says is added to `said`, texts and numbers to `told` as well.
     """
@@ -97,7 +100,8 @@ def pieces(value: Any, said: list[str], told: list[str]) -> list[str]:
 
 
 def _number(value: Any) -> str:
-    """A number in one form: 1, 1.0 and 1e0 are the same. In hexadecimal, because that is never too long to write."""
+    """A number in one form: 1, 1.0 and 1e0 are the same. In hexadecimal, because that is never too
+    long to write."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return f"{value:x}" if isinstance(value, int) else str(value)

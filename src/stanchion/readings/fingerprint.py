@@ -1,4 +1,5 @@
-"""Fingerprints of calls: equal for calls that mean the same, near for those that differ in trifles."""
+"""Fingerprints of calls: equal for calls that mean the same, near for those that differ in
+trifles."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ SKETCHED: Final = 16
 READ: Final = 2_000
 """How many words are looked at when texts are compared."""
 LONG: Final = 50_000
-"""How many characters of a text are read word by word; what comes behind them is compared as it is."""
+"""How many characters of a text are read word by word; what comes behind them is compared as it
+is."""
 ALIKE: Final = 0.8
 """From which share of common words on two texts are reworded rather than different."""
 BEGINNING: Final = 16_000
@@ -39,11 +41,15 @@ PAIRS: Final = tuple([one + other for one in _SIGNS for other in _SIGNS])
 SEPARATOR: Final = "\0"
 """What stands between pieces of data; it is in no word."""
 
-_NO_WORD: Final = bytes(code for code in range(1, 128) if chr(code) not in _UPPER_CASE + _LOWER_CASE + _DIGITS + "_")
+_NO_WORD: Final = bytes(
+    code for code in range(1, 128) if chr(code) not in _UPPER_CASE + _LOWER_CASE + _DIGITS + "_"
+)
 """Characters of ASCII that are in no word, besides what separates pieces."""
 _LOWER: Final = bytes.maketrans(_UPPER_CASE.encode(), _LOWER_CASE.encode())
 _WORDS: Final = _LOWER.translate(
-    bytes.maketrans(b"\0" + _NO_WORD + _DIGITS.encode(), b" " * (1 + len(_NO_WORD)) + b"0" * len(_DIGITS))
+    bytes.maketrans(
+        b"\0" + _NO_WORD + _DIGITS.encode(), b" " * (1 + len(_NO_WORD)) + b"0" * len(_DIGITS)
+    )
 )
 """ASCII in lower case, with a space for what is in no word, and one digit for all."""
 _LOW: Final = (0xFFFFFF).__and__
@@ -57,9 +63,9 @@ _FAR_DIGIT: Final = regex(r"[^\D0-9]")
 
 
 class Fingerprint(msgspec.Struct, frozen=True, gc=False):
-    """What is kept of a call. `exact` is of its tool and arguments; `loose` forgets case, punctuation, spaces
-    and arguments that only number the call;
-    `sketch` has some of its words, whatever their numbers, to see how alike two calls are."""
+    """What is kept of a call. `exact` is of its tool and arguments; `loose` forgets case,
+    punctuation, spaces and arguments that only number the call; `sketch` has some of its words,
+    whatever their numbers, to see how alike two calls are."""
 
     exact: str
     loose: str
@@ -67,7 +73,8 @@ class Fingerprint(msgspec.Struct, frozen=True, gc=False):
 
 
 def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
-    """The fingerprint of a call; the order of arguments, spaces and ways to write a number do not change it."""
+    """The fingerprint of a call; the order of arguments, spaces and ways to write a number do not
+    change it."""
     parts: list[str] = []
     values: list[str] = []
     whole = [tool, "{"]
@@ -120,8 +127,8 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
 
 
 def _words(text: str) -> list[bytes]:
-    """The first words of a text, in lower case where they are ASCII, with a 0 for digits that stand together; behind
-    them the rest."""
+    """The first words of a text, in lower case where they are ASCII, with a 0 for digits that stand
+    together; behind them the rest."""
     if not text.isascii():
         text = _without_signs(text, " ")
         text = _FAR_DIGIT.sub("0", text) if any(map(str.isdecimal, _beyond_ascii(text))) else text
@@ -137,7 +144,8 @@ def _beyond_ascii(text: str) -> set[str]:
 
 
 def _folded(text: str) -> str:
-    """A text in one form, whatever the case of what is beyond ASCII. Few kinds of it have a case, most often."""
+    """A text in one form, whatever the case of what is beyond ASCII. Few kinds of it have a case,
+    most often."""
     text = normalize("NFKC", text)
     folded = [(char, low) for char in _beyond_ascii(text) if (low := char.casefold()) != char]
     if len(folded) > FEW:
@@ -148,8 +156,8 @@ def _folded(text: str) -> str:
 
 
 def _without_signs(text: str, instead: str) -> str:
-    """A text with something else for every character beyond ASCII that is in no word. Most texts have few kinds of
-    them, and each is replaced by itself."""
+    """A text with something else for every character beyond ASCII that is in no word. Most texts
+    have few kinds of them, and each is replaced by itself."""
     signs = [char for char in _beyond_ascii(text) if not char.isalnum()]
     if len(signs) > FEW:
         return _FAR.sub(instead, text)
@@ -175,14 +183,16 @@ def digest(*texts: str) -> str:
     whole = SEPARATOR.join(texts)
     if whole.count(SEPARATOR) >= len(texts):
         whole = SEPARATOR.join(["", *[f"{len(text)}:{text}" for text in texts]])
-    return b2a_base64(sha256(whole.encode("utf-8", "surrogatepass")).digest()[:6], newline=False).decode()
+    return b2a_base64(
+        sha256(whole.encode("utf-8", "surrogatepass")).digest()[:6], newline=False
+    ).decode()
 
 
 def alike(one: str, other: str) -> bool:
     """Whether two sketches are of texts that have most of their words in common.
 
-    Both are in the order of one hash. Where a common word stands among the words of both texts together follows from
-    its places in the two: only the first words of those together are counted.
+    Both are in the order of one hash. Where a common word stands among the words of both texts
+    together follows from its places in the two: only the first words of those together are counted.
     """
     if not one or not other:
         return False

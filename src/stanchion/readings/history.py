@@ -1,4 +1,5 @@
-"""The history of a run's last calls: one short text in which repetitions are counted as they happen."""
+"""The history of a run's last calls: one short text in which repetitions are counted as they
+happen."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from stanchion.readings.seen import (
 )
 
 ENOUGH: Final = 64
-"""A result of so many characters says something; that two calls had the same shorter one says little."""
+"""A result of so many characters says something; that two calls had the same shorter one says
+little."""
 
 LASTING: Final = frozenset({"errors", "near"})
 """Kinds of loops of one tool: that another brings something new does not end them."""
@@ -47,20 +49,22 @@ LETTERS: Final = {
 """Kinds of loops, as they are written."""
 
 COUNTED: Final = 32
-"""How many different refusals are counted, each for itself. One more takes the place of the one that came least often,
-and goes on with its count: nothing is ever counted too low, and refusals that all differ end as well."""
+"""How many different refusals are counted, each for itself. One more takes the place of the one
+that came least often, and goes on with its count: nothing is ever counted too low, and refusals
+that all differ end as well."""
 
 _KINDS: Final = {sign: kind for kind, sign in LETTERS.items()}
 
 
 class History(msgspec.Struct):
-    """The last calls of a run, oldest first, as texts. `runs[p - 1]` is how many calls in a row were as the one
-    `p` before them, with the same outcome; empty where none was. `told` is what the agent was told already; `asked`
-    what the user asked for last. `refusals` is how often each refusal came since anything new did, the last one at
-    the end, and `reasons` the same for each guard and code, whatever they were about.
+    """The last calls of a run, oldest first, as texts. `runs[p - 1]` is how many calls in a row
+    were as the one `p` before them, with the same outcome; empty where none was. `told` is what the
+    agent was told already; `asked` what the user asked for last. `refusals` is how often each
+    refusal came since anything new did, the last one at the end, and `reasons` the same for each
+    guard and code, whatever they were about.
 
-    Most calls are new and most outcomes too: what is asked of every call is asked of the texts, which are neither taken
-    apart for it nor written anew."""
+    Most calls are new and most outcomes too: what is asked of every call is asked of the texts,
+    which are neither taken apart for it nor written anew."""
 
     texts: list[str] = []
     runs: list[int] = []
@@ -100,12 +104,32 @@ class History(msgspec.Struct):
 
     def text(self) -> str:
         """The history as a record."""
-        found = ",".join([f"{LETTERS[kind]}{count}" for kind, count in self.found.items()]) if self.found else ""
-        told = ",".join([LETTERS[kind] + about for kind, about in self.told.items()]) if self.told else ""
+        found = (
+            ",".join([f"{LETTERS[kind]}{count}" for kind, count in self.found.items()])
+            if self.found
+            else ""
+        )
+        told = (
+            ",".join([LETTERS[kind] + about for kind, about in self.told.items()])
+            if self.told
+            else ""
+        )
         runs = ",".join(map(str, self.runs)) if self.runs else ""
         refusals = _written(self.refusals) if self.refusals else ""
         reasons = _written(self.reasons) if self.reasons else ""
-        return " ".join([VERSION, str(self.checks), found, runs, told, self.asked, refusals, reasons, *self.texts])
+        return " ".join(
+            [
+                VERSION,
+                str(self.checks),
+                found,
+                runs,
+                told,
+                self.asked,
+                refusals,
+                reasons,
+                *self.texts,
+            ]
+        )
 
     @property
     def calls(self) -> list[Seen]:
@@ -115,8 +139,9 @@ class History(msgspec.Struct):
         return self.taken_apart
 
     def quiet(self, exact: str, tool: str, window: int, errors: int, near: int, stall: int) -> bool:
-        """Whether a call with these arguments is certainly no loop: it is a new one, and in the window are not as many
-        calls as a loop needs, of its tool that failed or brought what others did, or in a row that brought nothing new.
+        """Whether a call with these arguments is certainly no loop: it is a new one, and in the
+        window are not as many calls as a loop needs, of its tool that failed or brought what others
+        did, or in a row that brought nothing new.
         """
         if self.told:
             return False
@@ -141,7 +166,8 @@ class History(msgspec.Struct):
         return exact in [text[EXACT] for text in self.texts[-window:]]
 
     def proposed(self, exact: str, window: int) -> list[int]:
-        """What `runs` become with such a call; what came of the last call is known by now, if ever."""
+        """What `runs` become with such a call; what came of the last call is known by now, if
+        ever."""
         self.settle()
         runs = [0] * window
         for at, text in enumerate(self.texts[: -window - 1 : -1]):
@@ -153,17 +179,23 @@ class History(msgspec.Struct):
         """End the repetitions that the last call does not go on with, by what came of it."""
         self._cut(len(self.texts) - 1)
 
-    def push(self, call: str, tool: str, print_: Fingerprint, marks: int, runs: list[int], window: int) -> None:
-        """Add a call of which nothing came yet; the tool is a digest. One more than the window is kept, so that a
-        period as long as the window can be compared."""
-        text = f"{id_digest(call)}{tool}{print_.exact}{print_.loose}{PAIRS[marks]}{UNKNOWN}{print_.sketch}"
+    def push(
+        self, call: str, tool: str, print_: Fingerprint, marks: int, runs: list[int], window: int
+    ) -> None:
+        """Add a call of which nothing came yet; the tool is a digest. One more than the window is
+        kept, so that a period as long as the window can be compared."""
+        text = (
+            f"{id_digest(call)}{tool}{print_.exact}{print_.loose}{PAIRS[marks]}{UNKNOWN}"
+            f"{print_.sketch}"
+        )
         self.runs = runs
         del self.texts[:-window]
         self.texts.append(text)
         self.taken_apart = []
 
     def again(self, call: str, new_id: str) -> bool:
-        """A call is asked for once more by the runtime itself: it stays one call, whose outcome is open again."""
+        """A call is asked for once more by the runtime itself: it stays one call, whose outcome is
+        open again."""
         at = self._find(call)
         if at is None:
             return False
@@ -175,16 +207,19 @@ class History(msgspec.Struct):
         return self._find(call) is not None
 
     def refuse(self, objects: tuple[str, ...], reason: str) -> tuple[int, str, int]:
-        """Count a refusal; says how often the object that came most often did with nothing new in between, which one
-        it is, and how often its reason came."""
+        """Count a refusal; says how often the object that came most often did with nothing new in
+        between, which one it is, and how often its reason came."""
         for what in objects:
             self.refusals = _one_more(self.refusals, what)
         self.reasons = _one_more(self.reasons, reason)
         most = max(objects, key=self.refusals.__getitem__)
         return self.refusals[most], most, self.reasons[reason]
 
-    def came(self, reading: Reading[ToolResult | Failure], outcome: str, marks: int, more: bool = False) -> bool:
-        """Enter what came of a call; says whether the call is known. `more`: it is a further part of a result."""
+    def came(
+        self, reading: Reading[ToolResult | Failure], outcome: str, marks: int, more: bool = False
+    ) -> bool:
+        """Enter what came of a call; says whether the call is known. `more`: it is a further part
+        of a result."""
         at = self._find(reading.event.call)
         if at is None:
             at = self._open(reading)
@@ -219,8 +254,9 @@ class History(msgspec.Struct):
         self.told = {other: about for other, about in self.told.items() if other != kind}
 
     def same(self, exact: str, window: int, others: bool = True) -> list[Seen]:
-        """Earlier calls of the window with these arguments and one outcome, newest first; with `others`, back to where
-        something else brought something new. Those of which nothing is known are among them."""
+        """Earlier calls of the window with these arguments and one outcome, newest first; with
+        `others`, back to where something else brought something new. Those of which nothing is
+        known are among them."""
         same: list[Seen] = []
         outcome = ""
         for call in self.back(window):
@@ -250,8 +286,8 @@ class History(msgspec.Struct):
         return count
 
     def near(self, tool: str, print_: Fingerprint, window: int, least: int) -> list[Seen]:
-        """Earlier calls of a tool with almost the same arguments that went well with one result, newest first; none,
-        where so few have one result that there cannot be as many as `least`."""
+        """Earlier calls of a tool with almost the same arguments that went well with one result,
+        newest first; none, where so few have one result that there cannot be as many as `least`."""
         near: list[Seen] = []
         outcomes = [text[24:32] for text in self.texts[-window:]]
         if len(outcomes) - len(set(outcomes)) < least - 1:
@@ -268,7 +304,8 @@ class History(msgspec.Struct):
         return near
 
     def barren(self, window: int) -> int:
-        """How many calls have come to an end since something was gained; to fail in a new way gains nothing."""
+        """How many calls have come to an end since something was gained; to fail in a new way gains
+        nothing."""
         count = 0
         for call in self.back(window):
             if call.marks & Mark.POLLS or not call.outcome:
@@ -292,9 +329,14 @@ class History(msgspec.Struct):
         return None
 
     def _open(self, reading: Reading[ToolResult | Failure]) -> int | None:
-        """The oldest call without an outcome that it can belong to: by its arguments, or at least by its tool."""
+        """The oldest call without an outcome that it can belong to: by its arguments, or at least
+        by its tool."""
         name = name_digest(reading.event.tool)
-        unknown = [at for at, text in enumerate(self.texts) if text[OUTCOME] == UNKNOWN and text[TOOL] == name]
+        unknown = [
+            at
+            for at, text in enumerate(self.texts)
+            if text[OUTCOME] == UNKNOWN and text[TOOL] == name
+        ]
         waiting = [at for at in unknown if not NUMBERS[self.texts[at][MARKS]] & Mark.REFUSED]
         if not waiting:
             return None
@@ -306,7 +348,8 @@ class History(msgspec.Struct):
         self.taken_apart = []
 
     def _cut(self, at: int) -> None:
-        """Where a call's outcome is another than that of the call `lag` before it, the repetition began behind it."""
+        """Where a call's outcome is another than that of the call `lag` before it, the repetition
+        began behind it."""
         outcomes = [text[OUTCOME] for text in self.texts] if self.runs else []
         if not outcomes or outcomes[at] == UNKNOWN:
             return
@@ -337,4 +380,6 @@ def _counts(text: str) -> dict[str, int]:
 
 
 def _near(call: Seen, print_: Fingerprint) -> bool:
-    return call.loose == print_.loose or (bool(call.marks & Mark.TELLS) and alike(call.sketch, print_.sketch))
+    return call.loose == print_.loose or (
+        bool(call.marks & Mark.TELLS) and alike(call.sketch, print_.sketch)
+    )

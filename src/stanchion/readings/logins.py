@@ -1,4 +1,5 @@
-"""Logins in URLs: where user names and passwords stand, so that neither a message nor a record shows them."""
+"""Logins in URLs: where user names and passwords stand, so that neither a message nor a record
+shows them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _BLANK: Final = regex(r"\s")
 
 
 def login_in(text: str) -> tuple[int, int] | None:
-    """Where a login stands in a URL, without the `@` behind it. Where readers disagree, what any takes for one is."""
+    """Where a login stands in a URL, without the `@` behind it. Where readers disagree, what any
+    takes for one is."""
     if "@" not in text:
         return None
     front = _FRONT.match(text)
@@ -33,11 +35,14 @@ def login_in(text: str) -> tuple[int, int] | None:
 
 
 def shown(text: str) -> str:
-    """A URL as a message quotes it: without what may be secret in it (login, query, fragment), and not too long."""
+    """A URL as a message quotes it: without what may be secret in it (login, query, fragment), and
+    not too long."""
     login = login_in(text)
     plain = text if login is None else text[: login[0]] + text[login[1] + 1 :]
     head = re.split(r"[?#]", plain, maxsplit=1)[0]
-    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in head[: SHOWN + 1]])
+    seen = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in head[: SHOWN + 1]]
+    )
     return seen if len(seen) <= SHOWN else f"{seen[:SHOWN]}…"
 
 
@@ -46,7 +51,14 @@ def unwritten(event: Egress | ToolCall) -> tuple[Patch, ...]:
     if isinstance(event, Egress):
         return _patches(("url",), event.url)
     found = [leaf for leaf in leaves(event.args) if "@" in leaf.text and not leaf.named]
-    return tuple([patch for leaf in found if _may_be_url(leaf.text) for patch in _patches(leaf.path, leaf.text)])
+    return tuple(
+        [
+            patch
+            for leaf in found
+            if _may_be_url(leaf.text)
+            for patch in _patches(leaf.path, leaf.text)
+        ]
+    )
 
 
 def _may_be_url(text: str) -> bool:

@@ -19,7 +19,8 @@ _SERVER: Final = regex(r"mcp__.+?__|.*[./:]", re.DOTALL)
 
 @lru_cache(KEPT)
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name, in small letters: `writeFile`, `write_file` and `fs.write-file` have the same."""
+    """The words of a name, in small letters: `writeFile`, `write_file` and `fs.write-file` have the
+    same."""
     return tuple([word.lower() for word in _WORD.findall(_plainly(name))])
 
 
@@ -37,7 +38,8 @@ def plain(name: str) -> str:
 
 @lru_cache(KEPT)
 def own_name(tool: str) -> str:
-    """A tool's name in small letters without what says whose it is: `run` of `mcp__server__run` and `box.run`."""
+    """A tool's name in small letters without what says whose it is: `run` of `mcp__server__run` and
+    `box.run`."""
     name = _plainly(tool)
     server = _SERVER.match(name)
     return (name if server is None else name[server.end() :]).lower()

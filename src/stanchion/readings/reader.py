@@ -18,7 +18,8 @@ E = TypeVar("E")
 
 
 class Reader:
-    """Reads events for one policy, whose guards seek something in texts. It remembers nothing of them."""
+    """Reads events for one policy, whose guards seek something in texts. It remembers nothing of
+    them."""
 
     __slots__ = ("_together", "read")
 
@@ -30,13 +31,14 @@ class Reader:
         self.read = partial(Reading, reader=self)
 
     def prepare(self, kept: Kept) -> None:
-        """Compile what is sought, or take it from where it is kept, so that no event has to wait for it."""
+        """Compile what is sought, or take it from where it is kept, so that no event has to wait
+        for it."""
         if self._together is not None:
             self._together.use(kept)
 
     def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
-        """Where the patterns of one who seeks are in the texts of an event. All that the policy seeks is found in one
-        scan; others are looked for alone."""
+        """Where the patterns of one who seeks are in the texts of an event. All that the policy
+        seeks is found in one scan; others are looked for alone."""
         together = self._together
         if together is not None and seek in together:
             return together.of(seek, reading.of(together.scan))

@@ -1,4 +1,5 @@
-"""A reading: one event, and what it says, part by part. Each part is worked out in a file of its own, once."""
+"""A reading: one event, and what it says, part by part. Each part is worked out in a file of its
+own, once."""
 
 from __future__ import annotations
 
@@ -22,32 +23,48 @@ T = TypeVar("T")
 
 
 class Reader(Protocol):
-    """Whoever reads events, as far as a reading asks: all that a policy seeks is found in one scan."""
+    """Whoever reads events, as far as a reading asks: all that a policy seeks is found in one
+    scan."""
 
     def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
         """Where the patterns of one who seeks are in the texts of an event."""
 
 
 class Reading(Generic[E]):
-    """What an event says. A part that nobody asks for is not read; one that was read stays as it is.
+    """What an event says. A part that nobody asks for is not read; one that was read stays as it
+    is.
 
     Two threads that ask at once read the same, so that it does not matter whose answer is kept.
     """
 
-    __slots__ = ("act", "commands", "content", "event", "fingerprint", "joined", "leaves", "made", "reader", "strings")
+    __slots__ = (
+        "act",
+        "commands",
+        "content",
+        "event",
+        "fingerprint",
+        "joined",
+        "leaves",
+        "made",
+        "reader",
+        "strings",
+    )
 
     event: E
     reader: Reader
     act: Act
     """What the tool of the event does."""
     commands: tuple[Held, ...]
-    """What the call gives to a shell or an interpreter, and where it stands; empty where it runs nothing."""
+    """What the call gives to a shell or an interpreter, and where it stands; empty where it runs
+    nothing."""
     content: Any
-    """What guards read and patches edit; `None` where a stage has none, or it is a question that was late."""
+    """What guards read and patches edit; `None` where a stage has none, or it is a question that
+    was late."""
     joined: Joined
     """The texts of the leaves as one."""
     leaves: list[Leaf]
-    """All texts and where they stand, in their order, a name before its value; short plain names are left out."""
+    """All texts and where they stand, in their order, a name before its value; short plain names
+    are left out."""
     strings: list[str]
     """All texts: values in their order, and after them names."""
     fingerprint: Fingerprint
@@ -64,7 +81,8 @@ class Reading(Generic[E]):
             self.content = content(event)
 
     def of(self, work: Callable[[Reading[Any]], T]) -> T:
-        """What some work makes of the event. It is done once, whoever asks: `work` is the same for the same."""
+        """What some work makes of the event. It is done once, whoever asks: `work` is the same for
+        the same."""
         found = self.made.get(work, self)
         if found is self:
             found = self.made[work] = work(self)
@@ -75,7 +93,9 @@ class Reading(Generic[E]):
         """Work out a part that was not asked for before."""
         read = PARTS.get(part)
         if read is None:
-            raise AttributeError(f"a reading has no part `{part}`: it has {', '.join(sorted(PARTS))}")
+            raise AttributeError(
+                f"a reading has no part `{part}`: it has {', '.join(sorted(PARTS))}"
+            )
         made = read(self)
         setattr(self, part, made)
         return made

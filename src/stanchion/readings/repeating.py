@@ -1,4 +1,5 @@
-"""Repeating: whether a call that is made once more changes nothing, by its tool's name or by what it runs."""
+"""Repeating: whether a call that is made once more changes nothing, by its tool's name or by what
+it runs."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from stanchion.readings.shell.word_lists import listed
 from stanchion.readings.volatile import reads
 
 SHOWS: Final = PRINTS | LOOKS_FOR | listed(
-    "cat tac head tail nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp column rev tr fold file stat ls "
-    "dir tree du df basename dirname realpath readlink pwd cd true false : jq yq md5sum sha1sum sha256sum"
+    "cat tac head tail nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp column rev "
+    "tr fold file stat ls dir tree du df basename dirname realpath readlink pwd cd true false : jq "
+    "yq md5sum sha1sum sha256sum"
 )  # fmt: skip
 """Programs that show something and change nothing; what they print may be written to a file."""
 GIT_SHOWS: Final = frozenset({"status", "log", "diff", "show", "ls-files", "rev-parse", "blame"})
@@ -24,8 +26,8 @@ SAME: Final = frozenset({">", "<", "<<<", "<<", "2>", ">&", "&>"})
 
 
 def is_the_same_again(reading: Any) -> bool:
-    """Whether nothing changes when a call is made again: its tool only looks, or all that it runs shows something or
-    writes the same to the same file."""
+    """Whether nothing changes when a call is made again: its tool only looks, or all that it runs
+    shows something or writes the same to the same file."""
     held = reading.commands
     if not held:
         return reads(reading.event.tool)

@@ -9,14 +9,20 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.signs import signs, suspicious
 
 _GET: Final = (
-    r"(?:give|grant|get|gain|obtain|enable|activate|unlock|turn on|switch (?:on|to)|enter|run as|act as|become)"
+    r"(?:give|grant|get|gain|obtain|enable|activate|unlock|turn on|switch "
+    r"(?:on|to)|enter|run as|act as|become)"
 )
-_DROP: Final = r"(?:bypass|disable|deactivate|remove|lift|ignore|skip|override|turn off|switch off|get around|without)"
+_DROP: Final = (
+    r"(?:bypass|disable|deactivate|remove|lift|ignore|skip|override|turn off|switch "
+    r"off|get around|without)"
+)
 _POWER: Final = (
-    r"(?:admin(?:istrator)?|root|sudo|superuser|system|elevated|full|unrestricted|unlimited|developer|god|debug)"
+    r"(?:admin(?:istrator)?|root|sudo|superuser|system|elevated|full|unrestricted|"
+    r"unlimited|developer|god|debug)"
 )
 _BOUND: Final = (
-    r"(?:restrictions?|limits?|limitations?|guardrails?|filters?|safeguards?|permissions?|allow ?lists?|checks?"
+    r"(?:restrictions?|limits?|limitations?|guardrails?|filters?|safeguards?|permissions?|allow "
+    r"?lists?|checks?"
     r"|polic(?:y|ies)|rules?)"
 )
 _WHOSE: Final = r"(?:your|tool|safety|security|content|access|usage)"
@@ -36,5 +42,6 @@ def asks_for_instructions(text: str) -> bool:
 
 
 def asks_for_powers(text: str) -> bool:
-    """Whether a text asks the agent to have more power than it was given, or to leave what bounds it."""
+    """Whether a text asks the agent to have more power than it was given, or to leave what bounds
+    it."""
     return _POWERS.search(text) is not None

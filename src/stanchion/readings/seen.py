@@ -15,7 +15,8 @@ LOOSE: Final = slice(18, 22)
 MARKS: Final = slice(22, 24)
 OUTCOME: Final = slice(24, 32)
 SHORTEST: Final = 32
-"""Where the sketch begins. It may be empty; behind it, after a point, stands the id that a call had first."""
+"""Where the sketch begins. It may be empty; behind it, after a point, stands the id that a call had
+first."""
 
 UNKNOWN: Final = "-" * 8
 """What is written where it is not known what came of a call."""
@@ -25,7 +26,8 @@ NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
 
 
 class Mark:
-    """What is known of a call besides its fingerprint, as bits; plain numbers, because an enum's are slow."""
+    """What is known of a call besides its fingerprint, as bits; plain numbers, because an enum's
+    are slow."""
 
     READS: Final = 1
     """Its tool only reads: without a new result nothing was gained."""
@@ -51,8 +53,9 @@ LASTS: Final = Mark.READS | Mark.POLLS | Mark.FIRST | Mark.IDEMPOTENT
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):
-    """One call: its id, tool and fingerprint, what is known of it, and what came of it, once that is known. `first` is
-    the id that it is still known by, where it was asked for again. Ids and names are digests."""
+    """One call: its id, tool and fingerprint, what is known of it, and what came of it, once that
+    is known. `first` is the id that it is still known by, where it was asked for again. Ids and
+    names are digests."""
 
     id: str
     tool: str
@@ -65,7 +68,8 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def fresh(self) -> bool:
-        """Whether something was gained: a new outcome, or a new call that went well and may have changed something."""
+        """Whether something was gained: a new outcome, or a new call that went well and may have
+        changed something."""
         if self.marks & Mark.NEWS:
             return True
         spoilt = Mark.FAILED | Mark.REFUSED | (Mark.READS if self.outcome else 0)

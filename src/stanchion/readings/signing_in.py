@@ -1,8 +1,8 @@
 """Signing in: whether a value of a call is given as a login, and to which hosts it then goes.
 
-A login is what a client sends to the host it connects to so that it is let in: what stands before the `@` of a URL, the
-value of an option or of a variable for it, what is filled into the field of a form. The body of a request, a message
-and what is written to a file are none.
+A login is what a client sends to the host it connects to so that it is let in: what stands before
+the `@` of a URL, the value of an option or of a variable for it, what is filled into the field of a
+form. The body of a request, a message and what is written to a file are none.
 """
 
 from __future__ import annotations
@@ -23,35 +23,43 @@ SILENT: Final = PRINTS | LOOKS_FOR
 SHORT: Final = frozenset({"-u", "-p", "-P", "-a", "-w", "-U", "-H"})
 """Short options by which clients are given a user, a password or a header."""
 LONG: Final = frozenset(
-    {"user", "userpwd", "password", "passwd", "pass", "passphrase", "token", "apikey", "auth", "bearer", "secret",
+    {"user", "userpwd", "password", "passwd", "pass", "passphrase", "token", "apikey", "auth", "bearer", "secret",  # noqa: E501
      "header", "storepass", "keypass"}
 )  # fmt: skip
 """Words of long options that do the same."""
 LONGEST: Final = 4_096
 """In a longer text nobody looks for the call that a value stands in."""
 ADDRESSES: Final = frozenset(
-    {"url", "uri", "dsn", "repo", "repository", "remote", "address", "host", "endpoint", "connection", "database",
+    {"url", "uri", "dsn", "repo", "repository", "remote", "address", "host", "endpoint", "connection", "database",  # noqa: E501
      "source", "origin", "proxy", "server", "registry", "index", "link"}
 )  # fmt: skip
 """Words in the name of an argument that says where to go."""
-SAID: Final = frozenset({"data", "body", "message", "title", "form", "json", "text", "description", "comment", "notes"})
+SAID: Final = frozenset(
+    {"data", "body", "message", "title", "form", "json", "text", "description", "comment", "notes"}
+)
 """Words of options whose value is a request's body, or for people to read."""
 SAID_SHORT: Final = frozenset({"-d", "-F", "-T", "-m", "-b", "-t"})
 
 _BLANK: Final = regex(r"\s")
-_FILLING: Final = regex(r"(?i)\b(?:fill|type|input|enter|send_?keys|set_?value|insert)\w*\(\s*[^()\n]{0,80}$")
+_FILLING: Final = regex(
+    r"(?i)\b(?:fill|type|input|enter|send_?keys|set_?value|insert)\w*\(\s*[^()\n]{0,80}$"
+)
 _PASSWORD_NAME: Final = regex(r"(?i)\w*(?:pass|pwd|secret|token|auth|key)\w*")
 
 
 def login_hosts(reading: Any, leaf: Leaf, start: int, end: int) -> tuple[str, ...] | None:
-    """The hosts that are given a part of a text as a login, none where it stays with a program of this machine or with
-    the page of a browser; `None` where it is no login."""
+    """The hosts that are given a part of a text as a login, none where it stays with a program of
+    this machine or with the page of a browser; `None` where it is no login."""
     if _BLANK.search(leaf.text) is None and "://" in leaf.text:
         return _of_url(leaf.text, leaf.text[start:end]) if _is_address(reading, leaf) else None
     for held in reading.commands:
         if held.where == leaf.path and isinstance(held.text, str) and not held.code:
             return _of_commands(held.text, leaf.text[start:end])
-    if reading.act.web and start < LONGEST and _FILLING.search(leaf.text, max(0, start - 120), start) is not None:
+    if (
+        reading.act.web
+        and start < LONGEST
+        and _FILLING.search(leaf.text, max(0, start - 120), start) is not None
+    ):
         return ()
     return None
 
@@ -66,11 +74,16 @@ def _of_url(text: str, value: str) -> tuple[str, ...] | None:
     """The host of a URL that has a value in its login."""
     login = login_in(text)
     target = url_of(text) if login is not None and value in text[slice(*login)] else None
-    return (target.host,) if isinstance(target, Target) and target.host and not target.unclear else None
+    return (
+        (target.host,)
+        if isinstance(target, Target) and target.host and not target.unclear
+        else None
+    )
 
 
 def _of_commands(text: str, value: str) -> tuple[str, ...] | None:
-    """The hosts that a shell text gives a value to, if every command that has it signs in with it."""
+    """The hosts that a shell text gives a value to, if every command that has it signs in with
+    it."""
     hosts: dict[str, None] = {}
     having = [command for command in analysed(text).commands if _has(command, value)]
     for command in having:
@@ -81,7 +94,9 @@ def _of_commands(text: str, value: str) -> tuple[str, ...] | None:
 
 
 def _has(command: Command, value: str) -> bool:
-    named = any(value in word for word in command.argv) or any(value in one for _, one in command.settings)
+    named = any(value in word for word in command.argv) or any(
+        value in one for _, one in command.settings
+    )
     return named or (command.given is not None and value in command.given)
 
 
@@ -93,7 +108,9 @@ def _signs_in(command: Command, value: str) -> bool:
         return True
     words = command.argv
     names = [name for name, one in command.settings if value in one]
-    found = [at for at, word in enumerate(words) if value in word and word.partition("=")[0] not in names]
+    found = [
+        at for at, word in enumerate(words) if value in word and word.partition("=")[0] not in names
+    ]
     return all(_is_login(words, at, value) for at in found) and all(
         _PASSWORD_NAME.fullmatch(name) is not None for name in names
     )
@@ -134,5 +151,7 @@ def _for_logins(option: str) -> bool:
 
 def _hosts(command: Command) -> list[str]:
     """The hosts that the words of a command name."""
-    targets = [url_of(word) for word in command.argv if "://" in word and _BLANK.search(word) is None]
+    targets = [
+        url_of(word) for word in command.argv if "://" in word and _BLANK.search(word) is None
+    ]
     return [target.host if isinstance(target, Target) else "" for target in targets]

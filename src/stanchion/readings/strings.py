@@ -1,4 +1,5 @@
-"""The strings of structured content, without where they stand: for guards that look before they look closely."""
+"""The strings of structured content, without where they stand: for guards that look before they
+look closely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The texts of structured content: every string, number and name in it, and the patches that hide parts of them."""
+"""The texts of structured content: every string, number and name in it, and the patches that hide
+parts of them."""
 
 from __future__ import annotations
 
@@ -16,8 +17,9 @@ LONG_NAME: Final = 12
 
 
 class Span(NamedTuple):
-    """Characters of a text that are something, and what: a word for people, such as `aws-access-token`. `called` is
-    the fingerprint of what they say, where that is not what stands there."""
+    """Characters of a text that are something, and what: a word for people, such as
+    `aws-access-token`. `called` is the fingerprint of what they say, where that is not what stands
+    there."""
 
     start: int
     end: int
@@ -26,8 +28,8 @@ class Span(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One text of some content and where it stands: a value, a long number as it is written, or a name (`named`: the
-    path is that of the object that has it)."""
+    """One text of some content and where it stands: a value, a long number as it is written, or a
+    name (`named`: the path is that of the object that has it)."""
 
     path: tuple[PathStep, ...]
     text: str
@@ -40,7 +42,8 @@ Word = Callable[[str, str], str]
 
 
 def leaves(content: Any) -> list[Leaf]:
-    """All texts of some content, in its order, a name before its value; short plain names are left out."""
+    """All texts of some content, in its order, a name before its value; short plain names are left
+    out."""
     if type(content) is str:
         return [Leaf((), content)]
     found: list[Leaf] = []
@@ -79,12 +82,20 @@ def hiding(found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -
         else:
             text, path = leaf.text, (*leaf.path, leaf.text) if leaf.named else leaf.path
             patches += [
-                Patch(path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind, leaf.named) for s in here
+                Patch(path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind, leaf.named)
+                for s in here
             ]
     return tuple(patches)
 
 
 def hidden(text: str, spans: Sequence[Span], word: Word) -> str:
-    """A text with words in the place of spans; spans that overlap are one, named by the first and longest of them."""
-    cut = apply(text, [Patch((), word(span.kind, text[span.start : span.end]), span.start, span.end) for span in spans])
+    """A text with words in the place of spans; spans that overlap are one, named by the first and
+    longest of them."""
+    cut = apply(
+        text,
+        [
+            Patch((), word(span.kind, text[span.start : span.end]), span.start, span.end)
+            for span in spans
+        ],
+    )
     return str(cut)

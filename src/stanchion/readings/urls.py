@@ -1,7 +1,9 @@
-"""Reading a URL: the host that the standard finds in it, and whether every other reader finds the same.
+"""Reading a URL: the host that the standard finds in it, and whether every other reader finds the
+same.
 
-`can_ada` reads as the URL Standard says. A URL that another reader may understand otherwise is told apart: the host
-that is judged has to be the host that the client connects to, whatever parser it has.
+`can_ada` reads as the URL Standard says. A URL that another reader may understand otherwise is told
+apart: the host that is judged has to be the host that the client connects to, whatever parser it
+has.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _UNSEEN: Final = regex(r"[\x00-\x1f\x7f]")
 
 
 class Target(NamedTuple):
-    """Where a URL leads. `host` has no brackets and no dot behind it; it is empty where the URL has none.
+    """Where a URL leads. `host` has no brackets and no dot behind it; it is empty where the URL has
+    none.
 
     `unclear` says why somebody may read it otherwise; it is empty where nobody does.
     """
@@ -88,8 +91,17 @@ _kept: Final = lru_cache(KEPT)(_read)
 
 def host_of(text: str) -> str | Address | None:
     """The name or the address that a host is, as it is matched; `None` where it is none."""
-    target = url_of(f"http://[{text}]/" if text.count(":") > 1 and not text.startswith("[") else f"http://{text}/")
-    if isinstance(target, Unreadable) or target.credentials or target.unclear or target.port != PORTS["http"]:
+    target = url_of(
+        f"http://[{text}]/"
+        if text.count(":") > 1 and not text.startswith("[")
+        else f"http://{text}/"
+    )
+    if (
+        isinstance(target, Unreadable)
+        or target.credentials
+        or target.unclear
+        or target.port != PORTS["http"]
+    ):
         return None
     return target.host if target.literal is None else target.literal
 
@@ -130,7 +142,9 @@ def _wrong(name: str) -> str:
     return ""
 
 
-def _unclear(text: str, host: str, literal: Address | None, port: int | None, usual: int | None) -> str:
+def _unclear(
+    text: str, host: str, literal: Address | None, port: int | None, usual: int | None
+) -> str:
     """Why another reader may find another host or port in a URL than the standard does."""
     if _UNSEEN.search(text) is not None:
         return "it has control characters"
@@ -151,7 +165,9 @@ def _unclear(text: str, host: str, literal: Address | None, port: int | None, us
     written = parts[1].lower()
     if other != written.strip("[]"):
         return "readers find different hosts in it"
-    if {usual if one is None else one for one in (other_port, int(parts[2]) if parts[2] else None)} != {port}:
+    if {
+        usual if one is None else one for one in (other_port, int(parts[2]) if parts[2] else None)
+    } != {port}:
         return "readers find different ports in it"
     if port == 0:
         return "some take port 0 for the usual one"
@@ -161,11 +177,19 @@ def _unclear(text: str, host: str, literal: Address | None, port: int | None, us
 def _differs(written: str, host: str, literal: Address | None) -> str:
     """Why a host that is written in one way is another one to the standard."""
     if isinstance(literal, IPv6Address):
-        return "" if written.startswith("[") and IPv6Address(written[1:-1]) == literal else "its host is disguised"
-    if "xn--" in host and any(one.isdecimal() and not one.isascii() for one in _spelled(host).split(".")):
+        return (
+            ""
+            if written.startswith("[") and IPv6Address(written[1:-1]) == literal
+            else "its host is disguised"
+        )
+    if "xn--" in host and any(
+        one.isdecimal() and not one.isascii() for one in _spelled(host).split(".")
+    ):
         return "its host has the digits of another script"
     if written == host:
-        return "" if _NAME.fullmatch(host) is not None else "its host has characters that no name has"
+        return (
+            "" if _NAME.fullmatch(host) is not None else "its host has characters that no name has"
+        )
     if written != _spelled(host):
         return f"`{host}` is written in a disguise"
     try:
@@ -178,4 +202,6 @@ def _differs(written: str, host: str, literal: Address | None) -> str:
 def _spelled(host: str) -> str:
     """A name in the letters of its language."""
     labels = host.split(".")
-    return ".".join([one[4:].encode().decode("punycode") if one.startswith("xn--") else one for one in labels])
+    return ".".join(
+        [one[4:].encode().decode("punycode") if one.startswith("xn--") else one for one in labels]
+    )

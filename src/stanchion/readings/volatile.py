@@ -1,4 +1,5 @@
-"""Volatile arguments: what numbers or names a call, or says how far it has come, and not what it asks for."""
+"""Volatile arguments: what numbers or names a call, or says how far it has come, and not what it
+asks for."""
 
 from __future__ import annotations
 
@@ -8,13 +9,17 @@ from typing import Any, Final
 from stanchion.readings.act import act_of
 from stanchion.readings.names import KEPT, letters
 
-TRIES: Final = frozenset({"attempt", "attempts", "retry", "retries", "try", "tries", "nonce", "timestamp", "iteration"})
+TRIES: Final = frozenset(
+    {"attempt", "attempts", "retry", "retries", "try", "tries", "nonce", "timestamp", "iteration"}
+)
 """Words in the name of an argument that tells one try from another."""
-MAKERS: Final = frozenset({"request", "trace", "span", "correlation", "idempotency", "dedup", "deduplication"})
+MAKERS: Final = frozenset(
+    {"request", "trace", "span", "correlation", "idempotency", "dedup", "deduplication"}
+)
 """Words that make an id or a key one of the call itself."""
 PLACES: Final = frozenset({"page", "offset", "skip", "cursor"})
-"""Words in the name of an argument that says where to go on. Who only reads gets more of the same by it; who acts may
-mean another thing by each."""
+"""Words in the name of an argument that says where to go on. Who only reads gets more of the same
+by it; who acts may mean another thing by each."""
 LONGEST: Final = 64
 
 MASK: Final = "~"
@@ -40,9 +45,14 @@ def _volatile(tool: str, name: str) -> bool:
 
 
 def reads(tool: str) -> bool:
-    """Whether a tool is called like one that only looks: by a word for it, and none for changing or telling."""
+    """Whether a tool is called like one that only looks: by a word for it, and none for changing or
+    telling."""
     act = act_of(tool)
-    return (act.verb == "read" or act.asks or (act.seeks and not act.verb)) and not act.says and not act.changes
+    return (
+        (act.verb == "read" or act.asks or (act.seeks and not act.verb))
+        and not act.says
+        and not act.changes
+    )
 
 
 def _is_mark(value: Any) -> bool:

@@ -1,4 +1,5 @@
-"""What people do with a shield: look at it, command it, answer its tickets, say who is an operator."""
+"""What people do with a shield: look at it, command it, answer its tickets, say who is an
+operator."""
 
 from __future__ import annotations
 
@@ -13,8 +14,18 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.runtime.learning import advising, methods as learning
     from stanchion.runtime.learning.keeper import Keeper
-    from stanchion.runtime.operating import accept_store as accepting, acts, commands, effect_answers
-    from stanchion.runtime.people import enrol as enrolling, missed_reviews, nobody_beside as beside, ticket_methods
+    from stanchion.runtime.operating import (
+        accept_store as accepting,
+        acts,
+        commands,
+        effect_answers,
+    )
+    from stanchion.runtime.people import (
+        enrol as enrolling,
+        missed_reviews,
+        nobody_beside as beside,
+        ticket_methods,
+    )
     from stanchion.runtime.standing import how_it_stands
 
 KEEPER: Final = "_experience"
@@ -92,7 +103,11 @@ class ByPeople:
     if TYPE_CHECKING:
         safe_mode, halt = commands.safe_mode, commands.halt
         quarantine, resume, signal = commands.quarantine, commands.resume, commands.signal
-        reset_tool, release_call, top_up = commands.reset_tool, commands.release_call, commands.top_up
+        reset_tool, release_call, top_up = (
+            commands.reset_tool,
+            commands.release_call,
+            commands.top_up,
+        )
         break_lock = commands.break_lock
         tickets, ticket = ticket_methods.tickets, ticket_methods.ticket
         grants, ticketing = ticket_methods.grants, ticket_methods.ticketing
@@ -104,7 +119,11 @@ class ByPeople:
         reliability, similar = learning.reliability, learning.similar
         advise_with, advice_stats = advising.advise_with, advising.advice_stats
         act, wish, settle_by = acts.carry_out, acts.wish_for, effect_answers.settle_by
-        accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
+        accept_store, enrol, nobody_beside = (
+            accepting.accept_store,
+            enrolling.enrol,
+            beside.nobody_beside,
+        )
     else:
         safe_mode, halt = later(_commands), later(_commands)
         quarantine, resume, signal = later(_commands), later(_commands), later(_commands)
@@ -115,15 +134,28 @@ class ByPeople:
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
         review, tell_missed = later(_ticket_methods), later(_missed_reviews)
-        standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
+        standing, health, guardrails = (
+            later(_how_it_stands),
+            later(_how_it_stands),
+            later(_how_it_stands),
+        )
         reliability, similar = later(_learning), later(_learning)
         advise_with, advice_stats = later(_advising), later(_advising)
-        act, wish, settle_by = later(_acts, "carry_out"), later(_acts, "wish_for"), later(_effect_answers)
-        accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)
+        act, wish, settle_by = (
+            later(_acts, "carry_out"),
+            later(_acts, "wish_for"),
+            later(_effect_answers),
+        )
+        accept_store, enrol, nobody_beside = (
+            later(_accept_store),
+            later(_enrol),
+            later(_nobody_beside),
+        )
 
     @property
     def experience(self) -> Keeper:
-        """Keeps what calls came to, as the policy says under `experience`; made when it is first needed."""
+        """Keeps what calls came to, as the policy says under `experience`; made when it is first
+        needed."""
         kept: Keeper | None = self.__dict__.get(KEEPER)
         if kept is None:
             from stanchion.runtime.learning.keeper import Keeper

@@ -8,7 +8,8 @@ from types import FunctionType
 from typing import Any, Final, TypeVar
 
 INTO: Final = {"params": "the model's parameters", "args": "the tool's arguments"}
-"""What has a parameter of its own that holds it, and no keywords: most often they are given as such all the same."""
+"""What has a parameter of its own that holds it, and no keywords: most often they are given as such
+all the same."""
 
 SLIP: Final = 2
 """How many letters more or less a word has at the most that is only mistyped."""
@@ -23,44 +24,56 @@ C = TypeVar("C", bound=type)
 def mistyped(
     fn: Callable[..., Any], given: Mapping[str, Any], more: Iterable[str] = (), called: str = ""
 ) -> TypeError | None:
-    """What to raise for a call that names a parameter which the method, or `more` beside it, does not have; `None`
-    where every name is known. The message says which was meant, or all that there are. `called` is what the caller
-    knows the method by, where that is not its own name."""
+    """What to raise for a call that names a parameter which the method, or `more` beside it, does
+    not have; `None` where every name is known. The message says which was meant, or all that there
+    are. `called` is what the caller knows the method by, where that is not its own name."""
     import inspect
 
     _, *rest = inspect.signature(fn).parameters.values()
-    taken = [*[one.name for one in rest if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)], *more]
+    taken = [
+        *[one.name for one in rest if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)],
+        *more,
+    ]
     unknown = next((name for name in given if name not in taken), None)
     if unknown is None:
         return None
     name = called if called else fn.__qualname__
-    return TypeError(f"{name}() got an unexpected keyword argument '{unknown}': {_meant(unknown, taken)}")
+    return TypeError(
+        f"{name}() got an unexpected keyword argument '{unknown}': {_meant(unknown, taken)}"
+    )
 
 
 def _meant(unknown: str, taken: list[str]) -> str:
     """What to write in the place of a keyword that is not known."""
     from stanchion.policy.nearest import hint, nearest
 
-    near, into = nearest(unknown, tuple(taken)), next((name for name in INTO if name in taken), None)
+    near, into = (
+        nearest(unknown, tuple(taken)),
+        next((name for name in INTO if name in taken), None),
+    )
     if into is None or (near is not None and abs(len(near) - len(unknown)) <= SLIP):
         return hint(unknown, taken)
     put = f'put {INTO[into]} into `{into}`, as in `{into}={{"{unknown}": ...}}`'
     return f"{put}, or {hint(unknown, taken)}"
 
 
-def misused(error: TypeError, flow: Callable[..., Any], called: str, given: Mapping[str, Any]) -> TypeError:
-    """What to raise where the function of a flow could not be called: the error says what the caller called, and which
-    keyword was meant. One from inside it stays as it is."""
+def misused(
+    error: TypeError, flow: Callable[..., Any], called: str, given: Mapping[str, Any]
+) -> TypeError:
+    """What to raise where the function of a flow could not be called: the error says what the
+    caller called, and which keyword was meant. One from inside it stays as it is."""
     wrong = mistyped(flow, given, called=called)
     if wrong is not None:
         return wrong
     own = f"{flow.__qualname__}()"
-    return TypeError(str(error).replace(own, f"{called}()")) if str(error).startswith(own) else error
+    return (
+        TypeError(str(error).replace(own, f"{called}()")) if str(error).startswith(own) else error
+    )
 
 
 def spelled(cls: C) -> C:
-    """A class whose public methods answer a mistyped keyword with the nearest; what is called most often is left as it
-    is where it takes any keyword."""
+    """A class whose public methods answer a mistyped keyword with the nearest; what is called most
+    often is left as it is where it takes any keyword."""
     for name, made in list(vars(cls).items()):
         held = isinstance(made, classmethod)
         method: Any = made.__func__ if held else made
@@ -75,13 +88,17 @@ def spelled(cls: C) -> C:
 def answering(method: Any) -> Any:
     """A method that answers a mistyped keyword with the nearest, where there is one to mistype."""
     code = method.__code__
-    if code.co_flags & CO_VARKEYWORDS or code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount <= 1:
+    if (
+        code.co_flags & CO_VARKEYWORDS
+        or code.co_argcount - code.co_posonlyargcount + code.co_kwonlyargcount <= 1
+    ):
         return method
     return _answering(method)
 
 
 def _answering(method: Any) -> Any:
-    """The same method, which catches only what is wrong with the call itself: an error from inside passes through."""
+    """The same method, which catches only what is wrong with the call itself: an error from inside
+    passes through."""
     if method.__code__.co_flags & CO_COROUTINE:
 
         @wraps(method)

@@ -1,4 +1,5 @@
-"""Methods whose module is loaded when they are first asked for: a program pays for those that it uses."""
+"""Methods whose module is loaded when they are first asked for: a program pays for those that it
+uses."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from stanchion.runtime.keywords import answering
 
 
 class later:  # noqa: N801  # it is written where a method would be
-    """A method that is a function of another module, by its own name or by the `name` given. From the first use on the
-    class has the function itself, so that later calls cost nothing more."""
+    """A method that is a function of another module, by its own name or by the `name` given. From
+    the first use on the class has the function itself, so that later calls cost nothing more."""
 
     def __init__(self, home: Callable[[], ModuleType], name: str = "") -> None:
         self._home = home

@@ -20,24 +20,26 @@ class ShieldOptions(TypedDict, total=False):
     guards: Iterable[Any]
     """Guards of the program's own, beside those of the policy."""
     safe_mode: bool | None
-    """Start with the brake on: tool calls and retries are refused. The environment decides where it is left out."""
+    """Start with the brake on: tool calls and retries are refused. The environment decides where it
+    is left out."""
     operators: Iterable[Operator]
     """Who may answer tickets and move states, beside those whom the policy names."""
     trust: Trust | None
     """Which policies from files are trusted to let more through."""
     metrics: bool | None
-    """Whether decisions are counted. The environment decides where it is left out, and they are where that says
-    nothing."""
+    """Whether decisions are counted. The environment decides where it is left out, and they are
+    where that says nothing."""
     resolver: Resolver | None
     """What names of hosts are looked up with, in the place of the system's."""
     coverage: Mode | None
-    """Watch what the process does while runs are open. `observe` writes down what is in no call that was decided,
-    `refuse` stops it as well, and does not start where an adapter does not catch its canary."""
+    """Watch what the process does while runs are open. `observe` writes down what is in no call
+    that was decided, `refuse` stops it as well, and does not start where an adapter does not catch
+    its canary."""
     answer_threads: int
     """How many lookups of guards run at once."""
     prepare: bool
-    """Whether patterns are compiled before the first event, so that none has to wait for it. A process that judges one
-    event and ends is faster without."""
+    """Whether patterns are compiled before the first event, so that none has to wait for it. A
+    process that judges one event and ends is faster without."""
     awake_ns: Callable[[], int]
     """A clock that goes on while the machine sleeps, for limits of time."""
     nonces: Callable[[], str]
@@ -47,10 +49,23 @@ class ShieldOptions(TypedDict, total=False):
 
 
 def known(options: Mapping[str, Any], *more: str) -> None:
-    """Raise `TypeError` for an option that there is not, with the one that was meant, before anything is opened."""
-    taken = [*ShieldOptions.__annotations__, "source", "env", "store", "journal", "project", "clock", "notify", *more]
+    """Raise `TypeError` for an option that there is not, with the one that was meant, before
+    anything is opened."""
+    taken = [
+        *ShieldOptions.__annotations__,
+        "source",
+        "env",
+        "store",
+        "journal",
+        "project",
+        "clock",
+        "notify",
+        *more,
+    ]
     unknown = next((name for name in options if name not in taken), None)
     if unknown is not None:
         from stanchion.policy.nearest import hint
 
-        raise TypeError(f"Shield.load() got an unexpected keyword argument '{unknown}': {hint(unknown, taken)}")
+        raise TypeError(
+            f"Shield.load() got an unexpected keyword argument '{unknown}': {hint(unknown, taken)}"
+        )

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
     from stanchion.approvals.answerers import By
     from stanchion.runtime.calling.children import Carved
-    from stanchion.runtime.calling.client_options import AiohttpOptions, HttpxOptions, RequestsOptions
+    from stanchion.runtime.calling.client_options import (
+        AiohttpOptions,
+        HttpxOptions,
+        RequestsOptions,
+    )
     from stanchion.runtime.calling.model_call import Ended
     from stanchion.runtime.calling.thread_pool import RunThreads
     from stanchion.runtime.deciding.open_calls import OpenCall
@@ -50,7 +54,8 @@ def current_run() -> Run | None:
 
 @spelled
 class Run(Calling, AsksForBypass, Advised, Repairing):
-    """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
+    """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or
+    as it is."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -83,35 +88,50 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return self._desk.info.task
 
     def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
-        """The same function, in this run wherever it is called: `threading.Thread(target=run.bind(work))`,
-        `pool.submit(run.bind(work))`. Threads of your own begin without a run, and `@shield.tool` raises `NoRun` there.
+        """The same function, in this run wherever it is called:
+        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
+        own begin without a run, and `@shield.tool` raises `NoRun` there.
         """
         from stanchion.runtime.calling.bound import bound
 
         return bound(_open, self, fn)
 
-    def thread_pool(self, max_workers: int | None = None, name: str = "stanchion-run") -> RunThreads:
-        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else in this one.
+    def thread_pool(
+        self, max_workers: int | None = None, name: str = "stanchion-run"
+    ) -> RunThreads:
+        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
+        in this one.
 
-        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What is still at work when
-        the run is closed goes on, and is refused its next step.
+        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
+        is still at work when the run is closed goes on, and is refused its next step.
         """
         from stanchion.runtime.calling.thread_pool import RunThreads
 
         return RunThreads(_open, self, max_workers, name)
 
-    def settle_effect(self, key: str, happened: bool, *, result: Any = None, by: By = "an operator") -> None:
-        """Say whether something happened whose outcome nobody knew: by the key of `call_once`, or by the id that the
-        refusal names. What has not happened can start again."""
+    def settle_effect(
+        self, key: str, happened: bool, *, result: Any = None, by: By = "an operator"
+    ) -> None:
+        """Say whether something happened whose outcome nobody knew: by the key of `call_once`, or
+        by the id that the refusal names. What has not happened can start again."""
         info = self._desk.info
         from stanchion.runtime.operating.settle_effects import effect_named, settle_effect
 
-        settle_effect(self._desk.shield, effect_named(info, key), happened, result=result, by=by, tenant=info.tenant)
+        settle_effect(
+            self._desk.shield,
+            effect_named(info, key),
+            happened,
+            result=result,
+            by=by,
+            tenant=info.tenant,
+        )
 
     def rollback(self) -> tuple[Undone, ...]:
-        """Undo what this run and its children have done, newest first: every finished call whose tool has an undo.
+        """Undo what this run and its children have done, newest first: every finished call whose
+        tool has an undo.
 
-        An undo runs once; one that fails does not keep the others from running. Says what was undone and what not.
+        An undo runs once; one that fails does not keep the others from running. Says what was
+        undone and what not.
         """
         from stanchion.runtime.deciding.undo import roll_back
 
@@ -125,7 +145,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
 
     @property
     def last_error(self) -> Trouble | None:
-        """What is known of the failure that came last: what failed, what was tried, what was decided about it."""
+        """What is known of the failure that came last: what failed, what was tried, what was
+        decided about it."""
         return self._desk.trouble
 
     def model(
@@ -142,14 +163,17 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
     ) -> Any:
         """Call a model through any function of its messages; gives its reply.
 
-        Guidance and notices are added as system messages, and a refused reply is asked for again. Where a guard ends
-        the run, its safe message is the reply, a text whatever `fn` gives otherwise; `ended="raise"` raises `Refused`.
-        `params` are handed to `fn` as keywords, `final` says whether the reply is the run's answer where it does not
-        say so itself, and `tokens` and `cost_usd` are estimates.
+        Guidance and notices are added as system messages, and a refused reply is asked for again.
+        Where a guard ends the run, its safe message is the reply, a text whatever `fn` gives
+        otherwise; `ended="raise"` raises `Refused`. `params` are handed to `fn` as keywords,
+        `final` says whether the reply is the run's answer where it does not say so itself, and
+        `tokens` and `cost_usd` are estimates.
         """
         from stanchion.runtime.calling.model_call import converse
 
-        asked = converse(self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended)
+        asked = converse(
+            self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended
+        )
         return self._replied(drive(asked, self._desk), False)
 
     async def amodel(
@@ -168,7 +192,9 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         from stanchion.runtime.calling.model_call import converse
         from stanchion.runtime.driving.doors import abegin
 
-        asked = converse(self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended)
+        asked = converse(
+            self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended
+        )
         return self._replied(await abegin(asked, self._desk), True)
 
     def _replied(self, reply: Any, awaited: bool) -> Any:
@@ -191,12 +217,14 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         cost_usd: float | None = None,
         final: bool | None = None,
     ) -> Iterator[Item]:
-        """Pass a streamed reply on, judged piece by piece; the whole is judged at the end, and charged.
+        """Pass a streamed reply on, judged piece by piece; the whole is judged at the end, and
+        charged.
 
-        Items are texts, bytes (UTF-8, broken or not), `Piece(channel, text)` where there are several channels, or the
-        chunks of an SDK; what comes out has the same type. A piece goes out as soon as nothing in it can become part of
-        something that a guard redacts, at the latest at the end. A stream whose request was not judged before reserves
-        what it may use (`tokens`, `cost_usd`: estimates) and is settled at its end.
+        Items are texts, bytes (UTF-8, broken or not), `Piece(channel, text)` where there are
+        several channels, or the chunks of an SDK; what comes out has the same type. A piece goes
+        out as soon as nothing in it can become part of something that a guard redacts, at the
+        latest at the end. A stream whose request was not judged before reserves what it may use
+        (`tokens`, `cost_usd`: estimates) and is settled at its end.
         """
         from stanchion.runtime.calling.stream_end import Account
         from stanchion.runtime.streams import stream as streams
@@ -235,11 +263,13 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
     ) -> Run:
-        """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does.
+        """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its
+        parent does.
 
-        It spends from this run's budgets. With a `budget` (`tokens`, `cost_usd`, `calls`, `api_calls`, `duration_s`)
-        that much is carved out of them for it; what it has not used comes back when it is closed. `Refused` is raised
-        where so much is not left. The other options are those of `shield.run`.
+        It spends from this run's budgets. With a `budget` (`tokens`, `cost_usd`, `calls`,
+        `api_calls`, `duration_s`) that much is carved out of them for it; what it has not used
+        comes back when it is closed. `Refused` is raised where so much is not left. The other
+        options are those of `shield.run`.
         """
         carved = None
         if budget is not None:
@@ -270,15 +300,20 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
             carved = await self._adrive(carve(self._desk, agent, budget))
         return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
 
-    def _spawned(self, agent: str, task: str | None, carved: Carved | None, about: tuple[Any, ...]) -> Run:
-        named: Any = dict(zip(("id", "role", "tenant", "deadline_s", "tools", "can", "risk"), about, strict=True))
+    def _spawned(
+        self, agent: str, task: str | None, carved: Carved | None, about: tuple[Any, ...]
+    ) -> Run:
+        named: Any = dict(
+            zip(("id", "role", "tenant", "deadline_s", "tools", "can", "risk"), about, strict=True)
+        )
         task = self.task if task is None else task
         child: Run = self._desk.shield.run(agent, task, parent=self, carved=carved, **named)
         return child
 
     def open_calls(self) -> tuple[OpenCall, ...]:
-        """What this run has reserved and nobody has settled, the oldest first; calls of a process of it that was killed
-        are among them. `run.result(..., call=...)`, `error` or a settled `charge` closes one."""
+        """What this run has reserved and nobody has settled, the oldest first; calls of a process
+        of it that was killed are among them. `run.result(..., call=...)`, `error` or a settled
+        `charge` closes one."""
         from stanchion.runtime.deciding.open_calls import listed
 
         return drive(listed(self._desk), self._desk)
@@ -290,7 +325,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return await self._adrive(listed(self._desk))
 
     def cancel(self, why: str = "by the caller") -> None:
-        """End this run and its children, in every process; what is under way is refused its next step."""
+        """End this run and its children, in every process; what is under way is refused its next
+        step."""
         drive(end_run(self._desk, "kernel.cancelled", why), self._desk)
 
     def notices(self) -> tuple[str, ...]:
@@ -298,14 +334,17 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return self._desk.take_notices()
 
     def ticket(self, decision: Decision) -> str | None:
-        """The id of the ticket that a decision of this run waits for, or by which a person has refused it.
+        """The id of the ticket that a decision of this run waits for, or by which a person has
+        refused it.
 
-        When it is approved the same call goes ahead the next time it is asked for; `None` where nobody was asked.
+        When it is approved the same call goes ahead the next time it is asked for; `None` where
+        nobody was asked.
         """
         return self._desk.ticket_of(decision)
 
     def keep(self, value: Any) -> None:
-        """Keep something the run has produced: it comes with whatever ends the run, and is in the record of its end.
+        """Keep something the run has produced: it comes with whatever ends the run, and is in the
+        record of its end.
 
         Raises `PartialOverflow` where there is no more room: 10,000 values, 10 MiB.
         """
@@ -315,13 +354,16 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
 
     @property
     def partial(self) -> tuple[Any, ...]:
-        """What the run has produced so far: what was kept, chunks of streams, and the last result or reply."""
+        """What the run has produced so far: what was kept, chunks of streams, and the last result
+        or reply."""
         return self._desk.produced()
 
     def httpx_transport(self, **options: Unpack[HttpxOptions]) -> httpx.HTTPTransport:
-        """A transport for `httpx.Client`: every request is judged, or refused, and reaches only what was judged.
+        """A transport for `httpx.Client`: every request is judged, or refused, and reaches only
+        what was judged.
 
-        Options: `tool` (whose requests they are where none is at work), `max_body`, and those of the transport.
+        Options: `tool` (whose requests they are where none is at work), `max_body`, and those of
+        the transport.
         """
         made: httpx.HTTPTransport = client("httpx_transport", self, options)
         return made
@@ -337,12 +379,14 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return made
 
     def requests_session(self, **options: Unpack[RequestsOptions]) -> requests.Session:
-        """A `requests.Session` with that adapter mounted; it takes no proxies from the environment."""
+        """A `requests.Session` with that adapter mounted; it takes no proxies from the
+        environment."""
         made: requests.Session = client("requests_session", self, options)
         return made
 
     def canary(self, label: str = "system prompt", lasting: bool = False) -> str:
-        """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would carry it out."""
+        """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would
+        carry it out."""
         from stanchion.runtime.calling.canaries import canary
 
         return canary(self, label, lasting)
@@ -353,7 +397,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return made
 
     def close(self) -> None:
-        """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
+        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
+        goes back."""
         self._end()
         if self._desk.carved or self._desk.shield.unsettled.waiting:
             from stanchion.runtime.calling.children import give_back
@@ -378,7 +423,12 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         self._desk.shield.telemetry.run_entered(self._desk.info)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         _open.reset(self._tokens.pop())
         self.close()
 
@@ -386,7 +436,10 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return self.__enter__()
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         _open.reset(self._tokens.pop())
         await self.aclose()

@@ -9,8 +9,8 @@ T = TypeVar("T")
 
 
 class setting(Generic[T]):  # noqa: N801 - it is used like a function
-    """Inside, a context variable has this value; then it has the one from before again. That is set, not reset: a
-    generator may be closed in another context than the one it was begun in."""
+    """Inside, a context variable has this value; then it has the one from before again. That is
+    set, not reset: a generator may be closed in another context than the one it was begun in."""
 
     __slots__ = ("_before", "_value", "_var")
 

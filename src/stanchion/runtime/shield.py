@@ -93,7 +93,8 @@ class Shield(ByPeople):
         from stanchion.runtime.standing.tenancy import tenancy_of
         from stanchion.runtime.standing.timed_store import timed
 
-        # Bound here, where they are loaded: a call must not look for a module, and at the end there are none any more.
+        # Bound here, where they are loaded: a call must not look for a module, and at the end there
+        # are none any more.
         self._open_runs, self._anchor_last = open_runs, anchor_last
         self.occurrences, self._post = listened_to(post), post
         """What operators have to hear of, handed to whoever listens."""
@@ -101,13 +102,18 @@ class Shield(ByPeople):
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
-        self.validation_stats, self.remember_with = self._ingesting.stats, self._ingesting.remember_with
+        self.validation_stats, self.remember_with = (
+            self._ingesting.stats,
+            self._ingesting.remember_with,
+        )
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.telemetry = telemetry_of(self, metrics, os.environ)
         inner = anchored(timed(self.store, self.telemetry), self.journal)
         self.anchored: Any = heard(self.store, inner, self.occurrences, clock)
-        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, settle=self._at_home)
+        self._policies = Policies(
+            tuple(guards), brake, self._ingesting, resolver, settle=self._at_home
+        )
         self._bare, self._source, self.env = policy, source, env
         self._watcher: Watcher | None = None
         self._reloading, self._prepares, self._closed = Reentrant(), prepare, False
@@ -119,7 +125,9 @@ class Shield(ByPeople):
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
-        self.trust: Trust = OperatorsTrust(self.store, self.authority.known) if trust is None else trust
+        self.trust: Trust = (
+            OperatorsTrust(self.store, self.authority.known) if trust is None else trust
+        )
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
         self.doors: Any = None  # made where there is an event loop
@@ -139,7 +147,9 @@ class Shield(ByPeople):
     def __repr__(self) -> str:
         from stanchion.runtime.standing.in_words import in_words
 
-        return f"<Shield {in_words(self.policy.file, self.store)}{', closed' if self._closed else ''}>"
+        return (
+            f"<Shield {in_words(self.policy.file, self.store)}{', closed' if self._closed else ''}>"
+        )
 
     @classmethod
     def load(
@@ -154,15 +164,18 @@ class Shield(ByPeople):
         notify: str | Path | None = None,
         **options: Unpack[ShieldOptions],
     ) -> Shield:
-        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
+        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its
+        environments.
 
-        `found` is the user's own policy with those of the project around the working directory laid over it.
+        `found` is the user's own policy with those of the project around the working directory laid
+        over it.
 
-        State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
-        names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
-        that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
-        share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`. `notify` is the file
-        that says where notices go, in place of `STANCHION_NOTIFY`, or `none` for the log alone.
+        State is kept in the store that `store` names (a file, a URL, `memory:`), records in the
+        folder that `journal` names (or `memory:`). Without them the environment decides, and
+        without that each project has its own: the one that `project`, the policy's file or else the
+        current folder is in. `user:` names the state that all projects share. Other options are
+        those of `Shield` itself; on a server a fleet names its `tenant`. `notify` is the file that
+        says where notices go, in place of `STANCHION_NOTIFY`, or `none` for the log alone.
         `broker:/path/of/its.sock` as the source or the store has a broker judge, by its own policy.
         """
         from stanchion.runtime.standing.places import broker_for
@@ -171,13 +184,24 @@ class Shield(ByPeople):
         if broker:
             from stanchion.runtime.remote.loading import through_broker
 
-            named = {"env": env, "journal": journal, "project": project, "notify": notify, **options}
+            named = {
+                "env": env,
+                "journal": journal,
+                "project": project,
+                "notify": notify,
+                **options,
+            }
             far: Shield = through_broker(broker, source, named)
             return far
         from stanchion.runtime.operating.load import opened
 
         policy, kept = opened(source, env, store, journal, project, clock, options, notify)
-        made: Any = {"store": kept.store, "journal": kept.journal, "clock": clock, "post": kept.post}
+        made: Any = {
+            "store": kept.store,
+            "journal": kept.journal,
+            "clock": clock,
+            "post": kept.post,
+        }
         shield = cls(policy, source=source, env=env, **made, **options)
         shield.tenancy = shield.tenancy._replace(shared=kept.shared)
         kept.remember(shield.memory, shield.telemetry)
@@ -193,31 +217,43 @@ class Shield(ByPeople):
 
     @property
     def tenant(self) -> str:
-        """The tenant of its runs and of operators' calls, unless another is named; `NoTenant` where one has to be."""
+        """The tenant of its runs and of operators' calls, unless another is named; `NoTenant` where
+        one has to be."""
         return self.tenancy.tenant
 
     @property
     def origin(self) -> str:
-        """Where the policy in force came from: its file, or the name of a pack; empty for one that was handed in."""
+        """Where the policy in force came from: its file, or the name of a pack; empty for one that
+        was handed in."""
         if self._source is None or isinstance(self._source, dict):
             return ""
         files = self.policy.files
         return str(files[0].absolute()) if files else str(self._source)
 
-    def reload(self, source: str | Path | dict[str, Any] | None = None, *, by: str | None = None) -> CompiledPolicy:
-        """Put a policy in force: the one it was loaded from, as it is now, or another. It is built and checked as a
-        whole and swapped at once; where it is wrong `PolicyError` is raised and the old one stays in force.
+    def reload(
+        self, source: str | Path | dict[str, Any] | None = None, *, by: str | None = None
+    ) -> CompiledPolicy:
+        """Put a policy in force: the one it was loaded from, as it is now, or another. It is built
+        and checked as a whole and swapped at once; where it is wrong `PolicyError` is raised and
+        the old one stays in force.
 
-        So it does where a policy from a file would let more through than the one in force and no operator has trusted
-        it: `PolicyLoosens` says by what. A mapping or a pack is the program's own word and needs no trust. `by` is
-        whoever asks for it, for the trail. Decisions under way finish on the policy they began with.
+        So it does where a policy from a file would let more through than the one in force and no
+        operator has trusted
+        it: `PolicyLoosens` says by what. A mapping or a pack is the program's own word and needs no
+        trust. `by` is whoever asks for it, for the trail. Decisions under way finish on the policy
+        they began with.
         """
         from stanchion.runtime.operating.admission import admitted
 
         source = self._source if source is None else source
         if source is None:
-            raise ValueError("this shield was not loaded from a file or a pack: give the policy to load")
-        with self._reloading, self.telemetry.loading("" if isinstance(source, dict) else str(source)):
+            raise ValueError(
+                "this shield was not loaded from a file or a pack: give the policy to load"
+            )
+        with (
+            self._reloading,
+            self.telemetry.loading("" if isinstance(source, dict) else str(source)),
+        ):
             new = admitted(self, self._bare, source, "" if by is None else by, self._policies)
             from stanchion.runtime.standing.remarks import remark_on
 
@@ -231,12 +267,13 @@ class Shield(ByPeople):
         self.policy = self._policies.enter(self._bare)
 
     def watch(self, every_s: float = 1.0, tell: OnReload | None = None) -> Watcher:
-        """Reload whenever a file of the policy changes. `tell` is called with the policy that is then in force, or with
-        the `PolicyError` of one that was refused.
+        """Reload whenever a file of the policy changes. `tell` is called with the policy that is
+        then in force, or with the `PolicyError` of one that was refused.
 
-        A policy that is refused leaves the old one in force, and watching goes on. It is said in the log, to whoever
-        gets notices, by `stanchion state` and as the watcher's `trouble`. One that was refused because it loosens comes
-        into force once an operator trusts it. A mapping or a pack has no file, and is a `ValueError`.
+        A policy that is refused leaves the old one in force, and watching goes on. It is said in
+        the log, to whoever gets notices, by `stanchion state` and as the watcher's `trouble`. One
+        that was refused because it loosens comes into force once an operator trusts it. A mapping
+        or a pack has no file, and is a `ValueError`.
         """
         from stanchion.runtime.operating.reload import Watcher, watchable
 
@@ -261,12 +298,14 @@ class Shield(ByPeople):
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
-        """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down.
+        """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and
+        deadline down.
 
-        `can` names the actions that the run's host can carry out: what it cannot becomes the next stricter thing that
-        it can. Without it that is every action, or what its parent's host can. `risk` is the level of the run: the
-        worst of it, its task's and its parent's counts.
-        A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
+        `can` names the actions that the run's host can carry out: what it cannot becomes the next
+        stricter thing that it can. Without it that is every action, or what its parent's host can.
+        `risk` is the level of the run: the worst of it, its task's and its parent's counts. A child
+        spends from its parent's budgets, unless something was `carved` out of them for it
+        (`run.spawn`).
         """
         from stanchion.runtime.deciding.described import Said, new_desk
         from stanchion.runtime.run import Run
@@ -284,7 +323,8 @@ class Shield(ByPeople):
 
     @staticmethod
     def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
-        """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
+        """A run as a policy describes it: its agent's role and tools, its task's additional
+        tools."""
         from stanchion.runtime.deciding.described import described
 
         return described(info, policy)
@@ -293,7 +333,9 @@ class Shield(ByPeople):
     def tool(self, fn: F, /) -> F: ...
 
     @overload
-    def tool(self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+    def tool(
+        self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]
+    ) -> Callable[[F], F]: ...
 
     @overload
     def tool(self, *, refusal: Literal["text"], **options: Unpack[ToolOptions]) -> TextTool: ...
@@ -310,17 +352,21 @@ class Shield(ByPeople):
         once: bool = False,
         refusal: Refusal = RAISE,
     ) -> Any:
-        """Put every call of a function under the shield: the same function to look at, judged whenever it is called.
+        """Put every call of a function under the shield: the same function to look at, judged
+        whenever it is called.
 
-        `undo` takes the call's own arguments and runs where its result is refused, or the run is rolled back; with
-        `once` each call of a run happens once, also where it is retried or the run goes on after a crash. With
-        `refusal="text"` a refused call gives the words of the refusal, and only what ends the run is raised.
+        `undo` takes the call's own arguments and runs where its result is refused, or the run is
+        rolled back; with `once` each call of a run happens once, also where it is retried or the
+        run goes on after a crash. With `refusal="text"` a refused call gives the words of the
+        refusal, and only what ends the run is raised.
         """
         from stanchion.runtime.calling.tool import Tool
         from stanchion.runtime.calling.wrapped import wrapped
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal)
+            made = Tool(
+                target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal
+            )
             self._toolbox.register(made)
             self._ingesting.learn(made)
             return wrapped(made, self._run_for)
@@ -334,9 +380,11 @@ class Shield(ByPeople):
                 return run
         raise no_run(tool.name, beside=bool(self._open_runs()))
 
-    def cost(self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
-        """What a model's call costs in dollars, by the policy's prices and the shipped table; raises `UnknownModel`
-        where neither knows it."""
+    def cost(
+        self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0
+    ) -> float:
+        """What a model's call costs in dollars, by the policy's prices and the shipped table;
+        raises `UnknownModel` where neither knows it."""
         from stanchion.policy.prices.lookup import price
 
         return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)

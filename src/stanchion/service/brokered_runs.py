@@ -1,4 +1,5 @@
-"""The runs that a broker judges: whose each is, what speaks for it, and how it goes on after a restart."""
+"""The runs that a broker judges: whose each is, what speaks for it, and how it goes on after a
+restart."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class Held(NamedTuple):
 
 
 class BrokeredRuns:
-    """Keeps the open runs. A run is its user's, and within one user it is whoever's who has its token."""
+    """Keeps the open runs. A run is its user's, and within one user it is whoever's who has its
+    token."""
 
     def __init__(self, shield: Shield, passes: Passes, boot: str) -> None:
         self._shield, self._passes, self._boot = shield, passes, boot
@@ -88,8 +90,8 @@ class BrokeredRuns:
         return self._began(run, peer, passed)
 
     def _not_looser(self, request: Begin, above: Run | None) -> None:
-        """Turn away a level by which a client would get rid of guards: only the broker's own policy gives such a one.
-        A level above one that the policy gives is always a stricter one."""
+        """Turn away a level by which a client would get rid of guards: only the broker's own policy
+        gives such a one. A level above one that the policy gives is always a stricter one."""
         if request.risk is None:
             return
         from stanchion.policy.levels import leaves_out
@@ -99,12 +101,14 @@ class BrokeredRuns:
         given = policy.task(task).risk is not None or (above is not None and above.desk.info.risk)
         if not given and leaves_out(policy, request.risk):
             raise ValueError(
-                f"the risk level `{request.risk}` leaves out guards of the broker's policy: leave `risk` out, or have "
+                f"the risk level `{request.risk}` leaves out guards of the broker's policy: leave "
+                f"`risk` out, or have "
                 "the policy give it to the task"
             )
 
     def resume(self, sealed: bytes, peer: Peer, session: Session) -> Began:
-        """Go on with a run that an earlier life of this broker has begun. One of this life is here, or has ended."""
+        """Go on with a run that an earlier life of this broker has begun. One of this life is here,
+        or has ended."""
         passed = self._passes.opened(sealed, peer.uid)
         if passed is None or passed.tenant != peer.tenant:
             raise NoSuchRun
@@ -147,7 +151,9 @@ class BrokeredRuns:
     def _enter(self, peer: Peer) -> None:
         with self._lock:
             if self._of_user[peer.uid] >= MOST_RUNS:
-                raise ValueError(f"{MOST_RUNS:,} runs are open for user {peer.uid}: close some of them first")
+                raise ValueError(
+                    f"{MOST_RUNS:,} runs are open for user {peer.uid}: close some of them first"
+                )
             self._of_user[peer.uid] += 1
 
     def _leave(self, uid: int) -> None:
@@ -161,7 +167,9 @@ class BrokeredRuns:
 
     def _began(self, run: Run, peer: Peer, sealed: bytes) -> Began:
         locks = bool(run.desk.shield.policy.ends_with_runs)
-        return Began(run.id, run.agent, run.task, self._passes.token(peer.uid, run.id), sealed, locks)
+        return Began(
+            run.id, run.agent, run.task, self._passes.token(peer.uid, run.id), sealed, locks
+        )
 
     def _passed(self, run: Run, peer: Peer, request: Begin) -> bytes:
         info, desk = run.desk.info, run.desk

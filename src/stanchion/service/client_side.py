@@ -22,7 +22,8 @@ class ClientSide:
         self.error: Elsewhere | None = None
 
     def run(self, fn: Remote, args: dict[str, Any], timeout_s: float | None) -> Any:
-        """Have the client run a function of its own; gives what it returned, or raises what it raised."""
+        """Have the client run a function of its own; gives what it returned, or raises what it
+        raised."""
         changed = args if args is not fn.args and not fn.undo else None
         if not fn.undo:
             self.value, self.error = NOTHING, None

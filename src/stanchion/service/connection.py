@@ -9,12 +9,21 @@ from time import monotonic
 from typing import Any, Final
 
 from stanchion import typed
-from stanchion.runtime.remote.framing import FIRST_FRAME, HEAD, MAX_FRAME, BadFrame, packed, size_in, unpacked
+from stanchion.runtime.remote.framing import (
+    FIRST_FRAME,
+    HEAD,
+    MAX_FRAME,
+    BadFrame,
+    packed,
+    size_in,
+    unpacked,
+)
 from stanchion.runtime.remote.messages import Hello, Outcome, Request, Sorry
 from stanchion.service.remote_tool import Gone
 
 FRAME_S: Final = 30.0
-"""How long a frame may take, from its first byte to its last; also the first one, from the connection on."""
+"""How long a frame may take, from its first byte to its last; also the first one, from the
+connection on."""
 MOST_BYTES: Final = 64 * 1024 * 1024
 """How many bytes of one user may be under way at a time."""
 
@@ -48,7 +57,8 @@ class Load:
 
 
 class Connection:
-    """Receives and sends messages. What is broken, too large, too slow or half raises `BadFrame`, the end `Gone`."""
+    """Receives and sends messages. What is broken, too large, too slow or half raises `BadFrame`,
+    the end `Gone`."""
 
     def __init__(self, sock: socket.socket, uid: int, load: Load, frame_s: float = FRAME_S) -> None:
         self._sock, self._uid, self._load, self._frame_s = sock, uid, load, frame_s
@@ -117,7 +127,10 @@ class Connection:
         until = monotonic() + self._frame_s if until is None else until
         size = size_in(first + self._received(HEAD - 1, until), limit)
         if not self._load.take(self._uid, size):
-            raise BadFrame(f"more than {MOST_BYTES:,} bytes of user {self._uid} are in transit: try again later")
+            raise BadFrame(
+                f"more than {MOST_BYTES:,} bytes of user {self._uid} are in transit: try again "
+                f"later"
+            )
         self._taken += size
         return self._received(size, until)
 

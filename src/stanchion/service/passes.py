@@ -1,4 +1,5 @@
-"""Passes: what a run is known by. A client keeps them, and only a broker with the same key can make them."""
+"""Passes: what a run is known by. A client keeps them, and only a broker with the same key can make
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ KEY_SIZE: Final = 32
 
 
 class Passed(msgspec.Struct, frozen=True, array_like=True):
-    """A run as it began: whose it is, in which life of the broker, and everything that its judgements depend on."""
+    """A run as it began: whose it is, in which life of the broker, and everything that its
+    judgements depend on."""
 
     boot: str
     uid: int
@@ -86,5 +88,7 @@ def key_in(folder: Path) -> bytes:
         pass
     key = file.read_bytes()
     if len(key) != KEY_SIZE:
-        raise OSError(f"`{file}` is not the key of a broker: remove it, which ends the runs that are open now")
+        raise OSError(
+            f"`{file}` is not the key of a broker: remove it, which ends the runs that are open now"
+        )
     return key

@@ -36,7 +36,9 @@ class Peer(NamedTuple):
 def supported() -> None:
     """Raise `Unsupported` where a broker cannot know its clients."""
     if not sys.platform.startswith("linux"):
-        raise Unsupported("a broker needs Linux: only there does a socket say which user is at its other end")
+        raise Unsupported(
+            "a broker needs Linux: only there does a socket say which user is at its other end"
+        )
 
 
 def peer_of(sock: socket.socket) -> Peer:
@@ -53,7 +55,8 @@ class Admission:
         self._users, self._groups = dict(users), dict(groups)
 
     def tenant_of(self, peer: Peer) -> str | None:
-        """The tenant of a user: what is said of the user, or of a group of theirs; `None` where nothing is."""
+        """The tenant of a user: what is said of the user, or of a group of theirs; `None` where
+        nothing is."""
         if peer.uid in self._users:
             return self._users[peer.uid]
         for gid in (peer.gid, *_groups_of(peer)):
@@ -68,7 +71,8 @@ class Admission:
 
 
 def admission(users: Iterable[str], groups: Iterable[str]) -> Admission:
-    """An admission as an operator writes it: `NAME`, `ID`, or either with `:TENANT`; `NobodyKnown` for a stranger."""
+    """An admission as an operator writes it: `NAME`, `ID`, or either with `:TENANT`; `NobodyKnown`
+    for a stranger."""
     return Admission(dict(map(_user, users)), dict(map(_group, groups)))
 
 
@@ -86,7 +90,9 @@ def _user(written: str) -> tuple[int, str]:
     try:
         return pwd.getpwnam(name).pw_uid, tenant
     except KeyError:
-        raise NobodyKnown(f"there is no user `{name}`: create one with `useradd`, or give a number") from None
+        raise NobodyKnown(
+            f"there is no user `{name}`: create one with `useradd`, or give a number"
+        ) from None
 
 
 def _group(written: str) -> tuple[int, str]:
@@ -96,7 +102,9 @@ def _group(written: str) -> tuple[int, str]:
     try:
         return grp.getgrnam(name).gr_gid, tenant
     except KeyError:
-        raise NobodyKnown(f"there is no group `{name}`: create one with `groupadd`, or give a number") from None
+        raise NobodyKnown(
+            f"there is no group `{name}`: create one with `groupadd`, or give a number"
+        ) from None
 
 
 def _groups_of(peer: Peer) -> list[int]:

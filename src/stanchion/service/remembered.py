@@ -27,7 +27,8 @@ class Remembered:
         self._bytes = 0
 
     def first(self, request: str) -> bytes | None:
-        """The answer to a request that was asked before; `None` where it is new, and now under way."""
+        """The answer to a request that was asked before; `None` where it is new, and now under
+        way."""
         with self._lock:
             if request in self._under_way:
                 return UNDER_WAY

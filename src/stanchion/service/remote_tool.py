@@ -1,4 +1,5 @@
-"""A tool that is in the client: a flow that calls it has the client run it, and waits for what comes of it."""
+"""A tool that is in the client: a flow that calls it has the client run it, and waits for what
+comes of it."""
 
 from __future__ import annotations
 
@@ -60,19 +61,28 @@ class RemoteTool(Tool):
         return self._given
 
     def given(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any], handed: dict[str, Any]
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        values: dict[str, Any],
+        handed: dict[str, Any],
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The client keeps its own values; here they are by name."""
         return (), self._content
 
     def patched(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        was: dict[str, Any],
+        now: dict[str, Any],
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments by name, as they go ahead."""
         return (), dict(now)
 
     def fits(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """The client says so by the error itself: the only `TypeError` it tells is that a call did not fit."""
+        """The client says so by the error itself: the only `TypeError` it tells is that a call did
+        not fit."""
         return False
 
 
@@ -80,12 +90,15 @@ def _risk(number: int) -> Any:
     from stanchion.kernel.actions import Risk
 
     if number not in tuple(Risk):
-        raise BadEvent(f"risk is `{number}`: give one of {', '.join(str(int(risk)) for risk in Risk)}")
+        raise BadEvent(
+            f"risk is `{number}`: give one of {', '.join(str(int(risk)) for risk in Risk)}"
+        )
     return Risk(number)
 
 
 def value_of(value: Value) -> Any:
-    """A client's value for the runtime to read: plain data as it is, anything else as the client has read it."""
+    """A client's value for the runtime to read: plain data as it is, anything else as the client
+    has read it."""
     if value.unreadable:
         return Told(Unreadable(value.unreadable))
     if value.plain and not value.unread:
@@ -94,9 +107,13 @@ def value_of(value: Value) -> Any:
     if not again.plain:
         raise BadEvent("what the client has read is not plain data: send only values that JSON has")
     if value.seen not in tuple(Seen):
-        raise BadEvent(f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}")
+        raise BadEvent(
+            f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}"
+        )
     unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
-    return Told(Read(again.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain))
+    return Told(
+        Read(again.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain)
+    )
 
 
 def arguments_of(value: Value) -> dict[str, Any]:
@@ -108,8 +125,8 @@ def arguments_of(value: Value) -> dict[str, Any]:
 
 
 def attended(flow: Flow[T], client: Client) -> Flow[T]:
-    """A flow whose functions in the client are run there, and that ends where nobody waits for it any more; a driver
-    runs it as any other."""
+    """A flow whose functions in the client are run there, and that ends where nobody waits for it
+    any more; a driver runs it as any other."""
     try:
         need = next(flow)
         while True:

@@ -39,7 +39,9 @@ class Judging:
     def __init__(self, shield: Shield, runs: BrokeredRuns, witnesses: Witnesses) -> None:
         self._shield, self._runs, self._witnesses = shield, runs, witnesses
 
-    def answer(self, request: m.Request, peer: Peer, session: Session, connection: Connection) -> m.Reply:
+    def answer(
+        self, request: m.Request, peer: Peer, session: Session, connection: Connection
+    ) -> m.Reply:
         """The answer to a request; whatever goes wrong, it is one that lets nothing through."""
         client = ClientSide(connection)
         try:
@@ -49,7 +51,14 @@ class Judging:
         except Refused as refused:
             behind = client.error is not None and refused.__cause__ is client.error
             decision = plain(refused.decision)
-            told = refused.approvers, refused.partial, refused.ticket, behind, refused.undone, refused.beside
+            told = (
+                refused.approvers,
+                refused.partial,
+                refused.ticket,
+                behind,
+                refused.undone,
+                refused.beside,
+            )
             return m.Refusal(decision, *told)
         except ToolFailed as failed:
             return m.Withheld(str(failed))
@@ -57,7 +66,9 @@ class Judging:
             return m.Sorry(str(error))
         except Elsewhere as error:
             if error is client.error:
-                return m.Raised(tuple(error.__notes__[error.told :]) if hasattr(error, "__notes__") else ())
+                return m.Raised(
+                    tuple(error.__notes__[error.told :]) if hasattr(error, "__notes__") else ()
+                )
             return m.Sorry("the broker mixed up two errors")
         except (BadEvent, StateError, TicketError, TypeError, ValueError) as error:
             return m.Misused(_kind(error), str(error))
@@ -65,7 +76,9 @@ class Judging:
             LOG.exception("a request could not be answered")
             return m.Sorry(f"it failed with `{type(error).__name__}`")
 
-    def _answer(self, request: m.Request, peer: Peer, session: Session, client: ClientSide) -> m.Reply:
+    def _answer(
+        self, request: m.Request, peer: Peer, session: Session, client: ClientSide
+    ) -> m.Reply:
         match request:
             case m.Begin():
                 return self._runs.begin(request, peer, session)
@@ -84,13 +97,17 @@ class Judging:
             case m.Notices():
                 return m.Done(value=list(self._runs.of(request.run, request.token, peer).notices()))
             case m.Advise():
-                return m.Done(value=advised(self._runs.of(request.run, request.token, peer), request))
+                return m.Done(
+                    value=advised(self._runs.of(request.run, request.token, peer), request)
+                )
             case m.Escalate():
                 run = self._runs.of(request.run, request.token, peer)
                 return m.Done(value=run.escalate(request.reason))
             case m.AskBypass():
                 run = self._runs.of(request.run, request.token, peer)
-                made = run.request_bypass(request.guardrail, request.reason, request.urgency, call=request.call)
+                made = run.request_bypass(
+                    request.guardrail, request.reason, request.urgency, call=request.call
+                )
                 return m.Done(value=msgspec.to_builtins(made))
             case m.End():
                 run = self._runs.of(request.run, request.token, peer)
@@ -105,9 +122,13 @@ class Judging:
                 try:
                     self._shield.answer(request.data)
                 except TicketError as error:
-                    # Whoever carries an answer may be the agent that waits for it: the reason is for the operator.
+                    # Whoever carries an answer may be the agent that waits for it: the reason is
+                    # for the operator.
                     LOG.warning("an answer of user %s is not accepted: %s", peer.uid, error)
-                    return m.Misused("ValueError", "the broker does not accept this answer; its log and trail say why")
+                    return m.Misused(
+                        "ValueError",
+                        "the broker does not accept this answer; its log and trail say why",
+                    )
                 return DONE
             case m.Witness():
                 return m.Done(value=self._witnesses.write(peer.uid, request))
@@ -119,10 +140,16 @@ class Judging:
     def _tightened(self, request: m.Tighten, peer: Peer) -> m.Reply:
         if request.scope in ("fleet", FLEET):
             raise ValueError(
-                "a client can only stop what belongs to its own tenant; stop the fleet where the broker runs"
+                "a client can only stop what belongs to its own tenant; stop the fleet where the "
+                "broker runs"
             )
         by = f"user {peer.uid}"
-        about: dict[str, Any] = {"why": request.why, "tenant": peer.tenant, "scope": request.scope, "by": by}
+        about: dict[str, Any] = {
+            "why": request.why,
+            "tenant": peer.tenant,
+            "scope": request.scope,
+            "by": by,
+        }
         match request.what:
             case "halt":
                 self._shield.halt(**about)
@@ -131,7 +158,9 @@ class Judging:
             case "quarantine":
                 self._shield.quarantine(for_s=request.for_s, **about)
             case _:
-                raise ValueError(f"`{request.what}` is not a way to stop: give halt, quarantine or safe_mode")
+                raise ValueError(
+                    f"`{request.what}` is not a way to stop: give halt, quarantine or safe_mode"
+                )
         return DONE
 
 

@@ -1,4 +1,5 @@
-"""The broker: listens on a socket and judges for whoever may ask, one thread for each connection."""
+"""The broker: listens on a socket and judges for whoever may ask, one thread for each
+connection."""
 
 from __future__ import annotations
 
@@ -26,12 +27,14 @@ from stanchion.service.witnesses import Witnesses
 
 LOG: Final = logging.getLogger("stanchion.service")
 AGAIN_S: Final = 0.1
-"""How long it rests where it cannot accept a connection, because too many files are open for example."""
+"""How long it rests where it cannot accept a connection, because too many files are open for
+example."""
 LAST_S: Final = 5.0
 """How long what is under way may take when the broker stops."""
 
 OWN_USER: Final = (
-    "the broker runs as the same user as the agent, so it protects nothing from the agent: run it as another user"
+    "the broker runs as the same user as the agent, so it protects nothing from the "
+    "agent: run it as another user"
 )
 STOPPING: Final = packed(Sorry("the broker is stopping: try again when it is back"))
 
@@ -99,7 +102,9 @@ class Broker:
         except (TurnedAway, OSError) as turned_away:
             _turn_away(sock, str(turned_away))
             return
-        thread = threading.Thread(target=self._attend, args=(peer,), name="stanchion-client", daemon=True)
+        thread = threading.Thread(
+            target=self._attend, args=(peer,), name="stanchion-client", daemon=True
+        )
         connection = Connection(sock, peer.uid, self._load)
         with self._lock:
             self._busy[thread] = connection
@@ -122,7 +127,10 @@ class Broker:
         try:
             hello = connection.hello()
             if hello.version != VERSION:
-                connection.sorry(f"this broker speaks version {VERSION}, and you speak {hello.version}: update one")
+                connection.sorry(
+                    f"this broker speaks version {VERSION}, and you speak {hello.version}: update "
+                    f"one"
+                )
                 return
             session = self._sessions.joined(hello.session, peer) if hello.session else None
             if session is None and hello.session:
@@ -166,7 +174,9 @@ class Broker:
                 self._answering.discard(thread)
         connection.send(frame)
 
-    def _left(self, thread: threading.Thread, connection: Connection, peer: Peer, began: Session | None) -> None:
+    def _left(
+        self, thread: threading.Thread, connection: Connection, peer: Peer, began: Session | None
+    ) -> None:
         connection.close()
         self._sessions.left(peer)
         with self._lock:
@@ -179,7 +189,8 @@ class Broker:
                 self._runs.session_over(began)
 
     def _finish(self) -> None:
-        """Let what is under way end, then hang up; what has not ended by then is left as a crash would leave it."""
+        """Let what is under way end, then hang up; what has not ended by then is left as a crash
+        would leave it."""
         until = monotonic() + LAST_S
         with self._lock:
             answering = list(self._answering)

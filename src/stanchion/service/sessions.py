@@ -1,4 +1,5 @@
-"""Sessions: a client's connections, as long as the one lives that began them. What it leaves behind ends with it."""
+"""Sessions: a client's connections, as long as the one lives that began them. What it leaves behind
+ends with it."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ class Sessions:
         """Count a connection; `TurnedAway` where there is no room for it."""
         with self._lock:
             if self._connections[peer.uid] >= self._most:
-                raise TurnedAway(f"user {peer.uid} has {self._most} connections: close some of them first")
+                raise TurnedAway(
+                    f"user {peer.uid} has {self._most} connections: close some of them first"
+                )
             if self._connections.total() >= self._in_all:
                 raise TurnedAway(f"there are {self._in_all} connections: try again later")
             self._connections[peer.uid] += 1
@@ -65,7 +68,11 @@ class Sessions:
     def joined(self, token: bytes, peer: Peer) -> Session | None:
         """The session that a connection says it belongs to; `None` where it does not."""
         session = self._open.get(token)
-        if session is None or session.uid != peer.uid or not hmac.compare_digest(session.token, token):
+        if (
+            session is None
+            or session.uid != peer.uid
+            or not hmac.compare_digest(session.token, token)
+        ):
             return None
         return session
 

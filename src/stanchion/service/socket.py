@@ -1,4 +1,5 @@
-"""The socket that a broker listens on: one of a dead broker is replaced, one of a live broker is left alone."""
+"""The socket that a broker listens on: one of a dead broker is replaced, one of a live broker is
+left alone."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class Taken(Exception):
 
 
 def locked(folder: Path) -> Any:
-    """Take a state folder for this process, until the file is closed; `Taken` where another broker has it."""
+    """Take a state folder for this process, until the file is closed; `Taken` where another broker
+    has it."""
     import fcntl
 
     file = open(os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "wb")  # noqa: SIM115 - held until the end
@@ -29,7 +31,8 @@ def locked(folder: Path) -> Any:
     except OSError:
         file.close()
         raise Taken(
-            f"another broker keeps its state in `{folder}`: stop it, or give `--state` another folder"
+            f"another broker keeps its state in `{folder}`: stop it, or give `--state` another "
+            f"folder"
         ) from None
     return file
 
@@ -45,7 +48,8 @@ def listening(path: Path) -> socket.socket:
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Look who listens, and listen, while no other broker does: both would find nobody, and one would not be heard."""
+    """Look who listens, and listen, while no other broker does: both would find nobody, and one
+    would not be heard."""
     import fcntl
 
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -94,7 +98,9 @@ def _replaceable(path: Path) -> None:
     except OSError as error:
         raise Taken(f"cannot listen at `{path}`: {error.strerror or error}") from None
     if not stat.S_ISSOCK(found.st_mode):
-        raise Taken(f"`{path}` exists and is not a socket: remove it, or give `--socket` another path")
+        raise Taken(
+            f"`{path}` exists and is not a socket: remove it, or give `--socket` another path"
+        )
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(5.0)
         try:

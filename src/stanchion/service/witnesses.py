@@ -1,4 +1,5 @@
-"""The witnesses that a broker keeps: heads of its clients' trails, with its own time, in its own folder."""
+"""The witnesses that a broker keeps: heads of its clients' trails, with its own time, in its own
+folder."""
 
 from __future__ import annotations
 
@@ -41,13 +42,19 @@ class Witnesses:
         """Write heads down; gives the line."""
         file = self._file(uid, asked.name)
         if asked.every_s < 0 or sum(map(len, asked.heads)) > LONGEST:
-            raise Unkept(f"a line holds at most {LONGEST:,} bytes of heads and a number of seconds: send fewer heads")
+            raise Unkept(
+                f"a line holds at most {LONGEST:,} bytes of heads and a number of seconds: send "
+                f"fewer heads"
+            )
         if any(number_in(head) is None for head in asked.heads):
             raise Unkept("this is not a head: send what `stanchion audit heads` prints")
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not file.exists() and len(list(file.parent.iterdir())) >= MOST:
-                raise Unkept(f"user {uid} has {MOST} witnesses here, which is the most: continue with one of them")
+                raise Unkept(
+                    f"user {uid} has {MOST} witnesses here, which is the most: continue with one "
+                    f"of them"
+                )
             if file.exists() and file.stat().st_size > LARGEST:
                 raise Unkept(f"the witness `{asked.name}` is full: continue under another name")
             entry = Entry(asked.heads, self._clock(), asked.every_s)
@@ -73,5 +80,8 @@ class Witnesses:
         if self._folder is None:
             raise Unkept("this broker keeps no witnesses: start it with `stanchion broker`")
         if not _NAME.fullmatch(name):
-            raise Unkept(f"`{name[:64]}` is not a witness name: write letters, digits, `-` and `_`, 64 at most")
+            raise Unkept(
+                f"`{name[:64]}` is not a witness name: write letters, digits, `-` and `_`, 64 at "
+                f"most"
+            )
         return self._folder / str(uid) / f"{name}.jsonl"

@@ -1,8 +1,8 @@
 """Deadlines on an event loop that count only time in which the loop could have done something.
 
-Ten thousand tasks that begin at once hold their loop up for seconds before it can look at a single answer. Had all
-their deadlines passed by then, they would all be refused, and nothing done. So time goes by in beats, of which there is
-at most one in each turn of the loop.
+Ten thousand tasks that begin at once hold their loop up for seconds before it can look at a single
+answer. Had all their deadlines passed by then, they would all be refused, and nothing done. So time
+goes by in beats, of which there is at most one in each turn of the loop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ BEATS: Final = 10
 
 
 class Beat:
-    """The beat of one loop: calls whoever has waited for `BEATS` of them, which take `patience_s` on an idle loop."""
+    """The beat of one loop: calls whoever has waited for `BEATS` of them, which take `patience_s`
+    on an idle loop."""
 
     __slots__ = ("_beats", "_due", "_loop", "_step_s", "_waiting")
 

@@ -52,14 +52,17 @@ class MemoryStore:
             return read(self._state, key)
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is none."""
+        """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is
+        none."""
         return filter(None, map(self._seen, self._keys(prefix)))
 
     def holds(self) -> Iterator[Hold]:
         """Every hold that is not settled."""
         with self._lock:
             now = self._now()
-            open_holds = sorted(self._state.holds.items(), key=lambda item: (item[1][0], item[1][3]))
+            open_holds = sorted(
+                self._state.holds.items(), key=lambda item: (item[1][0], item[1][3])
+            )
             return iter([open_hold(hold_id, held, now) for hold_id, held in open_holds])
 
     def held(self, tenant: str, hold_id: str) -> Hold | None:
@@ -76,7 +79,9 @@ class MemoryStore:
 
     def _keys(self, prefix: str) -> list[str]:
         with self._lock:
-            return sorted([key for key in self._state.cells if key.startswith(prefix) and key != CLOCK])
+            return sorted(
+                [key for key in self._state.cells if key.startswith(prefix) and key != CLOCK]
+            )
 
     def _seen(self, key: str) -> Seen | None:
         with self._lock:

@@ -1,4 +1,5 @@
-"""Opening a store by its name: `memory:`, the path of a file, or a URL that says where a server is."""
+"""Opening a store by its name: `memory:`, the path of a file, or a URL that says where a server
+is."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from stanchion.stores.protocol import Store, StoreError
 _SCHEME: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 """Two letters at least: one letter before a colon is a drive."""
 
-KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, `redis://…`, or the path of a file"
+KNOWN: Final = (
+    "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, `redis://…`, or the path of a file"
+)
 
 
 POSTGRES: Final = frozenset({"postgresql", "postgres"})
@@ -22,10 +25,11 @@ REDIS: Final = frozenset({"redis", "rediss", "valkey", "valkeys", "unix"})
 
 
 def open_store(url: str, clock: Callable[[], int] = wall_ms, *, reading: bool = False) -> Store:
-    """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be opened.
+    """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be
+    opened.
 
-    With `reading` it is for looking only, and nothing is made where nothing is. A server is shared by many processes,
-    so each spends the counters of the whole fleet by leases.
+    With `reading` it is for looking only, and nothing is made where nothing is. A server is shared
+    by many processes, so each spends the counters of the whole fleet by leases.
     """
     path = file_of(url)
     if path is not None:
@@ -56,7 +60,8 @@ def _leasing(store: Store) -> Store:
 
 
 def address_of(url: str) -> str:
-    """Where the URL of a server leads, without what may be secret in it; its kind alone where that cannot be told."""
+    """Where the URL of a server leads, without what may be secret in it; its kind alone where that
+    cannot be told."""
     scheme = _scheme(url)
     try:
         if scheme in POSTGRES:
@@ -95,5 +100,7 @@ def _path(url: str, rest: str) -> str:
 
     path = unquote(rest[2:] if rest.startswith("///") else rest)
     if path.startswith("//") or not Path(path).is_absolute():
-        raise StoreError(f"the store `{url}` does not have an absolute path: write `sqlite:/absolute/path`")
+        raise StoreError(
+            f"the store `{url}` does not have an absolute path: write `sqlite:/absolute/path`"
+        )
     return path

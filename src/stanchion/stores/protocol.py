@@ -30,16 +30,20 @@ class Store(Protocol):
         """The same without blocking the event loop."""
 
     def read(self, key: str) -> tuple[int, Any]:
-        """A cell's number (total or version) and a record's value, for people and tests; never for a decision."""
+        """A cell's number (total or version) and a record's value, for people and tests; never for
+        a decision."""
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Every cell whose key begins so, in the order of their keys, for people; batches go on meanwhile."""
+        """Every cell whose key begins so, in the order of their keys, for people; batches go on
+        meanwhile."""
 
     def holds(self) -> Iterator[Hold]:
-        """Every hold that is not settled, for people; the earliest due first, those known to have lapsed last."""
+        """Every hold that is not settled, for people; the earliest due first, those known to have
+        lapsed last."""
 
     def held(self, tenant: str, hold_id: str) -> Hold | None:
-        """The hold that a tenant's batch took, found by its id; `None` where there is none, or it is settled."""
+        """The hold that a tenant's batch took, found by its id; `None` where there is none, or it
+        is settled."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -54,11 +58,12 @@ class Lasting(Protocol):
 
 
 def is_lasting(store: Any) -> TypeGuard[Lasting]:
-    """Whether a store says where it is, or one that it passes everything on to does. `isinstance` would not see the
-    latter since Python 3.12, and would load `inspect`."""
+    """Whether a store says where it is, or one that it passes everything on to does. `isinstance`
+    would not see the latter since Python 3.12, and would load `inspect`."""
     return hasattr(store, "place")
 
 
 def ends_here(store: Any) -> bool:
-    """Whether a store says that it ends with this process. One that does not say where it is may be anywhere."""
+    """Whether a store says that it ends with this process. One that does not say where it is may be
+    anywhere."""
     return is_lasting(store) and not store.place

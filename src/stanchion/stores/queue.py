@@ -1,9 +1,10 @@
-"""Queues before a store: everybody goes in the order in which they came, no more of them wait than there is room for,
-and nobody waits for longer than said.
+"""Queues before a store: everybody goes in the order in which they came, no more of them wait than
+there is room for, and nobody waits for longer than said.
 
-A queue is ours and not the store's. So who has to leave it unserved is told that it is crowded, and the time spent in
-it is no time that the store has taken. Threads and tasks stand in the same queue. Who is where is written in one place
-alone, and whatever is cut off in the middle is gone through once more by whoever leaves next.
+A queue is ours and not the store's. So who has to leave it unserved is told that it is crowded, and
+the time spent in it is no time that the store has taken. Threads and tasks stand in the same queue.
+Who is where is written in one place alone, and whatever is cut off in the middle is gone through
+once more by whoever leaves next.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ MOST: Final = 10_000
 PATIENCE_S: Final = 30.0
 """How long each of them waits."""
 PATIENT_S: Final = 1.0
-"""How long one who leaves waits for the lock. It may be a coroutine that is collected as garbage in the thread that
-has the lock, and then it waits in vain: whoever comes next takes it out."""
+"""How long one who leaves waits for the lock. It may be a coroutine that is collected as garbage in
+the thread that has the lock, and then it waits in vain: whoever comes next takes it out."""
 
 
 class Visit:
-    """Somebody's place: first in a queue, then at the store. Made before it is taken, so that it can always be left."""
+    """Somebody's place: first in a queue, then at the store. Made before it is taken, so that it
+    can always be left."""
 
     __slots__ = ("link", "over", "wake", "why")
 
@@ -58,7 +60,9 @@ class Room:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if most < 1 or not patience_s > 0:
-            raise StoreError(f"queue is `{most}` and patience_s `{patience_s}`: both must be above zero")
+            raise StoreError(
+                f"queue is `{most}` and patience_s `{patience_s}`: both must be above zero"
+            )
         self.most: Final = most
         self.patience_s: Final = patience_s
         self.clock: Final = clock
@@ -97,14 +101,15 @@ class Room:
     def crowded(self, others: int, waited_s: float) -> Crowded:
         """What to say to somebody who is not served."""
         why = (
-            f"{others:,} other calls in this process wait for `{self._name}`, and this one has waited "
-            f"{waited_s:.3g} s: try again in a moment, or do fewer things at once"
+            f"{others:,} other calls in this process wait for `{self._name}`, and this one has "
+            f"waited {waited_s:.3g} s: try again in a moment, or do fewer things at once"
         )
         return Crowded(why, others, int(waited_s * 1000))
 
 
 class Queue:
-    """A queue for so many places. Whoever finishes something goes first: it has a hold to give back."""
+    """A queue for so many places. Whoever finishes something goes first: it has a hold to give
+    back."""
 
     def __init__(self, places: int, room: Room) -> None:
         self.places: Final = places
@@ -144,7 +149,8 @@ class Queue:
         self._served(place, began)
 
     def leave(self, place: Visit) -> None:
-        """Give a place up, wherever it is, and let the next one have it. To leave twice does no harm."""
+        """Give a place up, wherever it is, and let the next one have it. To leave twice does no
+        harm."""
         if place.over:
             return
         with self.room.lock.within(PATIENT_S) as held:
@@ -167,16 +173,20 @@ class Queue:
     def _join(self, place: Visit, finishes: bool) -> None:
         with self.room.lock:
             others = len(self.room.waiting)
-            # Those who finish are as many as have begun, so they are let in where nobody may begin any more.
+            # Those who finish are as many as have begun, so they are let in where nobody may begin
+            # any more.
             if others >= (2 * self.room.most if finishes else self.room.most):
                 raise self.room.crowded(others, 0)
             line = self._first if finishes else self._rest
-            self.room.waiting[place] = line  # before it is in line, so that it can always be taken out of it
+            self.room.waiting[place] = (
+                line  # before it is in line, so that it can always be taken out of it
+            )
             line[place] = None
             self._serve()
 
     def _serve(self) -> None:
-        """Give what is free to those who wait. Whoever was about to be told, when that was cut off, is told now."""
+        """Give what is free to those who wait. Whoever was about to be told, when that was cut off,
+        is told now."""
         while self.room.left:
             queue, gone = self.room.left[0]
             queue.seated.discard(gone)

@@ -12,7 +12,8 @@ from stanchion.kernel.state import BUCKETS
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):
-    """A cell: a counter's total or a record's version, the record's value, and what a window holds at the time."""
+    """A cell: a counter's total or a record's version, the record's value, and what a window holds
+    at the time."""
 
     key: str
     number: int
@@ -23,7 +24,8 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
 
 
 class Took(msgspec.Struct, frozen=True, gc=False):
-    """What a hold took from one counter. `keeps`: it is spend, which stays charged when the hold lapses."""
+    """What a hold took from one counter. `keeps`: it is spend, which stays charged when the hold
+    lapses."""
 
     key: str
     amount: int
@@ -32,7 +34,8 @@ class Took(msgspec.Struct, frozen=True, gc=False):
 
 
 class Hold(msgspec.Struct, frozen=True, gc=False):
-    """A hold that is not settled, with the id of the batch that took it, and when. `lapsed`: its time is over."""
+    """A hold that is not settled, with the id of the batch that took it, and when. `lapsed`: its
+    time is over."""
 
     id: str
     due_ms: int

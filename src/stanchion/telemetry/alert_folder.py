@@ -1,5 +1,5 @@
-"""The windows of all processes, in one file of the folder of figures. Whoever changes it holds a lock; a reader never
-sees half of it, because it is replaced as a whole."""
+"""The windows of all processes, in one file of the folder of figures. Whoever changes it holds a
+lock; a reader never sees half of it, because it is replaced as a whole."""
 
 from __future__ import annotations
 
@@ -33,10 +33,13 @@ class Kept(msgspec.Struct, frozen=True):
 _decode: Final = typed.reader(Kept).decode
 
 
-def looked_together(folder: Path, fresh: Iterable[Fresh], now_ms: int, last: bool = False) -> Looked | None:
-    """Enter what has occurred in this process into the windows of all; `None` where another process is about to do the
-    same: then it is to be tried again. A process that does so for the `last` time waits a while instead. `OSError`
-    where the folder cannot be written."""
+def looked_together(
+    folder: Path, fresh: Iterable[Fresh], now_ms: int, last: bool = False
+) -> Looked | None:
+    """Enter what has occurred in this process into the windows of all; `None` where another process
+    is about to do the
+    same: then it is to be tried again. A process that does so for the `last` time waits a while
+    instead. `OSError` where the folder cannot be written."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     held = attempt_within(folder / HELD, PATIENCE_S if last else 0)
     if held is None:

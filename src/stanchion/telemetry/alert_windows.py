@@ -1,5 +1,5 @@
-"""Windows of time that alerts are judged by: what occurred lately, when that is too much, and when it is over. There is
-no clock here: whoever asks gives the time."""
+"""Windows of time that alerts are judged by: what occurred lately, when that is too much, and when
+it is over. There is no clock here: whoever asks gives the time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from stanchion.telemetry.kinds import Kind
 SLOTS: Final = 60
 """Into how many parts a window is divided: what is in the oldest leaves it at once."""
 MOST: Final = 500
-"""How many windows are kept; of more, those leave first in which nothing has occurred for longest."""
+"""How many windows are kept; of more, those leave first in which nothing has occurred for
+longest."""
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """When an alert begins and when it is over: above one value, and down to another. Without `least` events in the
-    window nothing begins: few say nothing."""
+    """When an alert begins and when it is over: above one value, and down to another. Without
+    `least` events in the window nothing begins: few say nothing."""
 
     window_ms: int
     least: int
     above: float
     until: float
     rate: bool
-    """Whether the value is how much there is for each event; otherwise it is how many events there are."""
+    """Whether the value is how much there is for each event; otherwise it is how many events there
+    are."""
 
     @property
     def slot_ms(self) -> int:
@@ -38,11 +40,13 @@ RULES: Final[dict[Kind, Rule]] = {
     Kind.BYPASS_ABUSE: Rule(3_600_000, least=1, above=5, until=3, rate=False),
     Kind.GUARDRAIL_SLOW: Rule(600_000, least=10, above=500.0, until=400.0, rate=True),
 }
-"""The share of actions that were blocked, requests of one agent, and milliseconds of a guardrail."""
+"""The share of actions that were blocked, requests of one agent, and milliseconds of a
+guardrail."""
 
 
 class Fresh(NamedTuple):
-    """What has occurred at about some time: events, and how much there is of what the alert is about."""
+    """What has occurred at about some time: events, and how much there is of what the alert is
+    about."""
 
     at_ms: int
     kind: Kind
@@ -53,8 +57,8 @@ class Fresh(NamedTuple):
 
 
 class Window(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of one agent or guardrail: the parts of its window by number, each with its events and their
-    amount, and whether the alert lasts."""
+    """What is known of one agent or guardrail: the parts of its window by number, each with its
+    events and their amount, and whether the alert lasts."""
 
     kind: Kind
     tenant: str
@@ -87,7 +91,8 @@ class Looked(NamedTuple):
 
 
 def looked(windows: Iterable[Window], fresh: Iterable[Fresh], now_ms: int) -> Looked:
-    """Enter what has occurred, let go of what is too old, and see which alerts begin and which are over."""
+    """Enter what has occurred, let go of what is too old, and see which alerts begin and which are
+    over."""
     known = {(one.kind, one.tenant, one.about): one for one in windows}
     for one in fresh:
         key = (one.kind, one.tenant, one.about)
@@ -100,7 +105,9 @@ def looked(windows: Iterable[Window], fresh: Iterable[Fresh], now_ms: int) -> Lo
             begun.append(now)
         if now.on or now.slots:
             kept.append(now)
-    kept.sort(key=lambda one: (one.on, one.slots[-1][0] * RULES[one.kind].slot_ms if one.slots else 0))
+    kept.sort(
+        key=lambda one: (one.on, one.slots[-1][0] * RULES[one.kind].slot_ms if one.slots else 0)
+    )
     return Looked(tuple(kept[-MOST:]), tuple(begun))
 
 
@@ -109,11 +116,14 @@ def _entered(window: Window, fresh: Fresh) -> Window:
     before = {number: (events, amount) for number, events, amount in window.slots}
     events, amount = before.get(slot, (0, 0))
     before[slot] = (events + fresh.events, amount + fresh.amount)
-    return msgspec.structs.replace(window, slots=tuple([(number, *before[number]) for number in sorted(before)]))
+    return msgspec.structs.replace(
+        window, slots=tuple([(number, *before[number]) for number in sorted(before)])
+    )
 
 
 def _now(window: Window, now_ms: int) -> Window:
-    """A window without what is too old, or too new because a clock was set back, and whether its alert lasts."""
+    """A window without what is too old, or too new because a clock was set back, and whether its
+    alert lasts."""
     rule = RULES[window.kind]
     last = now_ms // rule.slot_ms
     recent = tuple([one for one in window.slots if last - SLOTS <= one[0] <= last + SLOTS])

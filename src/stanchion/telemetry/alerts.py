@@ -1,8 +1,9 @@
-"""Alerts: an agent that is blocked too often, one that asks too often to get past guardrails, a guardrail that is slow.
+"""Alerts: an agent that is blocked too often, one that asks too often to get past guardrails, a
+guardrail that is slow.
 
-What occurs is counted, and now and then entered into windows of time: those of all processes where they share a folder
-of figures, or else those of this one. An alert is told when it begins, by the process that sees it begin, and not again
-while it lasts.
+What occurs is counted, and now and then entered into windows of time: those of all processes where
+they share a folder of figures, or else those of this one. An alert is told when it begins, by the
+process that sees it begin, and not again while it lasts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ MOST_AGENTS: Final = 1_000
 MOST_UNSETTLED: Final = 5_000
 """How much is kept for a folder that cannot be written; the oldest is given up."""
 EVERY_MS: Final = RULES[Kind.HIGH_BLOCK_RATE].slot_ms
-"""How often a process that shares no folder enters what has occurred; what can begin an alert it enters at once."""
+"""How often a process that shares no folder enters what has occurred; what can begin an alert it
+enters at once."""
 
 Key = tuple[str, str]
 """A tenant and an agent of it."""
@@ -46,11 +48,14 @@ class Orchestrator(Protocol):
 
 
 class Alerts:
-    """Watches agents and guardrails. `tell` hears of each alert that begins, `name` gives a name as it may be shown,
-    `times` has how long guardrails take."""
+    """Watches agents and guardrails. `tell` hears of each alert that begins, `name` gives a name as
+    it may be shown, `times` has how long guardrails take."""
 
     def __init__(
-        self, tell: Callable[[Occurrence], None], clock: Callable[[], int], name: Callable[[str], str]
+        self,
+        tell: Callable[[Occurrence], None],
+        clock: Callable[[], int],
+        name: Callable[[str], str],
     ) -> None:
         self._tell, self._clock, self._name = tell, clock, name
         self._times: Callable[[], GuardrailTimes] | None = None
@@ -91,8 +96,9 @@ class Alerts:
         known.add(above)
 
     def decided(self, event: Event, decision: Decision) -> None:
-        """Count what an agent asks for, and whether a guardrail blocks it. This is on the way of every decision. What
-        is refused because of a halt, a deadline or a store that is away says nothing of the agent."""
+        """Count what an agent asks for, and whether a guardrail blocks it. This is on the way of
+        every decision. What is refused because of a halt, a deadline or a store that is away says
+        nothing of the agent."""
         action = decision.action
         stops = action > PROCEEDS and action != Action.ESCALATE
         if event.stage not in ASKS or (stops and _by_kernel(decision)):
@@ -121,12 +127,16 @@ class Alerts:
         if self.folder is None:
             self.settle(only=key)
 
-    def settle(self, now_ms: int | None = None, only: Key | None = None, last: bool = False) -> None:
-        """Enter what has occurred into the windows, and tell of the alerts that begin; `only` what one agent has
-        done, where it may have begun one. For the `last` time, a folder that is busy is waited for."""
+    def settle(
+        self, now_ms: int | None = None, only: Key | None = None, last: bool = False
+    ) -> None:
+        """Enter what has occurred into the windows, and tell of the alerts that begin; `only` what
+        one agent has done, where it may have begun one. For the `last` time, a folder that is busy
+        is waited for."""
         now = self._clock() if now_ms is None else now_ms
         with self._settling:
-            # Where nothing has occurred for long, what was counted before belongs to the time before.
+            # Where nothing has occurred for long, what was counted before belongs to the time
+            # before.
             late = self.folder is None and 0 < self._due_ms <= now
             self._unsettled += self._fresh(self._due_ms - EVERY_MS if late else now, only)
             del self._unsettled[:-MOST_UNSETTLED]
@@ -138,7 +148,10 @@ class Alerts:
             if found is None:
                 return
             about = {_key(one) for one in self._unsettled} if only is not None else self._on
-            before, self._on = self._on, self._on - about | {_key(one) for one in found.windows if one.on}
+            before, self._on = (
+                self._on,
+                self._on - about | {_key(one) for one in found.windows if one.on},
+            )
             self._unsettled = []
         for window in found.begun:
             self._tell(_occurrence(window, now))
@@ -233,9 +246,13 @@ def _words(window: Window) -> str:
     match window.kind:
         case Kind.HIGH_BLOCK_RATE:
             share = f"{int(window.amount)} of {window.events} actions ({window.value:.0%})"
-            return f"{share} of {agent} in the last 10 minutes were blocked: see why before it goes on"
+            return (
+                f"{share} of {agent} in the last 10 minutes were blocked: see why before it goes on"
+            )
         case Kind.BYPASS_ABUSE:
             often = f"{window.events} times in the last hour"
             return f"{agent} has asked {often} to get past a guardrail: look at what it does"
     measured = f"{window.value:,.0f} ms on average ({window.events} times in the last 10 minutes)"
-    return f"guardrail `{window.about}` takes {measured}: make it quicker, or let it wait for nothing"
+    return (
+        f"guardrail `{window.about}` takes {measured}: make it quicker, or let it wait for nothing"
+    )

@@ -25,19 +25,37 @@ class Answer(NamedTuple):
 
 
 def answer(collect: Collect, method: str, accept: str) -> Answer:
-    """Answer a request: the figures in the format that its `Accept` asks for. What went wrong is logged, not sent."""
+    """Answer a request: the figures in the format that its `Accept` asks for. What went wrong is
+    logged, not sent."""
     if method not in ("GET", "HEAD"):
-        return _made(405, "Method Not Allowed", PLAIN, "ask with GET\n", method, ("Allow", "GET, HEAD"))
+        return _made(
+            405, "Method Not Allowed", PLAIN, "ask with GET\n", method, ("Allow", "GET, HEAD")
+        )
     try:
         openmetrics = wants_openmetrics(accept)
         text = exposed(collect(), openmetrics)
     except Exception as error:  # noqa: BLE001 - a scrape may fail, its server goes on
-        loggers.say(loggers.TELEMETRY, loggers.ERROR, "metrics cannot be read", error=type(error).__name__, why=error)
-        return _made(503, "Service Unavailable", PLAIN, "metrics cannot be read: look at the log\n", method)
+        loggers.say(
+            loggers.TELEMETRY,
+            loggers.ERROR,
+            "metrics cannot be read",
+            error=type(error).__name__,
+            why=error,
+        )
+        return _made(
+            503, "Service Unavailable", PLAIN, "metrics cannot be read: look at the log\n", method
+        )
     return _made(200, "OK", OPENMETRICS if openmetrics else TEXT, text, method)
 
 
-def _made(status: int, reason: str, kind: str, text: str, method: str, *more: tuple[str, str]) -> Answer:
+def _made(
+    status: int, reason: str, kind: str, text: str, method: str, *more: tuple[str, str]
+) -> Answer:
     body = text.encode()
-    headers = [("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"), *more]
+    headers = [
+        ("Content-Type", kind),
+        ("Content-Length", str(len(body))),
+        ("Cache-Control", "no-store"),
+        *more,
+    ]
     return Answer(status, reason, headers, b"" if method == "HEAD" else body)

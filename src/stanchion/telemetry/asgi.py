@@ -14,8 +14,9 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def app(collect: Collect) -> App:
-    """An app that answers on every path, so that it can be mounted anywhere: `app(shield.telemetry.collect)`. Files
-    and the store are read in a thread, so that the event loop goes on."""
+    """An app that answers on every path, so that it can be mounted anywhere:
+    `app(shield.telemetry.collect)`. Files and the store are read in a thread, so that the event
+    loop goes on."""
 
     async def served(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -24,7 +25,10 @@ def app(collect: Collect) -> App:
             import asyncio
 
             made = await asyncio.to_thread(answer, collect, str(scope["method"]), _accept(scope))
-            headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in made.headers]
+            headers = [
+                (name.lower().encode("latin-1"), value.encode("latin-1"))
+                for name, value in made.headers
+            ]
             await send({"type": "http.response.start", "status": made.status, "headers": headers})
             await send({"type": "http.response.body", "body": made.body})
         else:
@@ -34,7 +38,9 @@ def app(collect: Collect) -> App:
 
 
 def _accept(scope: Message) -> str:
-    return ", ".join([value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"accept"])
+    return ", ".join(
+        [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"accept"]
+    )
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

@@ -12,7 +12,8 @@ from stanchion.telemetry.catalogue import DECISION_SECONDS, DECISIONS, FAILURES,
 from stanchion.telemetry.registry import Registry
 
 MOST_TOOLS: Final = 200
-"""How many tools are told apart; an agent can invent names, and those that come later are `other`."""
+"""How many tools are told apart; an agent can invent names, and those that come later are
+`other`."""
 LONGEST: Final = 100
 """A tool with a longer name is `other`."""
 
@@ -26,8 +27,8 @@ class Counting:
         self._tools: dict[str, str] = {}
 
     def decided(self, event: Event, decision: Decision, took_ns: int) -> None:
-        """Count one decision; `took_ns` is 0 where nobody knows. It is on the way of every one, so what is known is one
-        look-up."""
+        """Count one decision; `took_ns` is 0 where nobody knows. It is on the way of every one, so
+        what is known is one look-up."""
         findings = decision.findings
         key = (event.stage, event.tool, decision.action, _guard(decision) if findings else "")
         cell = self._cells.get(key)

@@ -27,7 +27,9 @@ def exposed(figures: Iterable[Series], openmetrics: bool = False) -> str:
         metric = BY_NAME[one.metric]
         if metric.name != shown:
             shown = metric.name
-            family = shown.removesuffix(TOTAL) if openmetrics and metric.kind == "counter" else shown
+            family = (
+                shown.removesuffix(TOTAL) if openmetrics and metric.kind == "counter" else shown
+            )
             lines.append(f"# HELP {family} {_help(metric.meaning)}")
             lines.append(f"# TYPE {family} {metric.kind}")
         lines.extend(_samples(metric, one))
@@ -51,7 +53,11 @@ def _samples(metric: Metric, one: Series) -> Iterator[str]:
 
 
 def _labels(labels: list[tuple[str, str]]) -> str:
-    return "{" + ",".join([f'{name}="{_value(value)}"' for name, value in labels]) + "}" if labels else ""
+    return (
+        "{" + ",".join([f'{name}="{_value(value)}"' for name, value in labels]) + "}"
+        if labels
+        else ""
+    )
 
 
 def _value(text: str) -> str:

@@ -27,8 +27,8 @@ class Series(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Sum:
-    """Adds figures up, and leaves out what is none. It keeps no more series of a metric than there may be, and labels
-    as they can be shown."""
+    """Adds figures up, and leaves out what is none. It keeps no more series of a metric than there
+    may be, and labels as they can be shown."""
 
     def __init__(self, most: int = MOST_SERIES) -> None:
         self._most = most
@@ -37,7 +37,8 @@ class Sum:
         """How many series were none."""
 
     def add(self, figures: Iterable[Series], gauges: bool = True) -> None:
-        """Add more of them; without `gauges` only what counts up, because whoever had the rest has ended."""
+        """Add more of them; without `gauges` only what counts up, because whoever had the rest has
+        ended."""
         for one in figures:
             metric = BY_NAME.get(one.metric)
             if metric is None or not _fits(metric, one):
@@ -58,7 +59,11 @@ class Sum:
         """What it comes to, in the order of the catalogue."""
         names = sorted(self._found, key=_ORDER.__getitem__)
         return tuple(
-            [Series(name, labels, self._found[name][labels]) for name in names for labels in sorted(self._found[name])]
+            [
+                Series(name, labels, self._found[name][labels])
+                for name in names
+                for labels in sorted(self._found[name])
+            ]
         )
 
 
@@ -66,4 +71,6 @@ def _fits(metric: Metric, one: Series) -> bool:
     """Whether it is a series of that metric, as this version of it has it."""
     if len(one.labels) != len(metric.labels) or len(one.values) != metric.width:
         return False
-    return all(isfinite(value) for value in one.values) and (metric.kind == "gauge" or min(one.values) >= 0)
+    return all(isfinite(value) for value in one.values) and (
+        metric.kind == "gauge" or min(one.values) >= 0
+    )

@@ -1,4 +1,5 @@
-"""Locks on files: the system lets go of them however their holder ends, so whoever has one is alive."""
+"""Locks on files: the system lets go of them however their holder ends, so whoever has one is
+alive."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ def hold(path: Path) -> int:
 
 
 def attempt(path: Path, create: bool = False) -> int | None:
-    """Lock a file if nobody has it: the open file, or `None` where somebody does. `FileNotFoundError` where there is
-    none, unless it is to be made."""
+    """Lock a file if nobody has it: the open file, or `None` where somebody does.
+    `FileNotFoundError` where there is none, unless it is to be made."""
     file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0) | _FLAGS, 0o600)
     try:
         _lock(file, wait=False)
@@ -63,7 +64,8 @@ def attempt(path: Path, create: bool = False) -> int | None:
 
 
 def attempt_within(path: Path, wait_s: float) -> int | None:
-    """Make a file and lock it, after whoever has it: the open file, or `None` where somebody has it all the time."""
+    """Make a file and lock it, after whoever has it: the open file, or `None` where somebody has it
+    all the time."""
     until = time.monotonic() + wait_s
     while (file := attempt(path, create=True)) is None and time.monotonic() < until:
         time.sleep(PAUSE_S)

@@ -1,8 +1,8 @@
 """The folder of figures: each process writes its own file there, and whoever asks adds them up.
 
-A file is replaced as a whole, so nobody reads half of one. Beside it stands a lock that its process holds while it
-lives. What the dead have counted goes into one file of totals, which names the files that are in it: a crash between
-writing the totals and removing a file counts nothing twice.
+A file is replaced as a whole, so nobody reads half of one. Beside it stands a lock that its process
+holds while it lives. What the dead have counted goes into one file of totals, which names the files
+that are in it: a crash between writing the totals and removing a file counts nothing twice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ TRIES: Final = 5
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What one file holds: the figures of a process, or the totals with the names of those that are in them."""
+    """What one file holds: the figures of a process, or the totals with the names of those that are
+    in them."""
 
     version: int
     series: tuple[Series, ...]
@@ -42,7 +43,8 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Collected(NamedTuple):
-    """The figures of all processes, how many of them are alive, and how many files could not be read."""
+    """The figures of all processes, how many of them are alive, and how many files could not be
+    read."""
 
     figures: Sum
     alive: int
@@ -68,7 +70,8 @@ def write(folder: Path, name: str, page: Page) -> None:
 
 
 def read(folder: Path, name: str) -> Page | None:
-    """A file; `None` where it is gone. `OSError` where it cannot be read, `ValueError` where it holds no figures."""
+    """A file; `None` where it is gone. `OSError` where it cannot be read, `ValueError` where it
+    holds no figures."""
     try:
         with open(folder / f"{name}{FIGURES}", "rb") as file:
             text = file.read(LARGEST + 1)
@@ -83,8 +86,8 @@ def read(folder: Path, name: str) -> Page | None:
 
 
 def collect(folder: Path, but: str = "") -> Collected:
-    """Add up the figures of all processes, dead ones too, without those of the one that is named `but`. A folder that
-    is not there has none; `OSError` where it cannot be read."""
+    """Add up the figures of all processes, dead ones too, without those of the one that is named
+    `but`. A folder that is not there has none; `OSError` where it cannot be read."""
     found, before = _collected(folder, but)
     for _ in range(TRIES):
         # Whoever adds the dead up meanwhile replaces the totals before it removes a file.
@@ -117,8 +120,9 @@ def _collected(folder: Path, but: str) -> tuple[Collected, tuple[int, int] | Non
 
 
 def compact(folder: Path, most: int = MOST_FILES) -> int:
-    """Put the figures of the dead into the totals where there are more than so many files; says how many were. Where
-    somebody else does so already, or the folder cannot be written, it is left for another time."""
+    """Put the figures of the dead into the totals where there are more than so many files; says how
+    many were. Where somebody else does so already, or the folder cannot be written, it is left for
+    another time."""
     names = _names(folder)
     if len(names) <= most:
         return 0

@@ -1,4 +1,5 @@
-"""The state of guardrails while they are in use: how often each was reached, what it said, and when it last spoke."""
+"""The state of guardrails while they are in use: how often each was reached, what it said, and when
+it last spoke."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from stanchion.telemetry.figures import Series
 
 
 class GuardrailState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One guardrail: whether the policy has it on, how often it was reached and what it said, over all processes.
+    """One guardrail: whether the policy has it on, how often it was reached and what it said, over
+    all processes.
 
-    `avg_duration_ms` is absent where nobody has measured it (`durations: true` in the policy does), `last_triggered`
-    where it has only passed: that is when it last warned, escalated or blocked, by ISO 8601.
+    `avg_duration_ms` is absent where nobody has measured it (`durations: true` in the policy does),
+    `last_triggered` where it has only passed: that is when it last warned, escalated or blocked, by
+    ISO 8601.
     """
 
     guardrail_id: str
@@ -29,8 +32,8 @@ class GuardrailState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def states(figures: Iterable[Series], enabled: Mapping[str, bool]) -> tuple[GuardrailState, ...]:
-    """The state of every guardrail that is named in `enabled`, in that order, then of those that only figures know:
-    they were in a policy before."""
+    """The state of every guardrail that is named in `enabled`, in that order, then of those that
+    only figures know: they were in a policy before."""
     said: dict[str, dict[str, int]] = {}
     took: dict[str, tuple[float, ...]] = {}
     last: dict[str, float] = {}
@@ -46,7 +49,9 @@ def states(figures: Iterable[Series], enabled: Mapping[str, bool]) -> tuple[Guar
     names = dict.fromkeys([*enabled, *sorted(said)])
     return tuple(
         [
-            _state(name, enabled.get(name, False), said.get(name, {}), took.get(name), last.get(name))
+            _state(
+                name, enabled.get(name, False), said.get(name, {}), took.get(name), last.get(name)
+            )
             for name in names
             if name != OTHER or name in enabled
         ]
@@ -54,7 +59,11 @@ def states(figures: Iterable[Series], enabled: Mapping[str, bool]) -> tuple[Guar
 
 
 def _state(
-    name: str, enabled: bool, said: dict[str, int], took: tuple[float, ...] | None, last: float | None
+    name: str,
+    enabled: bool,
+    said: dict[str, int],
+    took: tuple[float, ...] | None,
+    last: float | None,
 ) -> GuardrailState:
     times = 0 if took is None else sum(took[1:])
     return GuardrailState(
@@ -73,4 +82,6 @@ def _state(
 def _iso(at_s: float) -> str:
     from datetime import UTC, datetime
 
-    return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )

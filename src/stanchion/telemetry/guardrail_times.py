@@ -1,5 +1,5 @@
-"""How long guardrails took: of the first decisions of a process, and then of some of them. Decisions leave their times
-behind, and they are added up when somebody asks."""
+"""How long guardrails took: of the first decisions of a process, and then of some of them.
+Decisions leave their times behind, and they are added up when somebody asks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from stanchion.telemetry.registry import Labels
 
 FIRST: Final = 64
 ONE_IN: Final = 7
-"""Of so many decisions the times are kept, and from then on of every seventh: to keep them all would cost each decision
-as much as all that is counted of it otherwise. Calls and results alternate, so the number is odd."""
+"""Of so many decisions the times are kept, and from then on of every seventh: to keep them all
+would cost each decision as much as all that is counted of it otherwise. Calls and results
+alternate, so the number is odd."""
 MOST_FRESH: Final = 256
 """How many decisions are kept until their times are added up."""
 
@@ -37,8 +38,8 @@ class GuardrailTimes:
         self._buckets: dict[str, list[int]] = {}
 
     def took(self, took: Took, wholes: dict[str, str] | None) -> None:
-        """Keep the times of one decision. `wholes` says which guards are parts of which guardrail, where any are: they
-        take their times together."""
+        """Keep the times of one decision. `wholes` says which guards are parts of which guardrail,
+        where any are: they take their times together."""
         seen = next(self._decisions)
         if seen > FIRST and seen % ONE_IN:
             return
@@ -63,20 +64,24 @@ class GuardrailTimes:
         """How long each guardrail took in all, in nanoseconds, and how often that was measured."""
         self._add_up()
         with self._lock:
-            return {name: (spent, sum(self._buckets[name])) for name, spent in self._sums_ns.items()}
+            return {
+                name: (spent, sum(self._buckets[name])) for name, spent in self._sums_ns.items()
+            }
 
     def figures(self) -> Iterator[Series]:
         """The histograms."""
         self._add_up()
         with self._lock:
-            found = [(name, spent, tuple(self._buckets[name])) for name, spent in self._sums_ns.items()]
+            found = [
+                (name, spent, tuple(self._buckets[name])) for name, spent in self._sums_ns.items()
+            ]
         for name, spent, buckets in found:
             labels: Labels = (name,)
             yield Series(GUARDRAIL_MS.name, labels, (spent / 1e6, *buckets))
 
     def _add_up(self) -> None:
-        """Sort the times of each guardrail and look for the bounds among them: that costs less than to look for each
-        time among the bounds."""
+        """Sort the times of each guardrail and look for the bounds among them: that costs less than
+        to look for each time among the bounds."""
         with self._lock:
             for name, fresh in list(self._fresh.items()):
                 times = [fresh.popleft() for _ in range(len(fresh))]

@@ -1,5 +1,6 @@
-"""What guardrails said, counted. A decision costs one counter, however long its chain is: decisions in which the same
-guards of the same chain said the same are counted together, and taken apart when somebody asks."""
+"""What guardrails said, counted. A decision costs one counter, however long its chain is: decisions
+in which the same guards of the same chain said the same are counted together, and taken apart when
+somebody asks."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from stanchion.telemetry.registry import number
 PASS: Final = "pass"
 BLOCK: Final = "block"
 MOST_ALIKE: Final = 4_096
-"""How many kinds of decisions are told apart. What comes after them is counted guardrail by guardrail."""
+"""How many kinds of decisions are told apart. What comes after them is counted guardrail by
+guardrail."""
 MOST_GUARDRAILS: Final = 400
 """How many guardrails that is done for; more of them are `other`."""
 
@@ -27,7 +29,8 @@ Said = tuple[tuple[str, str], ...]
 
 
 class Alike:
-    """Decisions in which every guardrail said the same: how many there were, and when the last was."""
+    """Decisions in which every guardrail said the same: how many there were, and when the last
+    was."""
 
     __slots__ = ("blocked", "count", "last_ms", "said", "wholes")
 
@@ -42,7 +45,8 @@ class Alike:
 
 
 class Guardrails:
-    """Counts what the guardrails of decisions said, and how long they took. `category` gives that of a guardrail."""
+    """Counts what the guardrails of decisions said, and how long they took. `category` gives that
+    of a guardrail."""
 
     def __init__(self, category: Callable[[str], str]) -> None:
         self._category = category
@@ -55,12 +59,16 @@ class Guardrails:
         self._at_hand: dict[Any, tuple[Alike, Any]] = {}
 
     def judged(self, event: Event, decision: Decision) -> None:
-        """Count one decision. It is on the way of every one, so what is known is one look-up, by the chain itself and
-        not by what is in it."""
+        """Count one decision. It is on the way of every one, so what is known is one look-up, by
+        the chain itself and not by what is in it."""
         trace, findings = decision.trace, decision.findings
         key: Any = id(trace.chain)
         if findings:
-            key = (key, tuple([(finding.guard, finding.action) for finding in findings]), len(decision.skipped))
+            key = (
+                key,
+                tuple([(finding.guard, finding.action) for finding in findings]),
+                len(decision.skipped),
+            )
         known = self._at_hand.get(key)
         alike = self._alike(key, decision) if known is None else known[0]
         if alike is None:
@@ -73,8 +81,8 @@ class Guardrails:
             self.times.took(trace.took_ns, alike.wholes)
 
     def _alike(self, key: Any, decision: Decision) -> Alike | None:
-        """Those which this decision is like; `None` where too many kinds are known. The chain is kept with them: its
-        address must not become that of another."""
+        """Those which this decision is like; `None` where too many kinds are known. The chain is
+        kept with them: its address must not become that of another."""
         chain = decision.trace.chain
         value = (chain, key[1:] if decision.findings else ())
         alike = self._known.get(value)
@@ -88,7 +96,11 @@ class Guardrails:
         return alike
 
     def _made(self, said: Said, wholes: dict[str, str] | None = None) -> Alike:
-        return Alike(said, tuple([self._category(guard) for guard, result in said if result == BLOCK]), wholes)
+        return Alike(
+            said,
+            tuple([self._category(guard) for guard, result in said if result == BLOCK]),
+            wholes,
+        )
 
     def _apart(self, event: Event, decision: Decision) -> None:
         """Count each guardrail of a decision by itself."""
@@ -127,7 +139,9 @@ class Guardrails:
 
 def _said(decision: Decision) -> Said:
     if not decision.findings:
-        return tuple([(whole, PASS) for whole in dict.fromkeys([whole for _, whole in decision.trace.chain])])
+        return tuple(
+            [(whole, PASS) for whole in dict.fromkeys([whole for _, whole in decision.trace.chain])]
+        )
     return tuple([(one.guardrail_id, one.result) for one in decision.chain_result().details])
 
 

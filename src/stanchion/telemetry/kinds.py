@@ -67,40 +67,66 @@ _INFO, _WARNING, _CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 
 MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
-    Kind.TICKET_PASSED: Meaning(_WARNING, "nobody has answered a ticket in time: the next role is asked as well"),
+    Kind.TICKET_PASSED: Meaning(
+        _WARNING, "nobody has answered a ticket in time: the next role is asked as well"
+    ),
     Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
     Kind.BYPASS_REQUESTED: Meaning(_WARNING, "an agent asks to go past a guardrail"),
     Kind.BYPASS_ANSWERED: Meaning(
         _INFO, "a request to go past a guardrail was answered or used, or an override reviewed"
     ),
-    Kind.BYPASS_OVERRIDDEN: Meaning(_CRITICAL, "an action went past a guardrail in an emergency, before any answer"),
+    Kind.BYPASS_OVERRIDDEN: Meaning(
+        _CRITICAL, "an action went past a guardrail in an emergency, before any answer"
+    ),
     Kind.REVIEW_MISSED: Meaning(_CRITICAL, "nobody has reviewed such an emergency in time"),
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
     Kind.RUN_FLAGGED: Meaning(_WARNING, "a guard has flagged a run: somebody should look at it"),
-    Kind.ALERT: Meaning(_CRITICAL, "a guard has found something that its policy wants told at once"),
+    Kind.ALERT: Meaning(
+        _CRITICAL, "a guard has found something that its policy wants told at once"
+    ),
     Kind.HANDED_OVER: Meaning(_INFO, "an agent has handed its work to another one"),
     Kind.HANDOFF_WARNED: Meaning(_WARNING, "the same, and a guard has something to say about it"),
     Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),
     Kind.QUARANTINED: Meaning(_WARNING, "a tool, an agent or a run is isolated for a time"),
     Kind.SAFE_MODE: Meaning(_WARNING, "safe mode is on: tool calls and retries are refused"),
-    Kind.NORMAL: Meaning(_INFO, "something that was halted, isolated or in safe mode is back to normal"),
-    Kind.STORE_LOST: Meaning(_CRITICAL, "the state store does not answer: what needs it is refused"),
+    Kind.NORMAL: Meaning(
+        _INFO, "something that was halted, isolated or in safe mode is back to normal"
+    ),
+    Kind.STORE_LOST: Meaning(
+        _CRITICAL, "the state store does not answer: what needs it is refused"
+    ),
     Kind.STORE_BACK: Meaning(_INFO, "the state store answers again"),
-    Kind.STORE_FORGOT: Meaning(_CRITICAL, "the state store was emptied, or restored from an older copy"),
-    Kind.TRAIL_LOST: Meaning(_CRITICAL, "the audit trail cannot be written: what cannot be recorded is refused"),
+    Kind.STORE_FORGOT: Meaning(
+        _CRITICAL, "the state store was emptied, or restored from an older copy"
+    ),
+    Kind.TRAIL_LOST: Meaning(
+        _CRITICAL, "the audit trail cannot be written: what cannot be recorded is refused"
+    ),
     Kind.TRAIL_BACK: Meaning(_INFO, "the audit trail can be written again"),
     Kind.TRAIL_TAMPERED: Meaning(_CRITICAL, "the audit trail is not as it was written"),
-    Kind.POLICY_REFUSED: Meaning(_CRITICAL, "a changed policy did not load: the previous one stays in force"),
+    Kind.POLICY_REFUSED: Meaning(
+        _CRITICAL, "a changed policy did not load: the previous one stays in force"
+    ),
     Kind.POLICY_LOADED: Meaning(_INFO, "a policy that had been refused is now in force"),
     Kind.ANSWER_REFUSED: Meaning(
         _WARNING, "an operator's answer or command was refused, or differs from what they signed"
     ),
-    Kind.DEFINITION_CHANGED: Meaning(_WARNING, "a tool describes itself differently than when it was pinned"),
-    Kind.DEFINITION_SUSPECT: Meaning(_WARNING, "a tool's definition gives orders, hides something or asks for secrets"),
-    Kind.ESCAPED: Meaning(_CRITICAL, "something was done that no call covers, or nothing guards it"),
-    Kind.HIGH_BLOCK_RATE: Meaning(_WARNING, "more than 30 % of an agent's actions in the last 10 minutes were blocked"),
+    Kind.DEFINITION_CHANGED: Meaning(
+        _WARNING, "a tool describes itself differently than when it was pinned"
+    ),
+    Kind.DEFINITION_SUSPECT: Meaning(
+        _WARNING, "a tool's definition gives orders, hides something or asks for secrets"
+    ),
+    Kind.ESCAPED: Meaning(
+        _CRITICAL, "something was done that no call covers, or nothing guards it"
+    ),
+    Kind.HIGH_BLOCK_RATE: Meaning(
+        _WARNING, "more than 30 % of an agent's actions in the last 10 minutes were blocked"
+    ),
     Kind.BYPASS_ABUSE: Meaning(
-        _CRITICAL, "an agent has asked more than 5 times in an hour to get past a guardrail: a person has to look at it"
+        _CRITICAL,
+        "an agent has asked more than 5 times in an hour to get past a guardrail: a person has to "
+        "look at it",
     ),
     Kind.GUARDRAIL_SLOW: Meaning(_WARNING, "a guardrail takes more than 500 ms on average"),
     Kind.NOTICES_FAILING: Meaning(_WARNING, "a destination does not accept notices"),
@@ -135,10 +161,12 @@ WORDED: Final = frozenset({Kind.POLICY_REFUSED})
 
 
 class Occurrence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something that has occurred: what, when, in words for people, and what it is about. Nothing in it is secret.
+    """Something that has occurred: what, when, in words for people, and what it is about. Nothing
+    in it is secret.
 
-    `at` and `since` are milliseconds since 1970. `times` says how often, from `since` on, where it was more than once.
-    What has `hourly` is found by every process that starts: a host sends it once an hour.
+    `at` and `since` are milliseconds since 1970. `times` says how often, from `since` on, where it
+    was more than once. What has `hourly` is found by every process that starts: a host sends it
+    once an hour.
     """
 
     kind: Kind

@@ -1,9 +1,10 @@
 """Lines of the log are written by a thread of their own.
 
-`logging` takes its locks and gives them back in plain Python. An exception that a signal handler raises, or another
-thread sends, can strike in between; the lock stays held then, and whoever logs anything waits for ever. So a thread
-that works for an agent never logs: it hands the line over, and waits until it is written, though not for long, since
-a handler may itself wait for this very thread.
+`logging` takes its locks and gives them back in plain Python. An exception that a signal handler
+raises, or another thread sends, can strike in between; the lock stays held then, and whoever logs
+anything waits for ever. So a thread that works for an agent never logs: it hands the line over, and
+waits until it is written, though not for long, since a handler may itself wait for this very
+thread.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import Final
 from stanchion.locks import Bell, Lock
 
 PATIENCE_S: Final = 0.5
-"""How long a line is waited for. Once one took longer, none is waited for until all that came before are written."""
+"""How long a line is waited for. Once one took longer, none is waited for until all that came
+before are written."""
 MOST: Final = 10_000
 """How many lines wait behind a handler that is stuck; beyond that the oldest are dropped."""
 

@@ -1,7 +1,8 @@
-"""Loggers: one for each thing an operator may want to hear of, under `stanchion`. Nothing is printed by itself.
+"""Loggers: one for each thing an operator may want to hear of, under `stanchion`. Nothing is
+printed by itself.
 
-Whoever configures `logging` hears of it; a library installs no handlers. As long as nobody has loaded `logging`, nobody
-listens, and nothing is loaded or worded for it.
+Whoever configures `logging` hears of it; a library installs no handlers. As long as nobody has
+loaded `logging`, nobody listens, and nothing is loaded or worded for it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,14 @@ TELEMETRY: Final = "telemetry"
 
 AREAS: Final = {
     DECISIONS: "each decision: allowed at DEBUG, refused at WARNING, anything between at INFO",
-    STORE: "what stays charged or is not recorded because the store cannot be used; the outage itself is a notice",
+    STORE: (
+        "what stays charged or is not recorded because the store cannot be used; the outage "
+        "itself is a notice"
+    ),
     TRAIL: "a trail that cannot be written, and records that are lost",
-    POLICY: "policies that were loaded or refused, or that do something their author may not expect",
+    POLICY: (
+        "policies that were loaded or refused, or that do something their author may not expect"
+    ),
     TICKETS: "tickets that were opened and answered, or could not be opened or answered",
     ANSWERS: "answers of operators that were refused",
     CALLS: "calls that kept running after they were abandoned, and what was undone",
@@ -58,7 +64,9 @@ OF: Final = {
 
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 
-PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:*@+[],")
+PLAIN: Final = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:*@+[],"
+)
 
 
 _speaks = False
@@ -66,20 +74,22 @@ _unsaid: frozenset[str] = frozenset()
 
 
 def speak() -> None:
-    """Have warnings and errors go to standard error, for a command that nobody configures logging for; what is decided
-    is its own to say."""
+    """Have warnings and errors go to standard error, for a command that nobody configures logging
+    for; what is decided is its own to say."""
     global _speaks, _unsaid
     _speaks, _unsaid = True, frozenset()
 
 
 def hush() -> None:
-    """Keep everything from standard error again: a command plays something, and shows all of it itself."""
+    """Keep everything from standard error again: a command plays something, and shows all of it
+    itself."""
     global _speaks
     _speaks = False
 
 
 def leave_out(kinds: Iterable[str]) -> None:
-    """Keep notices of these kinds from standard error, and what goes with them: a command says it in its own words."""
+    """Keep notices of these kinds from standard error, and what goes with them: a command says it
+    in its own words."""
     global _unsaid
     _unsaid = frozenset(kinds)
 
@@ -88,7 +98,8 @@ _made: Final[dict[str, logging.Logger]] = {}
 
 
 def logger(area: str) -> logging.Logger | None:
-    """The logger of an area; `None` where there is none yet, because somebody keeps `logging` busy."""
+    """The logger of an area; `None` where there is none yet, because somebody keeps `logging`
+    busy."""
     made = _made.get(area)
     if made is None or not _made[ROOT].handlers:
         from stanchion.telemetry.lines import apart
@@ -122,7 +133,8 @@ def _aloud() -> logging.Handler:
 
 
 def _kind_of(record: logging.LogRecord) -> str:
-    """The kind of notice that a line is, or goes with: an event of the trail has the name of its notice."""
+    """The kind of notice that a line is, or goes with: an event of the trail has the name of its
+    notice."""
     notice = getattr(record, "occurrence", None)
     return str(notice["kind"]) if notice is not None else record.getMessage().partition(" ")[0]
 
@@ -136,12 +148,14 @@ def heard(area: str, level: int) -> logging.Logger | None:
 
 
 def enabled(log: logging.Logger, level: int) -> bool:
-    """Whether the level is on. `isEnabledFor` says the same, and takes a lock now and then (see `lines`)."""
+    """Whether the level is on. `isEnabledFor` says the same, and takes a lock now and then (see
+    `lines`)."""
     return level >= log.getEffectiveLevel() and level > log.manager.disable and not log.disabled
 
 
 def listens(log: logging.Logger, level: int) -> bool:
-    """Whether anybody hears what is logged there: the level is on, and there is a handler which is not ours."""
+    """Whether anybody hears what is logged there: the level is on, and there is a handler which is
+    not ours."""
     if not enabled(log, level):
         return False
     one: logging.Logger | None = log
@@ -154,7 +168,8 @@ def listens(log: logging.Logger, level: int) -> bool:
 
 
 def say(area: str, level: int, what: str, **fields: object) -> None:
-    """Log one line: what happened, then its fields as `key=value`; they are the record's `extra`, too."""
+    """Log one line: what happened, then its fields as `key=value`; they are the record's `extra`,
+    too."""
     log = heard(area, level)
     if log is not None:
         told = {name: value for name, value in fields.items() if value not in ("", None)}
@@ -170,7 +185,8 @@ def write(log: logging.Logger, level: int, line: str, extra: Mapping[str, object
 
 
 def key_values(fields: Mapping[str, object]) -> str:
-    """Fields as `key=value`; what has spaces or anything else in it stands in quotes, on one line."""
+    """Fields as `key=value`; what has spaces or anything else in it stands in quotes, on one
+    line."""
     return " ".join([f"{name}={_shown(value)}" for name, value in fields.items()])
 
 

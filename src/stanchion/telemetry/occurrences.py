@@ -1,4 +1,5 @@
-"""Occurrences: what whoever looks after a fleet has to hear of. Whoever tells one neither waits nor fails."""
+"""Occurrences: what whoever looks after a fleet has to hear of. Whoever tells one neither waits nor
+fails."""
 
 from __future__ import annotations
 
@@ -26,9 +27,11 @@ Listener = Callable[[Occurrence], None]
 
 
 class Occurrences:
-    """Hands occurrences on to whoever listens. Those that repeat are counted, and told again with their number.
+    """Hands occurrences on to whoever listens. Those that repeat are counted, and told again with
+    their number.
 
-    Listeners are called in the thread that tells, so they have to be quick; what they raise is counted and no more.
+    Listeners are called in the thread that tells, so they have to be quick; what they raise is
+    counted and no more.
     """
 
     def __init__(self, now_s: Callable[[], float] = monotonic) -> None:
@@ -43,9 +46,12 @@ class Occurrences:
         self.failed = 0
         """How often a listener has failed."""
 
-    def subscribe(self, listener: Listener, each: bool = False, end: Callable[[], None] | None = None) -> None:
-        """Have somebody hear of what occurs; with `each` of every single one, before repeated ones are counted. `end`
-        is called when nothing occurs any more, that of whoever came last first."""
+    def subscribe(
+        self, listener: Listener, each: bool = False, end: Callable[[], None] | None = None
+    ) -> None:
+        """Have somebody hear of what occurs; with `each` of every single one, before repeated ones
+        are counted. `end` is called when nothing occurs any more, that of whoever came last
+        first."""
         with self._lock:
             if end is not None:
                 self._ends = (end, *self._ends)

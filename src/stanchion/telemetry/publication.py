@@ -1,4 +1,5 @@
-"""Publication: a process writes its figures to a file of its own, about once a second and when it ends."""
+"""Publication: a process writes its figures to a file of its own, about once a second and when it
+ends."""
 
 from __future__ import annotations
 
@@ -24,11 +25,15 @@ EVERY_S: Final = 1.0
 
 
 class Publication:
-    """Keeps the figures of a registry in a folder. It begins when the first thing is counted, in a thread that ends
-    with the process; whatever goes wrong is told to `failed` and tried again."""
+    """Keeps the figures of a registry in a folder. It begins when the first thing is counted, in a
+    thread that ends with the process; whatever goes wrong is told to `failed` and tried again."""
 
     def __init__(
-        self, registry: Registry, folder: Path, failed: Callable[[Exception], None], every_s: float = EVERY_S
+        self,
+        registry: Registry,
+        folder: Path,
+        failed: Callable[[Exception], None],
+        every_s: float = EVERY_S,
     ) -> None:
         self.folder = folder
         self.name = ""
@@ -49,7 +54,8 @@ class Publication:
         self._closed = False
 
     def forked(self) -> None:
-        """In a forked process: leave the parent's file alone, and begin one of its own when something is counted."""
+        """In a forked process: leave the parent's file alone, and begin one of its own when
+        something is counted."""
         if self._lock is not None:
             with suppress(OSError):
                 os.close(self._lock)  # the parent has it open too, and keeps the lock
@@ -63,7 +69,9 @@ class Publication:
         with self._busy:
             if self._thread is not None or self._closed:
                 return
-            self._thread = threading.Thread(target=self._work, name="stanchion-metrics", daemon=True)
+            self._thread = threading.Thread(
+                target=self._work, name="stanchion-metrics", daemon=True
+            )
             self._thread.start()
         if "multiprocessing.util" in sys.modules:
             # Children of `multiprocessing` end without what `atexit` has to do.
@@ -119,7 +127,8 @@ class Publication:
 
 
 def count_once(folder: Path, metric: Metric, *labels: str) -> None:
-    """Count one thing, for a process that has no shield to count with; figures that cannot be written are lost."""
+    """Count one thing, for a process that has no shield to count with; figures that cannot be
+    written are lost."""
     registry = Registry()
     publication = Publication(registry, folder, lambda _: None)
     registry.count(metric, *labels)

@@ -1,4 +1,5 @@
-"""The registry: what one process counts, in memory. Counting takes no lock: nobody waits, and no signal harms it."""
+"""The registry: what one process counts, in memory. Counting takes no lock: nobody waits, and no
+signal harms it."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ class Histogram:
 
 
 class Registry:
-    """Counters and histograms by metric and labels, and gauges that are asked when somebody wants to know."""
+    """Counters and histograms by metric and labels, and gauges that are asked when somebody wants
+    to know."""
 
     def __init__(self) -> None:
         self.gauges: list[Gauges] = []
@@ -141,7 +143,9 @@ def number(one: count[int]) -> int:
 
 def _room(metric: Metric, known: dict[Labels, Any], labels: Labels) -> Labels:
     if len(labels) != len(BY_NAME[metric.name].labels):
-        raise ValueError(f"`{metric.name}` has the labels {', '.join(metric.labels)}: give a value for each")
+        raise ValueError(
+            f"`{metric.name}` has the labels {', '.join(metric.labels)}: give a value for each"
+        )
     return labels if len(known) < MOST_SERIES else overflow(metric, labels)
 
 

@@ -11,7 +11,8 @@ from stanchion.telemetry.kinds import COUNTED, ENDS, LASTING, WORDED, Kind, Occu
 
 FIRST_S: Final = 60.0
 LONGEST_S: Final = 21_600.0
-"""How long repeated ones are only counted: at first, and at most. Each time it is twice as long as before."""
+"""How long repeated ones are only counted: at first, and at most. Each time it is twice as long as
+before."""
 RETURNING_S: Final = 1_800.0
 """The same for trouble that is over and comes back."""
 MOST: Final = 1_000
@@ -23,7 +24,18 @@ _Key = tuple[Kind, str, str]
 class _Seen:
     """What was told of something, and how often it has occurred since."""
 
-    __slots__ = ("count", "end_of", "is_known", "last", "pause_s", "returns", "since", "told_at", "told_s", "total")
+    __slots__ = (
+        "count",
+        "end_of",
+        "is_known",
+        "last",
+        "pause_s",
+        "returns",
+        "since",
+        "told_at",
+        "told_s",
+        "total",
+    )
 
     def __init__(self, one: Occurrence, now_s: float) -> None:
         self.last = one
@@ -48,8 +60,8 @@ class _Seen:
         self.total += 1
 
     def tell(self, now_s: float) -> Occurrence:
-        """What is told of it now: the last one, or that it is over, and how often it has occurred since it was told
-        before."""
+        """What is told of it now: the last one, or that it is over, and how often it has occurred
+        since it was told before."""
         one = self.last if self.end_of is None else self.end_of
         if self.count > 1:
             one = replace(one, times=self.count, since=self.told_at)
@@ -59,7 +71,8 @@ class _Seen:
         return one
 
     def end(self, one: Occurrence, now_s: float) -> tuple[Occurrence, ...]:
-        """It is over: that is told to whoever knows that it began. What comes and goes is told ever more rarely."""
+        """It is over: that is told to whoever knows that it began. What comes and goes is told ever
+        more rarely."""
         self.end_of = one
         if not self.is_known:
             return ()
@@ -93,7 +106,8 @@ class Repeats:
         return (seen.tell(now_s),) if anew or now_s - seen.told_s >= seen.pause_s else ()
 
     def due(self, now_s: float) -> tuple[Occurrence, ...]:
-        """What is told because nobody has heard of it for long enough; what is over and told is forgotten then."""
+        """What is told because nobody has heard of it for long enough; what is over and told is
+        forgotten then."""
         told = []
         for key, seen in [*self._seen.items()]:
             if now_s - seen.told_s < seen.pause_s:
@@ -110,7 +124,9 @@ class Repeats:
 
     def lasting(self) -> frozenset[Kind]:
         """The kinds of trouble that are not over."""
-        return frozenset([key[0] for key, seen in self._seen.items() if key[0] in LASTING and not seen.is_over])
+        return frozenset(
+            [key[0] for key, seen in self._seen.items() if key[0] in LASTING and not seen.is_over]
+        )
 
     def _ended(self, one: Occurrence, now_s: float) -> tuple[Occurrence, ...]:
         seen = self._seen.get((ENDS[one.kind], one.tenant, one.about))

@@ -13,7 +13,8 @@ PATIENCE_S: Final = 10.0
 
 
 def server(collect: Collect, host: str, port: int) -> ThreadingHTTPServer:
-    """A server that answers on `/metrics`; `OSError` where the port is taken. `serve_forever` runs it."""
+    """A server that answers on `/metrics`; `OSError` where the port is taken. `serve_forever` runs
+    it."""
 
     class Asked(BaseHTTPRequestHandler):
         timeout = PATIENCE_S
@@ -27,7 +28,9 @@ def server(collect: Collect, host: str, port: int) -> ThreadingHTTPServer:
 
         def _answered(self) -> Answer:
             if self.path.partition("?")[0] not in PATHS:
-                return Answer(404, "Not Found", [("Content-Type", PLAIN), ("Content-Length", "0")], b"")
+                return Answer(
+                    404, "Not Found", [("Content-Type", PLAIN), ("Content-Length", "0")], b""
+                )
             return answer(collect, self.command, self.headers.get("Accept", ""))
 
         def _send(self, made: Answer) -> None:

@@ -1,4 +1,5 @@
-"""Sinks: whoever hears of what a shield does, and the one who tells them. Whatever a sink raises changes nothing."""
+"""Sinks: whoever hears of what a shield does, and the one who tells them. Whatever a sink raises
+changes nothing."""
 
 from __future__ import annotations
 
@@ -54,13 +55,16 @@ class Sink(Protocol):
         """A `with shield.run(...)` begins here."""
 
     def run_ended(self, run: ToldRun, code: str) -> None:
-        """A run has ended: nothing of it proceeds any more. Where its `with` ends, this is told there, once more."""
+        """A run has ended: nothing of it proceeds any more. Where its `with` ends, this is told
+        there, once more."""
 
     def call_left(self, call: str) -> None:
-        """A call has ended whose outcome nobody judges: it was interrupted, or gave its last item."""
+        """A call has ended whose outcome nobody judges: it was interrupted, or gave its last
+        item."""
 
     def around(self, call: str, fn: Callable[..., Any]) -> Callable[..., Any]:
-        """What is called in place of the tool or model of a call: the function itself, or one that does the same."""
+        """What is called in place of the tool or model of a call: the function itself, or one that
+        does the same."""
 
 
 class Words(Protocol):
@@ -76,8 +80,8 @@ class Words(Protocol):
 
 
 class Telemetry:
-    """Tells the log, the figures and every sink what a shield does. Nothing that it calls can change a decision.
-    Without a registry nothing is counted."""
+    """Tells the log, the figures and every sink what a shield does. Nothing that it calls can
+    change a decision. Without a registry nothing is counted."""
 
     def __init__(self, words: Words, registry: Registry | None = None) -> None:
         self.registry = registry
@@ -100,7 +104,8 @@ class Telemetry:
             registry.beside.append(self._guardrails)
 
     def alert(self, tell: Callable[[Occurrence], None], clock: Callable[[], int]) -> None:
-        """Have somebody hear of agents that are blocked too often, and so on; `clock` gives milliseconds since 1970."""
+        """Have somebody hear of agents that are blocked too often, and so on; `clock` gives
+        milliseconds since 1970."""
         if self.registry is None:
             return
         from stanchion.telemetry.alerts import Alerts
@@ -118,7 +123,9 @@ class Telemetry:
         if folder is not None and self.registry is not None and self._publication is None:
             from stanchion.telemetry.publication import Publication
 
-            self._publication = Publication(self.registry, folder, lambda error: self.failed("publication", error))
+            self._publication = Publication(
+                self.registry, folder, lambda error: self.failed("publication", error)
+            )
             if self.alerts is not None:
                 self.alerts.folder = folder
                 self._publication.also = self.settle
@@ -139,7 +146,10 @@ class Telemetry:
                 else:
                     log = self._log = loggers.logger(loggers.DECISIONS)
             action = decision.action
-            if self.sinks or (log is not None and loggers.enabled(log, LEVELS[action] if action < ESCALATE else ERROR)):
+            if self.sinks or (
+                log is not None
+                and loggers.enabled(log, LEVELS[action] if action < ESCALATE else ERROR)
+            ):
                 self._tell(event, decision, took_ns)
         except Exception as error:  # noqa: BLE001 - telemetry may fail, a decision stands
             self.failed("decisions", error)
@@ -204,7 +214,8 @@ class Telemetry:
         self.count(OCCURRENCES, kind)
 
     def bypass(self, guardrail: str, outcome: str, run: RunInfo) -> None:
-        """Somebody has asked in a run to get past a guardrail (`REQUESTED`), or what came of it is known."""
+        """Somebody has asked in a run to get past a guardrail (`REQUESTED`), or what came of it is
+        known."""
         try:
             self.count(BYPASSES, self._words.name(guardrail), outcome)
             if outcome == REQUESTED and self.alerts is not None:
@@ -231,7 +242,8 @@ class Telemetry:
 
     @contextmanager
     def loading(self, name: str) -> Iterator[None]:
-        """A policy is loaded again within: it comes into force, or is refused and the old one stays."""
+        """A policy is loaded again within: it comes into force, or is refused and the old one
+        stays."""
         try:
             yield
         except Exception as error:
@@ -267,10 +279,18 @@ class Telemetry:
             self._said.add(kind)
             with suppress(Exception):
                 what = "telemetry failed, and decisions continue without it"
-                loggers.say(loggers.TELEMETRY, loggers.WARNING, what, sink=sink, error=type(error).__name__, why=error)
+                loggers.say(
+                    loggers.TELEMETRY,
+                    loggers.WARNING,
+                    what,
+                    sink=sink,
+                    error=type(error).__name__,
+                    why=error,
+                )
 
     def collect(self) -> tuple[Series, ...]:
-        """The figures of this process as they are now, with those of all others that publish in the same folder."""
+        """The figures of this process as they are now, with those of all others that publish in the
+        same folder."""
         from stanchion.telemetry.folder import collect
 
         if self.registry is None:

@@ -1,4 +1,5 @@
-"""What telemetry is told: of a decision and of a run, with names as they may be shown and nothing of what was said."""
+"""What telemetry is told: of a decision and of a run, with names as they may be shown and nothing
+of what was said."""
 
 from __future__ import annotations
 
@@ -22,16 +23,19 @@ BROKEN: Final = frozenset(
 """Codes that say that the store or the trail cannot be used: operators have to look at it."""
 
 LEVELS: Final = tuple(
-    [DEBUG if action is Action.ALLOW else INFO if action < Action.ESCALATE else WARNING for action in Action]
+    [
+        DEBUG if action is Action.ALLOW else INFO if action < Action.ESCALATE else WARNING
+        for action in Action
+    ]
 )
 """On which level a decision is logged, by its action."""
 
 
 class Told(msgspec.Struct, frozen=True):
-    """A decision as telemetry is told of it. `call` is the call that an outcome belongs to; `codes` are those of all
-    findings, in order; `error` is the class of a failure; `parent` is the run that it works for. There are no
-    arguments, texts and results in it. `key` and `of` tell which decision and which call it is; they may have secrets
-    in them, and are not shown.
+    """A decision as telemetry is told of it. `call` is the call that an outcome belongs to; `codes`
+    are those of all findings, in order; `error` is the class of a failure; `parent` is the run that
+    it works for. There are no arguments, texts and results in it. `key` and `of` tell which
+    decision and which call it is; they may have secrets in them, and are not shown.
     """
 
     id: str

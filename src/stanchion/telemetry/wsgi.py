@@ -11,10 +11,13 @@ App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def app(collect: Collect) -> App:
-    """An app that answers on every path, so that it can be mounted anywhere: `app(shield.telemetry.collect)`."""
+    """An app that answers on every path, so that it can be mounted anywhere:
+    `app(shield.telemetry.collect)`."""
 
     def served(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        made = answer(collect, str(environ.get("REQUEST_METHOD", "GET")), str(environ.get("HTTP_ACCEPT", "")))
+        made = answer(
+            collect, str(environ.get("REQUEST_METHOD", "GET")), str(environ.get("HTTP_ACCEPT", ""))
+        )
         start_response(f"{made.status} {made.reason}", made.headers)
         return [made.body]
 

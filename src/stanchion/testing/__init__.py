@@ -1,4 +1,5 @@
-"""Stanchion for tests: a fake clock, scripted tools and models, shields, tables, the interleaver, the store suite."""
+"""Stanchion for tests: a fake clock, scripted tools and models, shields, tables, the interleaver,
+the store suite."""
 
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import Interleaved, Trip, interleave

@@ -1,4 +1,5 @@
-"""The interleaver: runs several decisions at once, one step at a time, in an order that a test draws."""
+"""The interleaver: runs several decisions at once, one step at a time, in an order that a test
+draws."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.protocol import Store
 
 MAX_STEPS: Final = 10_000
-"""More steps than any set of decisions needs: an engine that never finishes fails instead of hanging."""
+"""More steps than any set of decisions needs: an engine that never finishes fails instead of
+hanging."""
 
 Deciding = Generator[Any, Any, Decision]
 Choose = Callable[[int], int]
@@ -19,7 +21,8 @@ Choose = Callable[[int], int]
 
 
 class Trip(NamedTuple):
-    """One batch that went to the store: whose, what, and what came back (`None` where the store was lost)."""
+    """One batch that went to the store: whose, what, and what came back (`None` where the store was
+    lost)."""
 
     who: int
     batch: Batch
@@ -27,15 +30,19 @@ class Trip(NamedTuple):
 
 
 class Interleaved(NamedTuple):
-    """What came of it: decisions in the order given, and every trip to the store in the order made."""
+    """What came of it: decisions in the order given, and every trip to the store in the order
+    made."""
 
     decisions: tuple[Decision, ...]
     trips: tuple[Trip, ...]
 
     @property
     def applied(self) -> tuple[int, ...]:
-        """Whose batches were carried out, in that order: the serial order which must explain every decision."""
-        return tuple(trip.who for trip in self.trips if trip.reply is not None and not trip.reply.stale)
+        """Whose batches were carried out, in that order: the serial order which must explain every
+        decision."""
+        return tuple(
+            trip.who for trip in self.trips if trip.reply is not None and not trip.reply.stale
+        )
 
 
 class _Live:
@@ -68,10 +75,10 @@ def interleave(
 ) -> Interleaved:
     """Step the decisions at every yield until all are made.
 
-    A need and its fulfilment are separate steps: other batches can be carried out after a batch was made and
-    before it arrives, and again before its reply does. Decisions made on one cache of records are those of one
-    process; give them several caches to have several processes. `between` runs before every step; tests move
-    the clock there.
+    A need and its fulfilment are separate steps: other batches can be carried out after a batch was
+    made and before it arrives, and again before its reply does. Decisions made on one cache of
+    records are those of one process; give them several caches to have several processes. `between`
+    runs before every step; tests move the clock there.
     """
     made: dict[int, Decision] = {}
     trips: list[Trip] = []
@@ -86,15 +93,24 @@ def interleave(
             _fulfil(who, one, store, answer, trips)
             continue
         try:
-            one.need = one.deciding.throw(one.lost) if one.lost is not None else one.deciding.send(one.given)
+            one.need = (
+                one.deciding.throw(one.lost)
+                if one.lost is not None
+                else one.deciding.send(one.given)
+            )
         except StopIteration as stop:
             made[who] = stop.value
             del live[who]
         one.given = one.lost = None
-    raise AssertionError(f"decisions {sorted(live)} are not finished after {MAX_STEPS} steps: the engine does not end")
+    raise AssertionError(
+        f"decisions {sorted(live)} are not finished after {MAX_STEPS} steps: the engine does not "
+        f"end"
+    )
 
 
-def _fulfil(who: int, one: _Live, store: Store, answer: Callable[[int, Lookup], Answer], trips: list[Trip]) -> None:
+def _fulfil(
+    who: int, one: _Live, store: Store, answer: Callable[[int, Lookup], Answer], trips: list[Trip]
+) -> None:
     need, one.need = one.need, None
     if isinstance(need, Ask):
         one.given = tuple(answer(who, lookup) for lookup in need.lookups)

@@ -14,9 +14,10 @@ class ScriptEnded(AssertionError):
 class ScriptedModel:
     """A model that gives its replies in order, for `run.model(fn, messages)`.
 
-    A reply is a text, a mapping such as `{"text": ..., "usage": {...}}`, an exception to raise, or a list of
-    texts, which is one reply in chunks. `asked` has the messages of every call and `params` its parameters, both
-    as they were at that time. Asking once more than there are replies raises `ScriptEnded`, so that a loop ends.
+    A reply is a text, a mapping such as `{"text": ..., "usage": {...}}`, an exception to raise, or
+    a list of texts, which is one reply in chunks. `asked` has the messages of every call and
+    `params` its parameters, both as they were at that time. Asking once more than there are replies
+    raises `ScriptEnded`, so that a loop ends.
     """
 
     def __init__(self, *replies: Any, name: str = "model") -> None:
@@ -44,7 +45,8 @@ class ScriptedModel:
         return asked
 
     def stream(self, messages: Iterable[Any], **params: Any) -> Iterator[str]:
-        """The next reply chunk by chunk, for `run.stream`; an exception among the chunks is raised at its place."""
+        """The next reply chunk by chunk, for `run.stream`; an exception among the chunks is raised
+        at its place."""
         yield from _chunks(self._next(messages, params))
 
     async def astream(self, messages: Iterable[Any], **params: Any) -> AsyncIterator[str]:
@@ -56,7 +58,10 @@ class ScriptedModel:
         self.asked.append(copy.deepcopy(list(messages)))
         self.params.append(copy.deepcopy(params))
         if self.count > len(self._replies):
-            raise ScriptEnded(f"`{self.__name__}` was asked {self.count} times and has {len(self._replies)} replies")
+            raise ScriptEnded(
+                f"`{self.__name__}` was asked {self.count} times and has {len(self._replies)} "
+                f"replies"
+            )
         reply = self._replies[self.count - 1]
         if isinstance(reply, BaseException):
             raise reply

@@ -27,8 +27,12 @@ class MemoryKey:
         return signature
 
 
-def operator(name: str = "ann", *roles: str, agents: tuple[str, ...] = ()) -> tuple[Signer, Operator]:
+def operator(
+    name: str = "ann", *roles: str, agents: tuple[str, ...] = ()
+) -> tuple[Signer, Operator]:
     """Somebody with a key: as they answer (`by=`), and as a shield knows them (`operators=`)."""
     key = MemoryKey()
-    known = Operator(name=name, key=key.public.line, roles=roles if roles else (OPERATOR,), agents=agents)
+    known = Operator(
+        name=name, key=key.public.line, roles=roles if roles else (OPERATOR,), agents=agents
+    )
     return Signer(name, key), known

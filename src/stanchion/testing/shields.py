@@ -1,4 +1,5 @@
-"""Shields for tests: a fake clock, a store of their own, the same ids every time; and a store that gets lost."""
+"""Shields for tests: a fake clock, a store of their own, the same ids every time; and a store that
+gets lost."""
 
 from __future__ import annotations
 
@@ -29,13 +30,16 @@ def shield_for(
 ) -> Shield:
     """A shield that gives the same decisions, ids included, whenever a test repeats the same steps.
 
-    Time stands still until `clock` is moved, state is in memory unless a `store` is given, and no environment
-    variable is read. Shields on one store never give the same id twice. Other options are those of `Shield`.
+    Time stands still until `clock` is moved, state is in memory unless a `store` is given, and no
+    environment variable is read. Shields on one store never give the same id twice. Other options
+    are those of `Shield`.
     """
     time = FakeClock() if clock is None else clock
     kept = MemoryStore(time) if store is None else store
     given = {"nonces": stable_nonces(kept), **options}
-    return Shield(load_policy(policy), store=kept, clock=time, guards=guards, safe_mode=safe_mode, **given)
+    return Shield(
+        load_policy(policy), store=kept, clock=time, guards=guards, safe_mode=safe_mode, **given
+    )
 
 
 _counts: WeakKeyDictionary[Any, Iterator[int]] = WeakKeyDictionary()
@@ -50,8 +54,9 @@ def stable_nonces(store: Store) -> Callable[[], str]:
 class LostStore:
     """A store that is out of reach for chosen batches, and otherwise the store it was given.
 
-    `on` numbers the batches that get lost, the first being 1 (a `range` loses many). With `applied` the batch is
-    carried out and only its answer is lost, as when a connection breaks at the worst time.
+    `on` numbers the batches that get lost, the first being 1 (a `range` loses many). With `applied`
+    the batch is carried out and only its answer is lost, as when a connection breaks at the worst
+    time.
     """
 
     def __init__(self, store: Store, on: Collection[int] = (), *, applied: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""What a table file says: a policy, cases of events, and what must come of each. The structs are the format."""
+"""What a table file says: a policy, cases of events, and what must come of each. The structs are
+the format."""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Expect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What must come of an event; what is left out is not looked at.
 
-    `message` and `advice` need only be contained, `findings` and `shadow` are codes in order, `content` is the
-    content after patches, and `error` is contained in the complaint about an event that cannot be read.
+    `message` and `advice` need only be contained, `findings` and `shadow` are codes in order,
+    `content` is the content after patches, and `error` is contained in the complaint about an event
+    that cannot be read.
     """
 
     action: ActionName | None = None
@@ -66,7 +68,8 @@ GOES_AHEAD: Final = Expect(proceeds=True)
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One event of a case: its stage and fields, whose it is, how long after the last, how often, and what comes."""
+    """One event of a case: its stage and fields, whose it is, how long after the last, how often,
+    and what comes."""
 
     stage: str
     fields: dict[str, Any]
@@ -81,10 +84,11 @@ OWN: Final = tuple(name for name in Step.__struct_fields__ if name != "fields")
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One story under one policy: runs and their events in order, or a policy that must be `refused`.
+    """One story under one policy: runs and their events in order, or a policy that must be
+    `refused`.
 
-    `ingest` has definitions of tools that are taken in first. `lost` numbers the batches for which the store is out of
-    reach; `addresses` is all that names resolve to.
+    `ingest` has definitions of tools that are taken in first. `lost` numbers the batches for which
+    the store is out of reach; `addresses` is all that names resolve to.
     """
 
     name: str
@@ -100,7 +104,10 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def steps(self) -> tuple[Step, ...]:
         """The events, what the table says about each told apart from its own fields."""
-        return tuple(_step(event, f"case `{self.name}`, event {at}") for at, event in enumerate(self.events, start=1))
+        return tuple(
+            _step(event, f"case `{self.name}`, event {at}")
+            for at, event in enumerate(self.events, start=1)
+        )
 
     def began(self) -> dict[str, RunSpec]:
         """The runs by the names that events use; a single one needs none."""
@@ -115,7 +122,8 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_table(source: str | Path | dict[str, Any]) -> Table:
-    """A table from a YAML file or from data already parsed; raises `ValueError` where it is not one.
+    """A table from a YAML file or from data already parsed; raises `ValueError` where it is not
+    one.
 
     In the table that is returned every case has its policy.
     """
@@ -134,17 +142,22 @@ def read_table(source: str | Path | dict[str, Any]) -> Table:
 
 
 def _read(data: Any, document: Callable[[], Document]) -> Table:
-    """Data as a table; `ValueError` with every mistake at its place, and the nearest word for one that is misspelt."""
+    """Data as a table; `ValueError` with every mistake at its place, and the nearest word for one
+    that is misspelt."""
     try:
         return typed.convert(data, Table)
     except msgspec.ValidationError as error:
         found = document()
         faults = [*found.faults, *check(found, Table)]
-        raise ValueError("\n".join(str(fault) for fault in faults) if faults else str(error)) from None
+        raise ValueError(
+            "\n".join(str(fault) for fault in faults) if faults else str(error)
+        ) from None
 
 
 def _settled(table: Table, folder: Path) -> Table:
-    return Table(tuple(_with_policy(case, table.policy, folder) for case in table.cases), table.policy)
+    return Table(
+        tuple(_with_policy(case, table.policy, folder) for case in table.cases), table.policy
+    )
 
 
 def _with_policy(case: Case, shared: PolicySource | None, folder: Path) -> Case:
@@ -158,7 +171,9 @@ def _with_policy(case: Case, shared: PolicySource | None, folder: Path) -> Case:
     for step in case.steps():
         if step.run not in case.began():
             known = ", ".join(f"`{name}`" for name in case.began())
-            raise ValueError(f"case `{case.name}`: an event names the run `{step.run}`: give one of {known}")
+            raise ValueError(
+                f"case `{case.name}`: an event names the run `{step.run}`: give one of {known}"
+            )
     if isinstance(policy, str) and (folder / policy).is_file():
         policy = str(folder / policy)
     return msgspec.structs.replace(case, policy=policy)
@@ -176,7 +191,9 @@ def _step(event: dict[str, Any], where: str) -> Step:
         return typed.convert(step, Step)
     except msgspec.ValidationError as error:
         faults = check(read_data(step, where), Step)
-        raise ValueError("\n".join(str(fault) for fault in faults) if faults else str(error)) from None
+        raise ValueError(
+            "\n".join(str(fault) for fault in faults) if faults else str(error)
+        ) from None
 
 
 def _fields_of(stage: object) -> tuple[str, ...]:

@@ -31,7 +31,8 @@ Outcome = Decision | ValueError
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """What came of a case: each event's decision, or the text of its error; and what was not as expected."""
+    """What came of a case: each event's decision, or the text of its error; and what was not as
+    expected."""
 
     name: str
     outcomes: tuple[Decision | str, ...]
@@ -39,9 +40,12 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 def run_table(
-    source: str | Path | dict[str, Any], store_factory: StoreFactory = MemoryStore, driver: Driver = "sync"
+    source: str | Path | dict[str, Any],
+    store_factory: StoreFactory = MemoryStore,
+    driver: Driver = "sync",
 ) -> tuple[Ran, ...]:
-    """Run every case of a table, each on a new store; raises `AssertionError` with all that was not as expected."""
+    """Run every case of a table, each on a new store; raises `AssertionError` with all that was not
+    as expected."""
     ran = tuple(run_case(case, store_factory, driver) for case in read_table(source).cases)
     complaints = [f"{one.name}: {complaint}" for one in ran for complaint in one.complaints]
     if complaints:
@@ -100,7 +104,9 @@ def _play(case: Case, clock: FakeClock, store: LostStore) -> Play:
         def resolver(host: str, _port: int) -> tuple[str, ...]:
             return known.get(host, ())
 
-        shield = shield_for(policy, clock=clock, store=store, safe_mode=case.safe_mode, resolver=resolver)
+        shield = shield_for(
+            policy, clock=clock, store=store, safe_mode=case.safe_mode, resolver=resolver
+        )
     except PolicyError as error:
         return Ran(case.name, (str(error),), _compare_policy(case, str(error)))
     if case.refused is not None:
@@ -111,7 +117,9 @@ def _play(case: Case, clock: FakeClock, store: LostStore) -> Play:
     runs = {}
     for name, spec in case.began().items():
         given = msgspec.structs.asdict(spec)
-        runs[name] = shield.run(**{**given, "id": spec.id if spec.id else f"run-{name}" if name else "run"})
+        runs[name] = shield.run(
+            **{**given, "id": spec.id if spec.id else f"run-{name}" if name else "run"}
+        )
     outcomes: list[Decision | str] = []
     complaints: list[str] = []
     for number, step in enumerate(case.steps(), start=1):
@@ -129,7 +137,11 @@ def _compare_policy(case: Case, error: str | None) -> tuple[str, ...]:
         return (f"the policy does not load: {error}",)
     if error is None:
         return (f"the policy loads, expected an error with `{case.refused}`",)
-    return () if case.refused in error else (f"the policy's error is `{error}`, expected `{case.refused}` in it",)
+    return (
+        ()
+        if case.refused in error
+        else (f"the policy's error is `{error}`, expected `{case.refused}` in it",)
+    )
 
 
 def _compare(step: Step, outcome: Outcome) -> list[str]:
@@ -137,9 +149,17 @@ def _compare(step: Step, outcome: Outcome) -> list[str]:
     if isinstance(outcome, ValueError):
         if expected is not None and expected in str(outcome):
             return []
-        return [f"the event cannot be read: {outcome}" + (f"; expected `{expected}` in it" if expected else "")]
+        return [
+            f"the event cannot be read: {outcome}"
+            + (f"; expected `{expected}` in it" if expected else "")
+        ]
     if expected is not None:
-        return [f"the event is judged ({NAMES[outcome.action].lower()}), expected an error with `{expected}`"]
+        return [
+            (
+                f"the event is judged ({NAMES[outcome.action].lower()}), expected an error with "
+                f"`{expected}`"
+            )
+        ]
     wrong = []
     for name, wanted in step.expect.wanted().items():
         got = _seen(name, step, outcome)

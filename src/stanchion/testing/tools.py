@@ -1,4 +1,5 @@
-"""Scripted tools: they return, raise or block as a script says, and remember how they were called."""
+"""Scripted tools: they return, raise or block as a script says, and remember how they were
+called."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Blocks:
     """A script's entry for a call that does not come back until the test lets it.
 
-    `entered` is set when the call has begun; `release()` lets it go on, and it then gives `then` (or raises it).
-    An async call that is cancelled meanwhile sets `cancelled`.
+    `entered` is set when the call has begun; `release()` lets it go on, and it then gives `then`
+    (or raises it). An async call that is cancelled meanwhile sets `cancelled`.
     """
 
     def __init__(self, then: Any = None) -> None:
@@ -57,10 +58,10 @@ class Blocks:
 class ScriptedTool:
     """A tool that follows a script, one entry a call; safe to call from many threads.
 
-    A value is returned, an exception (or its class) is raised, a `Blocks` waits. The last entry is used again for
-    every later call; without a script every call gives `None`. It takes keyword arguments, as agents give them.
-    `as_async`, `as_generator` and `as_async_generator` are the same tool in other shapes: same name, same script,
-    same record of calls.
+    A value is returned, an exception (or its class) is raised, a `Blocks` waits. The last entry is
+    used again for every later call; without a script every call gives `None`. It takes keyword
+    arguments, as agents give them. `as_async`, `as_generator` and `as_async_generator` are the same
+    tool in other shapes: same name, same script, same record of calls.
     """
 
     def __init__(self, *script: Any, name: str = "tool") -> None:
@@ -94,7 +95,8 @@ class ScriptedTool:
         return self._named(called)
 
     def as_generator(self) -> Callable[..., Iterator[Any]]:
-        """The tool as a generator function: each entry of the script is a list of items, given one by one."""
+        """The tool as a generator function: each entry of the script is a list of items, given one
+        by one."""
 
         def called(**arguments: Any) -> Iterator[Any]:
             for entry in _items(self._next(arguments)):
@@ -130,7 +132,9 @@ class ScriptedTool:
 
 def _given(entry: Any) -> Any:
     """A script's entry as what the call gives: exceptions are raised."""
-    if isinstance(entry, BaseException) or (isinstance(entry, type) and issubclass(entry, BaseException)):
+    if isinstance(entry, BaseException) or (
+        isinstance(entry, type) and issubclass(entry, BaseException)
+    ):
         raise entry
     return entry
 

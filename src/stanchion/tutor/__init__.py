@@ -1,7 +1,8 @@
-"""The Tutor: a game in which a player claims and proposes, and a law decides what is proven. Pure: what runs commands,
-reads files or knows the time is handed in; `stanchion.runtime.tutor` does so.
+"""The Tutor: a game in which a player claims and proposes, and a law decides what is proven. Pure:
+what runs commands, reads files or knows the time is handed in; `stanchion.runtime.tutor` does so.
 
-`Tutor` is the law of the published results, and `TutorV1` its other name. `TutorV2` is the law to trust.
+`Tutor` is the law of the published results, and `TutorV1` its other name. `TutorV2` is the law to
+trust.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ from stanchion.views.veiled import veiled
 
 
 class AllowanceView(msgspec.Struct, frozen=True):
-    """That something a guard finds may pass: `once`, or until it is forgotten; in the calls of one tool, or in all."""
+    """That something a guard finds may pass: `once`, or until it is forgotten; in the calls of one
+    tool, or in all."""
 
     fingerprint: str
     once: bool
@@ -23,4 +24,6 @@ class AllowanceView(msgspec.Struct, frozen=True):
 def allowance_view(one: Allowance) -> AllowanceView:
     """An allowance as it may be shown."""
     proven = one.answer is not None and one.answer.way.proven
-    return veiled(AllowanceView(one.fingerprint, one.once, one.tool, one.why, one.by, one.at, proven))
+    return veiled(
+        AllowanceView(one.fingerprint, one.once, one.tool, one.why, one.by, one.at, proven)
+    )

@@ -1,4 +1,5 @@
-"""Amounts as people read them: money in dollars, time as a span, counts with what they count, shares in percent."""
+"""Amounts as people read them: money in dollars, time as a span, counts with what they count,
+shares in percent."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ UNITS: Final = {name: unit for unit, name in MEASURES.items()}
 
 
 def amount(measure: str, number: int) -> str:
-    """A number of a measure: `7,000 tokens`, `$4.90`, `1 call`, `12.5 s`; without a known measure the number alone."""
+    """A number of a measure: `7,000 tokens`, `$4.90`, `1 call`, `12.5 s`; without a known measure
+    the number alone."""
     sign, number = ("-", -number) if number < 0 else ("", number)
     unit = UNITS.get(measure)
     if unit is None:

@@ -1,4 +1,5 @@
-"""Runs that nobody holds open: who is at work in them is kept in the store, for whoever checks their next event."""
+"""Runs that nobody holds open: who is at work in them is kept in the store, for whoever checks
+their next event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Breakers of tools as they stand: whether calls go through, until when not, and how its last calls went."""
+"""Breakers of tools as they stand: whether calls go through, until when not, and how its last calls
+went."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from stanchion.views.times import shown, span
 
 
 class BreakerView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A breaker of a tool: `closed`, `open` or `half_open`. `until` is the moment in milliseconds at which one that is
-    open lets a call try the tool. `agent` where it is one agent's own."""
+    """A breaker of a tool: `closed`, `open` or `half_open`. `until` is the moment in milliseconds
+    at which one that is open lets a call try the tool. `agent` where it is one agent's own."""
 
     guard: str
     state: str
@@ -43,4 +44,6 @@ def breaker_of(circuit: Circuit, guard: str, agent: str, shadow: bool, now: int)
     probing = bool(circuit.probe) and now < circuit.expires
     state = "open" if now < circuit.until else "half_open"
     cooldown_s = circuit.cooldown_ms / 1_000
-    return BreakerView(guard, state, circuit.until, cooldown_s, 0, circuit.successes, probing, agent, shadow)
+    return BreakerView(
+        guard, state, circuit.until, cooldown_s, 0, circuit.successes, probing, agent, shadow
+    )

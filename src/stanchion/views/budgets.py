@@ -1,4 +1,5 @@
-"""Budgets as they stand: what is used or reserved of each, its limit, and what is held and not settled."""
+"""Budgets as they stand: what is used or reserved of each, its limit, and what is held and not
+settled."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ Limit = tuple[int, float | None]
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits of a policy by counter and what is measured: those that are the same for all, and the budgets that
-    each task has its own limit of."""
+    """The limits of a policy by counter and what is measured: those that are the same for all, and
+    the budgets that each task has its own limit of."""
 
     own: dict[tuple[str, str], Limit] = {}
     of_tasks: dict[tuple[str, str], Budget] = {}
@@ -40,9 +41,11 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class BudgetView(msgspec.Struct, frozen=True):
-    """One budget as it stands: whose, of what, how much is used or reserved, and its limit where that is known.
+    """One budget as it stands: whose, of what, how much is used or reserved, and its limit where
+    that is known.
 
-    Numbers are in the unit that `measure` names: `one` (calls), `tokens`, `cost_microusd`, `api_calls`, `duration_ms`.
+    Numbers are in the unit that `measure` names: `one` (calls), `tokens`, `cost_microusd`,
+    `api_calls`, `duration_ms`.
     """
 
     tenant: str
@@ -72,8 +75,8 @@ class HeldPart(msgspec.Struct, frozen=True):
 
 
 class HeldView(msgspec.Struct, frozen=True):
-    """What a call has reserved and not settled. A slice is what a process holds of a budget of the whole fleet;
-    `heard_ms` is when that process was last heard of."""
+    """What a call has reserved and not settled. A slice is what a process holds of a budget of the
+    whole fleet; `heard_ms` is when that process was last heard of."""
 
     call: str
     run: str
@@ -101,7 +104,8 @@ def limits_of(policy: CompiledPolicy) -> Limits:
 
 
 def budgets(store: Store, limits: Limits, name: str = "") -> list[BudgetView]:
-    """Every budget in a store, by whose it is; or those of a run, task, agent or tenant of that name."""
+    """Every budget in a store, by whose it is; or those of a run, task, agent or tenant of that
+    name."""
     each = ((one, veiled(one)) for one in _spent(store, limits))
     found = [shown for one, shown in each if _is_of(one, name) or _is_of(shown, name)]
     return sorted(found, key=lambda one: (one.tenant, one.per, one.whose, one.budget, one.measure))
@@ -113,8 +117,8 @@ def most_used(found: list[BudgetView], count: int) -> list[BudgetView]:
 
 
 def held(store: Store, name: str = "", tenant: str | None = None) -> list[HeldView]:
-    """What is held of budgets, the oldest first: all of it, or that of a call, run, budget, or whose that is called so,
-    and of one tenant."""
+    """What is held of budgets, the oldest first: all of it, or that of a call, run, budget, or
+    whose that is called so, and of one tenant."""
     windowed = windows(store)
     beats = {seen.key: seen.touched_ms for seen in store.look(lender_key(""))}
     found = []
@@ -122,7 +126,11 @@ def held(store: Store, name: str = "", tenant: str | None = None) -> list[HeldVi
         if not spends(hold):
             continue
         parts = tuple(_parts(hold.took, windowed))
-        heard = max(hold.since_ms, beats.get(lender_key(lender_of(hold.id)), 0)) if is_slice(hold.id) else None
+        heard = (
+            max(hold.since_ms, beats.get(lender_key(lender_of(hold.id)), 0))
+            if is_slice(hold.id)
+            else None
+        )
         one = HeldView(hold.id, run_of(hold.id), hold.since_ms, parts, is_slice(hold.id), heard)
         shown = veiled(one)
         if _is_held_by(one, name, tenant) or _is_held_by(shown, name, tenant):
@@ -166,5 +174,10 @@ def _parts(took: tuple[Took, ...], windowed: frozenset[str]) -> Iterator[HeldPar
 
 def _is_held_by(one: HeldView, name: str, tenant: str | None) -> bool:
     tenants = {part.tenant for part in one.parts}
-    names = {one.call, one.run, *tenants, *[word for part in one.parts for word in (part.budget, part.whose)]}
+    names = {
+        one.call,
+        one.run,
+        *tenants,
+        *[word for part in one.parts for word in (part.budget, part.whose)],
+    }
     return (not name or name in names) and (tenant is None or tenant in tenants)

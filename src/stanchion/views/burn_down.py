@@ -26,7 +26,8 @@ PARTS: Final = 10
 """Into how many parts the time of a run is divided."""
 
 MOST_SHAPES: Final = 64
-"""How many kinds of calls of one part are looked into at the most, and how many are remembered in all."""
+"""How many kinds of calls of one part are looked into at the most, and how many are remembered in
+all."""
 DONE: Final = MOST_SHAPES + 1
 CHANGES: Final = ("settled", "late")
 """What a store says of a settlement that changed its counters."""
@@ -35,8 +36,9 @@ MOST_PENDING: Final = 100_000
 
 
 class Burned(msgspec.Struct, frozen=True, kw_only=True):
-    """One budget as a run used it: what was used or reserved of it after each part of the run, `None` where that is
-    not known. `key` is its counter. Without a policy the limit is not known, and it is what the run itself used."""
+    """One budget as a run used it: what was used or reserved of it after each part of the run,
+    `None` where that is not known. `key` is its counter. Without a policy the limit is not known,
+    and it is what the run itself used."""
 
     measure: Unit
     used: tuple[int | None, ...]
@@ -48,7 +50,8 @@ class Burned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Sample(NamedTuple):
-    """A counter as the newest record of a part has it, and how many records are newer than that one."""
+    """A counter as the newest record of a part has it, and how many records are newer than that
+    one."""
 
     age: int
     used: int
@@ -56,7 +59,8 @@ class _Sample(NamedTuple):
 
 
 class _Settled(NamedTuple):
-    """What a call used in the end: in which part that was known, how many records are newer, and the amounts."""
+    """What a call used in the end: in which part that was known, how many records are newer, and
+    the amounts."""
 
     part: int
     age: int
@@ -70,9 +74,11 @@ Taken = list[tuple[str, Unit]]
 def burn_down(
     reader: Reader, story: RunStory, policy: CompiledPolicy | None, progress: Progress | None = None
 ) -> list[Burned]:
-    """Every budget of a run; without its policy, everything it used that can be bounded, except for mere calls.
+    """Every budget of a run; without its policy, everything it used that can be bounded, except for
+    mere calls.
 
-    Records are read once, newest first, and how many there are makes no difference to the memory it takes.
+    Records are read once, newest first, and how many there are makes no difference to the memory it
+    takes.
     """
     budgets = [] if policy is None else list(_budgets(policy, story.run))
     if policy is not None and not budgets:
@@ -82,13 +88,18 @@ def burn_down(
         if found.is_decision:
             reading.take(age, found)
     if policy is None:
-        every = [Burned(measure=unit, used=reading.course(unit.name)) for unit in Unit if unit is not Unit.ONE]
+        every = [
+            Burned(measure=unit, used=reading.course(unit.name))
+            for unit in Unit
+            if unit is not Unit.ONE
+        ]
         return [one for one in every if one.used[-1]]
     return [msgspec.structs.replace(one, used=reading.course(one.key)) for one in budgets]
 
 
 def policy_of(story: RunStory) -> CompiledPolicy | None:
-    """The policy of a run, where its file is still the same; `None` where it is not, or was handed in as data."""
+    """The policy of a run, where its file is still the same; `None` where it is not, or was handed
+    in as data."""
     if not story.source:
         return None
     try:
@@ -108,7 +119,12 @@ def _budgets(policy: CompiledPolicy, run: RunInfo) -> Iterator[Burned]:
     """The budgets that bound a run, and what was carved out for it."""
     for unit, limit in allotments(run).items():
         yield Burned(
-            measure=unit, used=(), budget="allotment", per="child run", limit=limit, key=allotment_key(run, unit)
+            measure=unit,
+            used=(),
+            budget="allotment",
+            per="child run",
+            limit=limit,
+            key=allotment_key(run, unit),
         )
     for seat in policy.seats:
         guard, placed = seat.placed.guard, seat.placed
@@ -132,8 +148,9 @@ def _budgets(policy: CompiledPolicy, run: RunInfo) -> Iterator[Burned]:
 class _Reading:
     """What is known while records are read from the newest to the oldest.
 
-    The newest record of a part that has a counter says how it stood; what was settled after that record changes it.
-    Where the policy is not known there is nothing but what the run took and settled.
+    The newest record of a part that has a counter says how it stood; what was settled after that
+    record changes it. Where the policy is not known there is nothing but what the run took and
+    settled.
     """
 
     def __init__(self, reader: Reader, story: RunStory, policy: CompiledPolicy | None) -> None:
@@ -171,18 +188,21 @@ class _Reading:
                     self._changes[settled.part][name] += settled.used[unit] - entry.amounts[unit]
 
     def _part(self, at: int) -> int:
-        return min(PARTS - 1, max(0, at - self._story.began) * PARTS // max(1, self._story.lasted_ms))
+        return min(
+            PARTS - 1, max(0, at - self._story.began) * PARTS // max(1, self._story.lasted_ms)
+        )
 
     def _may_look(self, part: int, shape: object, went: bool) -> bool:
-        """Whether a kind of call has not been found in this part yet: one that was refused has reached some counters
-        at the most, so that a few more are looked into."""
+        """Whether a kind of call has not been found in this part yet: one that was refused has
+        reached some counters at the most, so that a few more are looked into."""
         looked = self._looked[part]
         if shape not in looked:
             return len(looked) < MOST_SHAPES
         return looked[shape] < (DONE if went else MOST_SHAPES)
 
     def _judged(self, found: Found, entry: Entry) -> Entry:
-        """A decision's record with what it was judged on; without its counters, where that is not there any more."""
+        """A decision's record with what it was judged on; without its counters, where that is not
+        there any more."""
         try:
             return entry if self._rebuilding is None else self._rebuilding.entry(found)
         except Forgotten:

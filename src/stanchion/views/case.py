@@ -23,11 +23,12 @@ from stanchion.policy.load import compile_document, read_policy
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A decision's record, who was at work, where the policy came from, and the arguments of an outcome's call.
+    """A decision's record, who was at work, where the policy came from, and the arguments of an
+    outcome's call.
 
-    `source` is empty where the policy was handed in as data, and `None` where nothing is known of it. `tools` is the
-    digest of the tools' definitions that were known besides it. `place` is where the record stands, for what else its
-    trail has to say.
+    `source` is empty where the policy was handed in as data, and `None` where nothing is known of
+    it. `tools` is the digest of the tools' definitions that were known besides it. `place` is where
+    the record stands, for what else its trail has to say.
     """
 
     entry: Entry
@@ -41,7 +42,9 @@ class Case(msgspec.Struct, frozen=True):
     @property
     def erased(self) -> bool:
         """Whether what was said in the record is erased."""
-        return self.place is not None and is_erased(self.place[1].line.body, self.place[1].line.kept)
+        return self.place is not None and is_erased(
+            self.place[1].line.body, self.place[1].line.kept
+        )
 
     @property
     def missing(self) -> str:
@@ -56,14 +59,19 @@ class Case(msgspec.Struct, frozen=True):
         intent = self.place[0].find(entry.call)
         if intent is None:
             return (
-                "its conditions are not tested again: the record of its call is not in the trail, or was removed "
-                "from it"
+                "its conditions are not tested again: the record of its call is not in the trail, "
+                "or was removed from it"
             )
         gone = is_erased(intent.line.body, intent.line.kept)
-        return "its conditions are not tested again: the arguments of its call were erased" if gone else ""
+        return (
+            "its conditions are not tested again: the arguments of its call were erased"
+            if gone
+            else ""
+        )
 
     def judged(self, policy: CompiledPolicy) -> Entry:
-        """The record with everything that the decision was judged on; raises `Forgotten` where that is not there."""
+        """The record with everything that the decision was judged on; raises `Forgotten` where that
+        is not there."""
         if self.place is None:
             if self.entry.left:
                 raise Forgotten("the records of its run are not available")
@@ -85,14 +93,15 @@ def case_of(reader: Reader, found: Found) -> Case:
 
 
 def case_just_made(entry: Entry, start: Start, folder: Path | None) -> Case:
-    """The case of a decision that was just made; `folder` is its trail, where the arguments of a call may stand."""
+    """The case of a decision that was just made; `folder` is its trail, where the arguments of a
+    call may stand."""
     args = None if folder is None else args_of(Reader(folder), entry)
     return Case(entry, start.info, start.source, start.env, args, start.tools)
 
 
 def policy_of(case: Case, imports: bool = True) -> CompiledPolicy | None:
-    """The policy that a decision was made under, as it is now; `None` where it cannot be loaded, or was handed in.
-    Without `imports` none of the code that it names is run."""
+    """The policy that a decision was made under, as it is now; `None` where it cannot be loaded, or
+    was handed in. Without `imports` none of the code that it names is run."""
     if not case.source:
         return None
     try:
@@ -101,11 +110,19 @@ def policy_of(case: Case, imports: bool = True) -> CompiledPolicy | None:
     except PolicyError:
         return None
     if case.tools and hash_beside(policy.hash, case.tools) == case.entry.policy:
-        # The file is as it was, and only definitions of tools came from the program: all that it says still holds.
+        # The file is as it was, and only definitions of tools came from the program: all that it
+        # says still holds.
         return CompiledPolicy(
-            policy.file, policy.seats, policy.calls, policy.undos, policy.files, digest=case.entry.policy
+            policy.file,
+            policy.seats,
+            policy.calls,
+            policy.undos,
+            policy.files,
+            digest=case.entry.policy,
         )
-    if policy.hash == case.entry.policy or all(said.guard != BRAKE.id for said in case.entry.findings):
+    if policy.hash == case.entry.policy or all(
+        said.guard != BRAKE.id for said in case.entry.findings
+    ):
         return policy
     try:
         braked, _ = with_guards(policy, (), brake=True)

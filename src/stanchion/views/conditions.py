@@ -7,7 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.names import Names
-from stanchion.policy.conditions import ConditionError, EvaluationError, compile_condition, compile_expression
+from stanchion.policy.conditions import (
+    ConditionError,
+    EvaluationError,
+    compile_condition,
+    compile_expression,
+)
 from stanchion.policy.conditions.parser import parse
 from stanchion.policy.conditions.syntax import Logic, Node
 from stanchion.policy.conditions.view import STANDARD, View
@@ -17,8 +22,9 @@ DEEPEST: Final = 4
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A part of a condition: its text, whether it holds (`None` where it cannot be said), the values of the names it
-    reads, its own parts where it is joined of several by `and` or `or`, and why it cannot be said whether it holds."""
+    """A part of a condition: its text, whether it holds (`None` where it cannot be said), the
+    values of the names it reads, its own parts where it is joined of several by `and` or `or`, and
+    why it cannot be said whether it holds."""
 
     text: str
     holds: bool | None

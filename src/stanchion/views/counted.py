@@ -1,4 +1,5 @@
-"""What a recorded decision had counted: the lines of its batch, beside the values that its record has of them."""
+"""What a recorded decision had counted: the lines of its batch, beside the values that its record
+has of them."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ from stanchion.policy.compiled import CompiledPolicy
 
 
 def counted(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> Iterator[tuple[Line, int]]:
-    """The lines that a decision reached, each with its value before, found by judging it again as far as its batch.
+    """The lines that a decision reached, each with its value before, found by judging it again as
+    far as its batch.
 
-    Nothing where the policy is another one, or the record has too little of the event, or of what it was judged on, to
-    be judged again.
+    Nothing where the policy is another one, or the record has too little of the event, or of what
+    it was judged on, to be judged again.
     """
     if not entry.values or entry.left or not policy.hash.startswith(entry.policy):
         return
@@ -38,7 +40,9 @@ def _lines(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> tuple[Line, ..
         deciding = decide(Plans(policy, run, could(inputs)), moment_of(entry, run), records)
         need = next(deciding)
         while isinstance(need, Ask):
-            need = deciding.send(tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups))
+            need = deciding.send(
+                tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups)
+            )
     except (StopIteration, ValueError):
         return ()
     return need.lines if isinstance(need, Batch) else ()

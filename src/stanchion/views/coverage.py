@@ -33,9 +33,9 @@ WENT: Final = frozenset(NAMES[: PROCEEDS + 1])
 
 
 class EscapedView(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that passed every guard. `what` is a `tool`, a `client`, an `agent`, an `adapter`, or a `call`, a
-    `reply` or `tokens` of the transcript; `told_by` is who knows it: the `hook`, an `adapter`, a `canary` or the
-    `transcript`."""
+    """Something that passed every guard. `what` is a `tool`, a `client`, an `agent`, an `adapter`,
+    or a `call`, a `reply` or `tokens` of the transcript; `told_by` is who knows it: the `hook`, an
+    `adapter`, a `canary` or the `transcript`."""
 
     run: str
     agent: str
@@ -53,10 +53,11 @@ class EscapedView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CoveredRunView(msgspec.Struct, frozen=True, kw_only=True):
-    """How well one run is covered. `mode` is how it was watched, empty where nobody did. `decided` counts what went
-    ahead by stage, `refused` what did not; `unreported` counts calls that went ahead and of which no outcome was
-    reported. `escaped` counts what escaped, repetitions included; `vouched` is what its host called its own work,
-    `unsure` what could not be told from a call that was under way."""
+    """How well one run is covered. `mode` is how it was watched, empty where nobody did. `decided`
+    counts what went ahead by stage, `refused` what did not; `unreported` counts calls that went
+    ahead and of which no outcome was reported. `escaped` counts what escaped, repetitions included;
+    `vouched` is what its host called its own work, `unsure` what could not be told from a call that
+    was under way."""
 
     run: str
     agent: str
@@ -72,11 +73,12 @@ class CoveredRunView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CoverageView(msgspec.Struct, frozen=True, kw_only=True):
-    """What escaped, newest first, beside how each run is covered. `canaries` says of each adapter whether it caught its
-    canary the last time. `asked` counts calls of the transcript that were never answered, `untold` those that were
-    decided and are not in it. `tokens_told` is what the transcript's replies say they used, `tokens_recorded` what the
-    records count: none where no budget counts tokens and nobody reports them. `left_out` counts runs and things that
-    are too many to be told."""
+    """What escaped, newest first, beside how each run is covered. `canaries` says of each adapter
+    whether it caught its canary the last time. `asked` counts calls of the transcript that were
+    never answered, `untold` those that were decided and are not in it. `tokens_told` is what the
+    transcript's replies say they used, `tokens_recorded` what the records count: none where no
+    budget counts tokens and nobody reports them. `left_out` counts runs and things that are too
+    many to be told."""
 
     escaped: tuple[EscapedView, ...]
     runs: tuple[CoveredRunView, ...]
@@ -211,7 +213,9 @@ class _Pass:
             self.left_out += 1
             return
         what, name = str(note.data.get("what", "")), str(note.data.get("name", ""))
-        self.escaped.append(_escaped(note, what, name, "hook" if note.what == ESCAPED else "adapter"))
+        self.escaped.append(
+            _escaped(note, what, name, "hook" if note.what == ESCAPED else "adapter")
+        )
 
 
 def _texts(values: Any) -> tuple[str, ...]:
@@ -226,16 +230,22 @@ def _watched(run: _Run, note: Told) -> None:
         setattr(run, name, getattr(run, name) + (count if isinstance(count, int) else 0))
 
 
-def coverage(records: Iterable[Found], run: str = "", transcript: Transcript | None = None) -> CoverageView:
-    """What the records, given newest first, tell of coverage; of one run and those below it (`last` is the newest that
-    is below no other), or of all. With a
-    transcript, what it tells of and nobody decided is named as well."""
+def coverage(
+    records: Iterable[Found], run: str = "", transcript: Transcript | None = None
+) -> CoverageView:
+    """What the records, given newest first, tell of coverage; of one run and those below it (`last`
+    is the newest that is below no other), or of all. With a transcript, what it tells of and nobody
+    decided is named as well."""
     gone = _Pass(transcript is not None)
     for found in records:
         gone.take(found)
     if run == LAST:
-        run = max([one for one in gone.runs.values() if not one.parents], key=_began, default=_Run(LAST)).run
-    wanted = {name: one for name, one in gone.runs.items() if not run or run in (name, *one.parents)}
+        run = max(
+            [one for one in gone.runs.values() if not one.parents], key=_began, default=_Run(LAST)
+        ).run
+    wanted = {
+        name: one for name, one in gone.runs.items() if not run or run in (name, *one.parents)
+    }
     escaped = [one for one in gone.escaped if one.run in wanted]
     if not run:
         escaped += [one for one in gone.canaries.values() if one is not None]
@@ -265,9 +275,9 @@ def coverage(records: Iterable[Found], run: str = "", transcript: Transcript | N
 
 
 def _uncounted(told: int, recorded: int, left: Left) -> list[EscapedView]:
-    """The tokens that a transcript tells of beyond those that were counted, and beyond those of replies that are named:
-    somebody asked a model beside the guard, and its reply says what a decided one says. Nothing where none were
-    counted."""
+    """The tokens that a transcript tells of beyond those that were counted, and beyond those of
+    replies that are named: somebody asked a model beside the guard, and its reply says what a
+    decided one says. Nothing where none were counted."""
     beyond = told - sum([one.tokens for one in left.replies]) - recorded
     if not recorded or beyond <= 0:
         return []
@@ -280,7 +290,8 @@ def _began(run: _Run) -> int:
 
 
 def with_canaries(view: CoverageView, came: Mapping[str, str]) -> CoverageView:
-    """The same with canaries that were driven just now: by adapter why one was not caught, empty where it was."""
+    """The same with canaries that were driven just now: by adapter why one was not caught, empty
+    where it was."""
     missed = [
         msgspec.structs.replace(_unmatched("adapter", name, ""), told_by="canary", why=why)
         for name, why in sorted(came.items())
@@ -288,11 +299,15 @@ def with_canaries(view: CoverageView, came: Mapping[str, str]) -> CoverageView:
     ]
     kept = tuple([one for one in view.escaped if one.what != "adapter" or one.name not in came])
     canaries = {**view.canaries, **{name: not why for name, why in came.items()}}
-    return msgspec.structs.replace(view, escaped=(*kept, *missed), canaries=dict(sorted(canaries.items())))
+    return msgspec.structs.replace(
+        view, escaped=(*kept, *missed), canaries=dict(sorted(canaries.items()))
+    )
 
 
 def _escaped(note: Told, what: str, name: str, told_by: str) -> EscapedView:
-    said = {key: str(note.data.get(key, "")) for key in ("kind", "target", "place", "through", "by")}
+    said = {
+        key: str(note.data.get(key, "")) for key in ("kind", "target", "place", "through", "by")
+    }
     return EscapedView(
         run=note.run,
         agent=note.by,

@@ -39,11 +39,13 @@ def newest_decisions(readers: Sequence[Reader], most: int) -> list[DecisionView]
     return found
 
 
-def explained(readers: Sequence[Reader], name: str, told: Progress | None = None) -> Explanation | None:
+def explained(
+    readers: Sequence[Reader], name: str, told: Progress | None = None
+) -> Explanation | None:
     """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
 
-    Raises `NoDecision` for a record that is none, `Unreadable` for one that cannot be read, `Ambiguous` for a place
-    that can be several.
+    Raises `NoDecision` for a record that is none, `Unreadable` for one that cannot be read,
+    `Ambiguous` for a place that can be several.
     """
     known = next(_newest(readers), None) if name == LAST else _found(readers, name, told)
     if known is None:

@@ -1,4 +1,5 @@
-"""Experience as people see it: how reliable tools are, what last came of their calls, and which calls worked."""
+"""Experience as people see it: how reliable tools are, what last came of their calls, and which
+calls worked."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def _view(shelf: Shelf, tenant: str, tool: str, today: int, whole: bool) -> Expe
     known = shelf.known(tenant, tool, today)
     one = reliability_of(tool, known.tally, today)
     practices = [
-        PracticeView(each.fingerprint, each.success_count, each.failure_count, each.args) for each in known.practices
+        PracticeView(each.fingerprint, each.success_count, each.failure_count, each.args)
+        for each in known.practices
     ]
     incidents = [
         IncidentView(

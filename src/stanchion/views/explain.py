@@ -1,4 +1,5 @@
-"""Explaining a decision: its findings in order, the state they were made from, and what would have made it pass."""
+"""Explaining a decision: its findings in order, the state they were made from, and what would have
+made it pass."""
 
 from __future__ import annotations
 
@@ -32,9 +33,10 @@ from stanchion.views.verdicts import VerdictView, plan_of, verdicts
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """One finding: who found what, the entry of the policy that says so and where it stands, and what would have made
-    it pass. `when` and `check` are a rule's conditions, part by part; `evidence` is what a guard that asked was told,
-    as a person is shown it, and `detail` what the agent was not told."""
+    """One finding: who found what, the entry of the policy that says so and where it stands, and
+    what would have made it pass. `when` and `check` are a rule's conditions, part by part;
+    `evidence` is what a guard that asked was told, as a person is shown it, and `detail` what the
+    agent was not told."""
 
     guard: str
     action: str
@@ -52,8 +54,9 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counter(msgspec.Struct, frozen=True):
-    """A counter as the decision found it: what it counts and for which guard, its value before, and what each limit
-    leads to once it is exceeded. The numbers are in the unit that `measure` names."""
+    """A counter as the decision found it: what it counts and for which guard, its value before, and
+    what each limit leads to once it is exceeded. The numbers are in the unit that `measure`
+    names."""
 
     guard: str
     counts: str
@@ -64,9 +67,10 @@ class Counter(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a decision was made. `changed` says that the policy is another one by now: what is quoted from it is as it
-    is now, and conditions are not tested again. `passed` are then the guards that the record itself names, and
-    `verdicts` are not known. They are what each guardrail said; guards that are parts of one are one there."""
+    """Why a decision was made. `changed` says that the policy is another one by now: what is quoted
+    from it is as it is now, and conditions are not tested again. `passed` are then the guards that
+    the record itself names, and `verdicts` are not known. They are what each guardrail said; guards
+    that are parts of one are one there."""
 
     id: str
     run: str
@@ -96,7 +100,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
-    """Explain a decision from its record and the policy it was made under, or what that policy has become."""
+    """Explain a decision from its record and the policy it was made under, or what that policy has
+    become."""
     entry = case.entry
     moment = moment_in(case)
     event = moment.events[0]
@@ -113,7 +118,10 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
             forgotten = "" if case.erased else str(error)
     about: dict[str, Event] = {}
     if plan is not None:
-        about = {placed.id: moment.events[at] for placed, at in zip(plan.guards, plan.event_of, strict=True)}
+        about = {
+            placed.id: moment.events[at]
+            for placed, at in zip(plan.guards, plan.event_of, strict=True)
+        }
     spoke = {said.guard for said in (*entry.findings, *entry.shadow)} | set(entry.skipped)
     action = Action[entry.action]
     return Explanation(
@@ -134,9 +142,15 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
         env=case.env,
         hash=entry.policy,
         changed=not same,
-        findings=tuple(_reason(said, policy, about.get(said.guard), case, missing) for said in entry.findings),
-        shadow=tuple(_reason(said, policy, about.get(said.guard), case, missing) for said in entry.shadow),
-        passed=entry.passed if plan is None else tuple(guard for guard in about if guard not in spoke),
+        findings=tuple(
+            _reason(said, policy, about.get(said.guard), case, missing) for said in entry.findings
+        ),
+        shadow=tuple(
+            _reason(said, policy, about.get(said.guard), case, missing) for said in entry.shadow
+        ),
+        passed=entry.passed
+        if plan is None
+        else tuple(guard for guard in about if guard not in spoke),
         skipped=entry.skipped,
         counters=counters,
         verdicts=verdicts(entry, plan, case.erased),
@@ -153,14 +167,17 @@ def moment_in(case: Case) -> Moment:
         return Moment((event_of(case.entry, case.run, case.args),))
 
 
-def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, case: Case, missing: str) -> Reason:
+def _reason(
+    said: Said, policy: CompiledPolicy | None, event: Event | None, case: Case, missing: str
+) -> Reason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
         seat = Seat(SAFE_MODE)
     guard = None if seat is None else seat.placed.guard
     own, words = getattr(guard, "advice", ""), worded(said, case.erased)
     when = check = None
-    # A rule whose condition broke is no better explained by testing it on what is left of the event.
+    # A rule whose condition broke is no better explained by testing it on what is left of the
+    # event.
     if isinstance(guard, Rule) and event is not None and not missing:
         view = View(event)
         when = parts_of(guard.when, view) if guard.when != "true" else None
@@ -185,27 +202,41 @@ def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, case
 def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
     """What a guard was told that it judged by, where it can show that to a person."""
     shown = getattr(guard, "shown", None)
-    answers = [answer.value for name, answer in entry.answers if name == said.guard and isinstance(answer, Answered)]
+    answers = [
+        answer.value
+        for name, answer in entry.answers
+        if name == said.guard and isinstance(answer, Answered)
+    ]
     return dict(shown(answers[0])) if shown is not None and answers else {}
 
 
 def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Counter, ...]:
-    """What the counters were, where the record's values are those of the lines that this moment leads to."""
+    """What the counters were, where the record's values are those of the lines that this moment
+    leads to."""
     inputs = inputs_of(entry)
     answers = dict(inputs.answers)
     plans = Plans(policy, moment.events[0].run, could(inputs))
-    deciding = decide(plans, moment, {name: (version, value) for name, version, value in inputs.records})
+    deciding = decide(
+        plans, moment, {name: (version, value) for name, version, value in inputs.records}
+    )
     try:
         need = next(deciding)
         while isinstance(need, Ask):
-            need = deciding.send(tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups))
+            need = deciding.send(
+                tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups)
+            )
     except StopIteration:
         return ()
     lines = need.lines if isinstance(need, Batch) else ()
     if not entry.values or len(lines) != len(entry.values):
         return ()
     plan = plans.of(moment.events, entry.mode)
-    owners = {line.key: plan.guards[pos].id for pos, own in plan.meters for line in own if not line.follows}
+    owners = {
+        line.key: plan.guards[pos].id
+        for pos, own in plan.meters
+        for line in own
+        if not line.follows
+    }
     tallies = {plan.tally(pos).key: placed.id for pos, placed in enumerate(plan.guards)}
     actions = entry.actions if entry.actions else (0,) * len(lines)
     return tuple(
@@ -216,7 +247,9 @@ def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Cou
 
 
 def _counter(line: Line, value: int, owners: dict[str, str], tallies: dict[str, str]) -> Counter:
-    counts = "warnings" if line.key in tallies else kind_of(line.key.partition("}")[2].partition(":")[0])
+    counts = (
+        "warnings" if line.key in tallies else kind_of(line.key.partition("}")[2].partition(":")[0])
+    )
     guard = tallies.get(line.key, owners.get(line.key, ""))
     limits = tuple((limit, Action(action).name) for limit, action in line.bands)
     return Counter(guard, counts, value, limits, line.shadow > 0, MEASURES[Unit(line.unit)])

@@ -20,13 +20,19 @@ LAST: Final = "last"
 """What the newest run can be called."""
 
 
-def run_manifest(reader: Reader, name: str, progress: Progress | None = None) -> dict[str, Any] | None:
-    """The manifest of the newest run of that name, or with `last` of the newest of all; `None` where there is
-    none. Everything in it is from the trail: what that does not know is `None`."""
+def run_manifest(
+    reader: Reader, name: str, progress: Progress | None = None
+) -> dict[str, Any] | None:
+    """The manifest of the newest run of that name, or with `last` of the newest of all; `None`
+    where there is none. Everything in it is from the trail: what that does not know is `None`."""
     if name == LAST:
         name = next((story.run.id for story in newest_runs(reader, 1, progress)), LAST)
     detail = run_detail(reader, name, progress)
-    return None if detail is None else hashed(_manifest(detail.story, _trail(reader, detail.story, progress)))
+    return (
+        None
+        if detail is None
+        else hashed(_manifest(detail.story, _trail(reader, detail.story, progress)))
+    )
 
 
 def _manifest(story: RunStory, trail: Trail) -> Manifest:
@@ -71,12 +77,18 @@ def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
         ends[found.chain] = (min(first, seq), max(last, seq))
         if last <= seq:
             hashes[found.chain] = found.line.hash
-    return Trail(records=records, chains=dict(sorted(ends.items())), last_hashes=dict(sorted(hashes.items())))
+    return Trail(
+        records=records, chains=dict(sorted(ends.items())), last_hashes=dict(sorted(hashes.items()))
+    )
 
 
 def _time(at_ms: int) -> str:
     try:
-        return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return (
+            datetime.fromtimestamp(at_ms / 1000, UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z")
+        )
     except (OverflowError, OSError, ValueError):
         return str(at_ms)
 
@@ -89,8 +101,8 @@ class WrongView(msgspec.Struct, frozen=True):
 
 
 class ManifestView(msgspec.Struct, frozen=True):
-    """What was found in a manifest. `known` says whether the trail knows its run, or the manifest itself; it is `null`
-    where there is no trail."""
+    """What was found in a manifest. `known` says whether the trail knows its run, or the manifest
+    itself; it is `null` where there is no trail."""
 
     whole: bool
     known: bool | None
@@ -98,10 +110,13 @@ class ManifestView(msgspec.Struct, frozen=True):
 
 
 def checked(
-    manifest: Mapping[str, Any], reader: Reader | None, folder: Path, progress: Progress | None = None
+    manifest: Mapping[str, Any],
+    reader: Reader | None,
+    folder: Path,
+    progress: Progress | None = None,
 ) -> ManifestView:
-    """The fields of a manifest that were changed since it was written, those that are not as the trail has them, and
-    those that name a file, seen from a folder, that was changed."""
+    """The fields of a manifest that were changed since it was written, those that are not as the
+    trail has them, and those that name a file, seen from a folder, that was changed."""
     found = {one.field: one.why for one in hash_faults(manifest)}
     known = None if reader is None else _hashes_in(reader, manifest, progress)
     if known is not None:
@@ -119,8 +134,9 @@ def checked(
 def _hashes_in(
     reader: Reader, manifest: Mapping[str, Any], progress: Progress | None
 ) -> tuple[dict[str, str], str] | None:
-    """The hashes that a manifest would have by the trail: made anew from the records of its run, or as it was written
-    down when the Tutor's run ended. Who changes the kind of a manifest is not helped by it: both are looked for."""
+    """The hashes that a manifest would have by the trail: made anew from the records of its run, or
+    as it was written down when the Tutor's run ended. Who changes the kind of a manifest is not
+    helped by it: both are looked for."""
     name = manifest.get("run_id")
     if not isinstance(name, str):
         return None
@@ -131,7 +147,9 @@ def _hashes_in(
     return None if made is None else (made[FIELDS], made[WHOLE])
 
 
-def _written(reader: Reader, name: str, progress: Progress | None) -> tuple[dict[str, str], str] | None:
+def _written(
+    reader: Reader, name: str, progress: Progress | None
+) -> tuple[dict[str, str], str] | None:
     """The hashes that were written down with the newest manifest of that name."""
     for found in reader.of_kinds((notes.FACT,), progress):
         try:

@@ -18,7 +18,12 @@ _KEY: Final = regex(r"(~?)\{([^{}]*)\}([^{}]*)")
 _WINDOW: Final = regex(r"(.*)/(\d+)", re.DOTALL)
 _MEASURED: Final = {"budget": 2, ALLOTTED: 1}
 """Which part of a key names what is measured, by its first part."""
-_SAID: Final = {Unit.ONE: "calls", Unit.COST_MICROUSD: "cost", Unit.API_CALLS: "API calls", Unit.DURATION_MS: "time"}
+_SAID: Final = {
+    Unit.ONE: "calls",
+    Unit.COST_MICROUSD: "cost",
+    Unit.API_CALLS: "API calls",
+    Unit.DURATION_MS: "time",
+}
 
 
 class Name(msgspec.Struct, frozen=True):
@@ -31,13 +36,19 @@ class Name(msgspec.Struct, frozen=True):
 
     @property
     def measure(self) -> str:
-        """What its number counts, where its key says so: a budget, or what was carved out for a child."""
+        """What its number counts, where its key says so: a budget, or what was carved out for a
+        child."""
         at = _MEASURED.get(self.parts[0])
-        return self.parts[at] if at is not None and len(self.parts) > at and self.parts[at] in UNITS else ""
+        return (
+            self.parts[at]
+            if at is not None and len(self.parts) > at and self.parts[at] in UNITS
+            else ""
+        )
 
     @property
     def asked_ms(self) -> int:
-        """The window as it was asked for: that of a budget is counted a little longer, by whole buckets."""
+        """The window as it was asked for: that of a budget is counted a little longer, by whole
+        buckets."""
         return self.window_ms // BUCKETS * (BUCKETS - 1) if self.measure else self.window_ms
 
     @property
@@ -75,4 +86,6 @@ def name_of(key: str, windowed: bool = False) -> Name:
     wide = _WINDOW.fullmatch(rest) if windowed else None
     if wide is not None:
         rest, window = wide[1], int(wide[2])
-    return Name(unquote(taken[2]), tuple(unquote(part) for part in rest.split(":")), window, bool(taken[1]))
+    return Name(
+        unquote(taken[2]), tuple(unquote(part) for part in rest.split(":")), window, bool(taken[1])
+    )

@@ -10,10 +10,11 @@ from stanchion.views.veiled import veiled
 
 
 class OperatorView(msgspec.Struct, frozen=True):
-    """An operator. `key` is the public key as OpenSSH writes it, `agents` are those who work for them.
+    """An operator. `key` is the public key as OpenSSH writes it, `agents` are those who work for
+    them.
 
-    `pinned`: the policy names them. Otherwise `added_by` is who added them, empty where nobody proved who it was, and
-    `since_ms` when.
+    `pinned`: the policy names them. Otherwise `added_by` is who added them, empty where nobody
+    proved who it was, and `since_ms` when.
     """
 
     name: str
@@ -35,5 +36,7 @@ def operators(roster: Roster) -> list[OperatorView]:
         by, since = ("", 0) if change is None else (change.by, change.at)
         roles, agents = veiled(one.roles), veiled(one.agents)
         fingerprint = public_of(one.key).fingerprint
-        found.append(OperatorView(one.name, one.key, roles, agents, fingerprint, change is None, by, since))
+        found.append(
+            OperatorView(one.name, one.key, roles, agents, fingerprint, change is None, by, since)
+        )
     return found

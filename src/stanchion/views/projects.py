@@ -1,4 +1,5 @@
-"""The states of all projects of a user: whose each is, its size, its last use, and whether the project is there."""
+"""The states of all projects of a user: whose each is, its size, its last use, and whether the
+project is there."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from stanchion.runtime.standing.state_places import PROJECTS, SHARED
 
 
 class ProjectView(msgspec.Struct, frozen=True):
-    """The state of one project. `root` is empty where its folder does not say whose it is, or it is the shared one;
-    `exists` says whether that root is still a folder."""
+    """The state of one project. `root` is empty where its folder does not say whose it is, or it is
+    the shared one; `exists` says whether that root is still a folder."""
 
     name: str
     root: str
@@ -27,12 +28,14 @@ class ProjectView(msgspec.Struct, frozen=True):
 
 
 def project_states(environ: Mapping[str, str]) -> list[ProjectView]:
-    """All of them, the one that was used last first; the shared state is among them. `OSError` where the folder of
-    states cannot be read."""
+    """All of them, the one that was used last first; the shared state is among them. `OSError`
+    where the folder of states cannot be read."""
     user = state_folder(environ)
     folders = [user / SHARED] if (user / SHARED).is_dir() else []
     with contextlib.suppress(FileNotFoundError):
-        folders += [each for each in (user / PROJECTS).iterdir() if each.is_dir() and not each.is_symlink()]
+        folders += [
+            each for each in (user / PROJECTS).iterdir() if each.is_dir() and not each.is_symlink()
+        ]
     return sorted(map(_read, folders), key=lambda one: (-one.last_used_ms, one.name))
 
 

@@ -1,4 +1,5 @@
-"""One record whole: what was decided about what, the findings in words, and its place in the trail."""
+"""One record whole: what was decided about what, the findings in words, and its place in the
+trail."""
 
 from __future__ import annotations
 
@@ -26,15 +27,21 @@ from stanchion.views.times import shown
 from stanchion.views.verdicts import VerdictView, plan_of, verdicts
 
 PLACE: Final = frozenset({"v", "prev", "seq", "chain", "kind", "at"})
-HEADED: Final = frozenset({"id", "run", "stage", "action", "policy", "agent", "task", "tool", "findings", "tenant"})
+HEADED: Final = frozenset(
+    {"id", "run", "stage", "action", "policy", "agent", "task", "tool", "findings", "tenant"}
+)
 """Fields of a decision that are told in words before the rest."""
 
-ENGINES: Final = frozenset({"actions", "can", "confirmed", "crowd", "left", "records", "refused", "stakes", "values"})
-"""Fields of a decision that the engine judges it again by, in its own encoding; `stanchion explain` words them."""
+ENGINES: Final = frozenset(
+    {"actions", "can", "confirmed", "crowd", "left", "records", "refused", "stakes", "values"}
+)
+"""Fields of a decision that the engine judges it again by, in its own encoding; `stanchion explain`
+words them."""
 
 
 class FindingView(msgspec.Struct, frozen=True):
-    """A finding in words: who found what, why, what to do instead, and what the agent was not told."""
+    """A finding in words: who found what, why, what to do instead, and what the agent was not
+    told."""
 
     guard: str
     action: str
@@ -45,8 +52,9 @@ class FindingView(msgspec.Struct, frozen=True):
 
 
 class DecidedView(msgspec.Struct, frozen=True):
-    """What a decision's record says: who was at work on what in which run, under which policy, what was found, and
-    what each guardrail said, where the policy can be loaded and is the same still."""
+    """What a decision's record says: who was at work on what in which run, under which policy, what
+    was found, and what each guardrail said, where the policy can be loaded and is the same
+    still."""
 
     kind: str
     run: str
@@ -59,8 +67,9 @@ class DecidedView(msgspec.Struct, frozen=True):
 
 
 class RecordDetail(msgspec.Struct, frozen=True):
-    """A record whole. `fields` is what else it holds, amounts and times in words; `engine` names the fields that only
-    the engine reads. `fits`: its hash is that of its content. `offset` is negative in a database."""
+    """A record whole. `fields` is what else it holds, amounts and times in words; `engine` names
+    the fields that only the engine reads. `fits`: its hash is that of its content. `offset` is
+    negative in a database."""
 
     record: RecordView
     decided: DecidedView | None
@@ -86,7 +95,9 @@ def record_detail(reader: object, found: Found) -> RecordDetail:
     return RecordDetail(
         record=record_view(found),
         decided=None if entry is None else _decided(entry, reader, found),
-        fields={name: _worded(name, value, entry) for name, value in rest.items() if name not in engine},
+        fields={
+            name: _worded(name, value, entry) for name, value in rest.items() if name not in engine
+        },
         engine=engine,
         hash=line.hash,
         prev=str(data.get("prev", "")),
@@ -102,17 +113,27 @@ def _decided(entry: Entry, reader: object, found: Found) -> DecidedView:
     """What was decided; where its run begins in the trail, the hash of its policy is whole."""
     begun, erased = _begun(reader, found), is_erased(found.line.body, found.line.kept)
     whole = begun is not None and begun.policy.startswith(entry.policy)
-    happens = TABLE[Stage(entry.stage)].get(Action[entry.action], "") if entry.stage in list(Stage) else ""
+    happens = (
+        TABLE[Stage(entry.stage)].get(Action[entry.action], "")
+        if entry.stage in list(Stage)
+        else ""
+    )
     findings = tuple(
-        [FindingView(each.guard, each.action, each.code, *worded(each, erased)) for each in entry.findings]
+        [
+            FindingView(each.guard, each.action, each.code, *worded(each, erased))
+            for each in entry.findings
+        ]
     )
     policy = begun.policy if begun is not None and whole else entry.policy
     said = _verdicts(reader, found)
-    return DecidedView(entry.kind, entry.run, entry.task, entry.tenant, policy, happens, findings, said)
+    return DecidedView(
+        entry.kind, entry.run, entry.task, entry.tenant, policy, happens, findings, said
+    )
 
 
 def _verdicts(reader: object, found: Found) -> tuple[VerdictView, ...]:
-    """What each guardrail said; nothing where that cannot be known any more: the record is shown all the same."""
+    """What each guardrail said; nothing where that cannot be known any more: the record is shown
+    all the same."""
     if not isinstance(reader, Reader):
         return ()
     try:
@@ -124,7 +145,8 @@ def _verdicts(reader: object, found: Found) -> tuple[VerdictView, ...]:
 
 
 def _begun(reader: object, found: Found) -> Begun | None:
-    """How the run of a decision began; `None` where that cannot be read: the record itself is shown all the same."""
+    """How the run of a decision began; `None` where that cannot be read: the record itself is shown
+    all the same."""
     if not isinstance(reader, Reader):
         return None
     try:
@@ -141,7 +163,9 @@ def _worded(name: str, value: Any, entry: Entry | None) -> Any:
             return spent(entry.amounts)
         case "settles":
             said = (*entry.settled, *[""] * (len(entry.settles) - len(entry.settled)))
-            return "\n".join([_settled(*each, how) for each, how in zip(entry.settles, said, strict=False)])
+            return "\n".join(
+                [_settled(*each, how) for each, how in zip(entry.settles, said, strict=False)]
+            )
         case "now" | "judged":
             return shown(value)
         case "settled":
@@ -155,4 +179,6 @@ def _settled(call: str, used: Amounts | None, how: str) -> str:
 
 def spent(used: Amounts) -> str:
     """What an action uses, in words: `1 call, 1,200 tokens, $0.75`."""
-    return ", ".join([amount(MEASURES[unit], used[unit]) for unit in Unit if used[unit]]) or "nothing"
+    return (
+        ", ".join([amount(MEASURES[unit], used[unit]) for unit in Unit if used[unit]]) or "nothing"
+    )

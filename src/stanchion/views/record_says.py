@@ -68,19 +68,27 @@ def _notes(value: Any, _now: int) -> str:
 
 def _queue(value: Any, now: int) -> str:
     line = typed.convert(value, Waiting)
-    running, waiting = ([until for _, until in part if until > now] for part in (line.running, line.waiting))
+    running, waiting = (
+        [until for _, until in part if until > now] for part in (line.running, line.waiting)
+    )
     return f"{len(running):,} running, {len(waiting):,} waiting"
 
 
 def _locks(value: Any, now: int) -> str:
     table = table_of(value).at(now)
     told = [
-        f"{lock.name} by {lock.agent or lock.run}{'' if lock.exclusive else ', shared,'} until {shown(lock.until)}"
+        (
+            f"{lock.name} by {lock.agent or lock.run}{'' if lock.exclusive else ', shared,'} until "
+            f"{shown(lock.until)}"
+        )
         for lock in table.held[:LISTED]
     ]
     more = len(table.held) - len(told)
     told += [f"{more:,} more"] if more else []
-    return f"{len(table.held):,} locked, {len(table.waiting):,} waiting{': ' if told else ''}{'; '.join(told)}"
+    return (
+        f"{len(table.held):,} locked, {len(table.waiting):,} "
+        f"waiting{': ' if told else ''}{'; '.join(told)}"
+    )
 
 
 def _task(value: Any, _now: int) -> str:
@@ -88,12 +96,19 @@ def _task(value: Any, _now: int) -> str:
     told = f"{status.status} by {status.by or status.run} to {status.to} {shown(status.at)}"
     told += f", {counted(status.handoffs, 'handoff')}" if status.handoffs else ""
     warned = [f"{one.code} by {one.guard} in {one.decision}" for one in status.warnings]
-    return f"{told}, {counted(len(warned), 'warning')} to review: {'; '.join(warned)}" if warned else told
+    return (
+        f"{told}, {counted(len(warned), 'warning')} to review: {'; '.join(warned)}"
+        if warned
+        else told
+    )
 
 
 def _handoff(value: Any, _now: int) -> str:
     route = typed.convert(value, Route)
-    return f"{counted(len(route.sent), 'handoff')} not accepted yet, escalated {counted(route.depth, 'time')} in a row"
+    return (
+        f"{counted(len(route.sent), 'handoff')} not accepted yet, escalated "
+        f"{counted(route.depth, 'time')} in a row"
+    )
 
 
 def _ticket(value: Any, now: int) -> str:
@@ -103,7 +118,9 @@ def _ticket(value: Any, now: int) -> str:
 
 def _effect(value: Any, now: int) -> str:
     effect = typed.convert(value, Effect)
-    late = ", and its outcome is unknown" if effect.state == "started" and now >= effect.until else ""
+    late = (
+        ", and its outcome is unknown" if effect.state == "started" and now >= effect.until else ""
+    )
     return f"{effect.state}: {effect.tool}, {shown(effect.at)}{late}"
 
 

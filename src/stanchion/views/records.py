@@ -1,4 +1,5 @@
-"""Records of a trail in short: when, where, what was decided about what, and why; of other records, what they say."""
+"""Records of a trail in short: when, where, what was decided about what, and why; of other records,
+what they say."""
 
 from __future__ import annotations
 
@@ -36,9 +37,10 @@ class Would(msgspec.Struct, frozen=True):
 
 
 class DecisionView(msgspec.Struct, frozen=True):
-    """A decision in short. `about` is the tool, or whom a run is handed to; `guard` and `code` determined it, and are
-    empty where no guard had anything to say. `policy` is where its policy came from, `None` where that is not known.
-    `would` is what it would have been without shadow mode, `None` where that is the same.
+    """A decision in short. `about` is the tool, or whom a run is handed to; `guard` and `code`
+    determined it, and are empty where no guard had anything to say. `policy` is where its policy
+    came from, `None` where that is not known. `would` is what it would have been without shadow
+    mode, `None` where that is the same.
     """
 
     id: str
@@ -56,7 +58,8 @@ class DecisionView(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """The guard that determined it, and its code; and what would have come of it without shadow mode."""
+        """The guard that determined it, and its code; and what would have come of it without shadow
+        mode."""
         said = f"{self.guard} ({self.code})" if self.guard or self.code else ""
         if self.would is None:
             return said
@@ -65,7 +68,8 @@ class DecisionView(msgspec.Struct, frozen=True):
 
 
 class RecordView(msgspec.Struct, frozen=True):
-    """A record: its kind, when it was written, its place in the trail, and the decision it is or else what it says."""
+    """A record: its kind, when it was written, its place in the trail, and the decision it is or
+    else what it says."""
 
     kind: str
     at_ms: int
@@ -80,11 +84,19 @@ class RecordView(msgspec.Struct, frozen=True):
 
 
 def record_view(found: Found, policy: str | None = None) -> RecordView:
-    """A record in short; `policy` is where the policy of a decision came from, where that is known."""
+    """A record in short; `policy` is where the policy of a decision came from, where that is
+    known."""
     stub = found.stub
     entry = decision_in(found)
     decision = None if entry is None else _decision(entry, policy)
-    return RecordView(stub.kind, stub.at, found.chain, stub.seq, decision, "" if decision is not None else noted(found))
+    return RecordView(
+        stub.kind,
+        stub.at,
+        found.chain,
+        stub.seq,
+        decision,
+        "" if decision is not None else noted(found),
+    )
 
 
 def decision_in(found: Found) -> Entry | None:
@@ -117,7 +129,9 @@ def _decision(entry: Entry, policy: str | None) -> DecisionView:
 def _would(entry: Entry) -> Would | None:
     worse = NAMES[NAMES.index(entry.action) + 1 :]
     worst = max(
-        [said for said in entry.shadow if said.action in worse], key=lambda said: NAMES.index(said.action), default=None
+        [said for said in entry.shadow if said.action in worse],
+        key=lambda said: NAMES.index(said.action),
+        default=None,
     )
     return None if worst is None else Would(worst.action, worst.guard, worst.code)
 
@@ -139,7 +153,9 @@ def noted(found: Found) -> str:
             return f"{note.run.id}{agent}{task}, under policy {note.policy[:12]}{source}"
         case notes.Ended():
             why = f": {note.why}" if note.why else ""
-            return f"{note.run}, {note.code}{why}; {counted(sum(note.decided.values()), 'decision')}"
+            return (
+                f"{note.run}, {note.code}{why}; {counted(sum(note.decided.values()), 'decision')}"
+            )
         case notes.Told():
             by = f" by {note.by}" if note.by else ""
             why = f": {note.why}" if note.why else ""
@@ -147,17 +163,34 @@ def noted(found: Found) -> str:
         case notes.Segment():
             return f"number {note.number:,} begins"
         case notes.Opened():
-            cut = f"; {counted(note.cut, 'byte')} of an unfinished record were cut off" if note.cut else ""
-            unfit = f"; {counted(len(note.unfit), 'chain')} changed since they were written" if note.unfit else ""
+            cut = (
+                f"; {counted(note.cut, 'byte')} of an unfinished record were cut off"
+                if note.cut
+                else ""
+            )
+            unfit = (
+                f"; {counted(len(note.unfit), 'chain')} changed since they were written"
+                if note.unfit
+                else ""
+            )
             return f"by process {note.pid}{cut}{unfit}"
         case notes.Checkpoint():
-            return f"with {counted(len(note.heads), 'other chain')}{', sealed' if found.line.seal else ''}"
+            return (
+                f"with "
+                f"{counted(len(note.heads), 'other chain')}{', sealed' if found.line.seal else ''}"
+            )
         case notes.Retired():
-            return f"segment {', '.join(str(segment[0]) for segment in note.segments)} removed: {note.why}"
+            return (
+                f"segment {', '.join(str(segment[0]) for segment in note.segments)} removed: "
+                f"{note.why}"
+            )
         case notes.Erased():
             count = sum(last - first + 1 for rows in note.records.values() for first, last in rows)
             by = f" by {note.by}" if note.by else ""
-            return f"the content of {counted(count, 'record')}{by}{f': {note.why}' if note.why else ''}"
+            return (
+                f"the content of "
+                f"{counted(count, 'record')}{by}{f': {note.why}' if note.why else ''}"
+            )
     return ""
 
 

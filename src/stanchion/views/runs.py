@@ -1,4 +1,5 @@
-"""Runs as a trail tells of them: who is at work, how each stands, how its budgets were used up, what it produced."""
+"""Runs as a trail tells of them: who is at work, how each stands, how its budgets were used up,
+what it produced."""
 
 from __future__ import annotations
 
@@ -23,11 +24,12 @@ LAST: Final = "last"
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
-    """A run: `open`, `idle`, `ended`, `halted`, `cancelled` or `lost`. One that is made of checks which count is `idle`
-    between two of them: no process holds it, and the next check goes on with it. `ended_ms` is `None` for one whose end
-    is not written; `decided` counts its decisions by action, `refused` those that did not go ahead. `policy` is the
-    hash of the policy last in force, `source` where it came from. `flagged` names the guards that have flagged it,
-    `strikes` counts those that each has given it."""
+    """A run: `open`, `idle`, `ended`, `halted`, `cancelled` or `lost`. One that is made of checks
+    which count is `idle` between two of them: no process holds it, and the next check goes on with
+    it. `ended_ms` is `None` for one whose end is not written; `decided` counts its decisions by
+    action, `refused` those that did not go ahead. `policy` is the hash of the policy last in force,
+    `source` where it came from. `flagged` names the guards that have flagged it, `strikes` counts
+    those that each has given it."""
 
     id: str
     agent: str
@@ -52,8 +54,9 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BurnView(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run used one budget up: what was used or reserved of it after each tenth of the run's time, `None` where
-    that is not known, and what the store has of it `now`. Numbers are in the unit that `measure` names."""
+    """How a run used one budget up: what was used or reserved of it after each tenth of the run's
+    time, `None` where that is not known, and what the store has of it `now`. Numbers are in the
+    unit that `measure` names."""
 
     budget: str
     per: str
@@ -65,9 +68,10 @@ class BurnView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunDetailView(RunView, frozen=True, kw_only=True):
-    """A run in full. `unfinished` counts calls that were started and never said what came of them, `calls` names the
-    newest of those. `left_out` is how much it produced that is not kept. `tenths_ms` is when each tenth of its time
-    ended. `newest` and `open` are its last decisions and unfinished calls, newest first."""
+    """A run in full. `unfinished` counts calls that were started and never said what came of them,
+    `calls` names the newest of those. `left_out` is how much it produced that is not kept.
+    `tenths_ms` is when each tenth of its time ended. `newest` and `open` are its last decisions and
+    unfinished calls, newest first."""
 
     unfinished: int
     calls: tuple[str, ...]
@@ -96,12 +100,19 @@ def runs(
     reader: Reader, most: int | None, progress: Progress | None = None, kept: Kept = none_kept
 ) -> Iterator[RunView]:
     """The newest runs, newest first."""
-    return (RunView(**_told(story)) for story in _rested(list(newest_runs(reader, most, progress)), kept))
+    return (
+        RunView(**_told(story))
+        for story in _rested(list(newest_runs(reader, most, progress)), kept)
+    )
 
 
 def _rested(stories: list[RunStory], kept: Kept) -> list[RunStory]:
-    """Runs whose end is not written and whose process is gone are idle where their next check can go on with them."""
-    keys = [began_key(story.run.tenant, story.run.id) if story.state == LOST else "" for story in stories]
+    """Runs whose end is not written and whose process is gone are idle where their next check can
+    go on with them."""
+    keys = [
+        began_key(story.run.tenant, story.run.id) if story.state == LOST else ""
+        for story in stories
+    ]
     asked = frozenset(filter(None, keys))
     found = kept(asked) if asked else frozenset()
     return [
@@ -138,13 +149,19 @@ def run_in_full(
 
 def kept_in(store: Store, keys: frozenset[str]) -> frozenset[str]:
     """Which of these records a store has."""
-    return frozenset(cell.key for key in sorted(keys) for cell in store.look(key) if cell.key in keys)
+    return frozenset(
+        cell.key for key in sorted(keys) for cell in store.look(key) if cell.key in keys
+    )
 
 
 def totals_in(store: Store, keys: frozenset[str]) -> dict[str, int]:
     """What a store has of counters: what is in the window of those that have one."""
     found = (cell for key in sorted(keys) for cell in store.look(key))
-    return {cell.key: cell.number if cell.live is None else cell.live for cell in found if cell.key in keys}
+    return {
+        cell.key: cell.number if cell.live is None else cell.live
+        for cell in found
+        if cell.key in keys
+    }
 
 
 def _told(story: RunStory) -> dict[str, Any]:

@@ -19,8 +19,8 @@ MOST_RUNS: Final = 10_000
 
 
 class WouldView(msgspec.Struct, frozen=True, kw_only=True):
-    """What one guard in shadow mode would have done with one code. `changed` counts the decisions that would have been
-    more severe for it, `examples` are the newest decisions with it."""
+    """What one guard in shadow mode would have done with one code. `changed` counts the decisions
+    that would have been more severe for it, `examples` are the newest decisions with it."""
 
     guard: str
     action: str
@@ -34,7 +34,8 @@ class WouldView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShadowView(msgspec.Struct, frozen=True, kw_only=True):
-    """A report: how many decisions were looked at, how many of them would have been more severe, and by whom."""
+    """A report: how many decisions were looked at, how many of them would have been more severe,
+    and by whom."""
 
     decisions: int
     changed: int
@@ -63,7 +64,8 @@ class _Tally:
 
 
 def shadowed(found: Iterable[Found]) -> ShadowView:
-    """What guards in shadow mode would have done with these decisions, given newest first; the most frequent first."""
+    """What guards in shadow mode would have done with these decisions, given newest first; the most
+    frequent first."""
     tallies: dict[tuple[str, str, str], _Tally] = {}
     decisions, changed = 0, 0
     for each in found:
@@ -87,7 +89,12 @@ def _named(said: Any) -> tuple[str, str, str] | None:
     if not isinstance(said, dict):
         return None
     guard, action, code = (said.get(key) for key in ("guard", "action", "code"))
-    if not (isinstance(guard, str) and isinstance(code, str) and isinstance(action, str) and action in NAMES):
+    if not (
+        isinstance(guard, str)
+        and isinstance(code, str)
+        and isinstance(action, str)
+        and action in NAMES
+    ):
         return None
     return guard, action, code
 

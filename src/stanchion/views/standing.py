@@ -1,4 +1,5 @@
-"""The states of a tenant or the fleet, and of what is in it: what each is now, until when, and why."""
+"""The states of a tenant or the fleet, and of what is in it: what each is now, until when, and
+why."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ NOW: Final = {
 class StateView(msgspec.Struct, frozen=True):
     """One state: of the `fleet`, a `tenant`, a `tool`, an `agent` or a `run`.
 
-    `state` is what it is now, `put` what it was put into: they differ where that has ended by itself. `until_ms` is
-    when it ends, `None` where somebody has to end it.
+    `state` is what it is now, `put` what it was put into: they differ where that has ended by
+    itself. `until_ms` is when it ends, `None` where somebody has to end it.
     """
 
     kind: str
@@ -56,7 +57,9 @@ def states(tenant: str, standing: Standing, now: int) -> Iterator[StateView]:
 def state_of(kind: str, name: str, mark: Mark, now: int) -> StateView:
     """One state as it stands at a time."""
     until = mark.until if 0 < mark.until < FOREVER else None
-    return StateView(kind, name, _called(phase(mark, now).state), _called(mark.state), until, mark.why)
+    return StateView(
+        kind, name, _called(phase(mark, now).state), _called(mark.state), until, mark.why
+    )
 
 
 def _called(state: str) -> str:

@@ -1,4 +1,5 @@
-"""What a store holds, cell by cell and hold by hold, as it may be shown: secrets in names are hidden."""
+"""What a store holds, cell by cell and hold by hold, as it may be shown: secrets in names are
+hidden."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ class RunCell(_Cell, frozen=True, kw_only=True, tag="run"):
 
 
 class CounterCell(_Cell, frozen=True, kw_only=True, tag="counter"):
-    """A counter: its total, what that measures where its name says so, and what is in its window if it has one."""
+    """A counter: its total, what that measures where its name says so, and what is in its window if
+    it has one."""
 
     total: int
     measure: str
@@ -71,8 +73,8 @@ class CounterCell(_Cell, frozen=True, kw_only=True, tag="counter"):
 
 
 class OutcomesCell(_Cell, frozen=True, kw_only=True, tag="outcomes"):
-    """The last outcomes of a tool, run, agent or tenant: how many are known, how many failed, how many of the last in
-    a row."""
+    """The last outcomes of a tool, run, agent or tenant: how many are known, how many failed, how
+    many of the last in a row."""
 
     known: int
     failed: int
@@ -80,8 +82,8 @@ class OutcomesCell(_Cell, frozen=True, kw_only=True, tag="outcomes"):
 
 
 class RecordCell(_Cell, frozen=True, kw_only=True, tag="record"):
-    """A record: its version, its value as it is kept, and what it says in a few words. Of what a run has read, only how
-    much it is."""
+    """A record: its version, its value as it is kept, and what it says in a few words. Of what a
+    run has read, only how much it is."""
 
     version: int
     value: Any
@@ -89,7 +91,8 @@ class RecordCell(_Cell, frozen=True, kw_only=True, tag="record"):
 
 
 class TookView(msgspec.Struct, frozen=True):
-    """What a hold took from one counter. `keeps`: it is spend, which stays charged when the hold lapses."""
+    """What a hold took from one counter. `keeps`: it is spend, which stays charged when the hold
+    lapses."""
 
     key: str
     amount: int
@@ -100,7 +103,8 @@ class TookView(msgspec.Struct, frozen=True):
 
 
 class HoldView(msgspec.Struct, frozen=True, tag="hold", tag_field="kind"):
-    """A hold that is not settled: when it is due, what it took and when. `lapsed`: its time is over."""
+    """A hold that is not settled: when it is due, what it took and when. `lapsed`: its time is
+    over."""
 
     id: str
     due_ms: int
@@ -121,7 +125,8 @@ class TenantView(msgspec.Struct, frozen=True):
 
 
 def cells(store: Store, prefix: str, now: int) -> Iterator[CellView]:
-    """Every cell whose name, or whose key, begins so; without a prefix, what the store keeps for itself is left out."""
+    """Every cell whose name, or whose key, begins so; without a prefix, what the store keeps for
+    itself is left out."""
     if prefix.startswith(("{", "~")):
         yield from (cell_of(seen, now) for seen in store.look(prefix))
         return
@@ -142,8 +147,12 @@ def holds(store: Store, prefix: str) -> Iterator[HoldView]:
     windowed = windows(store)
     for hold in store.holds():
         named = [(took.key, name_of(took.key, took.key in windowed)) for took in hold.took]
-        if not prefix or any(key.startswith(prefix) or _begins(name, prefix) for key, name in named):
-            took = tuple([_took(each, name) for each, (_, name) in zip(hold.took, named, strict=True)])
+        if not prefix or any(
+            key.startswith(prefix) or _begins(name, prefix) for key, name in named
+        ):
+            took = tuple(
+                [_took(each, name) for each, (_, name) in zip(hold.took, named, strict=True)]
+            )
             yield veiled(HoldView(hold.id, hold.due_ms, hold.lapsed, took, hold.since_ms))
 
 
@@ -191,7 +200,9 @@ def _cell(seen: Seen, now: int) -> CellView:
         if name.parts[0] == "run" and len(name.parts) == 2:
             told = stop_of(seen.value)
             if isinstance(told, Paused):
-                return RunCell(**base, run=name.parts[1], code=PAUSED, why=f"ticket `{told.ticket}` is open")
+                return RunCell(
+                    **base, run=name.parts[1], code=PAUSED, why=f"ticket `{told.ticket}` is open"
+                )
             if told is not None:
                 return RunCell(**base, run=name.parts[1], code=told.code, why=told.why)
     except msgspec.ValidationError:
@@ -210,4 +221,6 @@ def _number(seen: Seen, name: Name, base: dict[str, Any]) -> CellView:
 
 
 def _took(took: Took, name: Name) -> TookView:
-    return TookView(took.key, took.amount, MEASURES[Unit(took.unit)], took.keeps, name.tenant, name.text)
+    return TookView(
+        took.key, took.amount, MEASURES[Unit(took.unit)], took.keeps, name.tenant, name.text
+    )

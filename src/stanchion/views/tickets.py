@@ -1,4 +1,5 @@
-"""Tickets and grants as they may be shown: what waits for a person, and what somebody has said yes to."""
+"""Tickets and grants as they may be shown: what waits for a person, and what somebody has said yes
+to."""
 
 from __future__ import annotations
 
@@ -20,10 +21,12 @@ NOBODY: Final = Roster()
 
 
 class TicketView(msgspec.Struct, frozen=True, kw_only=True):
-    """A ticket: who wants to do what, why that was stopped, who may answer until when, and what was answered.
+    """A ticket: who wants to do what, why that was stopped, who may answer until when, and what was
+    answered.
 
-    `content` is what would go ahead (the arguments of a tool call), `beside` the rest of its event. `whole`: all of it
-    is shown, and nothing was changed since it was asked. Times are in milliseconds, 0 for what has not happened.
+    `content` is what would go ahead (the arguments of a tool call), `beside` the rest of its event.
+    `whole`: all of it is shown, and nothing was changed since it was asked. Times are in
+    milliseconds, 0 for what has not happened.
     """
 
     agent: str
@@ -91,7 +94,8 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GrantView(msgspec.Struct, frozen=True):
-    """A yes that reaches further than one call, while it holds: how far, until when, for whom, to what, and whose."""
+    """A yes that reaches further than one call, while it holds: how far, until when, for whom, to
+    what, and whose."""
 
     id: str
     tenant: str
@@ -105,15 +109,18 @@ class GrantView(msgspec.Struct, frozen=True):
 
 
 def ticket_view(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
-    """A ticket as it may be shown, where those are the operators; whether it is shown whole is judged on it as it
-    is."""
+    """A ticket as it may be shown, where those are the operators; whether it is shown whole is
+    judged on it as it is."""
     return veiled(ticket_in_full(ticket, roster))
 
 
 def ticket_in_full(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
     """A ticket for whoever signs an answer to it: word for word what was asked."""
     known: dict[str, Any] = msgspec.structs.asdict(ticket)
-    known |= {name: getattr(ticket, name) for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")}
+    known |= {
+        name: getattr(ticket, name)
+        for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")
+    }
     reach = "" if ticket.answer is None else ticket.answer.act.scope
     takes = max(needed(ticket, roster), len(ticket.votes))
     known |= {"edits": ticket.edits, "said_yes": ticket.said_yes, "takes": takes}
@@ -126,5 +133,15 @@ def grant_view(tenant: str, grant: Grant) -> GrantView:
     about = deed.tool if deed.tool else deed.stage
     proven = grant.answer.way.proven
     return veiled(
-        GrantView(grant.id, tenant, grant.scope, act.scope, grant.until, grant.agents, about, act.operator, proven)
+        GrantView(
+            grant.id,
+            tenant,
+            grant.scope,
+            act.scope,
+            grant.until,
+            grant.agents,
+            about,
+            act.operator,
+            proven,
+        )
     )

@@ -32,7 +32,8 @@ def _at(at_ms: int, form: str) -> str:
 
 
 def span(ms: int) -> str:
-    """How long something took or lasts: `850 ms`, `12.3 s`, `15 min`, `4 min 5 s`, `2 h 5 min`, `3 d 4 h`."""
+    """How long something took or lasts: `850 ms`, `12.3 s`, `15 min`, `4 min 5 s`, `2 h 5 min`, `3
+    d 4 h`."""
     if ms < 1_000:
         return f"{max(0, ms)} ms"
     if ms < 60_000:

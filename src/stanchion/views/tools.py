@@ -1,4 +1,5 @@
-"""Tools as a store knows them: health, reliability, breakers, states, and whether a definition has changed."""
+"""Tools as a store knows them: health, reliability, breakers, states, and whether a definition has
+changed."""
 
 from __future__ import annotations
 
@@ -26,10 +27,11 @@ from stanchion.views.veiled import veiled
 class ToolView(msgspec.Struct, frozen=True):
     """A tool as the store knows it.
 
-    `health` is how much of a hundred of its last calls (`recent`) went well, `calls` and `failures` are all there were.
-    `state` is that of an isolated tool, and `until` when that ends, in milliseconds. `pinned`: its definition was
-    written down when it was first seen; `changed` says what has changed of it since, and `suspect` which of its
-    sentences make it suspect, until somebody accepts that.
+    `health` is how much of a hundred of its last calls (`recent`) went well, `calls` and `failures`
+    are all there were. `state` is that of an isolated tool, and `until` when that ends, in
+    milliseconds. `pinned`: its definition was written down when it was first seen; `changed` says
+    what has changed of it since, and `suspect` which of its sentences make it suspect, until
+    somebody accepts that.
     """
 
     tenant: str
@@ -47,14 +49,16 @@ class ToolView(msgspec.Struct, frozen=True):
 
 
 class ChangedDefinition(msgspec.Struct, frozen=True):
-    """A definition that is another one than was pinned, or is suspect: its parts by their hashes, and why it waits."""
+    """A definition that is another one than was pinned, or is suspect: its parts by their hashes,
+    and why it waits."""
 
     parts: Parts
     differs: str
 
 
 def tools(store: Store, now: int, name: str = "", tenant: str | None = None) -> list[ToolView]:
-    """Every tool that a store knows something about, by tenant and name; or that of one name, or of one tenant."""
+    """Every tool that a store knows something about, by tenant and name; or that of one name, or of
+    one tenant."""
     found: dict[tuple[str, str], ToolView] = {}
     for cell in store.look():
         for whose, tool, told in _told(cell, name_of(cell.key), now):
@@ -92,7 +96,11 @@ def _told(cell: Seen, name: Name, now: int) -> Told:
             kind, _, tool = marked.partition(":")
             state, _, until = phase(mark, now)
             if kind == "tool" and state != NORMAL:
-                yield name.tenant, tool, {"state": NOW[state], "until": until if until < FOREVER else 0}
+                yield (
+                    name.tenant,
+                    tool,
+                    {"state": NOW[state], "until": until if until < FOREVER else 0},
+                )
         return
     match name.parts:
         case ("breaker", tool, counter, *whose) if cell.value is not None:
@@ -100,7 +108,11 @@ def _told(cell: Seen, name: Name, now: int) -> Told:
             broken = breaker_of(circuit_of(cell.value), counter, agent, name.shadow, now)
             yield name.tenant, tool, {"breakers": (broken,)}
         case ("health", tool) if not name.shadow:
-            yield name.tenant, tool, {"health": score(cell.number), "recent": outcomes(cell.number).known}
+            yield (
+                name.tenant,
+                tool,
+                {"health": score(cell.number), "recent": outcomes(cell.number).known},
+            )
         case ("reliability", tool, ("calls" | "failures") as what) if not name.shadow:
             yield name.tenant, tool, {what: cell.number}
         case ("pins",):

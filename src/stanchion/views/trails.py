@@ -1,4 +1,5 @@
-"""Records in a folder or a database: their newest, one by its name, and how few digits tell their chains apart."""
+"""Records in a folder or a database: their newest, one by its name, and how few digits tell their
+chains apart."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def heads_of(reader: Reader | DatabaseReader) -> Iterator[tuple[str, bytes]]:
 
 
 def anchors_in(store: Store, folder: Path) -> list[tuple[str, int, str]]:
-    """What a store has seen of the trail in a folder: chain, number and hash. By that a missing end is missed."""
+    """What a store has seen of the trail in a folder: chain, number and hash. By that a missing end
+    is missed."""
     try:
         there = chains(folder)
     except OSError:
@@ -81,17 +83,32 @@ def anchors_in(store: Store, folder: Path) -> list[tuple[str, int, str]]:
 
 def unread(*readers: object) -> set[tuple[str, int, int]]:
     """Where lines begin that were met and cannot be read; a database has none."""
-    return {place for reader in readers if isinstance(reader, Reader | Follower) for place in reader.unread}
+    return {
+        place
+        for reader in readers
+        if isinstance(reader, Reader | Follower)
+        for place in reader.unread
+    }
 
 
 def digits_of(reader: Reader | DatabaseReader) -> int:
     """How many digits tell the chains apart, and four at least."""
     known = set(chains_of(reader))
-    return next((count for count in range(FEWEST, 16) if len({name[:count] for name in known}) == len(known)), 16)
+    return next(
+        (
+            count
+            for count in range(FEWEST, 16)
+            if len({name[:count] for name in known}) == len(known)
+        ),
+        16,
+    )
 
 
-def record(reader: Reader | DatabaseReader, name: str, told: Progress | None = None) -> Found | None:
-    """A record by the id of its decision, or by its place, `CHAIN:SEQ`; the newest where several have that id."""
+def record(
+    reader: Reader | DatabaseReader, name: str, told: Progress | None = None
+) -> Found | None:
+    """A record by the id of its decision, or by its place, `CHAIN:SEQ`; the newest where several
+    have that id."""
     place = _PLACE.fullmatch(name)
     if place is not None:
         fitting = [chain for chain in chains_of(reader) if chain.startswith(place[1])]
@@ -114,7 +131,9 @@ def newest(
     return list(islice(each, most))[::-1]
 
 
-def chosen(reader: Reader | DatabaseReader, wanted: Wanted, told: Progress | None = None) -> Iterator[Found]:
+def chosen(
+    reader: Reader | DatabaseReader, wanted: Wanted, told: Progress | None = None
+) -> Iterator[Found]:
     """All records that are wanted, newest first."""
     return (one for one in _backwards(reader, wanted, told) if wanted.has(one.stub))
 
@@ -124,7 +143,9 @@ def coming(follower: Follower | DatabaseFollower, wanted: Wanted) -> Iterable[Fo
     return [found for found in follower.new() if wanted.has(found.stub)]
 
 
-def _backwards(reader: Reader | DatabaseReader, wanted: Wanted, told: Progress | None) -> Iterator[Found]:
+def _backwards(
+    reader: Reader | DatabaseReader, wanted: Wanted, told: Progress | None
+) -> Iterator[Found]:
     if isinstance(reader, Reader):
         return reader.backwards(told) if wanted.run is None else reader.of_run(wanted.run, told)
     span = (told, wanted.since, wanted.until)

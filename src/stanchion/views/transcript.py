@@ -1,8 +1,8 @@
 """Transcripts: the calls and replies that a host's own log tells of, whatever its shape.
 
-A log is read for what it holds, not for where it holds it: messages of OpenAI (chat and responses), Anthropic and
-LangChain and traffic of MCP are known by their own marks, at any depth. Requests repeat what was said before; what has
-an id counts once.
+A log is read for what it holds, not for where it holds it: messages of OpenAI (chat and responses),
+Anthropic and LangChain and traffic of MCP are known by their own marks, at any depth. Requests
+repeat what was said before; what has an id counts once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class BadTranscript(ValueError):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A tool call in a transcript. `answered`: something came back for it, so it was carried out or refused."""
+    """A tool call in a transcript. `answered`: something came back for it, so it was carried out or
+    refused."""
 
     id: str
     tool: str
@@ -40,7 +41,8 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A model's reply in a transcript: the provider's id for it, what it says, and the tokens it reports."""
+    """A model's reply in a transcript: the provider's id for it, what it says, and the tokens it
+    reports."""
 
     id: str
     model: str
@@ -70,7 +72,10 @@ def read_transcript(data: bytes) -> Transcript:
             reply = _reply(one)
             if reply is not None:
                 replies.setdefault(reply.id if reply.id else f"\0{len(replies)}", reply)
-    told = [msgspec.structs.replace(call, answered=not call.id or call.id in answered) for call in calls.values()]
+    told = [
+        msgspec.structs.replace(call, answered=not call.id or call.id in answered)
+        for call in calls.values()
+    ]
     return Transcript(tuple(told), tuple(replies.values()))
 
 
@@ -117,7 +122,9 @@ def _calls(one: dict[str, Any]) -> Iterator[Call]:
 
 def _call(name: Any, tool: Any, args: Any) -> Call:
     if isinstance(args, str):
-        with suppress(msgspec.DecodeError):  # a model's arguments need not be JSON: then they are what they are
+        with suppress(
+            msgspec.DecodeError
+        ):  # a model's arguments need not be JSON: then they are what they are
             args = msgspec.json.decode(args) if args.strip() else {}
     return Call(name if isinstance(name, str) else "", str(tool), args)
 

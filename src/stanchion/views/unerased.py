@@ -22,10 +22,14 @@ from stanchion.stores.protocol import Store
 from stanchion.views.names import Name, name_of
 from stanchion.views.veiled import veiled
 
-WILL_WRITE: Final = "still open, and records what it produced when it ends: close it first, then erase again"
+WILL_WRITE: Final = (
+    "still open, and records what it produced when it ends: close it first, then erase again"
+)
 TICKET: Final = "ticket"
 IN_STORE: Final = "in the store until it expires: `stanchion state` shows it"
-BESIDE: Final = "beside the store: `stanchion experience` shows it, `stanchion experience prune` removes it"
+BESIDE: Final = (
+    "beside the store: `stanchion experience` shows it, `stanchion experience prune` removes it"
+)
 ASKED: Final = "in the store until it expires: `stanchion tickets show` shows it"
 
 
@@ -42,8 +46,8 @@ def open_runs(reader: Reader, meant: Meant, runs: frozenset[tuple[str, str]]) ->
 
 
 def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
-    """What a store has of what is meant: open and answered tickets, results that are remembered, histories, and what
-    runs have read."""
+    """What a store has of what is meant: open and answered tickets, results that are remembered,
+    histories, and what runs have read."""
     for cell in store.look():
         if cell.value is None or cell.key.endswith((EPOCH, f":{ANCHOR}", STANDING)):
             continue
@@ -56,8 +60,8 @@ def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
 
 
 def in_experience(store: Store) -> Iterator[Remain]:
-    """Experience that is kept beside a store, whoever it is of: what it says is redacted and cut, and may be of anyone
-    who is meant."""
+    """Experience that is kept beside a store, whoever it is of: what it says is redacted and cut,
+    and may be of anyone who is meant."""
     try:
         shelf = shelf_of(store, reading=True)
         try:
@@ -74,7 +78,8 @@ def in_experience(store: Store) -> Iterator[Remain]:
 
 
 def _is_meant(name: Name, value: Any, meant: Meant) -> bool:
-    """Whether a record of the store is about whom is meant, by its key or by what it says, and holds the text."""
+    """Whether a record of the store is about whom is meant, by its key or by what it says, and
+    holds the text."""
     value = notes_in(value) if name.parts[0] == NOTES else value
     text = json_safe(msgspec.json.encode(value))
     if meant.containing is not None and spelled(meant.containing) not in text:

@@ -1,4 +1,5 @@
-"""Reconciling: what a transcript tells of, beside what a trail has decided. Each decision answers for one call."""
+"""Reconciling: what a transcript tells of, beside what a trail has decided. Each decision answers
+for one call."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ REPLIES: Final = "\0replies"
 
 
 class Known(NamedTuple):
-    """A decision as it is matched: the tool, the digest of its content, empty where that tells nothing, and whether it
-    was refused."""
+    """A decision as it is matched: the tool, the digest of its content, empty where that tells
+    nothing, and whether it was refused."""
 
     about: str
     digest: str
@@ -47,8 +48,8 @@ def tokens_of(entry: Entry) -> int:
 
 
 class Left(NamedTuple):
-    """What is left over of a transcript and of a trail once everything is matched. `unasked` counts calls that went
-    ahead and that the transcript does not tell of."""
+    """What is left over of a transcript and of a trail once everything is matched. `unasked` counts
+    calls that went ahead and that the transcript does not tell of."""
 
     calls: tuple[Call, ...]
     replies: tuple[Reply, ...]
@@ -56,8 +57,9 @@ class Left(NamedTuple):
 
 
 class Decided:
-    """The calls and replies that a trail has decided about. What a guard has changed, and what was erased, cannot be
-    told by its content any more: such a decision answers for any call of its tool."""
+    """The calls and replies that a trail has decided about. What a guard has changed, and what was
+    erased, cannot be told by its content any more: such a decision answers for any call of its
+    tool."""
 
     def __init__(self) -> None:
         self._by_content: defaultdict[tuple[str, str], int] = defaultdict(int)

@@ -1,4 +1,5 @@
-"""What a store holds, as it may be shown: its keys have names as they are, with the secrets that stand in them."""
+"""What a store holds, as it may be shown: its keys have names as they are, with the secrets that
+stand in them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ T = TypeVar("T")
 
 
 def veiled(value: T) -> T:
-    """A value of a store with the secrets hidden that the shipped kinds know, whatever policy it was written under."""
+    """A value of a store with the secrets hidden that the shipped kinds know, whatever policy it
+    was written under."""
     return _veil().data(value)
 
 

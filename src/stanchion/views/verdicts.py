@@ -1,7 +1,9 @@
-"""Verdicts: what each guardrail said of a decision, those that passed included, from its record and its policy.
+"""Verdicts: what each guardrail said of a decision, those that passed included, from its record and
+its policy.
 
-A record names who spoke and who was no longer asked; which guards the chain had is in the policy, and the record has
-its hash. So both together give what `chain_result()` gave when it was decided, without how long it took.
+A record names who spoke and who was no longer asked; which guards the chain had is in the policy,
+and the record has its hash. So both together give what `chain_result()` gave when it was decided,
+without how long it took.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ SKIPPED: Final = "skipped"
 
 
 class VerdictView(msgspec.Struct, frozen=True):
-    """What one guardrail said: `pass`, `warn`, `escalate` or `block`, and why; `skipped` where it was not asked."""
+    """What one guardrail said: `pass`, `warn`, `escalate` or `block`, and why; `skipped` where it
+    was not asked."""
 
     guardrail_id: str
     result: str
@@ -33,10 +36,13 @@ class VerdictView(msgspec.Struct, frozen=True):
 
 
 def plan_of(entry: Entry, moment: Moment, policy: CompiledPolicy | None) -> Plan | None:
-    """The chain by which a decision was made; `None` where the policy is another one by now, or not there."""
+    """The chain by which a decision was made; `None` where the policy is another one by now, or not
+    there."""
     if policy is None or policy.hash != entry.policy:
         return None
-    return Plans(policy, moment.events[0].run, could(inputs_of(entry))).of(moment.events, entry.mode)
+    return Plans(policy, moment.events[0].run, could(inputs_of(entry))).of(
+        moment.events, entry.mode
+    )
 
 
 def verdicts(entry: Entry, plan: Plan | None, erased: bool = False) -> tuple[VerdictView, ...]:

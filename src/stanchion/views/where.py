@@ -32,9 +32,9 @@ IN_MEMORY: Final = "in memory, separate in each process"
 
 
 class StatePlace(msgspec.Struct, frozen=True):
-    """A state: the project whose it is (empty where it is no project's), its folder, its store and its trail as they
-    may be shown, how much of the trail is kept, why it is that one, whether anything is kept in it yet, and the place
-    of its witness, where one is named."""
+    """A state: the project whose it is (empty where it is no project's), its folder, its store and
+    its trail as they may be shown, how much of the trail is kept, why it is that one, whether
+    anything is kept in it yet, and the place of its witness, where one is named."""
 
     project: str
     folder: str
@@ -47,17 +47,24 @@ class StatePlace(msgspec.Struct, frozen=True):
 
 
 def where(found: Whose, store: str | None, project: str | None) -> StatePlace:
-    """Which state is meant; `OSError` where there can be none, `StoreError` where its store is no store."""
+    """Which state is meant; `OSError` where there can be none, `StoreError` where its store is no
+    store."""
     state = found.state
     if state.why == "project":
         why = (
-            "the current folder is in this project" if project is None else f"`--project {project}` is in this project"
+            "the current folder is in this project"
+            if project is None
+            else f"`--project {project}` is in this project"
         )
     elif state.why == "folder":
         why = f"{STATE_DIR} names its folder"
     else:
         why = "`user:` is the state that all projects of this user can share"
-    named = "" if is_own(store, os.environ) else f"; {'--store' if store is not None else STORE} names the store"
+    named = (
+        ""
+        if is_own(store, os.environ)
+        else f"; {'--store' if store is not None else STORE} names the store"
+    )
     return StatePlace(
         project="" if state.root is None else str(state.root),
         folder=str(state.folder),
@@ -71,7 +78,8 @@ def where(found: Whose, store: str | None, project: str | None) -> StatePlace:
 
 
 def former() -> Path | None:
-    """The store of before each project had its own, where there is one that nothing uses any more."""
+    """The store of before each project had its own, where there is one that nothing uses any
+    more."""
     try:
         file = state_folder(os.environ) / STORE_FILE
         return file if not os.environ.get(STATE_DIR, "") and file.exists() else None
@@ -107,4 +115,8 @@ def _trail(found: Whose) -> str:
     if folder is None:
         return IN_MEMORY
     url = os.environ.get(AUDIT, "")
-    return f"{folder.absolute()}, copied to {said(url)}" if is_database(url) else str(folder.absolute())
+    return (
+        f"{folder.absolute()}, copied to {said(url)}"
+        if is_database(url)
+        else str(folder.absolute())
+    )

@@ -1,4 +1,5 @@
-"""How scenes are played in the Agent Framework: with a chat client of its own that says what a script says."""
+"""How scenes are played in the Agent Framework: with a chat client of its own that says what a
+script says."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ class Client(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
 
     def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **_: Any) -> Any:
         turn = self._scene.ask([json.dumps(message.to_dict(), default=str) for message in messages])
-        return ResponseStream(updates(turn), finalizer=ChatResponse.from_updates) if stream else whole(turn)
+        return (
+            ResponseStream(updates(turn), finalizer=ChatResponse.from_updates)
+            if stream
+            else whole(turn)
+        )
 
 
 def used(turn: Turn) -> Any:
@@ -48,23 +53,34 @@ def used(turn: Turn) -> Any:
 
 def calls(turn: Turn) -> list[Content]:
     """The calls of a turn; a handoff is a call of the agent's tool."""
-    made = [Content.from_function_call(one.id, one.tool, arguments=json.dumps(one.args)) for one in turn.calls]
+    made = [
+        Content.from_function_call(one.id, one.tool, arguments=json.dumps(one.args))
+        for one in turn.calls
+    ]
     if turn.handoff:
-        made.append(Content.from_function_call(turn.id, turn.handoff, arguments=json.dumps({"task": "do it"})))
+        made.append(
+            Content.from_function_call(
+                turn.id, turn.handoff, arguments=json.dumps({"task": "do it"})
+            )
+        )
     return made
 
 
 async def whole(turn: Turn) -> ChatResponse:
     """A turn as a whole."""
     said = [Content.from_text(turn.text)] if turn.text else calls(turn)
-    return ChatResponse(messages=[Message("assistant", said)], response_id=turn.id, usage_details=used(turn))
+    return ChatResponse(
+        messages=[Message("assistant", said)], response_id=turn.id, usage_details=used(turn)
+    )
 
 
 async def updates(turn: Turn) -> AsyncIterator[ChatResponseUpdate]:
     """A turn in pieces."""
     pieces = [Content.from_text(piece) for piece in turn.pieces]
     for content in [*pieces, *calls(turn), Content.from_usage(used(turn))]:
-        yield ChatResponseUpdate(role="assistant", contents=[content], response_id=turn.id, message_id=turn.id)
+        yield ChatResponseUpdate(
+            role="assistant", contents=[content], response_id=turn.id, message_id=turn.id
+        )
 
 
 def agent_of(scene: Scene, hosted: Hosted) -> Agent:
@@ -72,7 +88,9 @@ def agent_of(scene: Scene, hosted: Hosted) -> Agent:
     client = Client(scene)
     tools: list[Any] = [tool(approval_mode="never_require")(fn) for fn in scene.atools]
     others = [Agent(client=client, name=name, tools=list(tools)).as_tool() for name in scene.others]
-    return Agent(client=client, name=scene.agent, tools=[*tools, *others], middleware=guarded(hosted))
+    return Agent(
+        client=client, name=scene.agent, tools=[*tools, *others], middleware=guarded(hosted)
+    )
 
 
 def play(scene: Scene) -> Ended:
@@ -97,7 +115,8 @@ async def aplay(scene: Scene) -> Ended:
 
 
 def restored(scene: Scene, agent: Agent) -> tuple[Any, Any]:
-    """A session, and what the agent is given: the prompt, or that calls which have waited may go on."""
+    """A session, and what the agent is given: the prompt, or that calls which have waited may go
+    on."""
     if scene.state is None:
         return agent.create_session(), scene.prompt
     kept = json.loads(scene.state)
@@ -107,5 +126,9 @@ def restored(scene: Scene, agent: Agent) -> tuple[Any, Any]:
 
 
 DRIVER = Driver(
-    "agent_framework", AGENT_FRAMEWORK, play, "tests.adapters.agent_framework.driver:DRIVER", ways=("async",)
+    "agent_framework",
+    AGENT_FRAMEWORK,
+    play,
+    "tests.adapters.agent_framework.driver:DRIVER",
+    ways=("async",),
 )

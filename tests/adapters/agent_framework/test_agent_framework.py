@@ -39,17 +39,42 @@ POLICY: dict[str, Any] = {
         {"use": "secrets"},
         {"use": "recovery", "backoff_base_s": 0},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "all", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == '*'", "action": "halt"},
-        {"id": "vault", "use": "rule", "stages": ["handoff"], "when": "event.to == 'vault'", "action": "block"},
-        {"id": "over", "use": "rule", "stages": ["prompt"], "when": "event.text == 'stop'", "action": "halt"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "all",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == '*'",
+            "action": "halt",
+        },
+        {
+            "id": "vault",
+            "use": "rule",
+            "stages": ["handoff"],
+            "when": "event.to == 'vault'",
+            "action": "block",
+        },
+        {
+            "id": "over",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text == 'stop'",
+            "action": "halt",
+        },
     ],
 }
 REFUSED = "a rule of the policy forbids this"
 
 
 class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    """A client that says this, one after the other: texts, calls as `(tool, args)`, or contents as they are."""
+    """A client that says this, one after the other: texts, calls as `(tool, args)`, or contents as
+    they are."""
 
     def __init__(self, *said: Any) -> None:
         super().__init__()
@@ -60,12 +85,18 @@ class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         self.read.append(list(messages))
         said = self._said[len(self.read) - 1]
         contents = said if isinstance(said, list) else [self._content(said)]
-        return ResponseStream(_updates(contents), finalizer=ChatResponse.from_updates) if stream else _whole(contents)
+        return (
+            ResponseStream(_updates(contents), finalizer=ChatResponse.from_updates)
+            if stream
+            else _whole(contents)
+        )
 
     def _content(self, said: Any) -> Content:
         if isinstance(said, str):
             return Content.from_text(said)
-        return Content.from_function_call(f"c{len(self.read)}", said[0], arguments=json.dumps(said[1]))
+        return Content.from_function_call(
+            f"c{len(self.read)}", said[0], arguments=json.dumps(said[1])
+        )
 
     @property
     def results(self) -> list[Any]:
@@ -75,12 +106,16 @@ class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
 
 
 async def _whole(contents: list[Any]) -> ChatResponse:
-    return ChatResponse(messages=[Message("assistant", contents)], raw_representation={"sent": str(contents)})
+    return ChatResponse(
+        messages=[Message("assistant", contents)], raw_representation={"sent": str(contents)}
+    )
 
 
 async def _updates(contents: list[Any]) -> AsyncIterator[ChatResponseUpdate]:
     for content in contents:
-        yield ChatResponseUpdate(role="assistant", contents=[content], message_id="m", raw_representation=content)
+        yield ChatResponseUpdate(
+            role="assistant", contents=[content], message_id="m", raw_representation=content
+        )
 
 
 def run(client: Any, *tools: Any, prompts: Any = ("go",), stream: bool = False) -> Any:
@@ -88,8 +123,12 @@ def run(client: Any, *tools: Any, prompts: Any = ("go",), stream: bool = False) 
 
     async def play() -> Any:
         came: Any = None
-        async with AGENT_FRAMEWORK.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
-            agent = Agent(client=client, name="helper", tools=list(tools), middleware=guarded(hosted))
+        async with AGENT_FRAMEWORK.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
+            agent = Agent(
+                client=client, name="helper", tools=list(tools), middleware=guarded(hosted)
+            )
             session = agent.create_session()
             for prompt in prompts:
                 given = prompt(came) if callable(prompt) else prompt
@@ -131,7 +170,12 @@ def test_probes() -> None:
 def test_a_result_keeps_its_contents() -> None:
     client = Scripted(("look", {"name": "ann"}), "done")
     run(client, look)
-    (result,) = [one for message in client.read[-1] for one in message.contents if one.type == "function_result"]
+    (result,) = [
+        one
+        for message in client.read[-1]
+        for one in message.contents
+        if one.type == "function_result"
+    ]
     assert [one.type for one in result.items] == ["text", "uri"]
     assert result.items[0].text == f"ann has {GONE}"
 
@@ -199,11 +243,16 @@ def test_a_failed_call_is_run_again_where_that_is_decided() -> None:
 def test_what_a_provider_has_sent_shows_no_more_than_the_reply() -> None:
     came = run(Scripted([Content.from_text(f"it is {KEY}")]))
     assert came.text == f"it is {GONE}"
-    assert KEY not in repr([came.raw_representation, [message.raw_representation for message in came.messages]])
+    assert KEY not in repr(
+        [came.raw_representation, [message.raw_representation for message in came.messages]]
+    )
 
 
 def test_a_stream_keeps_the_order_of_its_contents() -> None:
-    thought = [Content.from_text_reasoning(text=f"of {KEY[:9]}"), Content.from_text_reasoning(text=f"{KEY[9:]} now")]
+    thought = [
+        Content.from_text_reasoning(text=f"of {KEY[:9]}"),
+        Content.from_text_reasoning(text=f"{KEY[9:]} now"),
+    ]
     call = [
         Content.from_function_call("c1", "look", arguments='{"na'),
         Content.from_function_call("c1", "look", arguments='me": "bob"}'),

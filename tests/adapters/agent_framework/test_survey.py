@@ -23,7 +23,9 @@ def asked(shield: Any, *more: Any) -> int:
 
     async def play() -> None:
         async with AGENT_FRAMEWORK.run(shield) as hosted:
-            await Agent(client=client, name="helper", tools=[look, *more], middleware=guarded(hosted)).run("go")
+            await Agent(
+                client=client, name="helper", tools=[look, *more], middleware=guarded(hosted)
+            ).run("go")
 
     asyncio.run(play())
     return len(client.read)
@@ -35,7 +37,9 @@ SEARCH = {"type": "web_search"}
 def test_a_tool_that_the_provider_runs_is_named() -> None:
     shield, journal = watching()
     assert asked(shield, SEARCH) == 1
-    found = [(fact.data["what"], fact.data["name"]) for fact in facts(journal, "coverage.unguarded")]
+    found = [
+        (fact.data["what"], fact.data["name"]) for fact in facts(journal, "coverage.unguarded")
+    ]
     assert found == [("tool", "web_search")]
 
 

@@ -20,7 +20,13 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
     ],
 }
 
@@ -78,7 +84,8 @@ def the_same(context: Any) -> None:
 
 
 def paid(make: Any, where: str, times: int = 1) -> str:
-    """What the model reads of its last payment, with other middleware before or behind the shield's, or of the run."""
+    """What the model reads of its last payment, with other middleware before or behind the
+    shield's, or of the run."""
     RAN.clear()
     calls = [("pay", {"amount": 1, "to": {"name": "ann"}})] * times
     client, other = Scripted(*calls, "done"), Makes(make)

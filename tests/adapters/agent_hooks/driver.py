@@ -1,4 +1,5 @@
-"""Plays the scenes of the behaviour suite in a host that speaks AGENT-HOOKS and knows nothing of Stanchion."""
+"""Plays the scenes of the behaviour suite in a host that speaks AGENT-HOOKS and knows nothing of
+Stanchion."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ class Agent:
     async def turn(self) -> tuple[Any, str]:
         """The model's next turn, and its text as it may be shown."""
         number = f"r{len(self.scene.asked)}"
-        asks = self.points.pre_model_call(model_id="scripted", messages=self.messages, request_id=number)
+        asks = self.points.pre_model_call(
+            model_id="scripted", messages=self.messages, request_id=number
+        )
         await self.emitter.emit(asks)
         turn = self.scene.ask([one["content"] for one in asks["target"]])
         calls = [{"id": one.id, "name": one.tool, "args": one.args} for one in turn.calls]
@@ -65,7 +68,9 @@ class Agent:
                 value = await self.tools[call.tool](**args)
             except LookupError as error:
                 value, failed = str(error), True
-            came = self.points.post_tool_call(call_id=call.id, name=call.tool, args=args, value=value, is_error=failed)
+            came = self.points.post_tool_call(
+                call_id=call.id, name=call.tool, args=args, value=value, is_error=failed
+            )
             await self.emitter.emit(came)
             return str(came["target"])
         except InterceptionBlocked as blocked:

@@ -29,7 +29,14 @@ def test_the_contract_has_no_handoffs() -> None:
     points = {point.value for point in agent_hooks.InterceptionPoint}
     assert [point for point in points if "handoff" in point or "delegate" in point] == []
     assert points == {
-        *("agent_startup", "input", "pre_model_call", "post_model_call", "pre_tool_call", "post_tool_call"),
+        *(
+            "agent_startup",
+            "input",
+            "pre_model_call",
+            "post_model_call",
+            "pre_tool_call",
+            "post_tool_call",
+        ),
         *("output", "agent_shutdown"),
     }
 

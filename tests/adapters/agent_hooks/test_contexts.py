@@ -1,4 +1,5 @@
-"""Contexts of AGENT-HOOKS as they are written down, and the verdicts on them; no package is needed for that."""
+"""Contexts of AGENT-HOOKS as they are written down, and the verdicts on them; no package is needed
+for that."""
 
 from __future__ import annotations
 
@@ -15,10 +16,31 @@ from stanchion.testing.host_suite.scene import FailingClock
 POLICY: dict[str, Any] = {
     "name": "h",
     "guards": [
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "slow", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'slow'", "action": "warn"},
-        {"id": "ask", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'ask'", "action": "escalate"},
-        {"use": "secrets", "stages": ["prompt", "model_call", "model_reply", "tool_result", "error"]},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "slow",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'slow'",
+            "action": "warn",
+        },
+        {
+            "id": "ask",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'ask'",
+            "action": "escalate",
+        },
+        {
+            "use": "secrets",
+            "stages": ["prompt", "model_call", "model_reply", "tool_result", "error"],
+        },
         {"use": "budget", "tokens": 5_000},
     ],
 }
@@ -41,7 +63,9 @@ def call(name: str, **result: Any) -> dict[str, Any]:
 def reply(content: Any, **usage: int) -> dict[str, Any]:
     """A model's reply."""
     said = {"content": content, "tool_calls": [], "finish_reason": "stop"}
-    return context("post_model_call", model={"id": "m"}, response=said, request_id="r1", usage=usage)
+    return context(
+        "post_model_call", model={"id": "m"}, response=said, request_id="r1", usage=usage
+    )
 
 
 def verdict(given: dict[str, Any], shield: Any = None) -> dict[str, Any]:
@@ -71,7 +95,11 @@ def test_what_is_allowed_goes_on_as_it_is(given: dict[str, Any]) -> None:
 
 
 CHANGED = [
-    (context("input", input={"content": f"use {KEY}", "role": "external"}), "$target.content", f"use {HIDDEN}"),
+    (
+        context("input", input={"content": f"use {KEY}", "role": "external"}),
+        "$target.content",
+        f"use {HIDDEN}",
+    ),
     (reply(f"it is {KEY}"), "$target.content", f"it is {HIDDEN}"),
     (context("output", output={"content": f"it is {KEY}"}), "$target.content", f"it is {HIDDEN}"),
     (call("ann", value={"key": [KEY]}), "$target", {"key": [HIDDEN]}),
@@ -80,7 +108,9 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("given", "path", "value"), CHANGED, ids=lambda given: str(given)[:20])
-def test_what_is_redacted_is_put_into_the_target(given: dict[str, Any], path: str, value: Any) -> None:
+def test_what_is_redacted_is_put_into_the_target(
+    given: dict[str, Any], path: str, value: Any
+) -> None:
     found = verdict(given)
     assert (found["decision"], found["transform"]) == ("transform", {"path": path, "value": value})
 
@@ -118,7 +148,12 @@ def test_no_approval_of_the_host_lifts_what_waits_for_a_person() -> None:
 def test_usage_is_charged_to_its_request() -> None:
     shield = shield_for(POLICY)
     judge = Interceptor(AGENT_HOOKS.run(shield, "ann"))
-    asks = context("pre_model_call", model={"id": "m"}, messages=[{"role": "user", "content": "x"}], request_id="r1")
+    asks = context(
+        "pre_model_call",
+        model={"id": "m"},
+        messages=[{"role": "user", "content": "x"}],
+        request_id="r1",
+    )
     assert asyncio.run(judge.intercept(asks))["decision"] == "allow"
     asyncio.run(judge.intercept(reply("hello", prompt_tokens=100, completion_tokens=20)))
     (spent,) = [one.number for one in shield.store.look() if ":tokens:" in one.key]
@@ -132,7 +167,11 @@ BAD = [
     context("pre_tool_call"),
     context("pre_tool_call", tool_call={"id": "c", "name": "look", "args": [1]}),
     context("pre_tool_call", tool_call="look"),
-    context("post_tool_call", tool_call={"id": "c", "name": "look", "args": {}}, tool_result={"value": 1}),
+    context(
+        "post_tool_call",
+        tool_call={"id": "c", "name": "look", "args": {}},
+        tool_result={"value": 1},
+    ),
     context("input", input={"content": object(), "role": "user"}),
 ]
 

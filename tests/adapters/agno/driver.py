@@ -1,4 +1,5 @@
-"""A driver that plays scenes with an agent, or with a team whose leader delegates to its members."""
+"""A driver that plays scenes with an agent, or with a team whose leader delegates to its
+members."""
 
 from __future__ import annotations
 
@@ -73,9 +74,15 @@ def calls_of(turn: Turn) -> list[dict[str, Any]]:
     """The calls of a turn; handing over is a call of the leader's own tool for it."""
     calls = list(turn.calls)
     if turn.handoff:
-        calls = [Call(f"{turn.id}-handoff", ONE, {"member_id": turn.handoff, "task": "take it over"})]
+        calls = [
+            Call(f"{turn.id}-handoff", ONE, {"member_id": turn.handoff, "task": "take it over"})
+        ]
     return [
-        {"id": one.id, "type": "function", "function": {"name": one.tool, "arguments": json.dumps(one.args)}}
+        {
+            "id": one.id,
+            "type": "function",
+            "function": {"name": one.tool, "arguments": json.dumps(one.args)},
+        }
         for one in calls
     ]
 
@@ -95,7 +102,9 @@ def tools_of(scene: Scene) -> list[Any]:
 
 
 def _typed(fn: Callable[..., Any]) -> Callable[..., Any]:
-    fn.__annotations__ = {name: {"str": str, "int": int}.get(kind, kind) for name, kind in fn.__annotations__.items()}
+    fn.__annotations__ = {
+        name: {"str": str, "int": int}.get(kind, kind) for name, kind in fn.__annotations__.items()
+    }
     return fn
 
 
@@ -122,7 +131,9 @@ def _play(scene: Scene) -> Ended:
         agent = guarded(agent_of(scene), hosted)
         if not scene.streams:
             return Ended(str(agent.run(scene.prompt).content))
-        pieces = [one.content for one in agent.run(scene.prompt, stream=True) if isinstance(one, CONTENT)]
+        pieces = [
+            one.content for one in agent.run(scene.prompt, stream=True) if isinstance(one, CONTENT)
+        ]
         return Ended("".join(pieces), tuple(pieces))
 
 
@@ -132,7 +143,11 @@ async def aplay(scene: Scene) -> Ended:
         agent = guarded(agent_of(scene), hosted)
         if not scene.streams:
             return Ended(str((await agent.arun(scene.prompt)).content))
-        pieces = [one.content async for one in agent.arun(scene.prompt, stream=True) if isinstance(one, CONTENT)]
+        pieces = [
+            one.content
+            async for one in agent.arun(scene.prompt, stream=True)
+            if isinstance(one, CONTENT)
+        ]
         return Ended("".join(pieces), tuple(pieces))
 
 

@@ -1,5 +1,5 @@
-"""Agno: the behaviour suite, and what only this host has: hooks that it skips or whose errors it swallows, tools that
-give generators, teams whose leader delegates to all."""
+"""Agno: the behaviour suite, and what only this host has: hooks that it skips or whose errors it
+swallows, tools that give generators, teams whose leader delegates to all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ import pytest
 
 pytest.importorskip("agno")
 
-from tests.adapters.agno.driver import DRIVER, Scripted, agent_of  # first, so that it sends no telemetry
+from tests.adapters.agno.driver import (
+    DRIVER,
+    Scripted,
+    agent_of,
+)  # first, so that it sends no telemetry
 
 from agno.agent import Agent  # isort: skip
 from agno.exceptions import StopAgentRun  # isort: skip
@@ -31,10 +35,34 @@ from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, che
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
-        {"id": "bad", "use": "rule", "stages": ["prompt"], "when": "event.text.matches('bad')", "action": "block"},
-        {"id": "vault", "use": "rule", "stages": ["handoff"], "when": "event.to == 'vault'", "action": "block"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
+        {
+            "id": "bad",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text.matches('bad')",
+            "action": "block",
+        },
+        {
+            "id": "vault",
+            "use": "rule",
+            "stages": ["handoff"],
+            "when": "event.to == 'vault'",
+            "action": "block",
+        },
         {"use": "secrets"},
     ],
 }
@@ -53,7 +81,9 @@ def test_probes() -> None:
 
 def calling(*calls: tuple[str, dict[str, Any]]) -> Turn:
     """A turn that calls tools."""
-    return Turn("1", calls=tuple([Call(f"c{at}", tool, args) for at, (tool, args) in enumerate(calls)]))
+    return Turn(
+        "1", calls=tuple([Call(f"c{at}", tool, args) for at, (tool, args) in enumerate(calls)])
+    )
 
 
 def scene_of(tmp_path: Path, way: str, *turns: Turn, **options: Any) -> Scene:
@@ -77,11 +107,15 @@ def ran(scene: Scene, agent: Any = None, prompt: str = "do it") -> Any:
 
 def with_tools(scene: Scene, *tools: Any, **options: Any) -> Any:
     """An agent with other tools."""
-    return Agent(name="helper", model=Scripted(ask=scene.ask), tools=list(tools), telemetry=False, **options)
+    return Agent(
+        name="helper", model=Scripted(ask=scene.ask), tools=list(tools), telemetry=False, **options
+    )
 
 
 @WAYS
-def test_the_end_of_a_run_ends_the_agent_and_it_is_not_tried_again(way: str, tmp_path: Path) -> None:
+def test_the_end_of_a_run_ends_the_agent_and_it_is_not_tried_again(
+    way: str, tmp_path: Path
+) -> None:
     scene = scene_of(tmp_path, way, calling(("look", {"name": "end"})), Turn("2", "never said"))
     came = ran(scene, agent_of(scene, retries=2))
     assert came.status == RunStatus.error
@@ -160,7 +194,9 @@ def test_a_tool_that_stops_its_agent_still_does(way: str, tmp_path: Path) -> Non
 
 @WAYS
 @pytest.mark.parametrize("names", [("desk", "shop"), ("desk", "vault")])
-def test_delegating_to_all_is_a_handoff_to_each(names: tuple[str, str], way: str, tmp_path: Path) -> None:
+def test_delegating_to_all_is_a_handoff_to_each(
+    names: tuple[str, str], way: str, tmp_path: Path
+) -> None:
     turns = [calling((ALL, {"task": "look"})), *[Turn(str(at), "done") for at in range(3)]]
     scene = scene_of(tmp_path, way, *turns)
     members = [Agent(name=name, model=Scripted(ask=scene.ask), telemetry=False) for name in names]
@@ -204,7 +240,12 @@ cheaper.stages = ("model_call",)  # type: ignore[attr-defined] # how a function 
 
 def test_every_model_of_an_agent_is_guarded(tmp_path: Path) -> None:
     scene = scene_of(tmp_path, "sync", Turn("1", "done"), Turn("2", f"it is {KEY}"))
-    agent = Agent(name="helper", model=Scripted(ask=scene.ask), output_model=Scripted(ask=scene.ask), telemetry=False)
+    agent = Agent(
+        name="helper",
+        model=Scripted(ask=scene.ask),
+        output_model=Scripted(ask=scene.ask),
+        telemetry=False,
+    )
     assert ran(scene, agent).content == "it is [redacted:github-pat]"
 
 
@@ -223,10 +264,17 @@ def test_a_reply_that_an_unguarded_agent_has_cached_is_not_used(tmp_path: Path) 
     ("make", "said"),
     [
         (lambda model: Agent(name="a"), "agent `a` has no model of its own"),
-        (lambda model: Team(name="t", members=[], model=model, mode="tasks"), "team `t` finds its members"),
+        (
+            lambda model: Team(name="t", members=[], model=model, mode="tasks"),
+            "team `t` finds its members",
+        ),
         (lambda model: Team(name="t", members=list, model=model), "team `t` finds its members"),
         (
-            lambda model: Agent(name="a", model=model, tools=[Function(name="f", entrypoint=len, tool_hooks=[print])]),
+            lambda model: Agent(
+                name="a",
+                model=model,
+                tools=[Function(name="f", entrypoint=len, tool_hooks=[print])],
+            ),
             "the tool `f` has hooks",
         ),
     ],
@@ -242,9 +290,11 @@ def test_the_agent_itself_stays_as_it_was(tmp_path: Path) -> None:
     agent = agent_of(scene)
     before, model = dict(vars(agent)), dict(vars(agent.model))
     ran(scene, agent)
-    assert {name: vars(agent)[name] for name in before if name in ("model", "tools", "tool_hooks", "pre_hooks")} == {
-        name: before[name] for name in ("model", "tools", "tool_hooks", "pre_hooks")
-    }
+    assert {
+        name: vars(agent)[name]
+        for name in before
+        if name in ("model", "tools", "tool_hooks", "pre_hooks")
+    } == {name: before[name] for name in ("model", "tools", "tool_hooks", "pre_hooks")}
     assert vars(agent.model) == model
 
 

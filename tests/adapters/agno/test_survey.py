@@ -35,7 +35,9 @@ def test_a_tool_that_the_provider_runs_is_named_also_of_a_member() -> None:
     team = Team(name="team", model=Scripted(ask=None), members=[an_agent(SEARCH)], telemetry=False)
     with AGNO.run(shield) as hosted:
         guarded(team, hosted)
-    found = [(fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")]
+    found = [
+        (fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")
+    ]
     assert found == [("web_search", "helper")]
 
 

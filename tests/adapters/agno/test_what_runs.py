@@ -9,7 +9,12 @@ import pytest
 
 pytest.importorskip("agno")
 
-from tests.adapters.agno.test_agno import WAYS, calling, ran, with_tools  # first, so that it sends no telemetry
+from tests.adapters.agno.test_agno import (
+    WAYS,
+    calling,
+    ran,
+    with_tools,
+)  # first, so that it sends no telemetry
 
 from agno.tools.function import Function  # isort: skip
 
@@ -21,7 +26,13 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
     ],
 }
 

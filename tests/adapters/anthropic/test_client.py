@@ -47,7 +47,11 @@ class Wordy:
 
     def judge(self, event: Any) -> Finding | None:
         wordy = " " in event.text
-        return Finding(Action.RETRY, "test.wordy", text="too long", guidance="one word") if wordy else None
+        return (
+            Finding(Action.RETRY, "test.wordy", text="too long", guidance="one word")
+            if wordy
+            else None
+        )
 
 
 @pytest.fixture
@@ -57,7 +61,9 @@ def provider() -> Iterator[Provider]:
 
 
 def client(provider: Provider, **options: Any) -> anthropic.Anthropic:
-    return anthropic.Anthropic(api_key="sk-none", base_url=provider.url, **{"max_retries": 0, **options})
+    return anthropic.Anthropic(
+        api_key="sk-none", base_url=provider.url, **{"max_retries": 0, **options}
+    )
 
 
 def test_what_is_asked_and_answered_is_redacted_in_its_type(provider: Provider) -> None:
@@ -65,7 +71,12 @@ def test_what_is_asked_and_answered_is_redacted_in_its_type(provider: Provider) 
         guarded = guard(client(provider), run)
         assert isinstance(guarded, anthropic.Anthropic)
         said = [{"role": "user", "content": f"is it {KEY}?"}]
-        reply = guarded.messages.create(model="m", max_tokens=5, system=f"hide {KEY}", messages=said)  # type: ignore[arg-type] # a message
+        reply = guarded.messages.create(
+            model="m",
+            max_tokens=5,
+            system=f"hide {KEY}",
+            messages=said,  # type: ignore[arg-type] # a message
+        )
     assert type(reply) is anthropic.types.Message
     assert [block.type for block in reply.content] == ["text", "tool_use"]
     assert reply.content[0].text == SAFE  # type: ignore[union-attr] # it is a text
@@ -82,7 +93,11 @@ def test_the_stream_helper_puts_together_what_was_judged(provider: Provider) -> 
             message = stream.get_final_message()
         with guarded.messages.stream(**ASKED) as stream:
             snapshots = [event.snapshot for event in stream if event.type == "text"]
-        raw = [event for event in guarded.messages.create(**ASKED, stream=True) if event.type == "content_block_delta"]
+        raw = [
+            event
+            for event in guarded.messages.create(**ASKED, stream=True)
+            if event.type == "content_block_delta"
+        ]
     assert "".join(pieces) == snapshots[-1] == message.content[0].text == SAFE  # type: ignore[union-attr] # a text
     assert len(pieces) > 2
     assert message.content[1].input == {"name": "ann"}  # type: ignore[union-attr] # a call
@@ -94,7 +109,9 @@ def test_structured_output_is_parsed_from_what_was_judged() -> None:
     page = json.dumps({"owner": "ann", "key": KEY})
     with Provider([Say([page[:30], page[30:]])]) as provider, redacting().run("ann") as run:
         guarded = guard(client(provider), run)
-        assert guarded.messages.parse(**ASKED, output_format=Page).parsed_output == Page(owner="ann", key=GONE)
+        assert guarded.messages.parse(**ASKED, output_format=Page).parsed_output == Page(
+            owner="ann", key=GONE
+        )
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -106,7 +123,13 @@ def test_raw_ways_give_what_was_judged(provider: Provider, stream: bool) -> None
         raw: Any = api.with_raw_response.create(**ASKED, stream=stream)
         came = raw.parse()
         said = (
-            "".join([getattr(one.delta, "text", "") for one in came if one.type == "content_block_delta"])
+            "".join(
+                [
+                    getattr(one.delta, "text", "")
+                    for one in came
+                    if one.type == "content_block_delta"
+                ]
+            )
             if (stream)
             else came.content[0].text
         )
@@ -124,9 +147,15 @@ def test_async_clients(provider: Provider) -> None:
             async with guarded.messages.stream(**ASKED) as stream:
                 assert "".join([piece async for piece in stream.text_stream]) == SAFE
             events = await guarded.with_options(timeout=5).messages.create(**ASKED, stream=True)
-            said = [getattr(event.delta, "text", "") async for event in events if event.type == "content_block_delta"]
+            said = [
+                getattr(event.delta, "text", "")
+                async for event in events
+                if event.type == "content_block_delta"
+            ]
             assert "".join(said) == SAFE
-            await guarded.messages.count_tokens(model="m", messages=[{"role": "user", "content": KEY}])
+            await guarded.messages.count_tokens(
+                model="m", messages=[{"role": "user", "content": KEY}]
+            )
             assert KEY not in str(provider.asked[-1].body)
 
     asyncio.run(play())
@@ -148,9 +177,15 @@ def test_refusals_are_raised_and_nothing_is_sent() -> None:
 
 
 def test_a_refused_reply_of_a_stream_is_never_whole() -> None:
-    with Provider([Say(["Here it is: ", KEY, " and more"])]) as provider, refusing().run("ann") as run:
+    with (
+        Provider([Say(["Here it is: ", KEY, " and more"])]) as provider,
+        refusing().run("ann") as run,
+    ):
         heard: list[str] = []
-        with pytest.raises(Refused), guard(client(provider), run).messages.stream(**ASKED) as stream:
+        with (
+            pytest.raises(Refused),
+            guard(client(provider), run).messages.stream(**ASKED) as stream,
+        ):
             heard.extend(stream.text_stream)
         assert "".join(heard).strip() == "Here it is:"
 
@@ -167,7 +202,9 @@ def test_usage_is_charged_once(provider: Provider, stream: bool) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_cached_tokens_cost_what_they_cost(stream: bool) -> None:
     price = {"input_usd_per_mtok": 10, "cached_input_usd_per_mtok": 1, "output_usd_per_mtok": 100}
-    shield = redacting({"use": "budget", "per": "task", "cost_usd": 5}, prices={"claude-none": price})
+    shield = redacting(
+        {"use": "budget", "per": "task", "cost_usd": 5}, prices={"claude-none": price}
+    )
     with Provider([Say(["fine"])]) as provider, shield.run("ann", "task") as run:
         reply: Any = guard(client(provider), run).messages.create(**ASKED, stream=stream)
         list(reply) if stream else None
@@ -193,7 +230,9 @@ def test_guidance_joins_the_words_of_the_system(system: Any) -> None:
     assert first.get("system") == system
     assert again["messages"] == HELLO
     added = {"type": "text", "text": "one word"}
-    assert again["system"] == ("one word" if system is None else [{"type": "text", "text": "be kind"}, added])
+    assert again["system"] == (
+        "one word" if system is None else [{"type": "text", "text": "be kind"}, added]
+    )
 
 
 def test_middleware_of_the_client_stays_and_sees_no_way_round(provider: Provider) -> None:

@@ -1,4 +1,5 @@
-"""Every method of an SDK's client, called: whatever a plain client sends, a guarded one must have judged."""
+"""Every method of an SDK's client, called: whatever a plain client sends, a guarded one must have
+judged."""
 
 from __future__ import annotations
 
@@ -56,7 +57,11 @@ TEXTS: dict[str, str] = {
 }  # fmt: skip
 MORE: dict[str, dict[str, Any]] = {
     **{name: dict.fromkeys(words.split(), "something") for name, words in TEXTS.items()},
-    "beta.agents.environments.files.create": {"data": "hello", "path": "/workspace/a", "type": "inline"},
+    "beta.agents.environments.files.create": {
+        "data": "hello",
+        "path": "/workspace/a",
+        "type": "inline",
+    },
     "uploads.upload_file_chunked": {"filename": "a.txt", "bytes": 5},
 }
 """What methods need of which their signature does not say so."""
@@ -77,10 +82,12 @@ def resources(client: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def methods(client: Any, first: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """All methods by their names, ready to be called with something; each raw way to call one is another.
+    """All methods by their names, ready to be called with something; each raw way to call one is
+    another.
 
-    Outside a soak a method is called in one of its raw ways: in the one that `first` says, and the next method in the
-    other. Of two clients with other firsts, each way of each method is called on one.
+    Outside a soak a method is called in one of its raw ways: in the one that `first` says, and the
+    next method in the other. Of two clients with other firsts, each way of each method is called on
+    one.
     """
     for name, found in resources(client):
         if name:
@@ -173,18 +180,22 @@ async def _played(call: Callable[[], Any]) -> None:
 
 
 def walk(plain: Any, guarded: Any, provider: Provider) -> tuple[list[str], list[str], list[str]]:
-    """Call everything on both clients. Gives the methods that send, those that send nothing, and those that were not
-    refused though they send: there must be none."""
+    """Call everything on both clients. Gives the methods that send, those that send nothing, and
+    those that were not refused though they send: there must be none."""
     sends: list[str] = []
     silent: list[str] = []
     passed: list[str] = []
-    first = int(inspect.iscoroutinefunction(plain.close))  # the async client begins with the other way
+    first = int(
+        inspect.iscoroutinefunction(plain.close)
+    )  # the async client begins with the other way
     with Player() as player:
         both = dict(methods(guarded, first))
         for name, call in methods(plain, first):
             before = len(provider.asked)
             player.play(call)
-            (sends if len(provider.asked) > before or name.endswith(".connect") else silent).append(name)
+            (sends if len(provider.asked) > before or name.endswith(".connect") else silent).append(
+                name
+            )
         for name in sends:
             before = len(provider.asked)
             error = player.play(both[name])

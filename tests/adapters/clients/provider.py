@@ -1,4 +1,5 @@
-"""A provider of models on this machine: it plays turns in the form that each API has, and keeps what it was asked."""
+"""A provider of models on this machine: it plays turns in the form that each API has, and keeps
+what it was asked."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 USED = {"prompt": 20, "cached": 8, "output": 5}
-"""What a reply says it used unless somebody says otherwise: 20 tokens went in, 8 of them from a cache, 5 came out."""
+"""What a reply says it used unless somebody says otherwise: 20 tokens went in, 8 of them from a
+cache, 5 came out."""
 
 
 class Call(NamedTuple):
@@ -34,8 +36,8 @@ class Asked(NamedTuple):
 
 
 class Provider:
-    """Answers each request with the next turn; with a status in its place it fails so, and the last is repeated. A
-    `script` makes the turn from the request."""
+    """Answers each request with the next turn; with a status in its place it fails so, and the last
+    is repeated. A `script` makes the turn from the request."""
 
     def __init__(
         self,
@@ -45,7 +47,8 @@ class Provider:
     ) -> None:
         self.asked: list[Asked] = []
         self.plain: Any = {"object": "list", "data": []}
-        """What other requests than those to a model are answered with; bytes are sent as they are."""
+        """What other requests than those to a model are answered with; bytes are sent as they
+        are."""
         self.used = used
         self._turns = list(turns)
         self._script = script
@@ -63,7 +66,12 @@ class Provider:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._server.shutdown()
         self._server.server_close()
 
@@ -114,7 +122,11 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
             self.send_header("connection", "close")
             self.end_headers()
             for event in events:
-                name = f"event: {event['type']}\n" if isinstance(event, dict) and "type" in event else ""
+                name = (
+                    f"event: {event['type']}\n"
+                    if isinstance(event, dict) and "type" in event
+                    else ""
+                )
                 said = event if isinstance(event, str) else json.dumps(event)
                 self.wfile.write(f"{name}data: {said}\n\n".encode())
                 self.wfile.flush()
@@ -157,14 +169,20 @@ class Chat:
             call["function"]["arguments"] = ""
             yield self._chunk({"tool_calls": [{"index": place, **call}]})
             for half in (said[: len(said) // 2], said[len(said) // 2 :]):
-                yield self._chunk({"tool_calls": [{"index": place, "function": {"arguments": half}}]})
+                yield self._chunk(
+                    {"tool_calls": [{"index": place, "function": {"arguments": half}}]}
+                )
         yield self._chunk({}, self.ends)
         yield {**self.about, "object": "chat.completion.chunk", "choices": [], "usage": self.usage}
         yield "[DONE]"
 
     def _call(self, place: int) -> dict[str, Any]:
         tool, args = self.calls[place]
-        return {"id": f"call_{place}", "type": "function", "function": {"name": tool, "arguments": json.dumps(args)}}
+        return {
+            "id": f"call_{place}",
+            "type": "function",
+            "function": {"name": tool, "arguments": json.dumps(args)},
+        }
 
     def _chunk(self, delta: dict[str, Any], ends: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": ends, "logprobs": None}
@@ -185,30 +203,40 @@ class Responses:
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": used["prompt"] + used["output"],
         }
-        self.about = {"id": "resp_1", "object": "response", "created_at": 1, "model": model, "tools": [],
+        self.about = {"id": "resp_1", "object": "response", "created_at": 1, "model": model, "tools": [],  # noqa: E501
                       "tool_choice": "auto", "parallel_tool_calls": True}  # fmt: skip
 
     def whole(self) -> dict[str, Any]:
         return {**self.about, "status": "completed", "output": self.items, "usage": self.usage}
 
     def events(self) -> Iterator[Any]:
-        yield self._event("response.created", response={**self.about, "status": "in_progress", "output": []})
+        yield self._event(
+            "response.created", response={**self.about, "status": "in_progress", "output": []}
+        )
         for place, (part, item) in enumerate(zip(self.turn, self.items, strict=True)):
             at = {"output_index": place, "item_id": item["id"]}
             if isinstance(part, Call):
-                yield self._event("response.output_item.added", output_index=place, item={**item, "arguments": ""})
+                yield self._event(
+                    "response.output_item.added", output_index=place, item={**item, "arguments": ""}
+                )
                 said = item["arguments"]
                 for half in (said[: len(said) // 2], said[len(said) // 2 :]):
                     yield self._event("response.function_call_arguments.delta", delta=half, **at)
-                yield self._event("response.function_call_arguments.done", arguments=said, name=part.tool, **at)
+                yield self._event(
+                    "response.function_call_arguments.done", arguments=said, name=part.tool, **at
+                )
             else:
                 at["content_index"] = 0
                 empty = {"type": "output_text", "text": "", "annotations": []}
-                yield self._event("response.output_item.added", output_index=place, item={**item, "content": []})
+                yield self._event(
+                    "response.output_item.added", output_index=place, item={**item, "content": []}
+                )
                 yield self._event("response.content_part.added", part=empty, **at)
                 for piece in part:
                     yield self._event("response.output_text.delta", delta=piece, logprobs=[], **at)
-                yield self._event("response.output_text.done", text="".join(part), logprobs=[], **at)
+                yield self._event(
+                    "response.output_text.done", text="".join(part), logprobs=[], **at
+                )
                 yield self._event("response.content_part.done", part=item["content"][0], **at)
             yield self._event("response.output_item.done", output_index=place, item=item)
         yield self._event("response.completed", response=self.whole())
@@ -216,10 +244,16 @@ class Responses:
     def _item(self, place: int, part: Any) -> dict[str, Any]:
         if isinstance(part, Call):
             said = json.dumps(part.args)
-            return {"type": "function_call", "id": f"fc_{place}", "call_id": f"call_{place}", "name": part.tool,
+            return {"type": "function_call", "id": f"fc_{place}", "call_id": f"call_{place}", "name": part.tool,  # noqa: E501
                     "arguments": said, "status": "completed"}  # fmt: skip
         content = [{"type": "output_text", "text": "".join(part), "annotations": []}]
-        return {"type": "message", "id": f"msg_{place}", "role": "assistant", "status": "completed", "content": content}
+        return {
+            "type": "message",
+            "id": f"msg_{place}",
+            "role": "assistant",
+            "status": "completed",
+            "content": content,
+        }
 
     def _event(self, kind: str, **fields: Any) -> dict[str, Any]:
         self.count += 1
@@ -238,25 +272,42 @@ class Messages:
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": used["cached"],
         }
-        self.about = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
+        self.about = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "stop_sequence": None,
+        }
 
     def whole(self) -> dict[str, Any]:
         content = [self._block(place, part) for place, part in enumerate(self.turn)]
         return {**self.about, "content": content, "stop_reason": self.ends, "usage": self.usage}
 
     def events(self) -> Iterator[Any]:
-        begins = {**self.about, "content": [], "stop_reason": None, "usage": {**self.usage, "output_tokens": 1}}
+        begins = {
+            **self.about,
+            "content": [],
+            "stop_reason": None,
+            "usage": {**self.usage, "output_tokens": 1},
+        }
         yield {"type": "message_start", "message": begins}
         yield {"type": "ping"}
         for place, part in enumerate(self.turn):
             block = self._block(place, part)
-            empty = {**block, "input": {}} if isinstance(part, Call) else {"type": "text", "text": ""}
+            empty = (
+                {**block, "input": {}} if isinstance(part, Call) else {"type": "text", "text": ""}
+            )
             yield {"type": "content_block_start", "index": place, "content_block": empty}
             for delta in self._deltas(part):
                 yield {"type": "content_block_delta", "index": place, "delta": delta}
             yield {"type": "content_block_stop", "index": place}
         ends = {"stop_reason": self.ends, "stop_sequence": None}
-        yield {"type": "message_delta", "delta": ends, "usage": {"output_tokens": self.usage["output_tokens"]}}
+        yield {
+            "type": "message_delta",
+            "delta": ends,
+            "usage": {"output_tokens": self.usage["output_tokens"]},
+        }
         yield {"type": "message_stop"}
 
     def _deltas(self, part: Any) -> Iterator[dict[str, Any]]:
@@ -270,7 +321,12 @@ class Messages:
 
     def _block(self, place: int, part: Any) -> dict[str, Any]:
         if isinstance(part, Call):
-            return {"type": "tool_use", "id": f"toolu_{place}", "name": part.tool, "input": part.args}
+            return {
+                "type": "tool_use",
+                "id": f"toolu_{place}",
+                "name": part.tool,
+                "input": part.args,
+            }
         return {"type": "text", "text": "".join(part)}
 
 

@@ -1,4 +1,5 @@
-"""Scenes of the behaviour suite for plain clients: the loop is ours, the client and its requests are real."""
+"""Scenes of the behaviour suite for plain clients: the loop is ours, the client and its requests
+are real."""
 
 from __future__ import annotations
 

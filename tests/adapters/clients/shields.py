@@ -17,12 +17,16 @@ SAFE = f"It is {GONE}, keep it safe."
 
 def redacting(*guards: dict[str, Any], **more: Any) -> Shield:
     """A shield that keeps secrets to itself."""
-    return Shield.load({"name": "redacts", "guards": [{"use": "secrets"}, *guards], **more}, **MEMORY)
+    return Shield.load(
+        {"name": "redacts", "guards": [{"use": "secrets"}, *guards], **more}, **MEMORY
+    )
 
 
 def refusing(*guards: dict[str, Any]) -> Shield:
     """A shield that refuses whatever has a secret."""
-    return Shield.load({"name": "refuses", "guards": [{"use": "secrets", "action": "block"}, *guards]}, **MEMORY)
+    return Shield.load(
+        {"name": "refuses", "guards": [{"use": "secrets", "action": "block"}, *guards]}, **MEMORY
+    )
 
 
 def budgeted(**limits: Any) -> Shield:

@@ -1,4 +1,5 @@
-"""A driver that plays scenes with a crew: one agent with a task, and coworkers that it can delegate to."""
+"""A driver that plays scenes with a crew: one agent with a task, and coworkers that it can delegate
+to."""
 
 from __future__ import annotations
 
@@ -10,8 +11,12 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-if find_spec("crewai") is not None:  # it reads these when it is imported; elsewhere they would be for other tests
-    os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false")
+if (
+    find_spec("crewai") is not None
+):  # it reads these when it is imported; elsewhere they would be for other tests
+    os.environ.update(
+        CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CREWAI_TRACING_ENABLED="false"
+    )
 
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool as as_tool
@@ -49,13 +54,21 @@ class Scripted(BaseLLM):
 def calls_of(turn: Turn) -> list[Call]:
     """The calls of a turn: handing over is a call of CrewAI's own tool for it."""
     if turn.handoff:
-        args = {"task": "take it over", "context": "all of it", "coworker": f"  {turn.handoff.upper()} "}
+        args = {
+            "task": "take it over",
+            "context": "all of it",
+            "coworker": f"  {turn.handoff.upper()} ",
+        }
         return [Call(f"{turn.id}-handoff", DELEGATE, args)]
     return list(turn.calls)
 
 
 def _function(call: Call) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": json.dumps(call.args)}}
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.tool, "arguments": json.dumps(call.args)},
+    }
 
 
 def tools_of(scene: Scene) -> list[Any]:
@@ -70,7 +83,9 @@ def _unwrapped(fn: Callable[..., str]) -> Callable[..., str]:
     def own(*args: Any, **kwargs: Any) -> str:
         return fn(*args, **kwargs)
 
-    own.__annotations__ = {name: {"str": str, "int": int}[kind] for name, kind in fn.__annotations__.items()}
+    own.__annotations__ = {
+        name: {"str": str, "int": int}[kind] for name, kind in fn.__annotations__.items()
+    }
     return own
 
 

@@ -1,5 +1,5 @@
-"""CrewAI: the behaviour suite, and what only this host has: hooks whose exceptions it swallows, caches, failures as
-texts, coworkers that it finds by a name that is only similar."""
+"""CrewAI: the behaviour suite, and what only this host has: hooks whose exceptions it swallows,
+caches, failures as texts, coworkers that it finds by a name that is only similar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ import pytest
 
 pytest.importorskip("crewai")
 
-from tests.adapters.crewai.driver import DRIVER, Scripted, crew_of, tools_of  # first, so that it sends no telemetry
+from tests.adapters.crewai.driver import (
+    DRIVER,
+    Scripted,
+    crew_of,
+    tools_of,
+)  # first, so that it sends no telemetry
 
 from crewai import Agent, Crew, Task  # isort: skip
 from crewai.hooks.dispatch import HookAborted, InterceptionPoint, scoped_hooks  # isort: skip
@@ -27,14 +32,34 @@ from stanchion.hosting import Hosted, UnknownVersion
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # the framework's own
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::UserWarning"
+)  # the framework's own
 
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
-        {"id": "bad", "use": "rule", "stages": ["prompt"], "when": "event.text.matches('bad')", "action": "block"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
+        {
+            "id": "bad",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text.matches('bad')",
+            "action": "block",
+        },
         {"use": "secrets"},
     ],
 }
@@ -52,7 +77,9 @@ def test_probes() -> None:
 
 def calling(*calls: tuple[str, dict[str, Any]]) -> Turn:
     """A turn that calls tools."""
-    return Turn("1", calls=tuple([Call(f"c{at}", tool, args) for at, (tool, args) in enumerate(calls)]))
+    return Turn(
+        "1", calls=tuple([Call(f"c{at}", tool, args) for at, (tool, args) in enumerate(calls)])
+    )
 
 
 def scene_of(tmp_path: Path, *turns: Turn) -> Scene:
@@ -85,7 +112,9 @@ def test_crewai_runs_a_tool_although_a_hook_before_it_has_raised(tmp_path: Path)
     assert scene.ran == [("look", {"name": "bob"})]
 
 
-def test_no_tool_runs_where_our_own_hook_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_tool_runs_where_our_own_hook_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     report = Hosted.report
 
     def broken(self: Hosted, stage: Any, **fields: Any) -> Any:
@@ -100,7 +129,9 @@ def test_no_tool_runs_where_our_own_hook_fails(tmp_path: Path, monkeypatch: pyte
     assert "blocked" in scene.asked[-1][-1]
 
 
-def test_a_result_is_withheld_where_our_own_hook_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_is_withheld_where_our_own_hook_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     report = Hosted.report
 
     def broken(self: Hosted, stage: Any, **fields: Any) -> Any:
@@ -115,7 +146,9 @@ def test_a_result_is_withheld_where_our_own_hook_fails(tmp_path: Path, monkeypat
     assert KEY not in str(scene.asked)
 
 
-def test_hooks_of_a_scope_around_it_still_work_and_a_call_that_they_abort_does_not_run(tmp_path: Path) -> None:
+def test_hooks_of_a_scope_around_it_still_work_and_a_call_that_they_abort_does_not_run(
+    tmp_path: Path,
+) -> None:
     seen: list[str] = []
 
     def aborts(ctx: Any) -> None:
@@ -163,10 +196,19 @@ REACT = "Thought: I look.\nAction: {}\nAction Input: {}"
 
 def test_an_agent_that_writes_its_calls_as_text_is_guarded(tmp_path: Path) -> None:
     texts = [REACT.format("look", json.dumps({"name": name})) for name in ("root", "ann", "nobody")]
-    turns = [*[Turn(str(at), text) for at, text in enumerate(texts)], Turn("9", "Thought: I know.\nFinal Answer: done")]
+    turns = [
+        *[Turn(str(at), text) for at, text in enumerate(texts)],
+        Turn("9", "Thought: I know.\nFinal Answer: done"),
+    ]
     scene = scene_of(tmp_path, *turns)
-    assert kicked_off(scene, crew_of(scene, Scripted(model="text", ask=scene.ask, native=False))) == "done"
-    assert scene.ran == [("look", {"name": "ann"}), ("look", {"name": "nobody"})]  # and not six times
+    assert (
+        kicked_off(scene, crew_of(scene, Scripted(model="text", ask=scene.ask, native=False)))
+        == "done"
+    )
+    assert scene.ran == [
+        ("look", {"name": "ann"}),
+        ("look", {"name": "nobody"}),
+    ]  # and not six times
     said = ["\n".join(texts) for texts in scene.asked]
     assert "a rule of the policy forbids this" in said[1]
     assert "ann's key is [redacted" in said[2]
@@ -177,7 +219,10 @@ def test_an_agent_that_writes_its_calls_as_text_is_guarded(tmp_path: Path) -> No
 
 def test_what_crewai_has_cached_is_redacted_again(tmp_path: Path) -> None:
     scene = scene_of(
-        tmp_path, calling(("look", {"name": "ann"})), calling(("look", {"name": "ann"})), Turn("3", "done")
+        tmp_path,
+        calling(("look", {"name": "ann"})),
+        calling(("look", {"name": "ann"})),
+        Turn("3", "done"),
     )
     assert kicked_off(scene, crew_of(scene, cache=True)) == "done"
     assert KEY not in str(scene.asked)
@@ -206,7 +251,9 @@ class Page(BaseModel):
 
 
 def test_replies_of_every_kind_are_redacted_in_their_own_type(tmp_path: Path) -> None:
-    replies = iter([f"it is {KEY}", Page(owner="ann", note=KEY), [{"id": "1", "function": {"arguments": KEY}}]])
+    replies = iter(
+        [f"it is {KEY}", Page(owner="ann", note=KEY), [{"id": "1", "function": {"arguments": KEY}}]]
+    )
 
     class Says(Scripted):
         def call(self, messages: Any, tools: Any = None, **options: Any) -> Any:
@@ -217,19 +264,28 @@ def test_replies_of_every_kind_are_redacted_in_their_own_type(tmp_path: Path) ->
     crew = crew_of(scene, llm)
     with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarded(crew, hosted):
         assert llm.call("hello") == "it is [redacted:github-pat]"
-        assert llm.call("hello", response_model=Page) == Page(owner="ann", note="[redacted:github-pat]")
-        assert llm.call("hello") == [{"id": "1", "function": {"arguments": "[redacted:github-pat]"}}]
+        assert llm.call("hello", response_model=Page) == Page(
+            owner="ann", note="[redacted:github-pat]"
+        )
+        assert llm.call("hello") == [
+            {"id": "1", "function": {"arguments": "[redacted:github-pat]"}}
+        ]
 
 
 def test_functions_that_a_models_client_runs_by_itself_are_guarded(tmp_path: Path) -> None:
     class Runs(Scripted):
-        def call(self, messages: Any, tools: Any = None, available_functions: Any = None, **options: Any) -> Any:
+        def call(
+            self, messages: Any, tools: Any = None, available_functions: Any = None, **options: Any
+        ) -> Any:
             return available_functions["look"](name=messages[0]["content"])
 
     scene = scene_of(tmp_path)
     llm = Runs(model="runs", ask=scene.ask)
     functions = {"look": scene.tools[0]}
-    with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarded(crew_of(scene, llm), hosted):
+    with (
+        CREWAI.run(scene.shield, scene.agent, scene.task) as hosted,
+        guarded(crew_of(scene, llm), hosted),
+    ):
         assert llm.call("root", None, callbacks=None, available_functions=functions).startswith(
             "a rule of the policy forbids this"
         )
@@ -254,7 +310,10 @@ def test_each_agent_works_in_a_run_of_its_own(tmp_path: Path) -> None:
     llm = Scripted(model="scripted", ask=scene.ask)
     about = {"goal": "help", "backstory": "a helper", "llm": llm, "tools": tools_of(scene)}
     agents = [Agent(role=role, **about) for role in ("helper", "writer")]
-    tasks = [Task(description=f"be a {one.role}", expected_output="an answer", agent=one) for one in agents]
+    tasks = [
+        Task(description=f"be a {one.role}", expected_output="an answer", agent=one)
+        for one in agents
+    ]
     kicked_off(scene, Crew(agents=agents, tasks=tasks))
     kept = [one.read() for one in scene.shield.journal.kept()]
     assert [(one.stage, one.agent) for one in kept if one.stage in ("prompt", "tool_call")] == [

@@ -1,4 +1,5 @@
-"""A memory has a model of its own, which is named; where the shield refuses, the crew is not guarded."""
+"""A memory has a model of its own, which is named; where the shield refuses, the crew is not
+guarded."""
 
 from __future__ import annotations
 
@@ -15,13 +16,17 @@ from stanchion.testing.host_suite import Scene
 from tests.adapters.crewai.driver import crew_of  # first, so that it sends no telemetry
 from tests.coverage.doing import facts, watching
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # the framework's own
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::UserWarning"
+)  # the framework's own
 
 
 def a_crew(shield: Any, **options: Any) -> Any:
     crew = crew_of(Scene(shield, [], "sync", Path()))
     for name, value in options.items():
-        crew.__dict__[name] = value  # CrewAI itself would make the memory at once, with a model and a store
+        crew.__dict__[name] = (
+            value  # CrewAI itself would make the memory at once, with a model and a store
+        )
     return crew
 
 
@@ -30,7 +35,8 @@ def test_a_memory_is_named() -> None:
     with CREWAI.run(shield, "helper") as hosted, guarded(a_crew(shield, memory=True), hosted):
         pass
     found = [
-        (fact.data["what"], fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")
+        (fact.data["what"], fact.data["name"], fact.data["place"])
+        for fact in facts(journal, "coverage.unguarded")
     ]
     assert found == [("client", "memory", "crew")]
 
@@ -38,7 +44,10 @@ def test_a_memory_is_named() -> None:
 def test_the_crew_is_not_guarded_where_the_shield_refuses() -> None:
     shield, _ = watching("refuse")
     crew = a_crew(shield, memory=True)
-    with CREWAI.run(shield, "helper") as hosted, pytest.raises(Ungoverned, match="the client `memory`"):
+    with (
+        CREWAI.run(shield, "helper") as hosted,
+        pytest.raises(Ungoverned, match="the client `memory`"),
+    ):
         guarded(crew, hosted).__enter__()
 
 

@@ -1,4 +1,5 @@
-"""What a tool is run with is what was judged, whatever other hooks make of a call, and whoever else changes it."""
+"""What a tool is run with is what was judged, whatever other hooks make of a call, and whoever else
+changes it."""
 
 from __future__ import annotations
 
@@ -22,14 +23,28 @@ from stanchion.adapters.crewai import CREWAI, guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Call, Scene, Turn
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # the framework's own
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::UserWarning"
+)  # the framework's own
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
-        {"id": "eve", "use": "rule", "stages": ["tool_call"], "when": "event.args.to.name == 'eve'", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
+        {
+            "id": "eve",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.to.name == 'eve'",
+            "action": "block",
+        },
     ],
 }
 GIVEN = {"amount": 1, "to": {"name": "ann"}}
@@ -62,7 +77,8 @@ def the_same(ctx: Any) -> None:
 
 
 def paid(tmp_path: Path, native: bool, within: Any) -> str:
-    """What the model reads of its payment; `within` is called with the crew once it is guarded, and kicks it off."""
+    """What the model reads of its payment; `within` is called with the crew once it is guarded, and
+    kicks it off."""
     RAN.clear()
     turns = [Turn("1", calls=(Call("c", "pay", GIVEN),)), Turn("2", "done")]
     if not native:
@@ -99,7 +115,9 @@ def test_a_call_that_was_changed_after_it_was_judged_does_not_run(tmp_path: Path
         given["to"]["name"] = "eve"
         ways: list[Any] = [lambda: pay.run(**given), lambda: seen.tool.invoke(given)]
         for way in ways:
-            with pytest.raises(Ungoverned, match="the call of `pay` was changed after it was judged"):
+            with pytest.raises(
+                Ungoverned, match="the call of `pay` was changed after it was judged"
+            ):
                 way()
         crew.kickoff()
 
@@ -118,7 +136,9 @@ def test_a_call_that_our_hooks_have_not_seen_does_not_run(native: bool, tmp_path
 
 
 @NATIVE
-def test_a_call_that_is_the_same_runs_with_all_that_its_tool_runs(native: bool, tmp_path: Path) -> None:
+def test_a_call_that_is_the_same_runs_with_all_that_its_tool_runs(
+    native: bool, tmp_path: Path
+) -> None:
     def within(crew: Any) -> None:
         register_scoped(InterceptionPoint.PRE_TOOL_CALL, the_same)
         crew.kickoff()

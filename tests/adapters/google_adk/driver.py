@@ -1,4 +1,5 @@
-"""How scenes are played in Google ADK: with a model of its own interface that says what a script says."""
+"""How scenes are played in Google ADK: with a model of its own interface that says what a script
+says."""
 
 from __future__ import annotations
 
@@ -29,9 +30,13 @@ class Model(BaseLlm):
     model: str = "scripted"
     scene: Any = None
 
-    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncGenerator[Any, None]:
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
         """The next turn."""
-        turn = self.scene.ask([one.model_dump_json(exclude_none=True) for one in llm_request.contents])
+        turn = self.scene.ask(
+            [one.model_dump_json(exclude_none=True) for one in llm_request.contents]
+        )
         for piece in turn.pieces if stream else ():
             yield LlmResponse(content=content(types.Part(text=piece)), partial=True)
         usage = types.GenerateContentResponseUsageMetadata(
@@ -51,15 +56,26 @@ def parts_of(turn: Turn) -> list[types.Part]:
     """A scripted turn in ADK's own type."""
     calls = [types.FunctionCall(id=one.id, name=one.tool, args=one.args) for one in turn.calls]
     if turn.handoff:
-        calls = [types.FunctionCall(id=turn.id, name="transfer_to_agent", args={"agent_name": turn.handoff})]
-    return [types.Part(function_call=call) for call in calls] if calls else [types.Part(text=turn.text)]
+        calls = [
+            types.FunctionCall(
+                id=turn.id, name="transfer_to_agent", args={"agent_name": turn.handoff}
+            )
+        ]
+    return (
+        [types.Part(function_call=call) for call in calls]
+        if calls
+        else [types.Part(text=turn.text)]
+    )
 
 
 def runner_of(scene: Scene, hosted: Hosted) -> InMemoryRunner:
     """The app of a scene."""
     model = Model(scene=scene)
     tools: list[Any] = list(scene.atools if scene.is_async else scene.tools)
-    others = [LlmAgent(name=name, model=model, tools=tools, disallow_transfer_to_parent=True) for name in scene.others]
+    others = [
+        LlmAgent(name=name, model=model, tools=tools, disallow_transfer_to_parent=True)
+        for name in scene.others
+    ]
     agent = LlmAgent(name=scene.agent, model=model, tools=tools, sub_agents=list(others))
     return InMemoryRunner(app=App(name=APP, root_agent=agent, plugins=[Guarded(hosted)]))
 
@@ -77,7 +93,9 @@ def said(scene: Scene) -> types.Content:
     if scene.state is None:
         return types.Content(role="user", parts=[types.Part(text=scene.prompt)])
     events = [Event.model_validate(event) for event in json.loads(scene.state)]
-    (asked,) = [call for event in events for call in event.get_function_calls() if call.name == CONFIRM]
+    (asked,) = [
+        call for event in events for call in event.get_function_calls() if call.name == CONFIRM
+    ]
     answer = types.FunctionResponse(id=asked.id, name=CONFIRM, response={"confirmed": True})
     return types.Content(role="user", parts=[types.Part(function_response=answer)])
 
@@ -85,7 +103,9 @@ def said(scene: Scene) -> types.Content:
 def ended(events: list[Any], kept: list[Any]) -> Ended:
     """What an app has come to."""
     if any(call.name == CONFIRM for event in events for call in event.get_function_calls()):
-        return Ended(state=json.dumps([event.model_dump(mode="json", by_alias=True) for event in kept]))
+        return Ended(
+            state=json.dumps([event.model_dump(mode="json", by_alias=True) for event in kept])
+        )
     texts = [
         (event.partial, "".join([part.text or "" for part in event.content.parts or []]))
         for event in events
@@ -103,9 +123,16 @@ def play(scene: Scene) -> Ended:
         runner = runner_of(scene, hosted)
         session = asyncio.run(session_of(scene, runner))
         mode = RunConfig(streaming_mode=StreamingMode.SSE if scene.streams else StreamingMode.NONE)
-        told = {"user_id": USER, "session_id": session, "new_message": said(scene), "run_config": mode}
+        told = {
+            "user_id": USER,
+            "session_id": session,
+            "new_message": said(scene),
+            "run_config": mode,
+        }
         events = list(runner.run(**told))
-        kept = asyncio.run(runner.session_service.get_session(app_name=APP, user_id=USER, session_id=session))
+        kept = asyncio.run(
+            runner.session_service.get_session(app_name=APP, user_id=USER, session_id=session)
+        )
         return ended(events, kept.events)
 
 
@@ -115,9 +142,16 @@ async def aplay(scene: Scene) -> Ended:
         runner = runner_of(scene, hosted)
         session = await session_of(scene, runner)
         mode = RunConfig(streaming_mode=StreamingMode.SSE if scene.streams else StreamingMode.NONE)
-        told = {"user_id": USER, "session_id": session, "new_message": said(scene), "run_config": mode}
+        told = {
+            "user_id": USER,
+            "session_id": session,
+            "new_message": said(scene),
+            "run_config": mode,
+        }
         events = [event async for event in runner.run_async(**told)]
-        kept = await runner.session_service.get_session(app_name=APP, user_id=USER, session_id=session)
+        kept = await runner.session_service.get_session(
+            app_name=APP, user_id=USER, session_id=session
+        )
         return ended(events, kept.events)
 
 

@@ -32,9 +32,27 @@ POLICY: dict[str, Any] = {
         {"use": "secrets"},
         {"use": "recovery", "backoff_base_s": 0},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "vault", "use": "rule", "stages": ["handoff"], "when": "event.to == 'vault'", "action": "block"},
-        {"id": "over", "use": "rule", "stages": ["prompt"], "when": "event.text == 'stop'", "action": "halt"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "vault",
+            "use": "rule",
+            "stages": ["handoff"],
+            "when": "event.to == 'vault'",
+            "action": "block",
+        },
+        {
+            "id": "over",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text == 'stop'",
+            "action": "halt",
+        },
     ],
 }
 
@@ -46,11 +64,17 @@ class Scripted(BaseLlm):
     said: list[Any] = Field(default_factory=list)
     read: list[Any] = Field(default_factory=list)
 
-    async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncGenerator[Any, None]:
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
         """The next reply."""
         self.read.append([part for one in llm_request.contents for part in one.parts])
         one = self.said[len(self.read) - 1]
-        call = None if isinstance(one, str) else types.FunctionCall(id=f"c{len(self.read)}", name=one[0], args=one[1])
+        call = (
+            None
+            if isinstance(one, str)
+            else types.FunctionCall(id=f"c{len(self.read)}", name=one[0], args=one[1])
+        )
         part = types.Part(text=one) if call is None else types.Part(function_call=call)
         yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
@@ -70,7 +94,9 @@ def run(agent: Any, *messages: Any, plugin: Any = Guarded) -> list[Any]:
 
     async def play() -> list[Any]:
         events: list[Any] = []
-        async with GOOGLE_ADK.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with GOOGLE_ADK.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=[plugin(hosted)]))
             session = await runner.session_service.create_session(app_name="app", user_id="u")
             for one in messages:
@@ -121,7 +147,9 @@ def test_a_result_keeps_its_shape() -> None:
     assert model.responses == [{"name": "ann", "keys": [GONE], "rows": 3}]
 
 
-@pytest.mark.parametrize(("yes", "read"), [(True, "a person has been asked"), (False, "has not confirmed")])
+@pytest.mark.parametrize(
+    ("yes", "read"), [(True, "a person has been asked"), (False, "has not confirmed")]
+)
 def test_the_hosts_own_yes_is_none_of_the_inbox_and_its_no_is_a_no(yes: bool, read: str) -> None:
     model = scripted(("pay", {}), "later")
     events = run(LlmAgent(name="helper", model=model, tools=[pay]), "go", confirming(yes))
@@ -150,7 +178,10 @@ def test_an_agent_as_a_tool_is_a_handoff_and_guarded() -> None:
     assert "a rule of the policy forbids this" in str(inner.responses[0])
     assert inner.responses[1]["keys"] == [GONE]
     assert model.responses == [{"result": f"they have {GONE}"}]
-    vault, model = LlmAgent(name="vault", model=scripted("never")), scripted(("vault", {"request": "x"}), "done")
+    vault, model = (
+        LlmAgent(name="vault", model=scripted("never")),
+        scripted(("vault", {"request": "x"}), "done"),
+    )
     run(LlmAgent(name="helper", model=model, tools=[AgentTool(vault)]), "go")
     assert "a rule of the policy forbids this" in str(model.responses)
 

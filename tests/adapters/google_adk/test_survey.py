@@ -30,10 +30,14 @@ def asked(shield: Any, *more: Any, **options: Any) -> int:
     async def play() -> None:
         async with GOOGLE_ADK.run(shield) as hosted:
             agent = LlmAgent(name="helper", model=model, tools=[*more], **options)
-            runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=[Guarded(hosted)]))
+            runner = InMemoryRunner(
+                app=App(name="app", root_agent=agent, plugins=[Guarded(hosted)])
+            )
             session = await runner.session_service.create_session(app_name="app", user_id="u")
             message = types.Content(role="user", parts=[types.Part(text="go")])
-            async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=message):
+            async for _ in runner.run_async(
+                user_id="u", session_id=session.id, new_message=message
+            ):
                 pass
 
     asyncio.run(play())

@@ -1,4 +1,5 @@
-"""What a tool is run with is what was judged, whatever other plugins and callbacks make of a call."""
+"""What a tool is run with is what was judged, whatever other plugins and callbacks make of a
+call."""
 
 from __future__ import annotations
 
@@ -24,8 +25,20 @@ RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
-        {"id": "vault", "use": "rule", "stages": ["handoff"], "when": "event.to == 'vault'", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
+        {
+            "id": "vault",
+            "use": "rule",
+            "stages": ["handoff"],
+            "when": "event.to == 'vault'",
+            "action": "block",
+        },
     ],
 }
 
@@ -43,7 +56,9 @@ class Makes(BasePlugin):
         super().__init__(name="makes")
         self._make = make
 
-    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> None:
+    async def before_tool_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any
+    ) -> None:
         self._make(tool_args)
 
 
@@ -68,7 +83,8 @@ def nothing(args: dict[str, Any]) -> None:
 
 
 def ran(make: Any, by: str, *said: Any) -> Any:
-    """What an agent reads of its calls, with another plugin before or behind the shield's, or a callback of its own."""
+    """What an agent reads of its calls, with another plugin before or behind the shield's, or a
+    callback of its own."""
     RAN.clear()
     model = scripted(*said)
 
@@ -83,12 +99,16 @@ def ran(make: Any, by: str, *said: Any) -> Any:
                 "callback": [Guarded(hosted)],
             }[by]
             own = {"before_tool_callback": callback} if by == "callback" else {}
-            others = [LlmAgent(name=name, model=scripted("took over")) for name in ("desk", "vault")]
+            others = [
+                LlmAgent(name=name, model=scripted("took over")) for name in ("desk", "vault")
+            ]
             agent = LlmAgent(name="helper", model=model, tools=[pay], sub_agents=[*others], **own)
             runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=plugins))
             session = await runner.session_service.create_session(app_name="app", user_id="u")
             message = types.Content(role="user", parts=[types.Part(text="go")])
-            async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=message):
+            async for _ in runner.run_async(
+                user_id="u", session_id=session.id, new_message=message
+            ):
                 pass
 
     asyncio.run(play())

@@ -1,4 +1,5 @@
-"""The four clients behind one face: a list of requests, sent one after the other by one client of a run."""
+"""The four clients behind one face: a list of requests, sent one after the other by one client of a
+run."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class Ask(NamedTuple):
-    """One request; `first` is called before it is sent. A list as `body` is sent as a stream of pieces."""
+    """One request; `first` is called before it is sent. A list as `body` is sent as a stream of
+    pieces."""
 
     url: str
     method: str = "GET"
@@ -30,12 +32,15 @@ class Ask(NamedTuple):
 
 
 Send = Callable[..., list[str]]
-"""Sends requests with a client of a run, made with some options, and gives the texts of their answers."""
+"""Sends requests with a client of a run, made with some options, and gives the texts of their
+answers."""
 
 
 def by_httpx(run: Run, *asks: Ask, **options: Any) -> list[str]:
     options = {"verify": TRUSTS_NOBODY, **options}
-    with httpx.Client(transport=run.httpx_transport(**options), follow_redirects=True, timeout=PATIENCE_S) as client:
+    with httpx.Client(
+        transport=run.httpx_transport(**options), follow_redirects=True, timeout=PATIENCE_S
+    ) as client:
         return [_by_httpx(client, ask) for ask in asks]
 
 
@@ -50,12 +55,18 @@ def by_async_httpx(run: Run, *asks: Ask, **options: Any) -> list[str]:
 
     async def sent() -> list[str]:
         transport = run.async_httpx_transport(**options)
-        async with httpx.AsyncClient(transport=transport, follow_redirects=True, timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(
+            transport=transport, follow_redirects=True, timeout=PATIENCE_S
+        ) as client:
             answers = []
             for ask in asks:
                 ask.first()
                 body: Any = _pieces(ask.body) if isinstance(ask.body, list) else ask.body
-                answers.append(await client.request(ask.method, ask.url, headers=dict(ask.headers), content=body))
+                answers.append(
+                    await client.request(
+                        ask.method, ask.url, headers=dict(ask.headers), content=body
+                    )
+                )
             return [answer.text for answer in answers]
 
     return asyncio.run(sent())
@@ -71,11 +82,19 @@ def _proxies(proxy: str | None) -> dict[str, str] | None:
     return None if proxy is None else {"http": proxy, "https": proxy}
 
 
-def _by_requests(session: requests.Session, ask: Ask, verify: Any, proxies: dict[str, str] | None) -> str:
+def _by_requests(
+    session: requests.Session, ask: Ask, verify: Any, proxies: dict[str, str] | None
+) -> str:
     ask.first()
     body: Any = iter(ask.body) if isinstance(ask.body, list) else ask.body
     with session.request(
-        ask.method, ask.url, headers=dict(ask.headers), data=body, timeout=PATIENCE_S, verify=verify, proxies=proxies
+        ask.method,
+        ask.url,
+        headers=dict(ask.headers),
+        data=body,
+        timeout=PATIENCE_S,
+        verify=verify,
+        proxies=proxies,
     ) as answer:
         return answer.text
 
@@ -96,7 +115,9 @@ async def by_session(session: aiohttp.ClientSession, ask: Ask, **options: Any) -
     """Send one request with a session of aiohttp."""
     ask.first()
     body: Any = _pieces(ask.body) if isinstance(ask.body, list) else ask.body
-    async with session.request(ask.method, ask.url, headers=dict(ask.headers), data=body, **options) as answer:
+    async with session.request(
+        ask.method, ask.url, headers=dict(ask.headers), data=body, **options
+    ) as answer:
         return await answer.text()
 
 

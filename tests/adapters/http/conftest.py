@@ -1,4 +1,5 @@
-"""What tests of HTTP clients share: each of the four clients, and servers that count who connects."""
+"""What tests of HTTP clients share: each of the four clients, and servers that count who
+connects."""
 
 from __future__ import annotations
 

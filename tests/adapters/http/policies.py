@@ -47,8 +47,11 @@ def _spans(leaf: Leaf) -> Sequence[Span]:
     return () if at < 0 else (Span(at, at + len(WORD), "word"),)
 
 
-def shield(names: dict[str, list[str]] | Any = None, guards: Sequence[Any] = (), **egress: Any) -> Shield:
-    """A shield whose only guard is `egress`; `names` says where names lead, as a table or a function."""
+def shield(
+    names: dict[str, list[str]] | Any = None, guards: Sequence[Any] = (), **egress: Any
+) -> Shield:
+    """A shield whose only guard is `egress`; `names` says where names lead, as a table or a
+    function."""
     known = {} if names is None else names
     resolver = known if callable(known) else lambda host, port: known.get(host, [])
     return shield_for(
@@ -64,5 +67,6 @@ def judged(shield: Shield) -> list[Any]:
 
 
 def decided(shield: Shield) -> list[str]:
-    """What was decided about requests, in order: the code of the first finding, or the action where there is none."""
+    """What was decided about requests, in order: the code of the first finding, or the action where
+    there is none."""
     return [one.findings[0].code if one.findings else one.action for one in judged(shield)]

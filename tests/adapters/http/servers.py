@@ -21,7 +21,8 @@ class Got(NamedTuple):
 
 
 class Server(ThreadingHTTPServer):
-    """Answers `ok`; a path `/to/URL` redirects there, and one of `locations` to what stands there, as it is."""
+    """Answers `ok`; a path `/to/URL` redirects there, and one of `locations` to what stands there,
+    as it is."""
 
     daemon_threads = True
     block_on_close = False
@@ -45,7 +46,9 @@ class Server(ThreadingHTTPServer):
         connection, address = super().get_request()
         self.connections += 1
         if self._context is not None:
-            connection = self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+            connection = self._context.wrap_socket(
+                connection, server_side=True, do_handshake_on_connect=False
+            )
         return connection, address
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -91,7 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
 def serving(context: ssl.SSLContext | None = None, status: int = 302) -> Iterator[Server]:
     """A server that listens while the block runs; `status` is that of its redirects."""
     server = Server(context, status)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     thread.start()
     try:
         yield server

@@ -1,4 +1,5 @@
-"""Bodies: whole ones are judged, those that are too long do not leave, and nobody reads on without an end."""
+"""Bodies: whole ones are judged, those that are too long do not leave, and nobody reads on without
+an end."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def here(outside: Server) -> Shield:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_body_that_is_too_long_does_not_leave(send: Send, here: Shield, outside: Server, streamed: bool) -> None:
+def test_a_body_that_is_too_long_does_not_leave(
+    send: Send, here: Shield, outside: Server, streamed: bool
+) -> None:
     """One byte more than can be judged is too much; the limit itself is not."""
     url = f"http://127.0.0.1:{outside.port}/"
     for body in (b"x" * 100, b"x" * 101):
@@ -39,7 +42,9 @@ def test_a_body_that_is_too_long_does_not_leave(send: Send, here: Shield, outsid
     assert [len(got.body) for got in outside.got] == [100]
 
 
-def test_a_megabyte_is_the_limit_unless_another_is_given(send: Send, here: Shield, outside: Server) -> None:
+def test_a_megabyte_is_the_limit_unless_another_is_given(
+    send: Send, here: Shield, outside: Server
+) -> None:
     """A client that is made for more sends more."""
     ask = Ask(f"http://127.0.0.1:{outside.port}/", "POST", body=[b"x" * 2**20, b"x"])
     with pytest.raises(Refused):
@@ -48,7 +53,9 @@ def test_a_megabyte_is_the_limit_unless_another_is_given(send: Send, here: Shiel
     assert len(outside.got[0].body) == 2**20 + 1
 
 
-def test_a_body_without_an_end_is_read_no_further_than_the_limit(here: Shield, outside: Server) -> None:
+def test_a_body_without_an_end_is_read_no_further_than_the_limit(
+    here: Shield, outside: Server
+) -> None:
     """A stream is asked for pieces until there are too many."""
     taken = []
 
@@ -58,7 +65,10 @@ def test_a_body_without_an_end_is_read_no_further_than_the_limit(here: Shield, o
             yield b"x" * 10
 
     url = f"http://127.0.0.1:{outside.port}/"
-    with httpx.Client(transport=here.run().httpx_transport(max_body=100)) as client, pytest.raises(Refused):
+    with (
+        httpx.Client(transport=here.run().httpx_transport(max_body=100)) as client,
+        pytest.raises(Refused),
+    ):
         client.post(url, content=endless())
     assert len(taken) == 11
     with here.run().requests_session(max_body=100) as session, pytest.raises(Refused):
@@ -67,7 +77,9 @@ def test_a_body_without_an_end_is_read_no_further_than_the_limit(here: Shield, o
     assert outside.connections == 0
 
 
-def test_an_async_body_without_an_end_is_read_no_further_than_the_limit(here: Shield, outside: Server) -> None:
+def test_an_async_body_without_an_end_is_read_no_further_than_the_limit(
+    here: Shield, outside: Server
+) -> None:
     """The same on an event loop."""
     taken = []
 
@@ -78,10 +90,14 @@ def test_an_async_body_without_an_end_is_read_no_further_than_the_limit(here: Sh
 
     async def sent() -> None:
         url = f"http://127.0.0.1:{outside.port}/"
-        async with httpx.AsyncClient(transport=here.run().async_httpx_transport(max_body=100)) as client:
+        async with httpx.AsyncClient(
+            transport=here.run().async_httpx_transport(max_body=100)
+        ) as client:
             with pytest.raises(Refused):
                 await client.post(url, content=endless())
-        async with aiohttp.ClientSession(connector=here.run().aiohttp_connector(max_body=100)) as session:
+        async with aiohttp.ClientSession(
+            connector=here.run().aiohttp_connector(max_body=100)
+        ) as session:
             with pytest.raises(Refused):
                 await session.post(url, data=endless())
 
@@ -141,5 +157,7 @@ def test_a_body_is_sent_again_after_a_redirect(send: Send, here: Shield) -> None
     with serving(status=307) as again:
         shielded = shield(internal_hosts=[f"127.0.0.1:{again.port}"])
         base = f"http://127.0.0.1:{again.port}"
-        assert send(shielded.run(), Ask(f"{base}/to/{base}/end", "POST", body=b"the body")) == ["ok"]
+        assert send(shielded.run(), Ask(f"{base}/to/{base}/end", "POST", body=b"the body")) == [
+            "ok"
+        ]
         assert [got.body for got in again.got] == [b"the body"] * 2

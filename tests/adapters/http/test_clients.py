@@ -1,4 +1,5 @@
-"""For whom a client sends: the tool at work, names in certificates, and packages that are not there."""
+"""For whom a client sends: the tool at work, names in certificates, and packages that are not
+there."""
 
 from __future__ import annotations
 
@@ -164,13 +165,21 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     path = tmp_path_factory.mktemp("tls") / "secure.pem"
     path.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
         + made.public_bytes(serialization.Encoding.PEM)
     )
     return path
 
 
-TLS_FAILED = (httpx.ConnectError, requests.exceptions.SSLError, aiohttp.ClientConnectorCertificateError)
+TLS_FAILED = (
+    httpx.ConnectError,
+    requests.exceptions.SSLError,
+    aiohttp.ClientConnectorCertificateError,
+)
 
 
 def test_certificates_are_those_of_the_name(send: Send, certificate: Path) -> None:
@@ -202,7 +211,9 @@ def test_certificates_are_those_of_the_name(send: Send, certificate: Path) -> No
         ("aiohttp", "aiohttp_connector"),
     ],
 )
-def test_a_package_that_is_missing_is_named(package: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_missing_is_named(
+    package: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With what to do about it."""
     for name in [name for name in sys.modules if name.startswith("stanchion.adapters.http.")]:
         if package in name:

@@ -1,4 +1,5 @@
-"""Framing: what is sent is the one request that was judged; no server reads another, or a second one, out of it."""
+"""Framing: what is sent is the one request that was judged; no server reads another, or a second
+one, out of it."""
 
 from __future__ import annotations
 
@@ -49,7 +50,12 @@ def test_a_body_is_sent_as_its_headers_say(
     assert outside.connections == 0
 
 
-def changed(here: Shield, server: Server, change: Callable[[requests.PreparedRequest], Any], body: Any = SECOND) -> str:
+def changed(
+    here: Shield,
+    server: Server,
+    change: Callable[[requests.PreparedRequest], Any],
+    body: Any = SECOND,
+) -> str:
     """Send a request that somebody changes after `requests` has made it ready."""
     with here.run().requests_session() as session:
         ready = session.prepare_request(requests.Request("POST", url(server), data=body))
@@ -79,7 +85,9 @@ def test_a_request_that_is_changed_at_the_last_moment_is_looked_at_as_it_is_sent
     assert outside.connections == 0
 
 
-def test_a_length_that_does_not_belong_to_a_stream_is_refused(send: Send, here: Shield, outside: Server) -> None:
+def test_a_length_that_does_not_belong_to_a_stream_is_refused(
+    send: Send, here: Shield, outside: Server
+) -> None:
     """The client would take the caller's word for it."""
     with pytest.raises(Refused) as refused:
         send(here.run(), Ask(url(outside), "POST", {"Content-Length": "0"}, [SECOND]))
@@ -101,19 +109,34 @@ def test_chunks_under_a_length_are_refused(here: Shield, outside: Server) -> Non
 
 def test_plain_requests_are_framed_plainly(send: Send, here: Shield, outside: Server) -> None:
     """With a length, in chunks, and without a body."""
-    asks = [Ask(url(outside), "POST", body=SECOND), Ask(url(outside), "POST", body=[SECOND]), Ask(url(outside))]
+    asks = [
+        Ask(url(outside), "POST", body=SECOND),
+        Ask(url(outside), "POST", body=[SECOND]),
+        Ask(url(outside)),
+    ]
     assert send(here.run(), *asks) == ["ok"] * 3
-    assert [(got.path, got.body) for got in outside.got] == [("/", SECOND), ("/", SECOND), ("/", b"")]
+    assert [(got.path, got.body) for got in outside.got] == [
+        ("/", SECOND),
+        ("/", SECOND),
+        ("/", b""),
+    ]
     assert changed(here, outside, lambda ready: ready.headers.pop("Content-Length")) == "ok"
     assert outside.got[-1].body == SECOND
 
 
-EXTENSIONS = [{"target": b"http://inner.test/admin"}, {"target": b"/other?key=1"}, {"sni_hostname": "inner.test"}]
+EXTENSIONS = [
+    {"target": b"http://inner.test/admin"},
+    {"target": b"/other?key=1"},
+    {"sni_hostname": "inner.test"},
+]
 
 
 @pytest.mark.parametrize("extensions", EXTENSIONS)
-def test_httpx_asks_for_what_the_url_says(here: Shield, outside: Server, extensions: dict[str, Any]) -> None:
-    """An extension that asks for something else is refused, and nobody is asked where the name leads."""
+def test_httpx_asks_for_what_the_url_says(
+    here: Shield, outside: Server, extensions: dict[str, Any]
+) -> None:
+    """An extension that asks for something else is refused, and nobody is asked where the name
+    leads."""
 
     async def sent() -> None:
         async with httpx.AsyncClient(transport=here.run().async_httpx_transport()) as client:
@@ -124,7 +147,10 @@ def test_httpx_asks_for_what_the_url_says(here: Shield, outside: Server, extensi
     assert refused.value.decision.code == "http.override"
     asked: list[str] = []
     other = shield(lambda host, _port: asked.append(host), internal_hosts=["127.0.0.1"])
-    with httpx.Client(transport=other.run().httpx_transport()) as client, pytest.raises(Refused) as refused:
+    with (
+        httpx.Client(transport=other.run().httpx_transport()) as client,
+        pytest.raises(Refused) as refused,
+    ):
         client.get(url(outside), extensions=extensions)
     assert refused.value.decision.code == "http.override"
     assert (asked, outside.connections) == ([], 0)
@@ -160,9 +186,16 @@ def test_a_policy_in_shadow_mode_lets_framing_be(outside: Server) -> None:
     assert outside.got[0].path == "/other"
 
 
-def test_what_is_refused_here_is_written_down_without_its_login(here: Shield, outside: Server) -> None:
+def test_what_is_refused_here_is_written_down_without_its_login(
+    here: Shield, outside: Server
+) -> None:
     """No guard was asked about it."""
-    with httpx.Client(transport=here.run().httpx_transport()) as client, pytest.raises(Refused) as refused:
-        client.get(f"http://me:hunter2@public.test:{outside.port}/", extensions={"target": b"/other"})
+    with (
+        httpx.Client(transport=here.run().httpx_transport()) as client,
+        pytest.raises(Refused) as refused,
+    ):
+        client.get(
+            f"http://me:hunter2@public.test:{outside.port}/", extensions={"target": b"/other"}
+        )
     assert refused.value.decision.code == "http.override"
     assert "hunter2" not in "".join([str(kept.read()) for kept in here.journal.kept()])

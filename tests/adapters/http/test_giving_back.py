@@ -55,7 +55,8 @@ def test_a_request_that_cannot_be_redacted_uses_up_nothing(send: Send, outside: 
 
 
 def test_what_the_tool_at_work_has_paid_for_stays_paid(send: Send, outside: Server) -> None:
-    """The tool reserves the only API call there is; its first request does not leave, and its second one does."""
+    """The tool reserves the only API call there is; its first request does not leave, and its
+    second one does."""
     run, (torn, plain) = counted(Hides()).run(), asks(outside)
 
     def fetch() -> list[str]:
@@ -98,7 +99,9 @@ def test_a_request_that_would_leave_too_late_uses_up_nothing(send: Send, outside
     assert len(outside.got) == 1
 
 
-def test_a_budget_of_requests_alone_counts_the_first_request_of_a_tool_too(send: Send, outside: Server) -> None:
+def test_a_budget_of_requests_alone_counts_the_first_request_of_a_tool_too(
+    send: Send, outside: Server
+) -> None:
     policy: dict[str, Any] = {
         "name": "requests",
         "tools": {"fetch": {"annotations": ["open_world"]}},
@@ -107,7 +110,10 @@ def test_a_budget_of_requests_alone_counts_the_first_request_of_a_tool_too(send:
             {"use": "budget", "api_calls": 2, "stages": ["egress"]},
         ],
     }
-    run, (_, plain) = shield_for(policy, resolver=lambda host, port: ["127.0.0.1"]).run(), asks(outside)
+    run, (_, plain) = (
+        shield_for(policy, resolver=lambda host, port: ["127.0.0.1"]).run(),
+        asks(outside),
+    )
 
     def fetch() -> list[str]:
         return send(run, plain)

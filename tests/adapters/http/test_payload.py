@@ -1,4 +1,5 @@
-"""Bodies as data: JSON by its structure, text as text, the rest as bytes; what was packed by what is in it."""
+"""Bodies as data: JSON by its structure, text as text, the rest as bytes; what was packed by what
+is in it."""
 
 from __future__ import annotations
 
@@ -38,10 +39,18 @@ def seen(body: bytes, kind: str = "", encoding: str = "") -> Payload:
         (b'{"a": ', "application/json", '{"a": '),
         (b"[" * 5_000, "application/json", "[" * 5_000),
         (b"\xff\xfe", "image/png", {"$bytes": "//4="}),
-        (b"\xffa hunter2 b\xfe", "image/png", {"$bytes": "/2EgaHVudGVyMiBi/g==", "$text": "a hunter2 b"}),
+        (
+            b"\xffa hunter2 b\xfe",
+            "image/png",
+            {"$bytes": "/2EgaHVudGVyMiBi/g==", "$text": "a hunter2 b"},
+        ),
         (b'{"a": "\xff"}', "application/json", '{"a": "\\xff"}'),
         (b'"\\u0068i"', "application/json", ['"\\u0068i"', '"hi"']),
-        (b'{"a": 1}\n{"b": "\\u0068i"}', "", ['{"a": 1}\n{"b": "\\u0068i"}', '{"a": 1}\n{"b": "hi"}']),
+        (
+            b'{"a": 1}\n{"b": "\\u0068i"}',
+            "",
+            ['{"a": 1}\n{"b": "\\u0068i"}', '{"a": 1}\n{"b": "hi"}'],
+        ),
         (b"a\xff", "multipart/form-data", "a\\xff"),
         (b"a\xff", "", "a\\xff"),
         (b"x", "text/plain; charset=no-such", "x"),
@@ -51,7 +60,9 @@ def test_a_body_is_read_by_what_it_is(body: bytes, kind: str, data: Any) -> None
     assert seen(body, kind).data == data
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, lambda data: zlib.compress(data)[2:-4]])
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, zlib.compress, lambda data: zlib.compress(data)[2:-4]]
+)
 def test_a_packed_body_is_read_by_what_is_in_it(pack: Any) -> None:
     encoding = "gzip" if pack is gzip.compress else "deflate"
     found = seen(pack(b'{"a": "b"}'), "application/json", encoding)
@@ -63,13 +74,16 @@ def test_a_packed_body_is_read_by_what_is_in_it(pack: Any) -> None:
 def test_all_members_of_a_packed_body_are_read() -> None:
     """What stands behind the first part is part of the body as well."""
     assert (
-        seen(gzip.compress(b"first ", mtime=0) + gzip.compress(b"second", mtime=0), encoding="gzip").data
+        seen(
+            gzip.compress(b"first ", mtime=0) + gzip.compress(b"second", mtime=0), encoding="gzip"
+        ).data
         == "first second"
     )
 
 
 @pytest.mark.parametrize(
-    "body", [b"not packed", gzip.compress(b"cut", mtime=0)[:-3], gzip.compress(b"a", mtime=0) + b"more"]
+    "body",
+    [b"not packed", gzip.compress(b"cut", mtime=0)[:-3], gzip.compress(b"a", mtime=0) + b"more"],
 )
 def test_a_body_that_is_not_what_it_says_is_shown_as_it_is(body: bytes) -> None:
     """A server that does not go by what is said reads just that."""
@@ -85,7 +99,11 @@ def test_an_encoding_that_is_not_known_shows_what_is_sent() -> None:
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip,identity,GZIP", "deflate, gzip"])
 def test_a_body_that_is_packed_twice_is_unpacked_twice(encoding: str) -> None:
-    first = zlib.compress(b"inside") if encoding.startswith("deflate") else gzip.compress(b"inside", mtime=0)
+    first = (
+        zlib.compress(b"inside")
+        if encoding.startswith("deflate")
+        else gzip.compress(b"inside", mtime=0)
+    )
     assert seen(gzip.compress(first, mtime=0), encoding=encoding).data == "inside"
     assert seen(b"x", encoding="gzip, " * 10).data == "x"
 
@@ -112,8 +130,14 @@ def test_what_is_too_long_is_not_whole(length: int) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(-1e9, 1e9)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -126,7 +150,10 @@ def test_json_that_can_be_written_back_is_the_same(data: Any) -> None:
         assert json.loads(written(found, found.data)) == data
 
 
-@given(st.binary(min_size=1, max_size=200), st.sampled_from(["", "text/plain", "image/png", "application/json"]))
+@given(
+    st.binary(min_size=1, max_size=200),
+    st.sampled_from(["", "text/plain", "image/png", "application/json"]),
+)
 def test_any_body_is_read_and_text_is_written_back_as_it_was(body: bytes, kind: str) -> None:
     found = seen(body, kind)
     assert found.data is not None

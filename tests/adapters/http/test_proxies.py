@@ -1,4 +1,5 @@
-"""Proxies: those of the environment are not used, one that is not listed is refused, a listed one is used."""
+"""Proxies: those of the environment are not used, one that is not listed is refused, a listed one
+is used."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def environment(inside: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     return inside
 
 
-def test_proxies_of_the_environment_are_not_used(send: Send, outside: Server, environment: Server) -> None:
+def test_proxies_of_the_environment_are_not_used(
+    send: Send, outside: Server, environment: Server
+) -> None:
     """A proxy resolves names itself: what was judged would not be what is reached."""
     here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=[f"127.0.0.1:{outside.port}"])
     assert send(here.run(), Ask(f"http://public.test:{outside.port}/")) == ["ok"]
@@ -37,9 +40,15 @@ def test_proxies_of_the_environment_are_not_used(send: Send, outside: Server, en
 
 def test_a_proxy_that_is_not_listed_is_refused(send: Send, outside: Server, inside: Server) -> None:
     """Nothing is sent to it, nor to the host behind it."""
-    here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=["127.0.0.1"], proxies=["proxy.test:3128"])
+    here = shield(
+        {"public.test": ["127.0.0.1"]}, internal_hosts=["127.0.0.1"], proxies=["proxy.test:3128"]
+    )
     with pytest.raises(Refused) as refused:
-        send(here.run(), Ask(f"http://public.test:{outside.port}/"), proxy=f"http://u:pw@127.0.0.1:{inside.port}")
+        send(
+            here.run(),
+            Ask(f"http://public.test:{outside.port}/"),
+            proxy=f"http://u:pw@127.0.0.1:{inside.port}",
+        )
     assert refused.value.decision.code == "http.proxy"
     assert "pw" not in str(refused.value)
     assert (outside.connections, inside.connections) == (0, 0)
@@ -48,7 +57,9 @@ def test_a_proxy_that_is_not_listed_is_refused(send: Send, outside: Server, insi
 def test_a_listed_proxy_gets_the_request(send: Send, outside: Server) -> None:
     """The name is resolved and judged here all the same."""
     here = shield({"public.test": ["93.184.215.14"]}, proxies=[f"127.0.0.1:{outside.port}"])
-    assert send(here.run(), Ask("http://public.test/page"), proxy=f"http://127.0.0.1:{outside.port}") == ["ok"]
+    assert send(
+        here.run(), Ask("http://public.test/page"), proxy=f"http://127.0.0.1:{outside.port}"
+    ) == ["ok"]
     assert outside.got[0].path == "http://public.test/page"
     assert decided(here) == ["ALLOW"]
 
@@ -68,17 +79,25 @@ def test_a_redirect_by_way_of_a_proxy_is_judged(send: Send) -> None:
     with serving() as proxy:
         here = shield({"public.test": ["93.184.215.14"]}, proxies=[f"127.0.0.1:{proxy.port}"])
         with pytest.raises(Refused):
-            send(here.run(), Ask("http://public.test/to/http://10.0.0.7/"), proxy=f"http://127.0.0.1:{proxy.port}")
+            send(
+                here.run(),
+                Ask("http://public.test/to/http://10.0.0.7/"),
+                proxy=f"http://127.0.0.1:{proxy.port}",
+            )
         assert len(proxy.got) == 1
 
 
 def test_a_policy_in_shadow_mode_lets_proxies_be(send: Send, outside: Server) -> None:
     """It changes nothing at all."""
     here = shield_for({"name": "p", "mode": "shadow", "guards": [{"use": "egress"}]})
-    assert send(here.run(), Ask("http://public.test/"), proxy=f"http://127.0.0.1:{outside.port}") == ["ok"]
+    assert send(
+        here.run(), Ask("http://public.test/"), proxy=f"http://127.0.0.1:{outside.port}"
+    ) == ["ok"]
 
 
-def test_a_session_that_trusts_the_environment_is_refused(outside: Server, environment: Server) -> None:
+def test_a_session_that_trusts_the_environment_is_refused(
+    outside: Server, environment: Server
+) -> None:
     """The adapter alone cannot tell where a proxy comes from."""
     here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=["127.0.0.1"])
     with requests.Session() as session:
@@ -94,7 +113,9 @@ async def _trusting(run: Any, url: str) -> str:
         return await by_session(session, Ask(url))
 
 
-def test_an_aiohttp_session_that_trusts_the_environment_is_refused(outside: Server, environment: Server) -> None:
+def test_an_aiohttp_session_that_trusts_the_environment_is_refused(
+    outside: Server, environment: Server
+) -> None:
     """The same for `aiohttp`."""
     import asyncio
 

@@ -1,4 +1,5 @@
-"""Real sockets: a request reaches the address that was judged, and nothing internal is reached by any detour."""
+"""Real sockets: a request reaches the address that was judged, and nothing internal is reached by
+any detour."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ def test_a_name_is_reached_at_the_address_that_was_judged(send: Send, outside: S
     here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=[f"127.0.0.1:{outside.port}"])
     assert send(here.run(), Ask(f"http://public.test:{outside.port}/page?a=1")) == ["ok"]
     got = outside.got[0]
-    assert (got.path, got.headers["host"], got.at) == ("/page?a=1", f"public.test:{outside.port}", "127.0.0.1")
+    assert (got.path, got.headers["host"], got.at) == (
+        "/page?a=1",
+        f"public.test:{outside.port}",
+        "127.0.0.1",
+    )
     assert decided(here) == ["ALLOW"]
 
 
@@ -37,18 +42,25 @@ def test_a_literal_is_reached_if_it_may_be(send: Send, outside: Server, inside: 
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_inside_is_refused_before_anything_is_connected(send: Send, inside: Server, status: int) -> None:
+def test_a_redirect_inside_is_refused_before_anything_is_connected(
+    send: Send, inside: Server, status: int
+) -> None:
     """The first hop was allowed, the second is judged as a request of its own."""
     with serving(status=status) as outside:
         here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=[f"127.0.0.1:{outside.port}"])
         with pytest.raises(Refused) as refused:
-            send(here.run(), Ask(f"http://public.test:{outside.port}/to/http://127.0.0.1:{inside.port}/secrets"))
+            send(
+                here.run(),
+                Ask(f"http://public.test:{outside.port}/to/http://127.0.0.1:{inside.port}/secrets"),
+            )
         assert refused.value.decision.code == "egress.internal"
         assert (outside.connections, inside.connections) == (1, 0)
         assert decided(here) == ["ALLOW", "egress.internal"]
 
 
-def test_a_redirect_to_a_name_that_leads_inside_is_refused(send: Send, outside: Server, inside: Server) -> None:
+def test_a_redirect_to_a_name_that_leads_inside_is_refused(
+    send: Send, outside: Server, inside: Server
+) -> None:
     """Also by way of a name, and also where the path between was allowed."""
     names = {"public.test": ["127.0.0.1"], "inner.test": ["127.0.0.1"]}
     here = shield(names, internal_hosts=[f"127.0.0.1:{outside.port}"])
@@ -65,12 +77,18 @@ def test_a_redirect_to_where_it_may_go_is_followed(send: Send, outside: Server) 
     here = shield(names, internal_hosts=[f"127.0.0.1:{outside.port}"])
     ask = Ask(f"http://public.test:{outside.port}/to/http://other.test:{outside.port}/end")
     assert send(here.run(), ask) == ["ok"]
-    assert [got.headers["host"].partition(":")[0] for got in outside.got] == ["public.test", "other.test"]
+    assert [got.headers["host"].partition(":")[0] for got in outside.got] == [
+        "public.test",
+        "other.test",
+    ]
     assert decided(here) == ["ALLOW", "ALLOW"]
 
 
-def test_a_name_that_rebinds_is_reached_where_it_was_judged(send: Send, outside: Server, inside: Server) -> None:
-    """The resolver is asked once for each request; what it says a moment later is judged, not connected to."""
+def test_a_name_that_rebinds_is_reached_where_it_was_judged(
+    send: Send, outside: Server, inside: Server
+) -> None:
+    """The resolver is asked once for each request; what it says a moment later is judged, not
+    connected to."""
     answers = [["127.0.0.1"], ["127.0.0.9"], ["127.0.0.9"]]
     asked: list[str] = []
 
@@ -87,7 +105,9 @@ def test_a_name_that_rebinds_is_reached_where_it_was_judged(send: Send, outside:
     assert (len(asked), outside.connections) == (2, 1)
 
 
-def test_a_name_with_one_internal_address_among_others_is_refused(send: Send, outside: Server) -> None:
+def test_a_name_with_one_internal_address_among_others_is_refused(
+    send: Send, outside: Server
+) -> None:
     """Which one a client would take is not left to chance."""
     here = shield({"mixed.test": ["127.0.0.1", "10.0.0.7"]}, internal_hosts=["127.0.0.1"])
     with pytest.raises(Refused) as refused:
@@ -115,7 +135,8 @@ def test_a_socket_to_what_was_not_judged_is_not_made() -> None:
 
 
 def test_no_address_in_particular_is_this_machine(send: Send, outside: Server) -> None:
-    """A connection to it ends at loopback, and is known for what was judged: made once, and used again."""
+    """A connection to it ends at loopback, and is known for what was judged: made once, and used
+    again."""
     here = shield(internal_hosts=[f"0.0.0.0:{outside.port}"])
     ask = Ask(f"http://0.0.0.0:{outside.port}/")
     assert send(here.run(), ask, ask) == ["ok", "ok"]
@@ -126,8 +147,16 @@ def test_connections_are_made_for_judged_requests_only(outside: Server) -> None:
     """Whoever takes the pools out of an adapter gets nowhere with them."""
     adapter = shield(internal_hosts=["127.0.0.1"]).run().requests_adapter(max_retries=0)
     with pytest.raises(ProtocolError, match="no request was judged"):
-        adapter.poolmanager.connection_from_url(f"http://127.0.0.1:{outside.port}/").urlopen("GET", "/", retries=False)
-    place = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", outside.port))
+        adapter.poolmanager.connection_from_url(f"http://127.0.0.1:{outside.port}/").urlopen(
+            "GET", "/", retries=False
+        )
+    place = (
+        socket.AF_INET,
+        socket.SOCK_STREAM,
+        socket.IPPROTO_TCP,
+        "",
+        ("127.0.0.1", outside.port),
+    )
     with pytest.raises(OSError, match="no request was judged"):
         _socket(place)
     assert outside.connections == 0
@@ -156,7 +185,9 @@ class Confuses:
         return {"addresses": ["127.0.0.9"]}
 
 
-def test_where_guards_do_not_agree_on_an_address_none_is_reached(send: Send, outside: Server) -> None:
+def test_where_guards_do_not_agree_on_an_address_none_is_reached(
+    send: Send, outside: Server
+) -> None:
     """An address that one of them has not judged is none to connect to."""
     here = shield({"public.test": ["127.0.0.1"]}, [Confuses()], internal_hosts=["127.0.0.0/8"])
     with pytest.raises(Refused) as refused:
@@ -168,14 +199,18 @@ def test_where_guards_do_not_agree_on_an_address_none_is_reached(send: Send, out
 def test_without_a_guard_for_hosts_requests_leave_as_they_are(send: Send, outside: Server) -> None:
     """A policy that says nothing of hosts judges the rest: names are resolved by the client."""
     here = shield_for({"name": "bare"})
-    assert send(here.run(), Ask(f"http://localhost:{outside.port}/", headers={"Host": "other.test"})) == ["ok"]
+    assert send(
+        here.run(), Ask(f"http://localhost:{outside.port}/", headers={"Host": "other.test"})
+    ) == ["ok"]
     assert decided(here) == ["ALLOW"]
 
 
 def test_a_guard_in_shadow_mode_changes_nothing(send: Send, outside: Server) -> None:
     """What would be refused goes ahead, wherever the name really leads."""
     here = shield(internal_hosts=[], mode="shadow")
-    assert send(here.run(), Ask(f"http://localhost:{outside.port}/", headers={"Host": "other.test"})) == ["ok"]
+    assert send(
+        here.run(), Ask(f"http://localhost:{outside.port}/", headers={"Host": "other.test"})
+    ) == ["ok"]
     assert outside.connections == 1
 
 

@@ -1,4 +1,5 @@
-"""What guards hide does not leave: the URL, headers and body go out as they were decided, or not at all."""
+"""What guards hide does not leave: the URL, headers and body go out as they were decided, or not at
+all."""
 
 from __future__ import annotations
 
@@ -39,11 +40,17 @@ def test_a_header_goes_out_redacted(send: Send, here: Shield, outside: Server) -
     headers = {"X-Key": f"key {WORD}", "X-Other": "b"}
     send(here.run(), Ask(f"http://public.test:{outside.port}/", "POST", headers, b"body"))
     got = outside.got[0]
-    assert (got.headers["x-key"], got.headers["x-other"], got.body) == ("key [redacted:word]", "b", b"body")
+    assert (got.headers["x-key"], got.headers["x-other"], got.body) == (
+        "key [redacted:word]",
+        "b",
+        b"body",
+    )
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_text_body_goes_out_redacted(send: Send, here: Shield, outside: Server, streamed: bool) -> None:
+def test_a_text_body_goes_out_redacted(
+    send: Send, here: Shield, outside: Server, streamed: bool
+) -> None:
     """Its length is that of what is sent, also where it comes in pieces that cut the word."""
     body = f"name=é&key={WORD}&end".encode()
     given = [body[:14], body[14:]] if streamed else body
@@ -53,9 +60,17 @@ def test_a_text_body_goes_out_redacted(send: Send, here: Shield, outside: Server
 
 def test_the_name_of_a_header_is_judged_as_it_is_sent() -> None:
     """In small letters a key is not the same; where it would be redacted the request is refused."""
-    request = Outgoing("GET", "http://public.test/", (("X-AKIAQ3EGSZ7YJLV5WXKP", "1"), ("Content-Type", "text/plain")))
+    request = Outgoing(
+        "GET",
+        "http://public.test/",
+        (("X-AKIAQ3EGSZ7YJLV5WXKP", "1"), ("Content-Type", "text/plain")),
+    )
     was = request.shown()
-    assert was == {"X-AKIAQ3EGSZ7YJLV5WXKP": "1", "x-akiaq3egsz7yjlv5wxkp": "1", "content-type": "text/plain"}
+    assert was == {
+        "X-AKIAQ3EGSZ7YJLV5WXKP": "1",
+        "x-akiaq3egsz7yjlv5wxkp": "1",
+        "content-type": "text/plain",
+    }
     event = Egress(id="e", at=0, run=RunInfo("r"), url=request.url, headers=was)
     hidden = {"X-[redacted:key]": "1", "x-akiaq3egsz7yjlv5wxkp": "1", "content-type": "text/plain"}
     with pytest.raises(Unfit, match="the name of a header"):
@@ -72,11 +87,17 @@ def test_a_json_body_goes_out_redacted(send: Send, here: Shield, outside: Server
     assert got.headers["content-type"] == "application/json"
 
 
-def test_what_nobody_objects_to_goes_out_byte_for_byte(send: Send, here: Shield, outside: Server) -> None:
+def test_what_nobody_objects_to_goes_out_byte_for_byte(
+    send: Send, here: Shield, outside: Server
+) -> None:
     """Reading a body changes nothing of it."""
     body = b'{"b" :1e400,\n "b": [ ] , "c": "\\ud800"}'
     url = f"http://public.test:{outside.port}/x?q=%7e&r=a+b"
-    send(here.run(), Ask(url, "POST", {"X-A": "1"}, body), Ask(url, "PUT", body=[b"\xff\x00", b"\xfe"]))
+    send(
+        here.run(),
+        Ask(url, "POST", {"X-A": "1"}, body),
+        Ask(url, "PUT", body=[b"\xff\x00", b"\xfe"]),
+    )
     assert [got.body for got in outside.got] == [body, b"\xff\x00\xfe"]
     assert outside.got[0].headers["content-length"] == str(len(body))
 
@@ -94,7 +115,8 @@ def test_what_nobody_objects_to_goes_out_byte_for_byte(send: Send, here: Shield,
 def test_what_cannot_be_redacted_is_refused(
     send: Send, here: Shield, outside: Server, headers: dict[str, str], body: bytes
 ) -> None:
-    """Packed, signed and torn bodies are judged by what is in them, and do not leave half redacted."""
+    """Packed, signed and torn bodies are judged by what is in them, and do not leave half
+    redacted."""
     with pytest.raises(Refused) as refused:
         send(here.run(), Ask(f"http://public.test:{outside.port}/", "POST", headers, body))
     assert refused.value.decision.code == "http.unredactable"
@@ -102,7 +124,9 @@ def test_what_cannot_be_redacted_is_refused(
     assert outside.connections == 0
 
 
-def test_a_redaction_never_changes_where_a_request_goes(send: Send, outside: Server, inside: Server) -> None:
+def test_a_redaction_never_changes_where_a_request_goes(
+    send: Send, outside: Server, inside: Server
+) -> None:
     """A patch of the URL that leads to another server is no redaction."""
     elsewhere = Patch(("url",), f"http://public.test:{inside.port}/")
     guard = says(Action.REDACT, Stage.EGRESS, patches=(elsewhere,))
@@ -118,7 +142,9 @@ def test_a_patch_that_changes_nothing_breaks_no_signature(send: Send, outside: S
     guard = says(Action.REDACT, Stage.EGRESS, patches=(Patch(("payload",), "signed"),))
     here = shield({"public.test": ["127.0.0.1"]}, [guard], internal_hosts=["127.0.0.1"])
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x"}
-    assert send(here.run(), Ask(f"http://public.test:{outside.port}/", "POST", headers, b"signed")) == ["ok"]
+    assert send(
+        here.run(), Ask(f"http://public.test:{outside.port}/", "POST", headers, b"signed")
+    ) == ["ok"]
     with pytest.raises(Refused):
         send(here.run(), Ask(f"http://public.test:{outside.port}/", "POST", headers, b"other"))
     assert [got.body for got in outside.got] == [b"signed"]
@@ -126,16 +152,24 @@ def test_a_patch_that_changes_nothing_breaks_no_signature(send: Send, outside: S
 
 def test_a_secret_can_be_refused(send: Send, outside: Server) -> None:
     """Nothing leaves of a request that a guard blocks, wherever in it the reason stands."""
-    here = shield({"public.test": ["127.0.0.1"]}, [Hides(action=Action.BLOCK)], internal_hosts=["127.0.0.1"])
+    here = shield(
+        {"public.test": ["127.0.0.1"]}, [Hides(action=Action.BLOCK)], internal_hosts=["127.0.0.1"]
+    )
     url = f"http://public.test:{outside.port}/"
-    for ask in (Ask(f"{url}?k={WORD}"), Ask(url, headers={"X-K": WORD}), Ask(url, "POST", body=WORD.encode())):
+    for ask in (
+        Ask(f"{url}?k={WORD}"),
+        Ask(url, headers={"X-K": WORD}),
+        Ask(url, "POST", body=WORD.encode()),
+    ):
         with pytest.raises(Refused, match="a secret would leave"):
             send(here.run(), ask)
     assert outside.connections == 0
     assert decided(here) == ["test.secret"] * 3
 
 
-def test_a_redirect_does_not_carry_what_was_hidden(send: Send, here: Shield, outside: Server) -> None:
+def test_a_redirect_does_not_carry_what_was_hidden(
+    send: Send, here: Shield, outside: Server
+) -> None:
     """The client repeats its own headers; each hop is redacted by itself."""
     base = f"http://public.test:{outside.port}"
     send(here.run(), Ask(f"{base}/to/{base}/end", headers={"X-Key": WORD}))

@@ -1,4 +1,5 @@
-"""Redirects: wherever a server sends a client, each hop is judged, and nothing internal is reached."""
+"""Redirects: wherever a server sends a client, each hop is judged, and nothing internal is
+reached."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ from tests.adapters.http.clients import Ask, Send
 from tests.adapters.http.policies import shield
 from tests.adapters.http.servers import Server
 
-NOT_FOLLOWED = (Refused, httpx.HTTPError, httpx.InvalidURL, requests.RequestException, aiohttp.ClientError, ValueError)
+NOT_FOLLOWED = (
+    Refused,
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    requests.RequestException,
+    aiohttp.ClientError,
+    ValueError,
+)
 """A client refuses some by itself."""
 
 
@@ -45,7 +53,9 @@ def public(outside: Server) -> Shield:
         "http://public.test:0/",
     ],
 )
-def test_a_hop_inside_is_not_made(send: Send, outside: Server, inside: Server, location: str) -> None:
+def test_a_hop_inside_is_not_made(
+    send: Send, outside: Server, inside: Server, location: str
+) -> None:
     """However it is written; and no password in it is written down or told."""
     outside.locations["/go"] = location.format(outer=outside.port, inner=inside.port)
     here = public(outside)
@@ -59,7 +69,8 @@ def test_a_hop_inside_is_not_made(send: Send, outside: Server, inside: Server, l
 
 
 @pytest.mark.parametrize(
-    "location", ["/end", "?end", "//other.test:{outer}/end", "http://public.test:{outer}#@10.0.0.1/"]
+    "location",
+    ["/end", "?end", "//other.test:{outer}/end", "http://public.test:{outer}#@10.0.0.1/"],
 )
 def test_a_hop_outside_is_made(send: Send, outside: Server, location: str) -> None:
     """Relative ones, too."""
@@ -82,6 +93,8 @@ def test_redirects_in_a_circle_come_to_an_end(send: Send, outside: Server) -> No
     """Every round is judged."""
     outside.locations["/go"] = "/go"
     here = public(outside)
-    with pytest.raises((httpx.TooManyRedirects, requests.TooManyRedirects, aiohttp.TooManyRedirects)):
+    with pytest.raises(
+        (httpx.TooManyRedirects, requests.TooManyRedirects, aiohttp.TooManyRedirects)
+    ):
         send(here.run(), Ask(f"http://public.test:{outside.port}/go"))
     assert len(here.journal.kept()) >= len(outside.got) > 5

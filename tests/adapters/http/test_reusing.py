@@ -1,4 +1,5 @@
-"""Connections that are kept: every request on one is judged, and it is left where its address was not judged again."""
+"""Connections that are kept: every request on one is judged, and it is left where its address was
+not judged again."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ from tests.adapters.http.servers import Server
 def test_each_request_on_a_kept_connection_is_judged(send: Send, outside: Server) -> None:
     """One connection, three requests, three decisions."""
     here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=["127.0.0.1"])
-    assert send(here.run(), *[Ask(f"http://public.test:{outside.port}/{n}") for n in range(3)]) == ["ok"] * 3
+    assert (
+        send(here.run(), *[Ask(f"http://public.test:{outside.port}/{n}") for n in range(3)])
+        == ["ok"] * 3
+    )
     assert outside.connections == 1
     assert decided(here) == ["ALLOW"] * 3
 
@@ -26,7 +30,10 @@ def test_each_request_on_a_kept_connection_is_judged(send: Send, outside: Server
 def test_a_policy_that_has_changed_holds_on_a_kept_connection(send: Send, outside: Server) -> None:
     """The connection stands, the next request is refused all the same."""
     here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=["127.0.0.1"])
-    stricter = {"name": "http", "guards": [{"use": "egress", "internal_hosts": ["127.0.0.1"], "denied_hosts": ["*"]}]}
+    stricter = {
+        "name": "http",
+        "guards": [{"use": "egress", "internal_hosts": ["127.0.0.1"], "denied_hosts": ["*"]}],
+    }
     url = f"http://public.test:{outside.port}/"
     with pytest.raises(Refused) as refused:
         send(here.run(), Ask(url), Ask(url, first=lambda: here.reload(stricter)))
@@ -34,8 +41,11 @@ def test_a_policy_that_has_changed_holds_on_a_kept_connection(send: Send, outsid
     assert len(outside.got) == 1
 
 
-def test_a_connection_is_left_when_its_address_was_not_judged_again(send: Send, outside: Server) -> None:
-    """The name has moved: the request goes where it leads now, and back again over a connection that leads there."""
+def test_a_connection_is_left_when_its_address_was_not_judged_again(
+    send: Send, outside: Server
+) -> None:
+    """The name has moved: the request goes where it leads now, and back again over a connection
+    that leads there."""
     now = ["127.0.0.1"]
     here = shield(lambda host, port: list(now), internal_hosts=["127.0.0.0/8"])
     url = f"http://moves.test:{outside.port}/"
@@ -86,7 +96,9 @@ def test_threads_share_a_session(outside: Server) -> None:
     with here.run().requests_session(pool_maxsize=8) as session:
 
         def get(at: int) -> str:
-            return session.get(f"http://n{at % 4}.test:{outside.port}/{at}", timeout=PATIENCE_S).text
+            return session.get(
+                f"http://n{at % 4}.test:{outside.port}/{at}", timeout=PATIENCE_S
+            ).text
 
         with ThreadPoolExecutor(8) as threads:
             assert list(threads.map(get, range(MANY))) == ["ok"] * MANY
@@ -114,7 +126,9 @@ def test_tasks_share_a_connector(outside: Server) -> None:
     here = shield(names, internal_hosts=["127.0.0.0/8"])
 
     async def all_of_them() -> list[str]:
-        async with aiohttp.ClientSession(connector=here.run().aiohttp_connector(limit=8)) as session:
+        async with aiohttp.ClientSession(
+            connector=here.run().aiohttp_connector(limit=8)
+        ) as session:
             urls = [f"http://n{at % 4}.test:{outside.port}/{at}" for at in range(MANY)]
             return await asyncio.gather(*[by_session(session, Ask(url)) for url in urls])
 

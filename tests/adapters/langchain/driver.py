@@ -34,7 +34,9 @@ class Scripted(BaseChatModel):
     def bind_tools(self, tools: Any, **options: Any) -> Any:
         return self
 
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any) -> ChatResult:
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any
+    ) -> ChatResult:
         turn = self.scene.ask([message.text for message in messages])
         return ChatResult(generations=[ChatGeneration(message=reply(turn))])
 
@@ -44,13 +46,19 @@ class Scripted(BaseChatModel):
         turn = self.scene.ask([message.text for message in messages])
         for piece in turn.pieces:
             yield ChatGenerationChunk(message=AIMessageChunk(content=piece, id=turn.id))
-        yield ChatGenerationChunk(message=AIMessageChunk(content="", id=turn.id, usage_metadata=used(turn)))
+        yield ChatGenerationChunk(
+            message=AIMessageChunk(content="", id=turn.id, usage_metadata=used(turn))
+        )
 
 
 def used(turn: Turn) -> Any:
     """A turn's usage as LangChain has it."""
     total = turn.input_tokens + turn.output_tokens
-    return {"input_tokens": turn.input_tokens, "output_tokens": turn.output_tokens, "total_tokens": total}
+    return {
+        "input_tokens": turn.input_tokens,
+        "output_tokens": turn.output_tokens,
+        "total_tokens": total,
+    }
 
 
 def reply(turn: Turn) -> AIMessage:
@@ -81,7 +89,9 @@ def agent_of(scene: Scene, hosted: Any, saver: Any = None) -> Any:
     if not scene.others:
         return create_agent(model, tools, checkpointer=saver, **options)
     graph: Any = StateGraph(MessagesState)
-    first = create_agent(model, [*tools, *map(handing_to, scene.others)], name=scene.agent, **options)
+    first = create_agent(
+        model, [*tools, *map(handing_to, scene.others)], name=scene.agent, **options
+    )
     graph.add_node(scene.agent, first, destinations=scene.others)
     for name in scene.others:
         graph.add_node(name, create_agent(model, tools, name=name, **options))
@@ -91,7 +101,9 @@ def agent_of(scene: Scene, hosted: Any, saver: Any = None) -> Any:
 
 def begins(scene: Scene) -> Any:
     """What the agent is given: the prompt, or word to go on."""
-    return {"messages": [HumanMessage(scene.prompt)]} if scene.state is None else Command(resume=True)
+    return (
+        {"messages": [HumanMessage(scene.prompt)]} if scene.state is None else Command(resume=True)
+    )
 
 
 def ended(said: Any) -> Ended:

@@ -55,7 +55,9 @@ def invoked(scene: Scene, *tools: Any, saver: Any = None, **options: Any) -> Any
     with LANGCHAIN.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
         given: Any = {"middleware": [Guarded(hosted)], "checkpointer": saver, **options}
         agent = create_agent(Scripted(scene=scene), list(tools), **given)
-        return agent.invoke({"messages": [HumanMessage(scene.prompt)]}, THREAD if saver is not None else None)
+        return agent.invoke(
+            {"messages": [HumanMessage(scene.prompt)]}, THREAD if saver is not None else None
+        )
 
 
 def decided(scene: Scene) -> list[tuple[str, str]]:
@@ -136,7 +138,13 @@ def test_a_prompt_is_judged_and_redacted_in_its_place() -> None:
 
 
 def test_a_refused_prompt_is_answered_and_no_model_is_asked() -> None:
-    no = {"id": "no", "use": "rule", "stages": ["prompt"], "when": "event.text.contains('please')", "action": "block"}
+    no = {
+        "id": "no",
+        "use": "rule",
+        "stages": ["prompt"],
+        "when": "event.text.contains('please')",
+        "action": "block",
+    }
     scene = scene_of({"name": "p", "guards": [no]}, "never said")
     said = invoked(scene)["messages"]
     assert said[-1].text.startswith("a rule of the policy forbids this")
@@ -166,7 +174,9 @@ def test_one_who_goes_on_too_early_stands_still_again_and_a_no_is_read() -> None
     saver = InMemorySaver()
     scene = scene_of(ASKS, ("send", {"to": "bob"}), "then not")
     with LANGCHAIN.run(scene.shield, agent="helper", task="suite") as hosted:
-        agent: Any = create_agent(Scripted(scene=scene), scene.tools, middleware=[Guarded(hosted)], checkpointer=saver)
+        agent: Any = create_agent(
+            Scripted(scene=scene), scene.tools, middleware=[Guarded(hosted)], checkpointer=saver
+        )
         (paused,) = agent.invoke({"messages": [HumanMessage("go")]}, THREAD)["__interrupt__"]
         (ticket,) = scene.shield.tickets()
         assert paused.value["ticket"] == ticket.id
@@ -186,9 +196,15 @@ def test_a_tool_that_interrupts_by_itself_has_not_failed() -> None:
     scene = scene_of(SECRETS, ("ask_back", {"about": "colour"}), "done")
     with LANGCHAIN.run(scene.shield) as hosted:
         agent: Any = create_agent(
-            Scripted(scene=scene), [ask_back], middleware=[Guarded(hosted)], checkpointer=InMemorySaver()
+            Scripted(scene=scene),
+            [ask_back],
+            middleware=[Guarded(hosted)],
+            checkpointer=InMemorySaver(),
         )
-        assert agent.invoke({"messages": [HumanMessage("go")]}, THREAD)["__interrupt__"][0].value == "colour"
+        assert (
+            agent.invoke({"messages": [HumanMessage("go")]}, THREAD)["__interrupt__"][0].value
+            == "colour"
+        )
         said = agent.invoke(Command(resume="red"), THREAD)["messages"]
     assert said[2].content == "they said red and [redacted:github-pat]"
     assert "error" not in [stage for stage, _ in decided(scene)]
@@ -251,7 +267,9 @@ def test_a_failure_that_is_raised_does_not_hold_what_was_redacted() -> None:
 def test_what_was_parsed_from_a_redacted_reply_is_left_out() -> None:
     asking = Asking(SimpleNamespace(system_message=None, messages=[], model=None))
     asking.took(ModelResponse(result=[AIMessage(KEY)], structured_response={"key": KEY}))
-    assert asking.answered(AIMessage("[redacted]")) == ModelResponse(result=[AIMessage("[redacted]")])
+    assert asking.answered(AIMessage("[redacted]")) == ModelResponse(
+        result=[AIMessage("[redacted]")]
+    )
 
 
 def test_an_unknown_version_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

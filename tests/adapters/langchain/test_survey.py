@@ -31,7 +31,9 @@ def asked(shield: Any, *more: Any) -> int:
     """Ask an agent with a tool of its own; how often its model was asked."""
     scene = Scene(shield, script("done"), "sync", Path())
     with LANGCHAIN.run(shield) as hosted:
-        agent: Any = create_agent(Scripted(scene=scene), [look, *more], middleware=[Guarded(hosted)])
+        agent: Any = create_agent(
+            Scripted(scene=scene), [look, *more], middleware=[Guarded(hosted)]
+        )
         agent.invoke({"messages": [HumanMessage("search")]})
     return len(scene.asked)
 
@@ -42,7 +44,9 @@ SEARCH = {"type": "web_search_20250305", "name": "web_search"}
 def test_a_tool_that_the_provider_runs_is_named() -> None:
     shield, journal = watching()
     assert asked(shield, SEARCH) == 1
-    found = [(fact.data["what"], fact.data["name"]) for fact in facts(journal, "coverage.unguarded")]
+    found = [
+        (fact.data["what"], fact.data["name"]) for fact in facts(journal, "coverage.unguarded")
+    ]
     assert found == [("tool", "web_search")]
 
 

@@ -28,7 +28,13 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
     ],
 }
 
@@ -94,14 +100,19 @@ def the_same(request: Any) -> Any:
 
 
 def ran(way: str, make: Any, first: bool) -> Any:
-    """What an agent says that is asked to pay one, with another middleware behind or before the shield's."""
+    """What an agent says that is asked to pay one, with another middleware behind or before the
+    shield's."""
     RAN.clear()
     scene = Scene(shield_for(POLICY), script(("pay", {"amount": 1}), "done"), "sync", Path())
     with LANGCHAIN.run(scene.shield) as hosted:
         both: list[Any] = [Guarded(hosted), Makes(make)]
-        agent: Any = create_agent(Scripted(scene=scene), [pay, wipe], middleware=both if first else both[::-1])
+        agent: Any = create_agent(
+            Scripted(scene=scene), [pay, wipe], middleware=both if first else both[::-1]
+        )
         asked = {"messages": [HumanMessage("go")]}
-        return (agent.invoke(asked) if way == "sync" else asyncio.run(agent.ainvoke(asked)))["messages"]
+        return (agent.invoke(asked) if way == "sync" else asyncio.run(agent.ainvoke(asked)))[
+            "messages"
+        ]
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
@@ -154,7 +165,9 @@ def told_first(request: Any) -> Any:
 
 
 def of_another(request: Any) -> Any:
-    return request.override(model=Scripted(scene=request.model.scene, metadata={"of": "another"}, tags=["other"]))
+    return request.override(
+        model=Scripted(scene=request.model.scene, metadata={"of": "another"}, tags=["other"])
+    )
 
 
 def another_before(request: Any) -> Any:
@@ -167,13 +180,16 @@ def as_it_is(request: Any) -> Any:
 
 
 def asked(way: str, make: Any, first: bool, seen: Any = None) -> list[Any]:
-    """What a model was asked, which is also put into `seen`, with another middleware behind or before the shield's."""
+    """What a model was asked, which is also put into `seen`, with another middleware behind or
+    before the shield's."""
     image = {"type": "image", "base64": "aGk=", "mime_type": "image/png"}
     scene = Scene(shield_for(MIND), script(("pay", {"amount": 1}), "done"), "sync", Path())
     scene.asked = [] if seen is None else seen
     with LANGCHAIN.run(scene.shield) as hosted:
         both: list[Any] = [Guarded(hosted), Asks(make)]
-        agent: Any = create_agent(Scripted(scene=scene), [pay], middleware=both if first else both[::-1])
+        agent: Any = create_agent(
+            Scripted(scene=scene), [pay], middleware=both if first else both[::-1]
+        )
         given = {"messages": [HumanMessage([{"type": "text", "text": "go"}, image])]}
         agent.invoke(given) if way == "sync" else asyncio.run(agent.ainvoke(given))
     return list(scene.asked)
@@ -197,7 +213,9 @@ MIND: dict[str, Any] = {
 @pytest.mark.parametrize("make", [one_more, said_otherwise, told_first, of_another, another_before])
 def test_a_request_that_was_changed_after_it_was_judged_is_not_sent(make: Any, way: str) -> None:
     seen: list[Any] = []
-    with pytest.raises(Ungoverned, match="has made another request of the one to a model that was judged"):
+    with pytest.raises(
+        Ungoverned, match="has made another request of the one to a model that was judged"
+    ):
         asked(way, make, first=True, seen=seen)
     assert seen == []
 

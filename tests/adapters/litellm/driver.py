@@ -27,7 +27,12 @@ class Loop:
 
 def options(provider: Provider) -> dict[str, Any]:
     """How LiteLLM reaches the provider."""
-    return {"model": f"openai/{MODEL}", "api_base": f"{provider.url}/v1", "api_key": "sk-none", "max_retries": 0}
+    return {
+        "model": f"openai/{MODEL}",
+        "api_base": f"{provider.url}/v1",
+        "api_key": "sk-none",
+        "max_retries": 0,
+    }
 
 
 def piece(chunk: Any) -> str:
@@ -44,7 +49,11 @@ def play(scene: Scene) -> Ended:
         with LITELLM.run(scene.shield, scene.agent, scene.task) as hosted:
             llm = guard(hosted)
             if scene.streams:
-                return Ended(pieces=tuple(filter(None, map(piece, llm.completion(**loop.asked, stream=True)))))
+                return Ended(
+                    pieces=tuple(
+                        filter(None, map(piece, llm.completion(**loop.asked, stream=True)))
+                    )
+                )
             while (answer := loop.take(reply := llm.completion(**loop.asked))) is None:
                 loop.messages += run_tools(llm, reply, tools(scene), handoffs=handing(scene))
             return Ended(answer)

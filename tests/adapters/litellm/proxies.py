@@ -31,7 +31,7 @@ guardrails:
   - guardrail_name: stanchion
     litellm_params: {{guardrail: own_guard.Guard, mode: [pre_call, post_call], default_on: true}}
 general_settings: {{master_key: sk-local}}
-"""
+"""  # noqa: E501
 LONGEST_S = 120
 
 
@@ -66,7 +66,13 @@ class Proxy:
             return error.code, error.read().decode()
 
     def __enter__(self) -> Proxy:
-        command = [str(Path(sys.executable).parent / "litellm"), "--config", "config.yaml", "--host", "127.0.0.1"]
+        command = [
+            str(Path(sys.executable).parent / "litellm"),
+            "--config",
+            "config.yaml",
+            "--host",
+            "127.0.0.1",
+        ]
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
         environment = {
             **kept,
@@ -78,21 +84,32 @@ class Proxy:
         }
         with (self._folder / "proxy.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [*command, "--port", str(self._port)], cwd=self._folder, env=environment, stdout=log, stderr=log
+                [*command, "--port", str(self._port)],
+                cwd=self._folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         until = time.monotonic() + LONGEST_S
         while time.monotonic() < until:
             if self._process.poll() is not None:
                 break
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self._port}/health/liveliness", timeout=1).close()
+                urllib.request.urlopen(
+                    f"http://127.0.0.1:{self._port}/health/liveliness", timeout=1
+                ).close()
                 return self
             except OSError:
                 time.sleep(0.2)
         self.__exit__(None, None, None)
         raise RuntimeError(self.said)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(30)

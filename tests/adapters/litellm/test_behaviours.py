@@ -11,7 +11,9 @@ pytest.importorskip("litellm")
 from stanchion.testing.host_suite import BEHAVIOURS, check, check_probes
 from tests.adapters.litellm.driver import DRIVER
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of LiteLLM's own models, and of clients that it never closes
+pytestmark = pytest.mark.filterwarnings(
+    "ignore"
+)  # of LiteLLM's own models, and of clients that it never closes
 
 
 @pytest.mark.parametrize("way", DRIVER.ways)

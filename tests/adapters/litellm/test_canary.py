@@ -8,7 +8,9 @@ pytest.importorskip("litellm")
 
 from tests.adapters.canaries import check_canary
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of LiteLLM's own models, and of clients that it never closes
+pytestmark = pytest.mark.filterwarnings(
+    "ignore"
+)  # of LiteLLM's own models, and of clients that it never closes
 
 
 @pytest.mark.parametrize("name", ["litellm", "litellm-async"])

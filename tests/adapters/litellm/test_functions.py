@@ -16,10 +16,22 @@ from litellm.integrations.custom_logger import CustomLogger
 from stanchion import Refused
 from stanchion.adapters.litellm import guard
 from tests.adapters.clients.provider import Provider, Say
-from tests.adapters.clients.shields import GONE, HELLO, KEY, LEAKS, SAFE, budgeted, counted, redacting, refusing
+from tests.adapters.clients.shields import (
+    GONE,
+    HELLO,
+    KEY,
+    LEAKS,
+    SAFE,
+    budgeted,
+    counted,
+    redacting,
+    refusing,
+)
 from tests.adapters.litellm.driver import options
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of LiteLLM's own models, and of clients that it never closes
+pytestmark = pytest.mark.filterwarnings(
+    "ignore"
+)  # of LiteLLM's own models, and of clients that it never closes
 
 
 @pytest.fixture
@@ -28,7 +40,9 @@ def provider() -> Iterator[Provider]:
         yield made
 
 
-def test_a_callback_of_the_library_cannot_refuse(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_callback_of_the_library_cannot_refuse(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Refuses(CustomLogger):
         def log_pre_api_call(self, model: Any, messages: Any, kwargs: Any) -> None:
             raise PermissionError("this must not be sent")
@@ -41,7 +55,9 @@ def test_a_callback_of_the_library_cannot_refuse(provider: Provider, monkeypatch
 def test_requests_and_replies_are_redacted_in_their_type(provider: Provider) -> None:
     with redacting().run("ann") as run:
         llm = guard(run)
-        reply = llm.completion(**options(provider), messages=[{"role": "user", "content": f"is it {KEY}?"}])
+        reply = llm.completion(
+            **options(provider), messages=[{"role": "user", "content": f"is it {KEY}?"}]
+        )
         assert isinstance(reply, litellm.ModelResponse)
         assert reply.choices[0].message.content == SAFE
         assert provider.asked[0].body["messages"][0]["content"] == f"is it {GONE}?"
@@ -70,7 +86,9 @@ def test_refusals_are_raised_and_nothing_is_sent(provider: Provider) -> None:
         with pytest.raises(Refused):
             llm.embedding(**options(provider), input=[KEY])
         with pytest.raises(Refused):
-            asyncio.run(llm.acompletion(**options(provider), messages=[{"role": "user", "content": KEY}]))
+            asyncio.run(
+                llm.acompletion(**options(provider), messages=[{"role": "user", "content": KEY}])
+            )
     assert provider.asked == []
 
 
@@ -83,5 +101,8 @@ def test_retries_are_one_call() -> None:
 
 
 def test_other_functions_are_not_there() -> None:
-    with redacting().run("ann") as run, pytest.raises(AttributeError, match="`image_generation` is not guarded"):
+    with (
+        redacting().run("ann") as run,
+        pytest.raises(AttributeError, match="`image_generation` is not guarded"),
+    ):
         guard(run).image_generation(prompt="a cat")

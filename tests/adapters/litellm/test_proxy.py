@@ -18,7 +18,13 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"use": "budget", "calls": 3},
-        {"id": "no", "use": "rule", "stages": ["model_call"], "when": "event.model == 'forbidden'", "action": "block"},
+        {
+            "id": "no",
+            "use": "rule",
+            "stages": ["model_call"],
+            "when": "event.model == 'forbidden'",
+            "action": "block",
+        },
     ],
 }
 SAID = [{"role": "user", "content": f"is it {KEY}?"}]
@@ -27,7 +33,11 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "responses": ("/v1/responses", {"input": f"is it {KEY}?", "instructions": f"hide {KEY}"}),
     "messages": ("/v1/messages", {"messages": SAID, "system": f"hide {KEY}", "max_tokens": 50}),
 }
-OPTED_OUT = {"guardrails": [], "disable_global_guardrails": True, "metadata": {"disable_global_guardrails": True}}
+OPTED_OUT = {
+    "guardrails": [],
+    "disable_global_guardrails": True,
+    "metadata": {"disable_global_guardrails": True},
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +54,9 @@ def proxy(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("kind", REQUESTS)
-def test_requests_and_replies_are_redacted(proxy: Proxy, provider: Provider, kind: str, stream: bool) -> None:
+def test_requests_and_replies_are_redacted(
+    proxy: Proxy, provider: Provider, kind: str, stream: bool
+) -> None:
     path, body = REQUESTS[kind]
     status, said = proxy.post(path, {"model": "fake", "stream": stream, **body})
     assert status == 200, said
@@ -56,7 +68,9 @@ def test_requests_and_replies_are_redacted(proxy: Proxy, provider: Provider, kin
 
 
 def test_no_request_switches_the_guardrail_off(proxy: Proxy, provider: Provider) -> None:
-    status, said = proxy.post("/v1/chat/completions", {"model": "fake", "messages": SAID, **OPTED_OUT})
+    status, said = proxy.post(
+        "/v1/chat/completions", {"model": "fake", "messages": SAID, **OPTED_OUT}
+    )
     assert (status, KEY in said, KEY in str(provider.asked[-1].body)) == (200, False, False)
 
 

@@ -1,4 +1,5 @@
-"""A driver that plays scenes with a `FunctionAgent`, or several in an `AgentWorkflow`, and goes on after its pauses."""
+"""A driver that plays scenes with a `FunctionAgent`, or several in an `AgentWorkflow`, and goes on
+after its pauses."""
 
 from __future__ import annotations
 
@@ -13,7 +14,13 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.workflow import Context
 from pydantic import PrivateAttr
 
-from stanchion.adapters.llama_index import HANDOFF, LLAMA_INDEX, PersonAnswered, PersonAsked, guarded
+from stanchion.adapters.llama_index import (
+    HANDOFF,
+    LLAMA_INDEX,
+    PersonAnswered,
+    PersonAsked,
+    guarded,
+)
 from stanchion.testing.host_suite import Call, Driver, Ended, Scene, Turn
 
 
@@ -39,7 +46,11 @@ class Scripted(MockFunctionCallingLLM):
             said = ""
             for piece in turn.pieces:
                 said += piece
-                yield ChatResponse(message=ChatMessage(role="assistant", content=said), raw={"said": said}, delta=piece)
+                yield ChatResponse(
+                    message=ChatMessage(role="assistant", content=said),
+                    raw={"said": said},
+                    delta=piece,
+                )
             yield ChatResponse(message=_message(turn, said), raw=_used(turn), delta="")
 
         return pieces()
@@ -47,15 +58,25 @@ class Scripted(MockFunctionCallingLLM):
 
 def texts(messages: list[Any]) -> list[str]:
     """The words of messages."""
-    return [block.text for message in messages for block in message.blocks if isinstance(block, TextBlock)]
+    return [
+        block.text
+        for message in messages
+        for block in message.blocks
+        if isinstance(block, TextBlock)
+    ]
 
 
 def _message(turn: Turn, text: str) -> Any:
     calls = list(turn.calls)
     if turn.handoff:
-        calls = [Call(f"{turn.id}-handoff", HANDOFF, {"to_agent": turn.handoff, "reason": "it can"})]
+        calls = [
+            Call(f"{turn.id}-handoff", HANDOFF, {"to_agent": turn.handoff, "reason": "it can"})
+        ]
     said = [TextBlock(text=text)] if text else []
-    asked = [ToolCallBlock(tool_call_id=one.id, tool_name=one.tool, tool_kwargs=dict(one.args)) for one in calls]
+    asked = [
+        ToolCallBlock(tool_call_id=one.id, tool_name=one.tool, tool_kwargs=dict(one.args))
+        for one in calls
+    ]
     return ChatMessage(role="assistant", blocks=[*said, *asked])
 
 
@@ -66,7 +87,13 @@ def _used(turn: Turn) -> dict[str, Any]:
 def agent_of(scene: Scene, **options: Any) -> Any:
     """An agent with the scene's tools and model, and the others beside it."""
     made = [
-        FunctionAgent(name=name, description="works", tools=list(scene.atools), llm=Scripted(scene.ask), **options)
+        FunctionAgent(
+            name=name,
+            description="works",
+            tools=list(scene.atools),
+            llm=Scripted(scene.ask),
+            **options,
+        )
         for name in (scene.agent, *scene.others)
     ]
     return AgentWorkflow(agents=made, root_agent=scene.agent) if scene.others else made[0]
@@ -98,4 +125,6 @@ async def aplay(scene: Scene) -> Ended:
         return Ended(answer, tuple(pieces))
 
 
-DRIVER = Driver("llama_index", LLAMA_INDEX, play, "tests.adapters.llama_index.driver:DRIVER", ways=("async",))
+DRIVER = Driver(
+    "llama_index", LLAMA_INDEX, play, "tests.adapters.llama_index.driver:DRIVER", ways=("async",)
+)

@@ -8,7 +8,9 @@ pytest.importorskip("llama_index.core")
 
 from tests.adapters.canaries import check_canary
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the framework's own, of pydantic
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the framework's own, of pydantic
 
 
 def test_the_canary_is_caught_and_would_run() -> None:

@@ -1,4 +1,5 @@
-"""LlamaIndex: the behaviour suite, and what only this host has: tools that pause, thoughts, structured calls."""
+"""LlamaIndex: the behaviour suite, and what only this host has: tools that pause, thoughts,
+structured calls."""
 
 from __future__ import annotations
 
@@ -25,12 +26,20 @@ from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, che
 from stanchion.testing.operators import operator
 from tests.adapters.llama_index.driver import DRIVER, Scripted, agent_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the framework's own, of pydantic
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the framework's own, of pydantic
 
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
         {"id": "ask", "use": "tool_denylist", "tools": ["send"], "action": "escalate"},
         {"use": "secrets"},
     ],
@@ -49,7 +58,9 @@ def test_probes() -> None:
 
 def calling(*calls: tuple[str, dict[str, Any]]) -> Turn:
     """A turn that calls tools."""
-    return Turn("1", calls=tuple([Call(f"c{at}", tool, args) for at, (tool, args) in enumerate(calls)]))
+    return Turn(
+        "1", calls=tuple([Call(f"c{at}", tool, args) for at, (tool, args) in enumerate(calls)])
+    )
 
 
 def scene_of(tmp_path: Path, *turns: Turn, **options: Any) -> Scene:
@@ -99,7 +110,9 @@ def test_a_secret_in_a_reply_and_in_what_it_calls_is_redacted_with_its_raw_form(
 def test_a_react_agent_is_guarded_by_its_text(tmp_path: Path) -> None:
     said = 'Thought: I look.\nAction: look\nAction Input: {"name": "ann"}'
     scene = scene_of(tmp_path, Turn("1", said), Turn("2", "Thought: I know.\nAnswer: done"))
-    agent = ReActAgent(name="helper", tools=list(scene.atools), llm=Scripted(scene.ask), streaming=False)
+    agent = ReActAgent(
+        name="helper", tools=list(scene.atools), llm=Scripted(scene.ask), streaming=False
+    )
     assert asyncio.run(answered(scene, agent)).content == "done"
     assert scene.ran == [("look", {"name": "ann"})]
     assert "ann's key is [redacted" in "\n".join(scene.asked[-1])
@@ -108,14 +121,18 @@ def test_a_react_agent_is_guarded_by_its_text(tmp_path: Path) -> None:
 def test_an_output_that_says_it_failed_is_judged_as_a_failure(tmp_path: Path) -> None:
     def fails(name: str) -> Any:
         """Fail."""
-        return ToolOutput(tool_name="fails", content=f"no {KEY}", raw_input={}, raw_output=None, is_error=True)
+        return ToolOutput(
+            tool_name="fails", content=f"no {KEY}", raw_input={}, raw_output=None, is_error=True
+        )
 
     class Fails(FunctionTool):
         async def acall(self, *args: Any, **kwargs: Any) -> Any:
             return fails(**kwargs)
 
     scene = scene_of(tmp_path, calling(("fails", {"name": "x"})), Turn("2", "done"))
-    agent = FunctionAgent(name="helper", tools=[Fails.from_defaults(fails)], llm=Scripted(scene.ask))
+    agent = FunctionAgent(
+        name="helper", tools=[Fails.from_defaults(fails)], llm=Scripted(scene.ask)
+    )
     assert asyncio.run(answered(scene, agent)).content == "done"
     kept = [one.read() for one in scene.shield.journal.kept()]
     assert [one.stage for one in kept if one.tool] == ["tool_call", "error", "tool_result"]
@@ -125,7 +142,9 @@ def test_an_output_that_says_it_failed_is_judged_as_a_failure(tmp_path: Path) ->
 def test_a_tool_that_pauses_its_workflow_goes_on(tmp_path: Path) -> None:
     async def confirm(ctx: Context, name: str) -> str:
         """Ask somebody."""
-        answer = await ctx.wait_for_event(HumanResponseEvent, waiter_event=InputRequiredEvent(prefix=f"{name}?"))
+        answer = await ctx.wait_for_event(
+            HumanResponseEvent, waiter_event=InputRequiredEvent(prefix=f"{name}?")
+        )
         return f"they said {answer.response}"
 
     confirm.__annotations__["ctx"] = Context  # LlamaIndex looks for the type itself
@@ -183,7 +202,9 @@ def test_of_two_calls_that_wait_the_one_runs_whose_ticket_was_approved(tmp_path:
                 if isinstance(event, PersonAsked):
                     asked.append(event.ticket)
                     if len(asked) == 2:
-                        (first,) = [one.id for one in scene.shield.tickets() if one.content == {"to": "bob"}]
+                        (first,) = [
+                            one.id for one in scene.shield.tickets() if one.content == {"to": "bob"}
+                        ]
                         await asyncio.to_thread(scene.shield.approve, first, by=signer)
                         handler.ctx.send_event(PersonAnswered())
             await handler
@@ -222,7 +243,11 @@ def test_a_thought_that_is_changed_is_left_out_of_the_whole_reply() -> None:
         reply = Reply()
         blocks = [ThinkingBlock(content="aha"), TextBlock(text="yes")]
         beside = {"thinking_delta": "aha"}
-        came = ChatResponse(message=ChatMessage(role="assistant", blocks=blocks), delta="yes", additional_kwargs=beside)
+        came = ChatResponse(
+            message=ChatMessage(role="assistant", blocks=blocks),
+            delta="yes",
+            additional_kwargs=beside,
+        )
         reply.grown(reply.piece(came) | {"reasoning": thought})
         return reply.whole().message.blocks
 

@@ -16,7 +16,9 @@ from stanchion.adapters.llama_index import LLAMA_INDEX, guarded
 from tests.adapters.llama_index.driver import Scripted
 from tests.coverage.doing import facts, watching
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the framework's own, of pydantic
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the framework's own, of pydantic
 
 
 def look(name: str) -> str:
@@ -29,7 +31,9 @@ def an_agent(*built_in: Any) -> Any:
     llm = Scripted(None)  # type: ignore[arg-type] # it is not asked
     if built_in:
         llm.__dict__["built_in_tools"] = list(built_in)
-    return FunctionAgent(name="helper", description="helps", tools=[FunctionTool.from_defaults(look)], llm=llm)
+    return FunctionAgent(
+        name="helper", description="helps", tools=[FunctionTool.from_defaults(look)], llm=llm
+    )
 
 
 SEARCH = {"type": "web_search"}
@@ -39,13 +43,18 @@ def test_a_tool_that_the_provider_runs_is_named() -> None:
     shield, journal = watching()
     with LLAMA_INDEX.run(shield) as hosted:
         guarded(AgentWorkflow(agents=[an_agent(SEARCH)], root_agent="helper"), hosted)
-    found = [(fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")]
+    found = [
+        (fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")
+    ]
     assert found == [("web_search", "helper")]
 
 
 def test_the_agent_is_not_made_where_the_shield_refuses() -> None:
     shield, _ = watching("refuse")
-    with LLAMA_INDEX.run(shield) as hosted, pytest.raises(Ungoverned, match="the tool `web_search`"):
+    with (
+        LLAMA_INDEX.run(shield) as hosted,
+        pytest.raises(Ungoverned, match="the tool `web_search`"),
+    ):
         guarded(an_agent(SEARCH), hosted)
 
 

@@ -1,5 +1,5 @@
-"""What a tool is run with is what was judged: nothing of LlamaIndex's own comes between, and who changes a call's
-arguments elsewhere changes nothing of what runs."""
+"""What a tool is run with is what was judged: nothing of LlamaIndex's own comes between, and who
+changes a call's arguments elsewhere changes nothing of what runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from stanchion.testing.host_suite import Call, Scene, Turn
 from stanchion.testing.operators import operator
 from tests.adapters.llama_index.driver import Scripted
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the framework's own, of pydantic
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the framework's own, of pydantic
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
@@ -50,17 +52,22 @@ def nothing(args: dict[str, Any]) -> None:
 
 
 def paid(tmp_path: Path, make: Any) -> Any:
-    """What the model reads of its payment, which a person has approved. Whoever reads the events of a workflow gets the
-    call itself, and can change it until then."""
+    """What the model reads of its payment, which a person has approved. Whoever reads the events of
+    a workflow gets the call itself, and can change it until then."""
     RAN.clear()
     signer, known = operator("ann")
-    turns = [Turn("1", calls=(Call("c", "pay", {"amount": 1, "to": {"name": "ann"}}),)), Turn("2", "done")]
+    turns = [
+        Turn("1", calls=(Call("c", "pay", {"amount": 1, "to": {"name": "ann"}}),)),
+        Turn("2", "done"),
+    ]
     scene = Scene(shield_for(POLICY, operators=[known]), turns, "async", tmp_path)
 
     async def play() -> None:
         called, asked = list[Any](), list[str]()
         async with LLAMA_INDEX.run(scene.shield, "helper", "task") as hosted:
-            agent = FunctionAgent(name="helper", tools=[FunctionTool.from_defaults(pay)], llm=Scripted(scene.ask))
+            agent = FunctionAgent(
+                name="helper", tools=[FunctionTool.from_defaults(pay)], llm=Scripted(scene.ask)
+            )
             handler = guarded(agent, hosted, pause=True).run(user_msg="go")
             async for event in handler.stream_events():
                 if type(event) is ToolCall:
@@ -90,10 +97,13 @@ def test_a_call_that_is_the_same_runs(make: Any, tmp_path: Path) -> None:
 
 
 def test_what_a_tool_makes_of_its_own_call_comes_after(tmp_path: Path) -> None:
-    """A tool's `callback` gets its result, and `partial_params` are no arguments that a model gives."""
+    """A tool's `callback` gets its result, and `partial_params` are no arguments that a model
+    gives."""
     RAN.clear()
     seen: list[Any] = []
-    tool = FunctionTool.from_defaults(pay, callback=seen.append, partial_params={"to": {"name": "bob"}})
+    tool = FunctionTool.from_defaults(
+        pay, callback=seen.append, partial_params={"to": {"name": "bob"}}
+    )
     turns = [Turn("1", calls=(Call("c", "pay", {"amount": 1}),)), Turn("2", "done")]
     scene = Scene(shield_for({"name": "p", "guards": []}), turns, "async", tmp_path)
 

@@ -14,7 +14,9 @@ PAGE = ROOT / "docs" / "how-to" / "write-an-adapter.md"
 
 def page() -> dict[str, Any]:
     """What the page's first example defines."""
-    blocks = (one for one in scan(PAGE.read_text()) if isinstance(one, Block) and one.language == "python")
+    blocks = (
+        one for one in scan(PAGE.read_text()) if isinstance(one, Block) and one.language == "python"
+    )
     made: dict[str, Any] = {"__name__": "a_loop"}
     exec(compile(next(blocks).text, str(PAGE), "exec", dont_inherit=True), made)  # noqa: S102 - our own page
     return made
@@ -54,7 +56,11 @@ async def aplay(scene: Scene) -> Ended:
     """The same for async code."""
     async with LOOP["LOOP"].run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
         if scene.streams:
-            return Ended(pieces=tuple([piece async for piece in await hosted.amodel(lambda _: apieces(scene), [])]))
+            return Ended(
+                pieces=tuple(
+                    [piece async for piece in await hosted.amodel(lambda _: apieces(scene), [])]
+                )
+            )
         tools = {fn.__name__: fn for fn in scene.atools}
 
         async def model(messages: Any) -> Any:

@@ -1,4 +1,5 @@
-"""The suite catches a host that guards nothing, one that is too loud, and one that claims what it does not do."""
+"""The suite catches a host that guards nothing, one that is too loud, and one that claims what it
+does not do."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ class Unguarded:
     """Stands where a run on a host would, and lets everything pass."""
 
     def report(self, stage: str, **fields: Any) -> Any:
-        content = next((fields[name] for name in ("text", "result", "args") if name in fields), None)
+        content = next(
+            (fields[name] for name in ("text", "result", "args") if name in fields), None
+        )
         return Told(Decision("", Action.ALLOW, ""), True, content)
 
     def call(self, tool: str, args: Any, carry: Callable[[Any], Any], about: Any) -> Any:
@@ -38,7 +41,9 @@ def unguarded(scene: Scene) -> Ended:
     if scene.streams:
         return Ended(pieces=scene.ask([scene.prompt]).pieces)
     tools = {fn.__name__: fn for fn in scene.tools}
-    loop = LOOP["Loop"](Unguarded(), lambda said: turn_of(scene.ask([one.content for one in said])), tools)
+    loop = LOOP["Loop"](
+        Unguarded(), lambda said: turn_of(scene.ask([one.content for one in said])), tools
+    )
     return Ended(loop.answer(scene.prompt))
 
 
@@ -64,9 +69,13 @@ def test_a_secret_is_found_wherever_it_comes_out(behaviour: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("claim", "behaviour"), [({"pause": "resume"}, "pause"), ({"stream": "none"}, "stream")], ids=["pause", "stream"]
+    ("claim", "behaviour"),
+    [({"pause": "resume"}, "pause"), ({"stream": "none"}, "stream")],
+    ids=["pause", "stream"],
 )
-def test_a_host_is_held_to_what_it_says(claim: dict[str, str], behaviour: str, tmp_path: Path) -> None:
+def test_a_host_is_held_to_what_it_says(
+    claim: dict[str, str], behaviour: str, tmp_path: Path
+) -> None:
     claiming = msgspec.structs.replace(DRIVER.host, **claim)
     with pytest.raises(AssertionError):
         check(with_play(play, host=claiming), behaviour, "sync", tmp_path)

@@ -73,7 +73,8 @@ class Tools:
         return types.Tool.model_validate({**plain, **self.more.get(name, {})})
 
     def upstream(self, era: str = "both") -> Upstream:
-        """This server as the proxy reaches it: of both eras, of the handshake (`old`) or the modern one (`new`)."""
+        """This server as the proxy reaches it: of both eras, of the handshake (`old`) or the modern
+        one (`new`)."""
 
         @asynccontextmanager
         async def connect(headers: Mapping[str, str]) -> AsyncIterator[Streams]:
@@ -89,7 +90,10 @@ class Tools:
                 else:
                     await server.run(*theirs, server.create_initialization_options())
 
-            async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as tasks:
+            async with (
+                create_client_server_memory_streams() as (ours, theirs),
+                anyio.create_task_group() as tasks,
+            ):
                 tasks.start_soon(run)
                 yield ours
                 tasks.cancel_scope.cancel()
@@ -99,12 +103,16 @@ class Tools:
 
 async def _no_handshake(ctx: Any, call_next: Any) -> Any:
     if ctx.method == "initialize":
-        raise MCPError(types.UNSUPPORTED_PROTOCOL_VERSION, "only modern", {"supported": ["2026-07-28"]})
+        raise MCPError(
+            types.UNSUPPORTED_PROTOCOL_VERSION, "only modern", {"supported": ["2026-07-28"]}
+        )
     return await call_next(ctx)
 
 
 @asynccontextmanager
-async def client_of(shield: Any, *upstreams: Upstream, era: str = "legacy", **options: Any) -> AsyncIterator[Client]:
+async def client_of(
+    shield: Any, *upstreams: Upstream, era: str = "legacy", **options: Any
+) -> AsyncIterator[Client]:
     """A client behind the proxy."""
     of_proxy = {key: options.pop(key) for key in ("timeout_s", "agent") if key in options}
     async with piped(Proxy(shield, upstreams, **of_proxy), era, **options) as client:
@@ -117,7 +125,10 @@ async def piped(proxy: Proxy, era: str, **options: Any) -> AsyncIterator[Client]
 
     @asynccontextmanager
     async def transport() -> AsyncIterator[Streams]:
-        async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as tasks:
+        async with (
+            create_client_server_memory_streams() as (ours, theirs),
+            anyio.create_task_group() as tasks,
+        ):
             server = proxy.server
             tasks.start_soon(server.run, *theirs, server.create_initialization_options())
             yield ours

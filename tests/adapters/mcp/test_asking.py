@@ -19,14 +19,18 @@ FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 
 async def old_asks(context: Any, args: dict[str, Any]) -> types.CallToolResult:
     """Ask the user in the middle of a call, as servers did until 2025-11-25."""
-    answer = await context.session.elicit_form(f"who are you? ({KEY})", FORM, related_request_id=context.request_id)
+    answer = await context.session.elicit_form(
+        f"who are you? ({KEY})", FORM, related_request_id=context.request_id
+    )
     return text(f"{answer.action}: {answer.content}")
 
 
 async def old_samples(context: Any, args: dict[str, Any]) -> types.CallToolResult:
     """Ask the client's model in the middle of a call."""
     message = types.SamplingMessage(role="user", content=types.TextContent(text="hi"))
-    asked = types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[message], max_tokens=5))
+    asked = types.CreateMessageRequest(
+        params=types.CreateMessageRequestParams(messages=[message], max_tokens=5)
+    )
     related = ServerMessageMetadata(related_request_id=context.request_id)
     answer = await context.session.send_request(asked, types.CreateMessageResult, metadata=related)
     return text(answer.content.text)
@@ -63,7 +67,10 @@ class User:
     async def sample(self, context: Any, params: Any) -> types.CreateMessageResult:
         self.asked.append(params.messages[0].content.text)
         return types.CreateMessageResult(
-            role="assistant", content=types.TextContent(text=f"hello, {KEY}"), model="m", stop_reason="endTurn"
+            role="assistant",
+            content=types.TextContent(text=f"hello, {KEY}"),
+            model="m",
+            stop_reason="endTurn",
         )
 
     async def roots(self, context: Any) -> types.ListRootsResult:
@@ -84,11 +91,15 @@ def era(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def play(tools: Tools, server: str, era: str, name: str, policy: dict[str, Any] = BARE, **answers: Any) -> Any:
+def play(
+    tools: Tools, server: str, era: str, name: str, policy: dict[str, Any] = BARE, **answers: Any
+) -> Any:
     """What a client gets for one call."""
 
     async def played() -> Any:
-        async with client_of(shield_for(policy), tools.upstream(server), era=era, **answers) as client:
+        async with client_of(
+            shield_for(policy), tools.upstream(server), era=era, **answers
+        ) as client:
             return await client.call_tool(name, {})
 
     return anyio.run(played)
@@ -118,12 +129,22 @@ def test_a_policy_forbids_a_server_to_use_the_model(era: str) -> None:
     }
     user = User()
     with pytest.raises((MCPError, ExceptionGroup)):
-        play(Tools(ask=old_samples), "old", era, "ask", {"name": "no", "guards": [rule]}, **user.answers())
+        play(
+            Tools(ask=old_samples),
+            "old",
+            era,
+            "ask",
+            {"name": "no", "guards": [rule]},
+            **user.answers(),
+        )
     assert user.asked == []
 
 
 def test_the_folders_of_the_client_are_asked_for(era: str) -> None:
-    assert said(play(Tools(ask=old_roots), "old", era, "ask", **User().answers())) == "file:///home/ann"
+    assert (
+        said(play(Tools(ask=old_roots), "old", era, "ask", **User().answers()))
+        == "file:///home/ann"
+    )
 
 
 def test_a_client_that_answers_nothing_is_not_asked(era: str) -> None:
@@ -136,7 +157,9 @@ def test_a_held_call_goes_on_only_with_the_request_that_began_it() -> None:
 
     async def played() -> Any:
         user = User()
-        async with client_of(shield_for(BARE), tools.upstream("old"), era="auto", **user.answers()) as client:
+        async with client_of(
+            shield_for(BARE), tools.upstream("old"), era="auto", **user.answers()
+        ) as client:
             first = await client.session.call_tool("ask", {"n": 1}, allow_input_required=True)
             assert isinstance(first, types.InputRequiredResult)
             answers: types.InputResponses = {
@@ -147,7 +170,9 @@ def test_a_held_call_goes_on_only_with_the_request_that_began_it() -> None:
                     "ask", {"n": 2}, input_responses=answers, request_state=first.request_state
                 )
             with pytest.raises(MCPError, match="not there any more"):
-                await client.session.call_tool("ask", {"n": 1}, input_responses=answers, request_state="guessed")
+                await client.session.call_tool(
+                    "ask", {"n": 1}, input_responses=answers, request_state="guessed"
+                )
             return await client.session.call_tool(
                 "ask", {"n": 1}, input_responses=answers, request_state=first.request_state
             )

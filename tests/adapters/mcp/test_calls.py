@@ -1,4 +1,5 @@
-"""Calls through the proxy: judged before they run, their results judged before the client has them."""
+"""Calls through the proxy: judged before they run, their results judged before the client has
+them."""
 
 from __future__ import annotations
 
@@ -19,10 +20,34 @@ from tests.adapters.mcp.servers import ERAS, KEY, Tools, client_of, said, text
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {"id": "no", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "ask", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'ask'", "action": "escalate"},
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
-        {"id": "hm", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'hm'", "action": "warn"},
+        {
+            "id": "no",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "ask",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'ask'",
+            "action": "escalate",
+        },
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
+        {
+            "id": "hm",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'hm'",
+            "action": "warn",
+        },
         {"use": "secrets"},
     ],
 }
@@ -31,7 +56,9 @@ RULES: dict[str, Any] = {
 def look(context: Any, args: dict[str, Any]) -> types.CallToolResult:
     """Give what was asked for, with a secret beside it, in both of the places where results are."""
     found = {"name": args.get("name"), "key": KEY}
-    return types.CallToolResult(content=[types.TextContent(text=f"the key is {KEY}")], structured_content=found)
+    return types.CallToolResult(
+        content=[types.TextContent(text=f"the key is {KEY}")], structured_content=found
+    )
 
 
 @pytest.fixture(params=ERAS)
@@ -59,10 +86,14 @@ def play(shield: Any, tools: Tools, era: str, *calls: tuple[str, Any]) -> list[A
 def test_a_call_goes_through_and_its_result_comes_back_whole(era: str) -> None:
     def draw(context: Any, args: dict[str, Any]) -> types.CallToolResult:
         picture = types.ImageContent(data="aGk=", mime_type="image/png")
-        return types.CallToolResult(content=[picture, types.TextContent(text="hi")], structured_content={"n": 1})
+        return types.CallToolResult(
+            content=[picture, types.TextContent(text="hi")], structured_content={"n": 1}
+        )
 
     tools = Tools(draw=draw)
-    (result,) = play(shield_for({"name": "bare", "unread": "media"}), tools, era, ("draw", {"size": 3}))
+    (result,) = play(
+        shield_for({"name": "bare", "unread": "media"}), tools, era, ("draw", {"size": 3})
+    )
     assert tools.calls == [("draw", {"size": 3})]
     assert [block.type for block in result.content] == ["image", "text"]
     assert (result.structured_content, result.is_error) == ({"n": 1}, False)
@@ -86,19 +117,25 @@ def test_secrets_leave_both_the_text_and_the_structure(era: str) -> None:
 def test_arguments_are_changed_on_their_way(era: str) -> None:
     def smaller(event: Any) -> Finding | None:
         if event.args.get("limit", 0) > 10:
-            return Finding(Action.REDACT, "mine.limit", text="ten is enough", patches=(Patch(("limit",), 10),))
+            return Finding(
+                Action.REDACT, "mine.limit", text="ten is enough", patches=(Patch(("limit",), 10),)
+            )
         return None
 
     smaller.stages = (Stage.TOOL_CALL,)  # type: ignore[attr-defined] # how a function says where it judges
     tools = Tools(find=lambda context, args: text(str(args["limit"])))
-    (result,) = play(shield_for({"name": "mine"}, guards=[smaller]), tools, era, ("find", {"limit": 1000}))
+    (result,) = play(
+        shield_for({"name": "mine"}, guards=[smaller]), tools, era, ("find", {"limit": 1000})
+    )
     assert said(result) == "10"
     assert tools.calls == [("find", {"limit": 10})]
 
 
 def test_what_a_server_reports_as_an_error_is_judged_as_one(era: str) -> None:
     def fails(context: Any, args: dict[str, Any]) -> types.CallToolResult:
-        return types.CallToolResult(content=[types.TextContent(text=f"no such table, {KEY}")], is_error=True)
+        return types.CallToolResult(
+            content=[types.TextContent(text=f"no such table, {KEY}")], is_error=True
+        )
 
     stages: list[Stage] = []
 
@@ -112,7 +149,9 @@ def test_what_a_server_reports_as_an_error_is_judged_as_one(era: str) -> None:
     assert Stage.ERROR in stages
 
 
-@pytest.mark.parametrize("code", [-32055, CONNECTION_CLOSED], ids=["its own", "as of a closed connection"])
+@pytest.mark.parametrize(
+    "code", [-32055, CONNECTION_CLOSED], ids=["its own", "as of a closed connection"]
+)
 def test_an_error_of_the_protocol_keeps_its_code_and_loses_its_secrets(era: str, code: int) -> None:
     def raises(context: Any, args: dict[str, Any]) -> None:
         raise MCPError(code, f"not with {KEY}")
@@ -170,7 +209,9 @@ def test_a_call_that_waits_for_a_person_runs_once_they_have_said_yes(era: str) -
 
 def test_after_a_halt_nothing_of_the_session_goes_ahead(era: str) -> None:
     tools = Tools(look=look)
-    halted, after = play(shield_for(RULES), tools, era, ("look", {"name": "end"}), ("look", {"name": "ann"}))
+    halted, after = play(
+        shield_for(RULES), tools, era, ("look", {"name": "end"}), ("look", {"name": "ann"})
+    )
     assert halted.is_error
     assert after.is_error
     assert tools.calls == []
@@ -190,7 +231,9 @@ def test_the_code_of_refusals_is_the_documented_one() -> None:
     ("kind", "mime"),
     [("image", "image/png"), ("audio", "audio/wav"), ("image", "text/plain")],
 )
-def test_what_is_declared_an_image_is_none_that_guards_have_read(era: str, kind: str, mime: str) -> None:
+def test_what_is_declared_an_image_is_none_that_guards_have_read(
+    era: str, kind: str, mime: str
+) -> None:
     block = {"type": kind, "data": b64encode(b"hello there").decode(), "mimeType": mime}
 
     def draws(context: Any, args: dict[str, Any]) -> types.CallToolResult:
@@ -200,12 +243,18 @@ def test_what_is_declared_an_image_is_none_that_guards_have_read(era: str, kind:
     assert block["data"] not in str(result)
 
 
-@pytest.mark.parametrize(("mime", "passes"), [("application/pdf", False), ("text/plain", True), (None, True)])
-def test_a_resource_is_taken_for_what_it_is_declared_to_be(era: str, mime: str | None, passes: bool) -> None:
+@pytest.mark.parametrize(
+    ("mime", "passes"), [("application/pdf", False), ("text/plain", True), (None, True)]
+)
+def test_a_resource_is_taken_for_what_it_is_declared_to_be(
+    era: str, mime: str | None, passes: bool
+) -> None:
     resource = {"uri": "note:///a", "blob": b64encode(b"hello there").decode(), "mimeType": mime}
 
     def gives(context: Any, args: dict[str, Any]) -> types.CallToolResult:
-        return types.CallToolResult.model_validate({"content": [{"type": "resource", "resource": resource}]})
+        return types.CallToolResult.model_validate(
+            {"content": [{"type": "resource", "resource": resource}]}
+        )
 
     (result,) = play(shield_for("mcp"), Tools(give=gives), era, ("give", {}))
     assert (str(resource["blob"]) in str(result)) is passes

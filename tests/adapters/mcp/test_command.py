@@ -34,7 +34,16 @@ server.run("stdio")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_server_behind_the_command(era: str, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
-    words = ["-m", "stanchion", "mcp", "--policy", "default", "--", sys.executable, str(tmp_path / "server.py")]
+    words = [
+        "-m",
+        "stanchion",
+        "mcp",
+        "--policy",
+        "default",
+        "--",
+        sys.executable,
+        str(tmp_path / "server.py"),
+    ]
     env = {**os.environ, "SHOP": "open", "STANCHION_STATE_DIR": str(tmp_path / "state")}
 
     described = StdioServerParameters(command=sys.executable, args=words, env=env)
@@ -77,6 +86,8 @@ def test_a_server_behind_the_command(era: str, tmp_path: Path) -> None:
         (["--policy", "no-such-pack", "--", "npx"], "no-such-pack"),
     ],
 )
-def test_mistakes_are_told_in_one_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_told_in_one_line(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["mcp", *words]) == 2
     assert told in capsys.readouterr().err

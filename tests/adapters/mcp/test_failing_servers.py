@@ -43,7 +43,10 @@ class Mortal:
         @asynccontextmanager
         async def connect(headers: Mapping[str, str]) -> AsyncIterator[Streams]:
             self.death = anyio.Event()
-            async with self._inner.connect(headers) as (read, write), anyio.create_task_group() as tasks:
+            async with (
+                self._inner.connect(headers) as (read, write),
+                anyio.create_task_group() as tasks,
+            ):
 
                 async def dies() -> None:
                     await self.death.wait()
@@ -78,7 +81,9 @@ def test_a_server_that_dies_in_a_call_is_started_again_for_the_next(era: str) ->
     assert tools.connections == 2
 
 
-def test_a_server_that_never_comes_up_is_not_tried_all_the_time(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_comes_up_is_not_tried_all_the_time(
+    era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tried: list[float] = []
     now = [100.0]
     monkeypatch.setattr(links, "monotonic", lambda: now[0])
@@ -93,7 +98,9 @@ def test_a_server_that_never_comes_up_is_not_tried_all_the_time(era: str, monkey
     tools = Tools("here", find=lambda context, args: text("found"))
 
     async def played() -> None:
-        async with client_of(shield_for(BARE), Upstream("away", connect), tools.upstream(), era=era) as client:
+        async with client_of(
+            shield_for(BARE), Upstream("away", connect), tools.upstream(), era=era
+        ) as client:
             for seconds in range(16):
                 now[0] = 100.0 + seconds
                 assert (await client.call_tool("away__x", {})).is_error
@@ -129,12 +136,15 @@ def test_a_server_that_hangs_is_given_up_and_told(era: str) -> None:
 
 
 def test_a_server_that_floods_does_not_drown_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While one message is judged, so many wait and no more; the call itself is answered all the same."""
+    """While one message is judged, so many wait and no more; the call itself is answered all the
+    same."""
     monkeypatch.setattr(links, "WAITING", 10)
     heard: list[Any] = []
 
     async def floods(context: Any, args: dict[str, Any]) -> types.CallToolResult:
-        note = types.LoggingMessageNotification(params=types.LoggingMessageNotificationParams(level="error", data="x"))
+        note = types.LoggingMessageNotification(
+            params=types.LoggingMessageNotificationParams(level="error", data="x")
+        )
         for _ in range(500):
             await context.session.send_notification(note)
         return text("done")
@@ -188,7 +198,9 @@ def test_a_server_may_not_ask_without_end(monkeypatch: pytest.MonkeyPatch) -> No
                 await anyio.sleep(0.005)
             return types.ListRootsResult(roots=[])
 
-        async with client_of(shield_for(BARE), Tools(ask=asks).upstream("old"), list_roots_callback=roots) as client:
+        async with client_of(
+            shield_for(BARE), Tools(ask=asks).upstream("old"), list_roots_callback=roots
+        ) as client:
             with anyio.fail_after(60):
                 await client.call_tool("ask", {})
 

@@ -1,4 +1,5 @@
-"""The proxy over HTTP, on both sides: sessions, headers that are passed on, and what is written down of them."""
+"""The proxy over HTTP, on both sides: sessions, headers that are passed on, and what is written
+down of them."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def era(request: pytest.FixtureRequest) -> str:
 @asynccontextmanager
 async def listening(server: Any) -> AsyncIterator[str]:
     """A server on this machine; gives its address."""
-    config = uvicorn.Config(server.streamable_http_app(), host="127.0.0.1", port=0, log_level="error", lifespan="on")
+    config = uvicorn.Config(
+        server.streamable_http_app(), host="127.0.0.1", port=0, log_level="error", lifespan="on"
+    )
     served = uvicorn.Server(config)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(served.serve)
@@ -65,11 +68,17 @@ class Seeing(Tools):
 
     def see(self, context: Any, args: dict[str, Any]) -> Any:
         """Remember them, and give a secret of another kind."""
-        self.seen.append(tuple(context.request.headers.get(name) for name in ("authorization", "x-team", "x-own")))
+        self.seen.append(
+            tuple(
+                context.request.headers.get(name) for name in ("authorization", "x-team", "x-own")
+            )
+        )
         return text(KEY)
 
 
-def test_authorisation_goes_on_to_the_server_and_into_no_log(era: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_authorisation_goes_on_to_the_server_and_into_no_log(
+    era: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     tools = Seeing()
     shield = shield_for(BARE)
@@ -95,7 +104,9 @@ def test_clients_of_different_authorisation_share_nothing(era: str) -> None:
             proxy = Proxy(shield_for(BARE), [url("up", there)], passed=["authorization", "X-Team"])
             async with listening(proxy.server) as here:
                 for who in ("ann", "bob", "ann"):
-                    async with client_at(here, era, authorization=who, **{"x-team": "red"}) as client:
+                    async with client_at(
+                        here, era, authorization=who, **{"x-team": "red"}
+                    ) as client:
                         await client.call_tool("see", {})
 
     anyio.run(played)
@@ -119,7 +130,9 @@ def test_a_session_that_the_server_has_forgotten_is_begun_again() -> None:
     assert len(tools.calls) == 2
 
 
-@pytest.mark.parametrize("words", ["Authorization", "=TOKEN", "Authorization=", "Authorization=MISSING"])
+@pytest.mark.parametrize(
+    "words", ["Authorization", "=TOKEN", "Authorization=", "Authorization=MISSING"]
+)
 def test_a_header_that_cannot_be_set_is_told_without_its_value(words: str) -> None:
     with pytest.raises(BadUpstream) as caught:
         header(words, {"TOKEN": TOKEN})

@@ -1,4 +1,5 @@
-"""Many sessions at once, some of them with servers that die, hang or flood: each gets its own answers, or a refusal."""
+"""Many sessions at once, some of them with servers that die, hang or flood: each gets its own
+answers, or a refusal."""
 
 from __future__ import annotations
 
@@ -87,11 +88,14 @@ class Session:
             self.strange.append(params.data)
 
     async def play(self, proxy: Proxy, era: str) -> None:
-        """A call that goes well, the one that this session is about, and one that goes well again."""
+        """A call that goes well, the one that this session is about, and one that goes well
+        again."""
         info = types.Implementation(name=self.name, version="1")
         async with piped(proxy, era, client_info=info, logging_callback=self.logged) as client:
             for tool in ("live", self.kind, "live"):
-                came = await client.call_tool(tool, {"who": self.name}, progress_callback=self.progress)
+                came = await client.call_tool(
+                    tool, {"who": self.name}, progress_callback=self.progress
+                )
                 self.got.append(said(came) if not came.is_error else f"failed: {said(came)}")
 
 
@@ -144,4 +148,6 @@ def test_sessions_with_failing_servers_keep_to_themselves(era: str) -> None:
         else:
             assert second == one.name
     died = sum(one.kind == "die" for one in sessions)
-    assert connections == [SESSIONS + died], "each has a server of its own, and those that died were started again"
+    assert connections == [SESSIONS + died], (
+        "each has a server of its own, and those that died were started again"
+    )

@@ -1,4 +1,5 @@
-"""What servers tell while they work and between calls: progress, logs, changes; and what clients tell them."""
+"""What servers tell while they work and between calls: progress, logs, changes; and what clients
+tell them."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def test_progress_is_passed_on_without_secrets(era: str, server: str) -> None:
         async def heard(progress: float, total: float | None, message: str | None) -> None:
             told.append((progress, total, message))
 
-        async with client_of(shield_for(BARE), Tools(work=works).upstream(server), era=era) as client:
+        async with client_of(
+            shield_for(BARE), Tools(work=works).upstream(server), era=era
+        ) as client:
             await client.call_tool("work", {}, progress_callback=heard)
             await until(lambda: told)
 
@@ -56,7 +59,9 @@ def test_progress_is_passed_on_without_secrets(era: str, server: str) -> None:
 def test_logs_are_passed_on_without_secrets(era: str, server: str) -> None:
     async def works(context: Any, args: dict[str, Any]) -> types.CallToolResult:
         note = types.LoggingMessageNotification(
-            params=types.LoggingMessageNotificationParams(level="warning", data={"k": KEY}, logger="me")
+            params=types.LoggingMessageNotificationParams(
+                level="warning", data={"k": KEY}, logger="me"
+            )
         )
         await context.session.send_notification(note, context.request_id)
         await anyio.sleep(0.05)
@@ -69,7 +74,9 @@ def test_logs_are_passed_on_without_secrets(era: str, server: str) -> None:
             told.append((params.level, params.data, params.logger))
 
         options = {"logging_callback": heard, "log_level": "info"}
-        async with client_of(shield_for(BARE), Tools(work=works).upstream(server), era=era, **options) as client:
+        async with client_of(
+            shield_for(BARE), Tools(work=works).upstream(server), era=era, **options
+        ) as client:
             await client.call_tool("work", {})
             await until(lambda: told)
 
@@ -79,7 +86,9 @@ def test_logs_are_passed_on_without_secrets(era: str, server: str) -> None:
 
 def test_a_modern_client_that_wants_no_logs_gets_none() -> None:
     async def works(context: Any, args: dict[str, Any]) -> types.CallToolResult:
-        note = types.LoggingMessageNotification(params=types.LoggingMessageNotificationParams(level="error", data="x"))
+        note = types.LoggingMessageNotification(
+            params=types.LoggingMessageNotificationParams(level="error", data="x")
+        )
         await context.session.send_notification(note, context.request_id)
         await anyio.sleep(0.05)
         return text("done")
@@ -91,7 +100,9 @@ def test_a_modern_client_that_wants_no_logs_gets_none() -> None:
             told.append(params)
 
         upstream = Tools(work=works).upstream("old")
-        async with client_of(shield_for(BARE), upstream, era="auto", logging_callback=heard) as client:
+        async with client_of(
+            shield_for(BARE), upstream, era="auto", logging_callback=heard
+        ) as client:
             await client.call_tool("work", {})
 
     anyio.run(played)
@@ -138,7 +149,9 @@ def test_a_client_of_the_handshake_is_told_that_tools_have_changed() -> None:
         async def heard(message: Any) -> None:
             told.append(getattr(message, "method", ""))
 
-        async with client_of(shield_for(BARE), tools.upstream("old"), message_handler=heard) as client:
+        async with client_of(
+            shield_for(BARE), tools.upstream("old"), message_handler=heard
+        ) as client:
             await client.call_tool("grow", {})
             await until(lambda: "notifications/tools/list_changed" in told)
             assert said(await client.call_tool("more", {})) == "more"
@@ -164,7 +177,9 @@ def test_a_client_of_the_handshake_hears_of_changes_at_a_modern_server() -> None
         async def heard(message: Any) -> None:
             told.append(getattr(message, "method", ""))
 
-        async with client_of(shield_for(BARE), tools.upstream("new"), message_handler=heard) as client:
+        async with client_of(
+            shield_for(BARE), tools.upstream("new"), message_handler=heard
+        ) as client:
             await _changed(client, told)
 
     anyio.run(played)
@@ -172,7 +187,9 @@ def test_a_client_of_the_handshake_hears_of_changes_at_a_modern_server() -> None
 
 
 def test_a_level_that_was_set_once_is_sent_to_a_modern_server_each_time() -> None:
-    tools = Tools(see=lambda context, args: text(str((context.meta or {}).get(types.LOG_LEVEL_META_KEY))))
+    tools = Tools(
+        see=lambda context, args: text(str((context.meta or {}).get(types.LOG_LEVEL_META_KEY)))
+    )
 
     async def played() -> str:
         async with client_of(shield_for(BARE), tools.upstream("new")) as client:
@@ -194,7 +211,9 @@ class Notes:
         self.tools = Tools(change=self.change)
 
         async def read(context: Any, params: Any) -> types.ReadResourceResult:
-            return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, text="text")])
+            return types.ReadResourceResult(
+                contents=[types.TextResourceContents(uri=params.uri, text="text")]
+            )
 
         async def listed(context: Any, params: Any) -> types.ListResourcesResult:
             return types.ListResourcesResult(resources=[types.Resource(uri="note:///a", name="a")])
@@ -254,7 +273,8 @@ def test_changes_of_resources_reach_whoever_subscribed(era: str, server: str) ->
 
 
 async def _changed(client: Any, told: list[str]) -> None:
-    """Change the note until somebody was told: a stream that is just opened may miss the first time."""
+    """Change the note until somebody was told: a stream that is just opened may miss the first
+    time."""
     with anyio.fail_after(WAIT_S):
         while not told:
             await client.call_tool("change", {})

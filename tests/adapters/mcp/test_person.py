@@ -1,4 +1,5 @@
-"""The person before a client: asked by elicitation where the policy names the client, and the ticket decides."""
+"""The person before a client: asked by elicitation where the policy names the client, and the
+ticket decides."""
 
 from __future__ import annotations
 
@@ -68,7 +69,9 @@ def play(shield: Any, tools: Tools, server: str, era: str, desk: Desk | None, **
     answers = {} if desk is None else {"elicitation_callback": desk.elicit}
 
     async def played() -> Any:
-        async with client_of(shield, tools.upstream(server), era=era, client_info=DESK, **answers) as client:
+        async with client_of(
+            shield, tools.upstream(server), era=era, client_info=DESK, **answers
+        ) as client:
             with anyio.fail_after(30):
                 return await client.call_tool("pay", {"amount": 5, **args})
 
@@ -93,7 +96,9 @@ def test_the_next_call_is_asked_about_again(era: str) -> None:
 
     async def played() -> None:
         upstream = tools.upstream()
-        async with client_of(shield, upstream, era=era, client_info=DESK, elicitation_callback=desk.elicit) as client:
+        async with client_of(
+            shield, upstream, era=era, client_info=DESK, elicitation_callback=desk.elicit
+        ) as client:
             for _ in range(2):
                 assert said(await client.call_tool("pay", {"amount": 5})) == "paid"
 
@@ -120,7 +125,9 @@ def test_a_no_is_one_on_the_ticket(server: str, era: str) -> None:
         ("accept", {"allow": "true"}),
     ],
 )
-def test_whoever_does_not_answer_leaves_the_ticket_as_it_is(era: str, action: str, content: Any) -> None:
+def test_whoever_does_not_answer_leaves_the_ticket_as_it_is(
+    era: str, action: str, content: Any
+) -> None:
     shield, tools, desk = shield_for(policy("mcp:desk")), paying(), Desk(action, content)
     assert play(shield, tools, "new", era, desk).is_error
     assert len(desk.questions) == 1
@@ -129,7 +136,9 @@ def test_whoever_does_not_answer_leaves_the_ticket_as_it_is(era: str, action: st
     assert (ticket.state, ticket.answered_by) == ("open", "")
 
 
-def test_whoever_takes_too_long_leaves_the_ticket_as_it_is(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_takes_too_long_leaves_the_ticket_as_it_is(
+    era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(person, "ANSWER_S", 0.2)
     shield, tools = shield_for(policy("mcp:desk")), paying()
 
@@ -143,8 +152,12 @@ def test_whoever_takes_too_long_leaves_the_ticket_as_it_is(era: str, monkeypatch
     assert [ticket.state for ticket in shield.tickets(state="all")] == ["open"]
 
 
-@pytest.mark.parametrize("named", [(), ("desk",), ("mcp",), ("host:mcp:desk",), ("mcp:Desk",), ("mcp:other",)])
-def test_a_client_that_answers_by_itself_without_being_named_is_not_asked(era: str, named: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "named", [(), ("desk",), ("mcp",), ("host:mcp:desk",), ("mcp:Desk",), ("mcp:other",)]
+)
+def test_a_client_that_answers_by_itself_without_being_named_is_not_asked(
+    era: str, named: tuple[str, ...]
+) -> None:
     shield, tools, desk = shield_for(policy(*named)), paying(), Desk("accept", {"allow": True})
     assert play(shield, tools, "new", era, desk).is_error
     assert (desk.questions, tools.calls) == ([], [])
@@ -152,7 +165,11 @@ def test_a_client_that_answers_by_itself_without_being_named_is_not_asked(era: s
 
 
 def test_nobody_is_asked_in_a_dialog_about_what_is_critical(server: str, era: str) -> None:
-    shield, tools, desk = shield_for(policy("mcp:desk", risk="critical")), paying(), Desk("accept", {"allow": True})
+    shield, tools, desk = (
+        shield_for(policy("mcp:desk", risk="critical")),
+        paying(),
+        Desk("accept", {"allow": True}),
+    )
     assert play(shield, tools, server, era, desk).is_error
     assert (desk.questions, tools.calls) == ([], [])
     assert [ticket.state for ticket in shield.tickets(state="all")] == ["open"]
@@ -173,17 +190,24 @@ def test_a_client_without_elicitation_gets_the_refusal(server: str, era: str) ->
 
 def test_calls_at_once_are_asked_about_one_by_one(era: str) -> None:
     """Each answer belongs to the call that it was asked for."""
-    shield, tools = shield_for(policy("mcp:desk")), Tools(pay=lambda context, args: text(f"paid {args['amount']}"))
+    shield, tools = (
+        shield_for(policy("mcp:desk")),
+        Tools(pay=lambda context, args: text(f"paid {args['amount']}")),
+    )
 
     async def elicit(context: Any, params: Any) -> types.ElicitResult:
         await anyio.sleep(0.02)
-        return types.ElicitResult(action="accept", content={"allow": '"amount":1}' in params.message})
+        return types.ElicitResult(
+            action="accept", content={"allow": '"amount":1}' in params.message}
+        )
 
     results: dict[int, Any] = {}
 
     async def played() -> None:
         upstream = tools.upstream()
-        async with client_of(shield, upstream, era=era, client_info=DESK, elicitation_callback=elicit) as client:
+        async with client_of(
+            shield, upstream, era=era, client_info=DESK, elicitation_callback=elicit
+        ) as client:
 
             async def pay(amount: int) -> None:
                 results[amount] = await client.call_tool("pay", {"amount": amount})
@@ -204,13 +228,16 @@ def test_calls_at_once_are_asked_about_one_by_one(era: str) -> None:
     ids=["goes ahead", "waits"],
 )
 def test_a_server_that_asks_by_itself_still_does(waits: bool, questions: list[str]) -> None:
-    """Its question and ours go by the same way, and are not taken for each other. Each of its rounds is a call."""
+    """Its question and ours go by the same way, and are not taken for each other. Each of its
+    rounds is a call."""
     tools, asked = Tools(ask=new_asks), list[str]()
 
     async def elicit(context: Any, params: Any) -> types.ElicitResult:
         asked.append(params.message[:9])
         ours = params.message.startswith("The agent")
-        return types.ElicitResult(action="accept", content={"allow": True} if ours else {"name": "ann"})
+        return types.ElicitResult(
+            action="accept", content={"allow": True} if ours else {"name": "ann"}
+        )
 
     named = policy("mcp:desk") if waits else {**policy("mcp:desk"), "guards": []}
     answers: dict[str, Any] = {"era": "auto", "client_info": DESK, "elicitation_callback": elicit}
@@ -232,7 +259,9 @@ def test_nobody_is_asked_who_comes_by_http(era: str) -> None:
     async def desk_at(address: str) -> AsyncIterator[Client]:
         async with httpx2.AsyncClient(timeout=20) as http:
             way = streamable_http_client(address, http_client=http)
-            async with Client(way, mode=era, cache=None, client_info=DESK, elicitation_callback=desk.elicit) as client:
+            async with Client(
+                way, mode=era, cache=None, client_info=DESK, elicitation_callback=desk.elicit
+            ) as client:
                 yield client
 
     async def played() -> Any:

@@ -1,4 +1,5 @@
-"""Pipes between the proxy, its client and its servers: long lines, slow readers, processes that do not end."""
+"""Pipes between the proxy, its client and its servers: long lines, slow readers, processes that do
+not end."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ for line in sys.stdin:
     else:
         continue
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": told}), flush=True)
-"""
+"""  # noqa: E501
 
 
 def server(folder: Path, program: str = SERVER) -> list[str]:
@@ -59,12 +60,17 @@ def test_a_server_that_sends_a_line_without_end_is_ended_and_started_again(
     async def played() -> tuple[Any, Any]:
         async with client_of(shield_for(BARE), upstream) as client:
             with anyio.fail_after(60):
-                return await client.call_tool("flood", {}), await client.call_tool("repeat", {"text": "tea"})
+                return await client.call_tool("flood", {}), await client.call_tool(
+                    "repeat", {"text": "tea"}
+                )
 
     flooded, after = anyio.run(played)
     assert flooded.is_error
     assert "it sent a message of more than 16 MiB" in said(flooded)
-    assert "the connection to the server `shop` ended: it sent a message of more than 16 MiB" in caplog.text
+    assert (
+        "the connection to the server `shop` ended: it sent a message of more than 16 MiB"
+        in caplog.text
+    )
     assert said(after) == "tea"
 
 
@@ -78,21 +84,43 @@ def test_a_long_message_comes_whole_in_both_directions(tmp_path: Path) -> None:
     assert said(anyio.run(played)) == text
 
 
-def test_a_client_that_sends_a_line_without_end_is_told_and_the_session_ends(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "stanchion", "mcp", "--policy", "default", "--", *server(tmp_path)]
+def test_a_client_that_sends_a_line_without_end_is_told_and_the_session_ends(
+    tmp_path: Path,
+) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "stanchion",
+        "mcp",
+        "--policy",
+        "default",
+        "--",
+        *server(tmp_path),
+    ]
     env = {**os.environ, "STANCHION_STATE_DIR": str(tmp_path / "state")}
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"},
+    }
     first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
-    sent = first.encode() + b"\n" + b'{"jsonrpc": "2.0", "id": 2, "x": "' + b"x" * (pipes.LONGEST + 1)
+    sent = (
+        first.encode() + b"\n" + b'{"jsonrpc": "2.0", "id": 2, "x": "' + b"x" * (pipes.LONGEST + 1)
+    )
     done = subprocess.run(words, input=sent, capture_output=True, env=env, timeout=60, check=False)
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["id"] is None
     assert "more than 16 MiB" in last["error"]["message"]
-    assert "the session with the client ends: it sent a message of more than 16 MiB" in done.stderr.decode()
+    assert (
+        "the session with the client ends: it sent a message of more than 16 MiB"
+        in done.stderr.decode()
+    )
     assert done.returncode == 0
 
 
-def test_a_server_that_will_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_will_not_end_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process, "END_S", 0.3)
     log = tmp_path / "log"
 
@@ -143,4 +171,6 @@ def test_whoever_writes_faster_than_is_read_waits() -> None:
         await outgoing.shut(1)
         return got
 
-    assert anyio.run(played) == b"x" * 1_000_000 + b"\n", "it goes out as a whole, though nobody waits any more"
+    assert anyio.run(played) == b"x" * 1_000_000 + b"\n", (
+        "it goes out as a whole, though nobody waits any more"
+    )

@@ -13,7 +13,9 @@ from stanchion.adapters.mcp.server_log import WITHHELD, without_secrets
 from stanchion.testing import shield_for
 from tests.adapters.mcp.servers import KEY
 
-BODY = "\n".join("MIIEpAIBAAKCAQEA7bq1x0ZtV9yQw3cRk8Jm5nLd2sXe6uHf4gTp9aWoBiYzKvCj"[:64] for _ in range(8))
+BODY = "\n".join(
+    "MIIEpAIBAAKCAQEA7bq1x0ZtV9yQw3cRk8Jm5nLd2sXe6uHf4gTp9aWoBiYzKvCj"[:64] for _ in range(8)
+)
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n-----END RSA PRIVATE KEY-----"
 
 
@@ -24,7 +26,9 @@ def hide() -> server_log.Hide:
     return lambda lines: str(shield.policy.veil.words(lines))
 
 
-def test_a_secret_of_several_lines_is_hidden(hide: server_log.Hide, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_secret_of_several_lines_is_hidden(
+    hide: server_log.Hide, capsys: pytest.CaptureFixture[str]
+) -> None:
     with without_secrets(hide) as log:
         for line in f"starting\n{PEM}\nstarted with {KEY}".splitlines():
             os.write(log.fileno(), f"{line}\n".encode())

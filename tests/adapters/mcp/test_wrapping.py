@@ -13,14 +13,21 @@ from stanchion.adapters.mcp.wrapping import NoServers, configuration, is_wrapped
 from stanchion.cli.main import main
 
 STDIO: dict[str, Any] = {"command": "npx", "args": ["-y", "server", "--", "x"], "env": {"KEY": "k"}}
-HTTP: dict[str, Any] = {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer x"}}
+HTTP: dict[str, Any] = {
+    "type": "http",
+    "url": "https://example.com/mcp",
+    "headers": {"Authorization": "Bearer x"},
+}
 SHAPES: dict[str, dict[str, Any]] = {
     "claude": {"mcpServers": {"a": STDIO, "b": {"command": "node"}}, "other": 1},
     "claude code": {"mcpServers": {"a": STDIO, "b": HTTP}},
     "claude code, all projects": {"projects": {"/p": {"mcpServers": {"a": STDIO}, "history": []}}},
     "cursor": {"mcpServers": {"a": {"url": "https://example.com/mcp"}, "b": STDIO}},
     "vs code": {"inputs": [{"id": "t"}], "servers": {"a": {"type": "stdio", **STDIO}, "b": HTTP}},
-    "vs code settings": {"mcp": {"servers": {"a": {"type": "stdio", **STDIO}}}, "editor.tabSize": 2},
+    "vs code settings": {
+        "mcp": {"servers": {"a": {"type": "stdio", **STDIO}}},
+        "editor.tabSize": 2,
+    },
 }
 OURS = ["/bin/python", "-m", "stanchion"]
 
@@ -45,9 +52,15 @@ def test_every_server_is_behind_the_proxy_and_comes_out_again(shape: str) -> Non
     text = json.dumps(SHAPES[shape], indent=4)
     made = wrapped(text, OURS, ["--policy", "mcp"])
     assert made.left == {}
-    assert all(each["command"] == "/bin/python" and "mcp" in each["args"] for each in servers(made.text))
-    assert "Bearer x" not in str([each["args"] for each in servers(made.text)]), "arguments are seen by everybody"
-    assert wrapped(made.text, OURS, []).changed == (), "what is behind it is not put behind it again"
+    assert all(
+        each["command"] == "/bin/python" and "mcp" in each["args"] for each in servers(made.text)
+    )
+    assert "Bearer x" not in str([each["args"] for each in servers(made.text)]), (
+        "arguments are seen by everybody"
+    )
+    assert wrapped(made.text, OURS, []).changed == (), (
+        "what is behind it is not put behind it again"
+    )
     back = unwrapped(made.text)
     assert [{"args": [], **each} if "command" in each else each for each in servers(text)] == [
         {"args": [], **each} if "command" in each else each for each in servers(back.text)
@@ -76,7 +89,9 @@ def test_only_the_named_server_is_changed() -> None:
         wrapped(json.dumps(SHAPES["claude"]), OURS, [], only=["c"])
 
 
-@pytest.mark.parametrize("entry", [{"type": "sse", "url": "https://x"}, {"disabled": True}, "text", None])
+@pytest.mark.parametrize(
+    "entry", [{"type": "sse", "url": "https://x"}, {"disabled": True}, "text", None]
+)
 def test_what_cannot_be_behind_it_is_left(entry: Any) -> None:
     made = wrapped(json.dumps({"mcpServers": {"a": entry}}), OURS, [])
     assert made.changed == ()
@@ -100,7 +115,9 @@ COMMENTED = """\
 """
 
 
-def test_a_file_is_restored_to_the_letter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_restored_to_the_letter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(COMMENTED)
     file.chmod(0o600)
@@ -160,12 +177,18 @@ def test_a_server_that_was_edited_is_not_said_to_be_as_it_was(
     assert "a: as it was" not in out
     assert "a: no longer behind Stanchion" in out
     assert "b: as it was" in out
-    assert json.loads(file.read_text())["mcpServers"] == {"a": {**STDIO, "env": {"KEY": "new"}}, "b": STDIO}
+    assert json.loads(file.read_text())["mcpServers"] == {
+        "a": {**STDIO, "env": {"KEY": "new"}},
+        "b": STDIO,
+    }
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_servers_that_come_behind_it_one_by_one_come_out_to_the_letter(tmp_path: Path) -> None:
-    file, text = tmp_path / "mcp.json", '{"mcpServers": {"a": {"command":"x"},\r\n"b": {"command" : "y"}}}'
+    file, text = (
+        tmp_path / "mcp.json",
+        '{"mcpServers": {"a": {"command":"x"},\r\n"b": {"command" : "y"}}}',
+    )
     file.write_bytes(text.encode())
     main(["mcp", "wrap", str(file), "--only", "a"])
     main(["mcp", "wrap", str(file), "--only", "b"])
@@ -188,7 +211,9 @@ def test_a_link_stays_a_link_and_a_mark_stays_first(tmp_path: Path) -> None:
     assert real.read_text("utf-8") == text
 
 
-def test_a_policy_that_does_not_load_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_that_does_not_load_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(COMMENTED)
     assert main(["mcp", "wrap", str(file), "--policy", str(tmp_path / "nosuch.yaml")]) == 2
@@ -207,6 +232,8 @@ def test_a_server_of_sse_is_said_to_stay_unguarded(
     assert "a: left as it is, and nothing guards it: it speaks SSE" in capsys.readouterr().out
 
 
-def test_a_file_that_is_not_there_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_there_is_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["mcp", "wrap", str(tmp_path / "none.json")]) == 2
     assert "cannot be rewritten" in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""How scenes of the behaviour suite are played with plain clients of `openai`, by chat completions and by responses."""
+"""How scenes of the behaviour suite are played with plain clients of `openai`, by chat completions
+and by responses."""
 
 from __future__ import annotations
 
@@ -43,7 +44,11 @@ class ByResponses:
     def take(self, reply: Any) -> str | None:
         """Keep a reply; gives its text where it is the answer."""
         self.messages += reply.output
-        return None if any(item.type == "function_call" for item in reply.output) else reply.output_text
+        return (
+            None
+            if any(item.type == "function_call" for item in reply.output)
+            else reply.output_text
+        )
 
     @staticmethod
     def piece(event: Any) -> str:
@@ -54,14 +59,22 @@ class ByResponses:
 def play(scene: Scene, kind: Any) -> Ended:
     """Play a scene with a client."""
     with provider_of(scene) as provider:
-        options: dict[str, Any] = {"api_key": "sk-none", "base_url": f"{provider.url}/v1", "max_retries": 0}
+        options: dict[str, Any] = {
+            "api_key": "sk-none",
+            "base_url": f"{provider.url}/v1",
+            "max_retries": 0,
+        }
         if scene.is_async:
             return asyncio.run(aplay(scene, kind, openai.AsyncOpenAI(**options)))
         with OPENAI.run(scene.shield, scene.agent, scene.task) as hosted:
             client = guard(openai.OpenAI(**options), hosted)
             loop = kind(client, scene.prompt)
             if scene.streams:
-                return Ended(pieces=tuple(filter(None, map(kind.piece, loop.api.create(stream=True, **loop.asked)))))
+                return Ended(
+                    pieces=tuple(
+                        filter(None, map(kind.piece, loop.api.create(stream=True, **loop.asked)))
+                    )
+                )
             while (answer := loop.take(reply := loop.api.create(**loop.asked))) is None:
                 loop.messages += run_tools(client, reply, tools(scene), handoffs=handing(scene))
             return Ended(answer)
@@ -74,11 +87,20 @@ async def aplay(scene: Scene, kind: Any, plain: openai.AsyncOpenAI) -> Ended:
         loop = kind(client, scene.prompt)
         if scene.streams:
             chunks = await loop.api.create(stream=True, **loop.asked)
-            return Ended(pieces=tuple([said async for chunk in chunks if (said := kind.piece(chunk))]))
+            return Ended(
+                pieces=tuple([said async for chunk in chunks if (said := kind.piece(chunk))])
+            )
         while (answer := loop.take(reply := await loop.api.create(**loop.asked))) is None:
             loop.messages += await arun_tools(client, reply, tools(scene), handoffs=handing(scene))
         return Ended(answer)
 
 
-DRIVER = Driver("openai", OPENAI, lambda scene: play(scene, ByChat), "tests.adapters.openai.driver:DRIVER")
-RESPONSES = Driver("openai", OPENAI, lambda scene: play(scene, ByResponses), "tests.adapters.openai.driver:RESPONSES")
+DRIVER = Driver(
+    "openai", OPENAI, lambda scene: play(scene, ByChat), "tests.adapters.openai.driver:DRIVER"
+)
+RESPONSES = Driver(
+    "openai",
+    OPENAI,
+    lambda scene: play(scene, ByResponses),
+    "tests.adapters.openai.driver:RESPONSES",
+)

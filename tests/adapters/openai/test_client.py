@@ -20,7 +20,18 @@ from stanchion import Action, Finding, Refused, Shield, Stage
 from stanchion.adapters.clients.guarded import UnknownClient
 from stanchion.adapters.openai import guard, run_tools
 from tests.adapters.clients.provider import Call, Provider, Say
-from tests.adapters.clients.shields import GONE, HELLO, KEY, LEAKS, SAFE, budgeted, counted, redacting, refusing, stages
+from tests.adapters.clients.shields import (
+    GONE,
+    HELLO,
+    KEY,
+    LEAKS,
+    SAFE,
+    budgeted,
+    counted,
+    redacting,
+    refusing,
+    stages,
+)
 
 ASKED: dict[str, Any] = {"model": "gpt-none", "messages": HELLO}
 TURN = [Say(LEAKS), Call("look", {"name": "ann"})]
@@ -38,7 +49,9 @@ def provider() -> Iterator[Provider]:
 
 
 def client(provider: Provider, **options: Any) -> openai.OpenAI:
-    return openai.OpenAI(api_key="sk-none", base_url=f"{provider.url}/v1", **{"max_retries": 0, **options})
+    return openai.OpenAI(
+        api_key="sk-none", base_url=f"{provider.url}/v1", **{"max_retries": 0, **options}
+    )
 
 
 def plays(*turns: Any) -> Provider:
@@ -65,9 +78,14 @@ def test_what_is_asked_and_answered_is_redacted_in_its_type(provider: Provider, 
                 model="m", messages=[{"role": "user", "content": f"is it {KEY}?"}]
             )
             assert type(reply).__name__ == "ChatCompletion"
-            said, call = reply.choices[0].message.content, reply.choices[0].message.tool_calls[0].function
+            said, call = (
+                reply.choices[0].message.content,
+                reply.choices[0].message.tool_calls[0].function,
+            )
         else:
-            reply = guarded.responses.create(model="m", instructions=f"hide {KEY}", input=f"is it {KEY}?")
+            reply = guarded.responses.create(
+                model="m", instructions=f"hide {KEY}", input=f"is it {KEY}?"
+            )
             assert type(reply).__name__ == "Response"
             said, call = reply.output_text, reply.output[1]
             assert provider.asked[0].body["instructions"] == f"hide {GONE}"
@@ -80,7 +98,10 @@ def test_what_is_asked_and_answered_is_redacted_in_its_type(provider: Provider, 
 def test_a_reply_that_nobody_changed_is_the_providers_byte_for_byte() -> None:
     with plays([Say(["fine"])]) as provider, redacting().run("ann") as run:
         raw = client(provider).chat.completions.with_raw_response.create(**ASKED)
-        assert guard(client(provider), run).chat.completions.with_raw_response.create(**ASKED).content == raw.content
+        assert (
+            guard(client(provider), run).chat.completions.with_raw_response.create(**ASKED).content
+            == raw.content
+        )
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -106,7 +127,9 @@ def test_structured_output_is_parsed_from_what_was_judged() -> None:
     page = json.dumps({"owner": "ann", "key": KEY})
     with plays([Say([page[:30], page[30:]])]) as provider, redacting().run("ann") as run:
         guarded = guard(client(provider), run)
-        chat = guarded.chat.completions.parse(**ASKED, response_format=Page).choices[0].message.parsed
+        chat = (
+            guarded.chat.completions.parse(**ASKED, response_format=Page).choices[0].message.parsed
+        )
         response = guarded.responses.parse(model="m", input="hello", text_format=Page).output_parsed
         with guarded.chat.completions.stream(**ASKED, response_format=Page) as stream:
             streamed = stream.get_final_completion().choices[0].message.parsed
@@ -143,9 +166,13 @@ def test_async_clients(provider: Provider) -> None:
                 assert (await events.get_final_response()).output_text == SAFE
             raw = await guarded.responses.with_raw_response.create(model="m", input="hello")
             assert KEY not in raw.text
-            async with guarded.responses.with_streaming_response.create(model="m", input="hello") as response:
+            async with guarded.responses.with_streaming_response.create(
+                model="m", input="hello"
+            ) as response:
                 assert KEY not in await response.text()
-            await guarded.files.create(file=("a.txt", f"it is {KEY}".encode()), purpose="assistants")
+            await guarded.files.create(
+                file=("a.txt", f"it is {KEY}".encode()), purpose="assistants"
+            )
             assert KEY.encode() not in provider.asked[-1].body
 
     asyncio.run(play())
@@ -159,9 +186,15 @@ def test_refusals_are_raised_and_nothing_is_sent() -> None:
         with pytest.raises(Refused):
             guarded.embeddings.create(model="m", input=KEY)
         with pytest.raises(Refused):  # what is added to a body counts as well
-            guarded.chat.completions.create(**ASKED, extra_body={"messages": [{"role": "user", "content": KEY}]})
+            guarded.chat.completions.create(
+                **ASKED, extra_body={"messages": [{"role": "user", "content": KEY}]}
+            )
         with pytest.raises(Refused):
-            guarded.post("/chat/completions", cast_to=object, body={"messages": [{"role": "user", "content": KEY}]})
+            guarded.post(
+                "/chat/completions",
+                cast_to=object,
+                body={"messages": [{"role": "user", "content": KEY}]},
+            )
         assert provider.asked == []
 
 
@@ -175,7 +208,9 @@ def test_a_stream_ends_where_it_is_refused_and_its_connection_is_closed() -> Non
         assert chunks.response.is_closed
 
 
-def test_a_stream_that_nobody_reads_to_its_end_gives_its_connection_back(provider: Provider) -> None:
+def test_a_stream_that_nobody_reads_to_its_end_gives_its_connection_back(
+    provider: Provider,
+) -> None:
     with warnings.catch_warnings(action="ignore"):
         gc.collect()  # what tests before have left is not of this one
     with redacting().run("ann") as run:
@@ -203,7 +238,9 @@ def test_usage_is_charged_once(provider: Provider, how: str, stream: bool) -> No
 def test_cached_tokens_cost_what_they_cost() -> None:
     price = {"input_usd_per_mtok": 10, "cached_input_usd_per_mtok": 1, "output_usd_per_mtok": 100}
     with plays([Say(["fine"])]) as provider:
-        priced = redacting({"use": "budget", "per": "task", "cost_usd": 5}, prices={"gpt-none": price})
+        priced = redacting(
+            {"use": "budget", "per": "task", "cost_usd": 5}, prices={"gpt-none": price}
+        )
         with priced.run("ann", "task") as run:
             guard(client(provider), run).chat.completions.create(**ASKED)
         assert counted(priced, "cost_microusd") == 12 * 10 + 8 * 1 + 5 * 100
@@ -223,7 +260,11 @@ def test_retries_of_the_sdk_are_one_call() -> None:
 
 def test_errors_of_the_provider_are_the_sdks_own() -> None:
     shield = redacting()
-    with plays(500) as provider, shield.run("ann") as run, pytest.raises(openai.InternalServerError):
+    with (
+        plays(500) as provider,
+        shield.run("ann") as run,
+        pytest.raises(openai.InternalServerError),
+    ):
         guard(client(provider), run).chat.completions.create(**ASKED)
     assert stages(shield) == ["model_call", "error"]
 
@@ -235,11 +276,17 @@ def test_guidance_goes_along_with_the_next_request() -> None:
 
         def judge(self, event: Any) -> Finding | None:
             wordy = " " in event.text
-            return Finding(Action.RETRY, "test.wordy", text="too long", guidance="one word") if wordy else None
+            return (
+                Finding(Action.RETRY, "test.wordy", text="too long", guidance="one word")
+                if wordy
+                else None
+            )
 
     shield = Shield.load({"name": "p"}, guards=[Wordy()], store="memory:")
     with plays([Say(["let me think"])], [Say(["yes"])]) as provider, shield.run("ann") as run:
-        reply = guard(client(provider), run).responses.create(model="m", instructions="be kind", input="Will it rain?")
+        reply = guard(client(provider), run).responses.create(
+            model="m", instructions="be kind", input="Will it rain?"
+        )
         assert reply.output_text == "yes"
         again = provider.asked[1].body
         assert again["instructions"] == "be kind"
@@ -265,7 +312,11 @@ def test_other_requests_are_redacted_both_ways() -> None:
 def test_copies_are_guarded_and_others_of_their_class_send_nothing(provider: Provider) -> None:
     with redacting().run("ann") as run:
         guarded = guard(client(provider), run)
-        for made in (guarded.copy(), guarded.with_options(timeout=5), guarded.with_options(max_retries=1).copy()):
+        for made in (
+            guarded.copy(),
+            guarded.with_options(timeout=5),
+            guarded.with_options(max_retries=1).copy(),
+        ):
             assert made.chat.completions.create(**ASKED).choices[0].message.content == SAFE
         sent = len(provider.asked)
         with pytest.raises(UnknownClient):
@@ -275,7 +326,10 @@ def test_copies_are_guarded_and_others_of_their_class_send_nothing(provider: Pro
 
 def test_what_is_no_client_is_not_guarded(provider: Provider) -> None:
     with redacting().run("ann") as run:
-        for given, why in ((object(), "no `request`"), (guard(client(provider), run), "guarded already")):
+        for given, why in (
+            (object(), "no `request`"),
+            (guard(client(provider), run), "guarded already"),
+        ):
             with pytest.raises(UnknownClient, match=why):
                 guard(given, run)  # type: ignore[type-var] # which is what is tested
 

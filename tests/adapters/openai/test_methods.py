@@ -23,16 +23,30 @@ SILENT = {
 """Methods that send nothing by themselves, or only by others that are called here as well."""
 
 
-@pytest.mark.filterwarnings("ignore")  # of methods that are deprecated, and of sockets that a refused upgrade leaves
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # of methods that are deprecated, and of sockets that a refused upgrade leaves
 @pytest.mark.parametrize("kind", [openai.OpenAI, openai.AsyncOpenAI])
 def test_whatever_sends_is_judged(kind: Any) -> None:
     with Provider([Say(["hello"])]) as provider, nothing_leaves().run("ann") as run:
-        provider.plain = {"id": "x", "object": "list", "data": [], "status": "completed", "has_more": False}
+        provider.plain = {
+            "id": "x",
+            "object": "list",
+            "data": [],
+            "status": "completed",
+            "has_more": False,
+        }
         options: dict[str, Any] = {"base_url": f"{provider.url}/v1", "max_retries": 0, "timeout": 3}
         plain = kind(api_key="sk-none", admin_api_key="sk-none", **options)
         sends, silent, passed = walk(plain, guard(plain, run), provider)
     assert passed == []
     assert {name.rpartition(":")[2] for name in silent} <= SILENT
     assert len(sends) > 500
-    wanted = {"embeddings.create", "images.generate", "files.create", "batches.create", "vector_stores.create"}
+    wanted = {
+        "embeddings.create",
+        "images.generate",
+        "files.create",
+        "batches.create",
+        "vector_stores.create",
+    }
     assert wanted <= set(sends)

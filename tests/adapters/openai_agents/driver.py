@@ -1,4 +1,5 @@
-"""How scenes are played in the OpenAI Agents SDK: with a model of its own interface that says what a script says."""
+"""How scenes are played in the OpenAI Agents SDK: with a model of its own interface that says what
+a script says."""
 
 from __future__ import annotations
 
@@ -21,7 +22,12 @@ set_tracing_disabled(True)
 def step_of(turn: Turn) -> ModelStep:
     """A scripted turn in the SDK's own type."""
     total = turn.input_tokens + turn.output_tokens
-    usage = Usage(requests=1, input_tokens=turn.input_tokens, output_tokens=turn.output_tokens, total_tokens=total)
+    usage = Usage(
+        requests=1,
+        input_tokens=turn.input_tokens,
+        output_tokens=turn.output_tokens,
+        total_tokens=total,
+    )
     calls = [function_call(one.tool, one.args, call_id=one.id) for one in turn.calls]
     if turn.handoff:
         calls = [function_call(f"transfer_to_{turn.handoff}", {}, call_id=turn.id)]
@@ -61,10 +67,13 @@ def agent_of(scene: Scene, hosted: Hosted) -> Any:
     """The agent of a scene, with the agents that it can hand over to."""
     model = Model(scene)
     tools = [
-        function_tool(fn, failure_error_function=failed) for fn in (scene.atools if scene.is_async else scene.tools)
+        function_tool(fn, failure_error_function=failed)
+        for fn in (scene.atools if scene.is_async else scene.tools)
     ]
     others = [Agent(name, tools=list(tools), model=model) for name in scene.others]
-    return guarded(Agent(scene.agent, tools=list(tools), handoffs=list(others), model=model), hosted)
+    return guarded(
+        Agent(scene.agent, tools=list(tools), handoffs=list(others), model=model), hosted
+    )
 
 
 async def given(scene: Scene, agent: Any) -> Any:
@@ -99,7 +108,10 @@ def play(scene: Scene) -> Ended:
     """Play a scene."""
     if scene.is_async or scene.streams:
         return asyncio.run(aplay(scene))
-    with asyncio.Runner() as runner, OPENAI_AGENTS.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
+    with (
+        asyncio.Runner() as runner,
+        OPENAI_AGENTS.run(scene.shield, agent=scene.agent, task=scene.task) as hosted,
+    ):
         asyncio.set_event_loop(runner.get_loop())
         try:
             agent = agent_of(scene, hosted)

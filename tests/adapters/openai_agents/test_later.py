@@ -30,7 +30,9 @@ def look(name: str) -> str:
 def other(name: str = "desk") -> Agent[Any]:
     """Another agent: it makes a call that is forbidden, one that is not, and says a secret."""
     RAN.clear()
-    calls = [function_call("look", {"name": who}, call_id=f"{name}-{who}") for who in ("root", "ann")]
+    calls = [
+        function_call("look", {"name": who}, call_id=f"{name}-{who}") for who in ("root", "ann")
+    ]
     said = [*calls, assistant_message(f"the key is {KEY}")]
     return Agent(name, model=ScriptedModel([ModelStep(output=[one]) for one in said]), tools=[look])
 
@@ -72,7 +74,9 @@ def test_so_is_the_one_that_this_one_hands_over_to() -> None:
     middle = Agent("middle", model=ScriptedModel([on]), handoffs=[other()])
     middle.handoffs.append(middle)
     result = run(
-        lambda hosted: cloned(guarded(Agent("helper", model=scripted(("transfer_to_middle", {}))), hosted), middle)
+        lambda hosted: cloned(
+            guarded(Agent("helper", model=scripted(("transfer_to_middle", {}))), hosted), middle
+        )
     )
     assert (result.final_output, RAN) == (f"the key is {GONE}", ["ann"])
 
@@ -80,7 +84,9 @@ def test_so_is_the_one_that_this_one_hands_over_to() -> None:
 def test_a_handoff_that_is_refused_stays_with_the_clone() -> None:
     model = scripted(("transfer_to_vault", {}), ("look", {"name": "ann"}), "done")
     result = run(
-        lambda hosted: guarded(Agent("helper", model=model), hosted).clone(handoffs=[other("vault")], tools=[look])
+        lambda hosted: guarded(Agent("helper", model=model), hosted).clone(
+            handoffs=[other("vault")], tools=[look]
+        )
     )
     assert (result.final_output, RAN) == ("done", ["ann"])
     assert "a rule of the policy forbids this" in outputs(model)[0]
@@ -95,14 +101,20 @@ def test_the_list_that_was_given_is_left_alone() -> None:
 
 
 def test_a_model_that_a_clone_is_given_is_judged() -> None:
-    result = run(lambda hosted: guarded(Agent("helper", tools=[look]), hosted).clone(model=other().model))
+    result = run(
+        lambda hosted: guarded(Agent("helper", tools=[look]), hosted).clone(model=other().model)
+    )
     assert (result.final_output, RAN) == (f"the key is {GONE}", ["ann"])
 
 
 def test_hooks_that_a_clone_is_given_do_not_let_a_model_of_the_run_pass() -> None:
     async def play() -> Any:
-        async with OPENAI_AGENTS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
-            agent = guarded(Agent("helper", tools=[look], model=scripted("done")), hosted).clone(hooks=AgentHooks())
+        async with OPENAI_AGENTS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
+            agent = guarded(Agent("helper", tools=[look], model=scripted("done")), hosted).clone(
+                hooks=AgentHooks()
+            )
             return await Runner.run(agent, "do it", run_config=RunConfig(model=other().model))
 
     with pytest.raises(RuntimeError, match="was not judged"):

@@ -12,7 +12,16 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, AgentHooks, RunConfig, Runner, RunState, ShellTool, ToolOutputText, function_tool
+from agents import (
+    Agent,
+    AgentHooks,
+    RunConfig,
+    Runner,
+    RunState,
+    ShellTool,
+    ToolOutputText,
+    function_tool,
+)
 from agents.exceptions import UserError
 from agents.mcp import MCPServer
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
@@ -29,9 +38,27 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "vault", "use": "rule", "stages": ["handoff"], "when": "event.to == 'vault'", "action": "block"},
-        {"id": "over", "use": "rule", "stages": ["prompt"], "when": "event.text == 'stop'", "action": "halt"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "vault",
+            "use": "rule",
+            "stages": ["handoff"],
+            "when": "event.to == 'vault'",
+            "action": "block",
+        },
+        {
+            "id": "over",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text == 'stop'",
+            "action": "halt",
+        },
     ],
 }
 
@@ -39,7 +66,9 @@ POLICY: dict[str, Any] = {
 def scripted(*said: Any) -> ScriptedModel:
     """A model that says this, one after the other: texts, and calls as `(tool, args)`."""
     items = [
-        assistant_message(one) if isinstance(one, str) else function_call(*one, call_id=f"c{number}")
+        assistant_message(one)
+        if isinstance(one, str)
+        else function_call(*one, call_id=f"c{number}")
         for number, one in enumerate(said)
     ]
     return ScriptedModel([ModelStep(output=[item]) for item in items])
@@ -49,7 +78,9 @@ def run(agent: Any, prompt: Any = "do it") -> Any:
     """Run an agent under the adapter."""
 
     async def play() -> Any:
-        async with OPENAI_AGENTS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with OPENAI_AGENTS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             made = agent(hosted) if callable(agent) else guarded(agent, hosted)
             return await Runner.run(made, prompt)
 
@@ -58,7 +89,11 @@ def run(agent: Any, prompt: Any = "do it") -> Any:
 
 def outputs(model: Any) -> list[Any]:
     """What the model read of its calls."""
-    return [item["output"] for item in model.calls[-1].input if item.get("type") == "function_call_output"]
+    return [
+        item["output"]
+        for item in model.calls[-1].input
+        if item.get("type") == "function_call_output"
+    ]
 
 
 @function_tool(failure_error_function=None)
@@ -98,7 +133,10 @@ def test_arguments_that_are_no_json_are_never_run() -> None:
         return name
 
     model = ScriptedModel(
-        [ModelStep(output=[function_call("look", "{", call_id="c1")]), ModelStep(output=[assistant_message("x")])]
+        [
+            ModelStep(output=[function_call("look", "{", call_id="c1")]),
+            ModelStep(output=[assistant_message("x")]),
+        ]
     )
     result = run(Agent("helper", tools=[look], model=model))
     assert ran == []
@@ -113,10 +151,14 @@ def test_the_hosts_own_yes_is_none_of_the_inbox() -> None:
         state = (await Runner.run(agent, "pay")).to_state()
         for waiting in state.get_interruptions():
             state.approve(waiting)
-        return await Runner.run(agent, await RunState.from_json(agent, json.loads(json.dumps(state.to_json()))))
+        return await Runner.run(
+            agent, await RunState.from_json(agent, json.loads(json.dumps(state.to_json())))
+        )
 
     async def played() -> Any:
-        async with OPENAI_AGENTS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with OPENAI_AGENTS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             return await play(hosted)
 
     assert asyncio.run(played()).final_output == "later"
@@ -124,7 +166,9 @@ def test_the_hosts_own_yes_is_none_of_the_inbox() -> None:
 
 
 def test_nobody_waits_where_nobody_could_be_asked() -> None:
-    model = ScriptedModel([ModelStep(output=[function_call("pay", {"to": name}, call_id=name) for name in "ab"])])
+    model = ScriptedModel(
+        [ModelStep(output=[function_call("pay", {"to": name}, call_id=name) for name in "ab"])]
+    )
     model.enqueue(ModelStep(output=[assistant_message("x")]))
 
     @function_tool
@@ -135,7 +179,9 @@ def test_nobody_waits_where_nobody_could_be_asked() -> None:
     async def play() -> Any:
         shield = Shield.load({**POLICY, "escalation": {"tickets_for_a_run": 1}}, store="memory:")
         async with OPENAI_AGENTS.run(shield, agent="helper", task="t") as hosted:
-            return await Runner.run(guarded(Agent("helper", tools=[pay], model=model), hosted), "pay")
+            return await Runner.run(
+                guarded(Agent("helper", tools=[pay], model=model), hosted), "pay"
+            )
 
     assert [json.loads(one.arguments) for one in asyncio.run(play()).interruptions] == [{"to": "a"}]
 
@@ -151,11 +197,15 @@ def test_a_call_that_is_cut_off_is_reported() -> None:
 
     async def play() -> Any:
         async with OPENAI_AGENTS.run(shield, agent="helper", task="t") as hosted:
-            made = guarded(Agent("helper", tools=[look], model=scripted(("look", {}), "done")), hosted)
+            made = guarded(
+                Agent("helper", tools=[look], model=scripted(("look", {}), "done")), hosted
+            )
             return await Runner.run(made, "go")
 
     assert asyncio.run(play()).final_output == "done"
-    assert ("error", "look") in [(one.stage, one.tool) for one in [kept.read() for kept in shield.journal.kept()]]
+    assert ("error", "look") in [
+        (one.stage, one.tool) for one in [kept.read() for kept in shield.journal.kept()]
+    ]
 
 
 def test_a_tools_own_need_for_approval_stays() -> None:
@@ -237,8 +287,12 @@ def test_a_model_that_is_given_to_the_run_is_found_out(streams: bool) -> None:
             seen.append("end")
 
     async def play(config: Any) -> None:
-        async with OPENAI_AGENTS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
-            made = guarded(Agent("helper", tools=[pay], model=scripted("own"), hooks=Hooks()), hosted)
+        async with OPENAI_AGENTS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
+            made = guarded(
+                Agent("helper", tools=[pay], model=scripted("own"), hooks=Hooks()), hosted
+            )
             if streams:
                 async for _ in Runner.run_streamed(made, "go", run_config=config).stream_events():
                     pass
@@ -308,7 +362,9 @@ class Whole(ScriptedModel):
 @pytest.mark.parametrize("kind", [Whole, ScriptedModel])
 def test_what_a_stream_repeats_as_a_whole_is_redacted_too(kind: Any) -> None:
     called = function_call("look", {"name": "ann"}, call_id="c1")
-    model = kind([ModelStep(output=[called]), ModelStep(output=[assistant_message(f"it is {KEY}, so")])])
+    model = kind(
+        [ModelStep(output=[called]), ModelStep(output=[assistant_message(f"it is {KEY}, so")])]
+    )
 
     @function_tool
     def look(name: str) -> str:
@@ -316,8 +372,12 @@ def test_what_a_stream_repeats_as_a_whole_is_redacted_too(kind: Any) -> None:
         return f"page of {name}"
 
     async def play() -> Any:
-        async with OPENAI_AGENTS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
-            result = Runner.run_streamed(guarded(Agent("helper", tools=[look], model=model), hosted), "go")
+        async with OPENAI_AGENTS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
+            result = Runner.run_streamed(
+                guarded(Agent("helper", tools=[look], model=model), hosted), "go"
+            )
             return [event async for event in result.stream_events()], result.final_output
 
     events, answer = asyncio.run(play())

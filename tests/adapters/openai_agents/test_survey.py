@@ -1,4 +1,5 @@
-"""Tools of an agent that nothing guards are named; where the shield refuses, the agent is not made."""
+"""Tools of an agent that nothing guards are named; where the shield refuses, the agent is not
+made."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def look(name: str) -> str:
 
 
 def an_agent() -> Agent[None]:
-    """An agent with a tool of its own and one that the provider runs, which hands over to one like it."""
+    """An agent with a tool of its own and one that the provider runs, which hands over to one like
+    it."""
     other = Agent("desk", tools=[WebSearchTool()])
     return Agent("helper", tools=[function_tool(look), WebSearchTool()], handoffs=[other])
 
@@ -29,14 +31,18 @@ def test_a_tool_that_the_provider_runs_is_named_for_each_agent() -> None:
     with OPENAI_AGENTS.run(shield) as hosted:
         guarded(an_agent(), hosted)
     found = [
-        (fact.data["what"], fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")
+        (fact.data["what"], fact.data["name"], fact.data["place"])
+        for fact in facts(journal, "coverage.unguarded")
     ]
     assert found == [("tool", "web_search", "helper"), ("tool", "web_search", "desk")]
 
 
 def test_the_agent_is_not_made_where_the_shield_refuses() -> None:
     shield, _ = watching("refuse")
-    with OPENAI_AGENTS.run(shield) as hosted, pytest.raises(Ungoverned, match="the tool `web_search`"):
+    with (
+        OPENAI_AGENTS.run(shield) as hosted,
+        pytest.raises(Ungoverned, match="the tool `web_search`"),
+    ):
         guarded(an_agent(), hosted)
 
 

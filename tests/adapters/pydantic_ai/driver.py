@@ -9,7 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, Tool
 from pydantic_ai.usage import RequestUsage
@@ -24,7 +30,10 @@ OUTPUT: list[Any] = [str, DeferredToolRequests]
 def texts(messages: Any) -> list[str]:
     """The words of messages, as a model reads them."""
     parts = [part for message in messages for part in message.parts]
-    return [part.model_response_str() if isinstance(part, ToolReturnPart) else str(part.content) for part in parts]
+    return [
+        part.model_response_str() if isinstance(part, ToolReturnPart) else str(part.content)
+        for part in parts
+    ]
 
 
 def calls_of(turn: Turn) -> list[ToolCallPart]:
@@ -46,7 +55,11 @@ def model_of(scene: Scene) -> FunctionModel:
         for piece in turn.pieces:
             yield piece
         for place, call in enumerate(calls_of(turn)):
-            yield {place: DeltaToolCall(call.tool_name, call.args_as_json_str(), tool_call_id=call.tool_call_id)}
+            yield {
+                place: DeltaToolCall(
+                    call.tool_name, call.args_as_json_str(), tool_call_id=call.tool_call_id
+                )
+            }
 
     return FunctionModel(said, stream_function=streamed)
 
@@ -55,8 +68,13 @@ def agent_of(scene: Scene, hosted: Hosted) -> Agent[None, Any]:
     """The agent of a scene, with a tool for each agent that it can hand over to."""
     model, guarded = model_of(scene), Guarded(hosted)
     own: list[Any] = list(scene.atools if scene.is_async else scene.tools)
-    handing = [_handing(name, Agent(model, name=name, tools=own, capabilities=[guarded])) for name in scene.others]
-    return Agent(model, name=scene.agent, output_type=OUTPUT, tools=[*own, *handing], capabilities=[guarded])
+    handing = [
+        _handing(name, Agent(model, name=name, tools=own, capabilities=[guarded]))
+        for name in scene.others
+    ]
+    return Agent(
+        model, name=scene.agent, output_type=OUTPUT, tools=[*own, *handing], capabilities=[guarded]
+    )
 
 
 def _handing(name: str, other: Agent[None, str]) -> Tool[None]:
@@ -74,7 +92,9 @@ def given(scene: Scene) -> dict[str, Any]:
     kept = json.loads(scene.state)
     return {
         "message_history": ModelMessagesTypeAdapter.validate_json(kept["messages"]),
-        "deferred_tool_results": DeferredToolResults(approvals=dict.fromkeys(kept["waiting"], True)),
+        "deferred_tool_results": DeferredToolResults(
+            approvals=dict.fromkeys(kept["waiting"], True)
+        ),
     }
 
 
@@ -83,7 +103,9 @@ def ended(result: Any) -> Ended:
     if not isinstance(result.output, DeferredToolRequests):
         return Ended(result.output)
     waiting = [call.tool_call_id for call in result.output.approvals]
-    return Ended(state=json.dumps({"messages": result.all_messages_json().decode(), "waiting": waiting}))
+    return Ended(
+        state=json.dumps({"messages": result.all_messages_json().decode(), "waiting": waiting})
+    )
 
 
 @contextmanager
@@ -116,7 +138,11 @@ async def aplay(scene: Scene) -> Ended:
         if not scene.streams:
             return ended(await agent.run(**given(scene)))
         async with agent.run_stream(**given(scene)) as streamed:
-            return Ended(pieces=tuple([piece async for piece in streamed.stream_text(delta=True, debounce_by=None)]))
+            return Ended(
+                pieces=tuple(
+                    [piece async for piece in streamed.stream_text(delta=True, debounce_by=None)]
+                )
+            )
 
 
 DRIVER = Driver("pydantic_ai", PYDANTIC_AI, play, "tests.adapters.pydantic_ai.driver:DRIVER")

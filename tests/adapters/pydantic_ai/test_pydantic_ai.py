@@ -12,7 +12,14 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from pydantic_ai import Agent, ModelRetry, ToolReturn
-from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import DeltaThinkingPart, DeltaToolCall, FunctionModel
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
@@ -27,7 +34,13 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {"id": "over", "use": "rule", "stages": ["prompt"], "when": "event.text == 'stop'", "action": "halt"},
+        {
+            "id": "over",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text == 'stop'",
+            "action": "halt",
+        },
     ],
 }
 
@@ -42,7 +55,9 @@ def run(agent_of: Any, prompt: Any = "do it", policy: Any = POLICY, **options: A
     """Run an agent that is made with the capability."""
 
     async def play() -> Any:
-        async with PYDANTIC_AI.run(Shield.load(policy, store="memory:"), agent="helper", task="t") as hosted:
+        async with PYDANTIC_AI.run(
+            Shield.load(policy, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             return await agent_of(Guarded(hosted)).run(prompt, **options)
 
     return asyncio.run(play())
@@ -66,7 +81,9 @@ def test_probes() -> None:
 
 def test_a_result_keeps_its_type_and_what_is_beside_its_words() -> None:
     def look() -> ToolReturn[Any]:
-        return ToolReturn({"key": KEY, "rows": 3}, content=f"once more {KEY}", metadata={"kept": 7, "of": KEY})
+        return ToolReturn(
+            {"key": KEY, "rows": 3}, content=f"once more {KEY}", metadata={"kept": 7, "of": KEY}
+        )
 
     model = scripted([ToolCallPart("look", {}, "1")], [TextPart("done")])
     result = run(lambda guarded: Agent(model, tools=[look], capabilities=[guarded]))
@@ -84,8 +101,12 @@ def test_a_tool_that_asks_for_another_try_is_redacted_and_still_tried_again() ->
             raise ModelRetry(f"not with {KEY}")
         return "found"
 
-    model = scripted([ToolCallPart("look", {}, "1")], [ToolCallPart("look", {}, "2")], [TextPart("done")])
-    first, second = returned(run(lambda guarded: Agent(model, tools=[look], capabilities=[guarded])))
+    model = scripted(
+        [ToolCallPart("look", {}, "1")], [ToolCallPart("look", {}, "2")], [TextPart("done")]
+    )
+    first, second = returned(
+        run(lambda guarded: Agent(model, tools=[look], capabilities=[guarded]))
+    )
     assert (first.outcome, first.content) == ("retried", f"not with {GONE}")
     assert second.content == "found"
 
@@ -94,11 +115,16 @@ def test_a_prompt_is_judged_and_the_model_reads_it_redacted() -> None:
     read: list[Any] = []
 
     def said(messages: Any, _info: Any) -> ModelResponse:
-        read.extend([part.content for part in messages[-1].parts if isinstance(part, UserPromptPart)])
+        read.extend(
+            [part.content for part in messages[-1].parts if isinstance(part, UserPromptPart)]
+        )
         return ModelResponse([TextPart("done")])
 
     run(lambda guarded: Agent(FunctionModel(said), capabilities=[guarded]), f"my key is {KEY}")
-    run(lambda guarded: Agent(FunctionModel(said), capabilities=[guarded]), ["two", f"texts with {KEY}"])
+    run(
+        lambda guarded: Agent(FunctionModel(said), capabilities=[guarded]),
+        ["two", f"texts with {KEY}"],
+    )
     assert read == [f"my key is {GONE}", ["two", f"texts with {GONE}"]]
     with pytest.raises(Refused) as refused:
         run(lambda guarded: Agent(FunctionModel(said), capabilities=[guarded]), "stop")
@@ -115,9 +141,13 @@ def test_the_hosts_own_yes_is_none_of_the_inbox() -> None:
     model = scripted([ToolCallPart("pay", {}, "1")])
 
     async def play() -> Any:
-        async with PYDANTIC_AI.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with PYDANTIC_AI.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             kinds: list[Any] = [str, DeferredToolRequests]
-            agent: Agent[None, Any] = Agent(model, output_type=kinds, tools=[pay], capabilities=[Guarded(hosted)])
+            agent: Agent[None, Any] = Agent(
+                model, output_type=kinds, tools=[pay], capabilities=[Guarded(hosted)]
+            )
             waits = await agent.run("pay")
             yes = DeferredToolResults(approvals={"1": True})
             return waits.output, (
@@ -155,7 +185,10 @@ def test_a_stream_keeps_its_parts_in_order_and_its_calls_whole() -> None:
 
     model = FunctionModel(stream_function=streamed)
     heard: list[Any] = []
-    result = run(lambda guarded: Agent(model, tools=[look], capabilities=[guarded]), event_stream_handler=_heard(heard))
+    result = run(
+        lambda guarded: Agent(model, tools=[look], capabilities=[guarded]),
+        event_stream_handler=_heard(heard),
+    )
     thought, text, call = result.all_messages()[1].parts
     assert thought == ThinkingPart(f"thinking of {GONE} now")
     assert (text.content, call.args) == ("so I look", '{"name": "bob"}')
@@ -173,13 +206,21 @@ def _heard(events: list[Any]) -> Any:
 
 
 def test_agents_one_after_the_other_are_no_sub_agents() -> None:
-    no = {"id": "no", "use": "rule", "stages": ["handoff"], "when": "event.to != ''", "action": "block"}
+    no = {
+        "id": "no",
+        "use": "rule",
+        "stages": ["handoff"],
+        "when": "event.to != ''",
+        "action": "block",
+    }
     shield = Shield.load({"name": "h", "guards": [no]}, store="memory:")
 
     async def play() -> str:
         async with PYDANTIC_AI.run(shield, agent="helper", task="t") as hosted:
             first = Agent(scripted([TextPart("one")]), name="first", capabilities=[Guarded(hosted)])
-            second = Agent(scripted([TextPart("two")]), name="second", capabilities=[Guarded(hosted)])
+            second = Agent(
+                scripted([TextPart("two")]), name="second", capabilities=[Guarded(hosted)]
+            )
             return (await first.run("a")).output + (await second.run("b")).output
 
     assert asyncio.run(play()) == "onetwo"

@@ -1,4 +1,5 @@
-"""Native tools, which the provider runs, are named; where the shield refuses, the model is not asked."""
+"""Native tools, which the provider runs, are named; where the shield refuses, the model is not
+asked."""
 
 from __future__ import annotations
 
@@ -53,9 +54,9 @@ def asked(shield: Any, *more: Any) -> int:
 def test_a_tool_that_the_provider_runs_is_named() -> None:
     shield, journal = watching()
     assert asked(shield, NativeTool(WebSearchTool())) == 1
-    assert [(fact.data["what"], fact.data["name"]) for fact in facts(journal, "coverage.unguarded")] == [
-        ("tool", "web_search")
-    ]
+    assert [
+        (fact.data["what"], fact.data["name"]) for fact in facts(journal, "coverage.unguarded")
+    ] == [("tool", "web_search")]
 
 
 def test_the_model_is_not_asked_where_the_shield_refuses() -> None:

@@ -24,7 +24,13 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe", "wipe_out"]},
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
     ],
 }
 
@@ -49,7 +55,9 @@ class Before(AbstractCapability[Any]):
 class Around(AbstractCapability[Any]):
     """Changes what is about to run."""
 
-    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+    async def wrap_tool_execute(
+        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
+    ) -> Any:
         return await handler({**args, "to": Sum(amount=999)})
 
 
@@ -64,7 +72,9 @@ class InPlace(AbstractCapability[Any]):
 class Again(AbstractCapability[Any]):
     """Runs each call twice, with a copy of its arguments."""
 
-    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
+    async def wrap_tool_execute(
+        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
+    ) -> Any:
         await handler(dict(args))
         return await handler({**args, "to": args["to"].model_copy()})
 
@@ -74,7 +84,9 @@ def paid(*others: Any) -> Any:
     RAN.clear()
     calls = [ToolCallPart("pay", {"amount": 1, "to": {"amount": 2}}, "1")]
     model = scripted(calls, [TextPart("done")])
-    return run(lambda guarded: Agent(model, tools=[pay], capabilities=[*others, guarded]), policy=POLICY)
+    return run(
+        lambda guarded: Agent(model, tools=[pay], capabilities=[*others, guarded]), policy=POLICY
+    )
 
 
 @pytest.mark.parametrize("other", [Before, Around, InPlace])
@@ -169,7 +181,9 @@ class BeforeOutput(AbstractCapability[Any]):
 class AroundOutput(AbstractCapability[Any]):
     """Changes what an output function is given."""
 
-    async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
+    async def wrap_output_process(
+        self, ctx: Any, *, output_context: Any, output: Any, handler: Any
+    ) -> Any:
         return await handler({**output, "amount": 999})
 
 
@@ -182,7 +196,9 @@ class CopiesOutput(AbstractCapability[Any]):
 
 @pytest.mark.parametrize("other", [BeforeOutput, AroundOutput])
 @pytest.mark.parametrize("last", [True, False])
-def test_an_output_that_was_changed_after_it_was_judged_is_not_processed(other: Any, last: bool) -> None:
+def test_an_output_that_was_changed_after_it_was_judged_is_not_processed(
+    other: Any, last: bool
+) -> None:
     with pytest.raises(Ungoverned, match="the call of `keep` was changed after it was judged"):
         gave(keep, {"amount": 1, "name": "a"}, others=[other()], last=last)
     assert RAN == []

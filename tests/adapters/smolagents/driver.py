@@ -1,4 +1,5 @@
-"""A driver that plays scenes with a `ToolCallingAgent`; its model says what the scene's script says."""
+"""A driver that plays scenes with a `ToolCallingAgent`; its model says what the scene's script
+says."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ class Plain(Tool):
     def __init__(self, fn: Callable[..., str]) -> None:
         self.name, self.description = fn.__name__, str(fn.__doc__)
         named = inspect.signature(fn).parameters.values()
-        self.inputs = {one.name: {"type": TYPES[one.annotation], "description": one.name} for one in named}
+        self.inputs = {
+            one.name: {"type": TYPES[one.annotation], "description": one.name} for one in named
+        }
         self._fn = fn
         super().__init__()
 
@@ -63,8 +66,12 @@ class Scripted(Model):
             yield ChatMessageStreamDelta(piece, token_usage=TokenUsage(0, 1))
         for index, one in enumerate(calls_of(turn)):
             function = ChatMessageToolCallFunction(json.dumps(one.args), one.tool)
-            yield ChatMessageStreamDelta(None, [ChatMessageToolCallStreamDelta(index, one.id, "function", function)])
-        yield ChatMessageStreamDelta(token_usage=TokenUsage(turn.input_tokens, turn.output_tokens - len(turn.pieces)))
+            yield ChatMessageStreamDelta(
+                None, [ChatMessageToolCallStreamDelta(index, one.id, "function", function)]
+            )
+        yield ChatMessageStreamDelta(
+            token_usage=TokenUsage(turn.input_tokens, turn.output_tokens - len(turn.pieces))
+        )
 
 
 def texts(messages: list[Any]) -> list[str]:
@@ -73,10 +80,15 @@ def texts(messages: list[Any]) -> list[str]:
 
 
 def calls_of(turn: Turn) -> list[Call]:
-    """The calls of a turn: handing over is a call of the other agent, answering one of the tool for answers."""
+    """The calls of a turn: handing over is a call of the other agent, answering one of the tool for
+    answers."""
     if turn.handoff:
         return [Call(f"{turn.id}-handoff", turn.handoff, {"task": "take it over"})]
-    return list(turn.calls) if turn.calls else [Call(f"{turn.id}-answer", ANSWER, {"answer": turn.text})]
+    return (
+        list(turn.calls)
+        if turn.calls
+        else [Call(f"{turn.id}-answer", ANSWER, {"answer": turn.text})]
+    )
 
 
 def _function(call: Call) -> Any:
@@ -91,7 +103,9 @@ def agent_of(scene: Scene, **options: Any) -> Any:
     """An agent with the scene's tools and model, and the others as its team."""
     tools, model = [Plain(fn) for fn in scene.tools], Scripted(scene.ask)
     team = [
-        ToolCallingAgent(tools, model, name=name, description="takes over", provide_run_summary=True, **QUIET)
+        ToolCallingAgent(
+            tools, model, name=name, description="takes over", provide_run_summary=True, **QUIET
+        )
         for name in scene.others
     ]
     return ToolCallingAgent(tools, model, managed_agents=team, **QUIET, **options)
@@ -104,8 +118,12 @@ def play(scene: Scene) -> Ended:
         if not scene.streams:
             return Ended(str(agent.run(scene.prompt)))
         steps = list(agent.run(scene.prompt, stream=True))
-        pieces = [one.content for one in steps if isinstance(one, ChatMessageStreamDelta) and one.content]
+        pieces = [
+            one.content for one in steps if isinstance(one, ChatMessageStreamDelta) and one.content
+        ]
         return Ended(str(steps[-1].output), tuple(pieces))
 
 
-DRIVER = Driver("smolagents", SMOLAGENTS, play, "tests.adapters.smolagents.driver:DRIVER", ways=("sync",))
+DRIVER = Driver(
+    "smolagents", SMOLAGENTS, play, "tests.adapters.smolagents.driver:DRIVER", ways=("sync",)
+)

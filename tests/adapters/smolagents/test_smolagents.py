@@ -1,4 +1,5 @@
-"""smolagents: the behaviour suite, and what only this host has: generated code, answers that code computes."""
+"""smolagents: the behaviour suite, and what only this host has: generated code, answers that code
+computes."""
 
 from __future__ import annotations
 
@@ -25,8 +26,20 @@ from tests.adapters.smolagents.driver import DRIVER, QUIET, Plain, Scripted, age
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "end", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'end'", "action": "halt"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "end",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'end'",
+            "action": "halt",
+        },
         {
             "id": "eval",
             "use": "rule",
@@ -129,7 +142,10 @@ def test_code_that_would_run_elsewhere_is_refused_before_it_does(tmp_path: Path)
 def test_the_end_of_a_run_ends_the_agent(tmp_path: Path) -> None:
     turns = [Turn("1", calls=(Call("c", "look", {"name": "end"}),)), Turn("2", "never said")]
     scene = Scene(shield_for(RULES), turns, "sync", tmp_path)
-    with SMOLAGENTS.run(scene.shield, "helper") as hosted, pytest.raises(AgentGenerationError) as raised:
+    with (
+        SMOLAGENTS.run(scene.shield, "helper") as hosted,
+        pytest.raises(AgentGenerationError) as raised,
+    ):
         guarded(agent_of(scene), hosted).run("do it")
     assert isinstance(raised.value.__cause__, Refused)
     assert raised.value.__cause__.ended
@@ -152,7 +168,9 @@ def test_a_cheaper_model_is_asked_where_that_is_decided(tmp_path: Path) -> None:
             asked.append((self.model_id, self.kwargs))
             return super().generate(messages, **options)
 
-    scene = Scene(shield_for({"name": "d"}, guards=[cheaper]), [Turn("1", "done")], "sync", tmp_path)
+    scene = Scene(
+        shield_for({"name": "d"}, guards=[cheaper]), [Turn("1", "done")], "sync", tmp_path
+    )
     model = Noted(scene.ask)
     model.kwargs = {"max_tokens": 900}
     with SMOLAGENTS.run(scene.shield, "helper") as hosted:

@@ -1,4 +1,5 @@
-"""Every tool of an agent is guarded: where a shield refuses what is not, the agent is made, and nothing is named."""
+"""Every tool of an agent is guarded: where a shield refuses what is not, the agent is made, and
+nothing is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a tool is run with is what was judged: its own function is guarded, also of tools that come later."""
+"""What a tool is run with is what was judged: its own function is guarded, also of tools that come
+later."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
     ],
 }
 TAKES: Any = {"amount": {"type": "integer", "description": "how much"}}

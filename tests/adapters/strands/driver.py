@@ -1,4 +1,5 @@
-"""How scenes are played in Strands Agents: with a model of its own interface that says what a script says."""
+"""How scenes are played in Strands Agents: with a model of its own interface that says what a
+script says."""
 
 from __future__ import annotations
 
@@ -41,14 +42,20 @@ class Scripted(Model):
             yield event
         yield {"messageStop": {"stopReason": "tool_use" if called(turn) else "end_turn"}}
         total = turn.input_tokens + turn.output_tokens
-        usage = {"inputTokens": turn.input_tokens, "outputTokens": turn.output_tokens, "totalTokens": total}
+        usage = {
+            "inputTokens": turn.input_tokens,
+            "outputTokens": turn.output_tokens,
+            "totalTokens": total,
+        }
         yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
 
 
 def said(turn: Turn) -> list[Any]:
     """The text of a turn in pieces."""
     pieces = [{"contentBlockDelta": {"delta": {"text": piece}}} for piece in turn.pieces]
-    return [{"contentBlockStart": {"start": {}}}, *pieces, {"contentBlockStop": {}}] if pieces else []
+    return (
+        [{"contentBlockStart": {"start": {}}}, *pieces, {"contentBlockStop": {}}] if pieces else []
+    )
 
 
 def called(turn: Turn) -> list[Any]:
@@ -57,7 +64,9 @@ def called(turn: Turn) -> list[Any]:
     calls += [(turn.id, turn.handoff, {"input": "do it"})] if turn.handoff else []
     events: list[Any] = []
     for name, named, args in calls:
-        events.append({"contentBlockStart": {"start": {"toolUse": {"toolUseId": name, "name": named}}}})
+        events.append(
+            {"contentBlockStart": {"start": {"toolUse": {"toolUseId": name, "name": named}}}}
+        )
         events.append({"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(args)}}}})
         events.append({"contentBlockStop": {}})
     return events
@@ -67,7 +76,9 @@ def agent_of(scene: Scene, hosted: Hosted) -> Agent:
     """The agent of a scene, with the agents that it can hand over to."""
     model = Scripted(scene)
     tools: list[Any] = [tool(fn) for fn in (scene.atools if scene.is_async else scene.tools)]
-    others = [Agent(model, name=name, tools=list(tools), callback_handler=None) for name in scene.others]
+    others = [
+        Agent(model, name=name, tools=list(tools), callback_handler=None) for name in scene.others
+    ]
     kept = FileSessionManager(session_id="suite", storage_dir=str(scene.folder / "sessions"))
     return Agent(
         model,
@@ -102,7 +113,9 @@ def play(scene: Scene) -> Ended:
     with STRANDS.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
         agent, pieces = agent_of(scene, hosted), list[str]()
         if scene.streams:
-            agent.callback_handler = lambda **told: pieces.append(told["data"]) if "data" in told else None
+            agent.callback_handler = lambda **told: (
+                pieces.append(told["data"]) if "data" in told else None
+            )
         made = ended(agent(given(scene)))
         return Ended(made.answer, tuple(pieces), made.state)
 
@@ -114,7 +127,10 @@ async def aplay(scene: Scene) -> Ended:
         if not scene.streams:
             return ended(await agent.invoke_async(given(scene)))
         told = [event async for event in agent.stream_async(given(scene))]
-        return Ended(str(told[-1]["result"]).strip(), tuple([event["data"] for event in told if "data" in event]))
+        return Ended(
+            str(told[-1]["result"]).strip(),
+            tuple([event["data"] for event in told if "data" in event]),
+        )
 
 
 DRIVER = Driver("strands", STRANDS, play, "tests.adapters.strands.driver:DRIVER")

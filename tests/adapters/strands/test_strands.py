@@ -30,16 +30,35 @@ POLICY: dict[str, Any] = {
         {"use": "secrets"},
         {"use": "recovery", "backoff_base_s": 0},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {"id": "root", "use": "rule", "stages": ["tool_call"], "when": "event.args.name == 'root'", "action": "block"},
-        {"id": "vault", "use": "rule", "stages": ["handoff"], "when": "event.to == 'vault'", "action": "block"},
-        {"id": "over", "use": "rule", "stages": ["prompt"], "when": "event.text == 'stop'", "action": "halt"},
+        {
+            "id": "root",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.name == 'root'",
+            "action": "block",
+        },
+        {
+            "id": "vault",
+            "use": "rule",
+            "stages": ["handoff"],
+            "when": "event.to == 'vault'",
+            "action": "block",
+        },
+        {
+            "id": "over",
+            "use": "rule",
+            "stages": ["prompt"],
+            "when": "event.text == 'stop'",
+            "action": "halt",
+        },
     ],
 }
 REFUSED = "a rule of the policy forbids this"
 
 
 class Scripted(Model):
-    """A model that says this, one after the other: texts, calls as `(tool, args)`, or events as they are."""
+    """A model that says this, one after the other: texts, calls as `(tool, args)`, or events as
+    they are."""
 
     def __init__(self, *said: Any) -> None:
         self._said = list(said)
@@ -76,17 +95,26 @@ class Scripted(Model):
 
 def block(said: Any, call: str) -> list[Any]:
     """A text or a call as events."""
-    start: dict[str, Any] = {} if isinstance(said, str) else {"toolUse": {"toolUseId": call, "name": said[0]}}
+    start: dict[str, Any] = (
+        {} if isinstance(said, str) else {"toolUse": {"toolUseId": call, "name": said[0]}}
+    )
     delta = {"text": said} if isinstance(said, str) else {"toolUse": {"input": json.dumps(said[1])}}
-    return [{"contentBlockStart": {"start": start}}, {"contentBlockDelta": {"delta": delta}}, {"contentBlockStop": {}}]
+    return [
+        {"contentBlockStart": {"start": start}},
+        {"contentBlockDelta": {"delta": delta}},
+        {"contentBlockStop": {}},
+    ]
 
 
 def run(made: Any, *prompts: Any) -> Any:
-    """Run an agent that is made with the plugin, with one prompt after the other; gives what came last."""
+    """Run an agent that is made with the plugin, with one prompt after the other; gives what came
+    last."""
 
     async def play() -> Any:
         came = None
-        async with STRANDS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with STRANDS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             agent = made(Guarded(hosted))
             for prompt in prompts or ("go",):
                 came = await agent.invoke_async(prompt(came) if callable(prompt) else prompt)
@@ -97,7 +125,9 @@ def run(made: Any, *prompts: Any) -> Any:
 
 def agent(model: Any, *tools: Any, **options: Any) -> Any:
     """Makes an agent with the plugin."""
-    return lambda guarded: Agent(model, tools=list(tools), plugins=[guarded], callback_handler=None, **options)
+    return lambda guarded: Agent(
+        model, tools=list(tools), plugins=[guarded], callback_handler=None, **options
+    )
 
 
 @tool
@@ -176,7 +206,9 @@ def test_agents_of_a_swarm_hand_over_under_judgement() -> None:
     never = Scripted("never")
 
     async def play() -> Any:
-        async with STRANDS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with STRANDS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             guarded = Guarded(hosted)
             models = {"helper": first, "desk": second, "vault": never}
             agents = [
@@ -205,7 +237,9 @@ def test_a_failed_call_is_run_again_where_that_is_decided_and_hooks_see_no_secre
 
     def made(guarded: Any) -> Agent:
         one: Agent = agent(Scripted(("fetch", {}), "done"), fetch)(guarded)
-        one.hooks.add_callback(AfterToolCallEvent, lambda event: seen.append((event.result, event.exception)))
+        one.hooks.add_callback(
+            AfterToolCallEvent, lambda event: seen.append((event.result, event.exception))
+        )
         return one
 
     run(made)
@@ -216,9 +250,13 @@ def test_a_failed_call_is_run_again_where_that_is_decided_and_hooks_see_no_secre
 
 def test_a_tool_that_is_called_directly_is_judged() -> None:
     async def play() -> Any:
-        async with STRANDS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with STRANDS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             made = agent(Scripted("x"), look)(Guarded(hosted))
-            return await asyncio.to_thread(lambda: (made.tool.look(name="root"), made.tool.look(name="ann")))
+            return await asyncio.to_thread(
+                lambda: (made.tool.look(name="root"), made.tool.look(name="ann"))
+            )
 
     refused, redacted = asyncio.run(play())
     assert refused["status"] == "error"
@@ -234,7 +272,9 @@ def test_what_a_tool_streams_before_its_result_goes_nowhere_unjudged() -> None:
         yield "last"
 
     async def play() -> list[Any]:
-        async with STRANDS.run(Shield.load(POLICY, store="memory:"), agent="helper", task="t") as hosted:
+        async with STRANDS.run(
+            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+        ) as hosted:
             made = agent(Scripted(("read", {}), "done"), read)(Guarded(hosted))
             return [event async for event in made.stream_async("go")]
 
@@ -248,7 +288,9 @@ def test_a_stream_keeps_the_order_of_its_blocks() -> None:
         {"contentBlockDelta": {"delta": {"reasoningContent": {"text": f"{KEY[9:]} now"}}}},
         {"contentBlockStop": {}},
     ]
-    model = Scripted([*thought, *block("so I look", ""), *block(("look", {"name": "bob"}), "c1")], "done")
+    model = Scripted(
+        [*thought, *block("so I look", ""), *block(("look", {"name": "bob"}), "c1")], "done"
+    )
     run(agent(model, look))
     said = model.read[1][1]["content"]
     assert said[0]["reasoningContent"]["reasoningText"]["text"] == f"of {GONE} now"

@@ -1,4 +1,5 @@
-"""What a tool is run with is what was judged, and what a model is asked, whatever other middleware makes of it."""
+"""What a tool is run with is what was judged, and what a model is asked, whatever other middleware
+makes of it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,13 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {"id": "big", "use": "rule", "stages": ["tool_call"], "when": "event.args.amount > 100", "action": "block"},
+        {
+            "id": "big",
+            "use": "rule",
+            "stages": ["tool_call"],
+            "when": "event.args.amount > 100",
+            "action": "block",
+        },
     ],
 }
 CHANGED = "the call of `pay` was changed after it was judged"
@@ -83,13 +90,16 @@ def around(make: Any) -> Any:
 
 
 def ran(change: Any, *said: Any) -> Scripted:
-    """The model of an agent that does this, and to which something was added after the shield's plugin."""
+    """The model of an agent that does this, and to which something was added after the shield's
+    plugin."""
     RAN.clear()
     model = Scripted(*said)
 
     async def play() -> None:
         async with STRANDS.run(shield_for(POLICY), agent="helper") as hosted:
-            agent = Agent(model, tools=[pay, wipe], plugins=[Guarded(hosted)], callback_handler=None)
+            agent = Agent(
+                model, tools=[pay, wipe], plugins=[Guarded(hosted)], callback_handler=None
+            )
             change(agent)
             await agent.invoke_async("go")
 
@@ -109,7 +119,9 @@ def test_a_call_that_was_changed_after_it_was_judged_does_not_run(make: Any) -> 
     assert RAN == []
 
 
-@pytest.mark.parametrize(("make", "why"), [(more, "a rule of the policy forbids this"), (another, "`wipe`")])
+@pytest.mark.parametrize(
+    ("make", "why"), [(more, "a rule of the policy forbids this"), (another, "`wipe`")]
+)
 def test_a_call_that_was_changed_before_is_judged_as_it_would_run(make: Any, why: str) -> None:
     said = paid(lambda agent: agent.add_middleware(ExecuteToolStage.Input, make))
     assert (why in said, RAN) == (True, [])
@@ -130,7 +142,9 @@ def test_a_call_that_is_the_same_runs() -> None:
 
 def test_a_request_that_was_changed_behind_the_plugin_is_judged_as_it_is_sent() -> None:
     def told(context: Any) -> Any:
-        return context.replace(messages=[*context.messages[:-1], {"role": "user", "content": [{"text": KEY}]}])
+        return context.replace(
+            messages=[*context.messages[:-1], {"role": "user", "content": [{"text": KEY}]}]
+        )
 
     model = ran(lambda agent: agent.add_middleware(InvokeModelStage, around(told)), "done")
     assert model.read[0][-1]["content"] == [{"text": GONE}]

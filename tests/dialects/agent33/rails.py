@@ -1,4 +1,5 @@
-"""What tests of the dialect share: guardrails with a clock that stands still, and tools that note what they did."""
+"""What tests of the dialect share: guardrails with a clock that stands still, and tools that note
+what they did."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ WHY = "the nightly job fills the disk and has to end"
 
 
 def block(line: int) -> Any:
-    """A block of the specification, as data; an alternative such as `[agent_id] | "*"` is a text."""
+    """A block of the specification, as data; an alternative such as `[agent_id] | "*"` is a
+    text."""
     return yaml.safe_load(ALTERNATIVE.sub(r"'\1'", text("agent33", line)))
 
 
@@ -30,17 +32,34 @@ def only(line: int) -> Any:
 
 
 def rails(
-    source: Any = None, clock: FakeClock | None = None, guards: Any = (), known: Any = (), **settings: Any
+    source: Any = None,
+    clock: FakeClock | None = None,
+    guards: Any = (),
+    known: Any = (),
+    **settings: Any,
 ) -> Guardrails:
     """Guardrails with everything in memory; without a source the four that are built in."""
     source = block(431) if source is None else source
     said = policy_for(source, **settings)
-    return Guardrails(shield_for(said, clock=FakeClock() if clock is None else clock, guards=guards, operators=known))
+    return Guardrails(
+        shield_for(
+            said, clock=FakeClock() if clock is None else clock, guards=guards, operators=known
+        )
+    )
 
 
-def rail(check: str, action: str = "block", hook: str = "pre_execution", **more: Any) -> dict[str, Any]:
+def rail(
+    check: str, action: str = "block", hook: str = "pre_execution", **more: Any
+) -> dict[str, Any]:
     """One guardrail, written out in full."""
-    said = {"id": "safety-050", "name": "own", "type": hook, "priority": 10, "category": "safety", **more}
+    said = {
+        "id": "safety-050",
+        "name": "own",
+        "type": hook,
+        "priority": 10,
+        "category": "safety",
+        **more,
+    }
     return {**said, "validation": {"check": check, "action_on_fail": action}}
 
 

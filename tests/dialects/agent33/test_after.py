@@ -1,4 +1,5 @@
-"""`after`: what an action used is counted whatever was said before it, and what did not go ahead gives nothing."""
+"""`after`: what an action used is counted whatever was said before it, and what did not go ahead
+gives nothing."""
 
 from __future__ import annotations
 
@@ -7,16 +8,28 @@ from typing import Any
 
 import pytest
 
-from stanchion.dialects.agent33 import ChainResult, DialectError, GuardrailMode, Hooks, Task, Verdict
+from stanchion.dialects.agent33 import (
+    ChainResult,
+    DialectError,
+    GuardrailMode,
+    Hooks,
+    Task,
+    Verdict,
+)
 from tests.dialects.agent33.rails import FAILS, rail, rails
 
 DEED = {"where": "here"}
 
 
 def hooks_for(check: str = "event.tool != 'deploy'", action: str = "block") -> Hooks:
-    """Hooks on a task that may cost a dollar, with a guardrail about `deploy`, and what the specification says of
-    costs."""
-    ceiling = {"id": "budget-004", "name": "cost_ceiling", "check": "cost_ceiling", "action_on_fail": "escalate"}
+    """Hooks on a task that may cost a dollar, with a guardrail about `deploy`, and what the
+    specification says of costs."""
+    ceiling = {
+        "id": "budget-004",
+        "name": "cost_ceiling",
+        "check": "cost_ceiling",
+        "action_on_fail": "escalate",
+    }
     source = {"guardrail": rail(check, action), "budget_guardrails": [ceiling]}
     return rails(source, tasks={"t": Task(cost_budget=1.0)}).hooks("a", "t")
 
@@ -30,7 +43,9 @@ def ended(hooks: Hooks, after: ChainResult, cost: float, awaited: bool = False) 
 
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("action", ["block", "escalate"])
-def test_what_did_not_go_ahead_gives_nothing_and_costs_what_it_costs(action: str, awaited: bool) -> None:
+def test_what_did_not_go_ahead_gives_nothing_and_costs_what_it_costs(
+    action: str, awaited: bool
+) -> None:
     hooks = hooks_for(action=action)
     before = hooks.pre_execution("deploy", DEED)
     assert not before.proceeds
@@ -51,11 +66,15 @@ def test_a_result_that_is_told_twice_costs_twice(awaited: bool) -> None:
 
 
 def test_a_result_needs_no_arguments_a_second_time() -> None:
-    hooks = rails({"guardrail": rail("event.args.where == 'here'", hook="post_execution")}).hooks("a")
+    hooks = rails({"guardrail": rail("event.args.where == 'here'", hook="post_execution")}).hooks(
+        "a"
+    )
     before = hooks.pre_execution("deploy", DEED)
     assert hooks.post_execution("deploy", None, "done", after=before).final_verdict is Verdict.PASS
     assert hooks.post_execution("deploy", {}, "done").final_verdict is Verdict.BLOCK
-    with pytest.raises(DialectError, match="has neither `args` nor `after`: give what `pre_execution` has returned"):
+    with pytest.raises(
+        DialectError, match="has neither `args` nor `after`: give what `pre_execution` has returned"
+    ):
         hooks.post_execution("deploy", None, "done")
 
 
@@ -69,11 +88,26 @@ def test_after_is_about_this_very_action() -> None:
             lambda: hooks.post_execution("read", DEED, "", after=before),
             "is about the tool `deploy`, and this is `read`",
         ),
-        (lambda: hooks.post_execution("deploy", {}, "", after=before), "is about other arguments of `deploy`"),
-        (lambda: hooks.on_error("read", "broken", after=before), "is about the tool `deploy`, and this is `read`"),
-        (lambda: others.post_execution("deploy", DEED, "", after=before), "hooks of another agent or task"),
-        (lambda: others.request_bypass("safety-050", "why", after=before), "hooks of another agent or task"),
-        (lambda: hooks.post_handoff("c", after=handed), "is about a handoff to `b`, and this is one to `c`"),
+        (
+            lambda: hooks.post_execution("deploy", {}, "", after=before),
+            "is about other arguments of `deploy`",
+        ),
+        (
+            lambda: hooks.on_error("read", "broken", after=before),
+            "is about the tool `deploy`, and this is `read`",
+        ),
+        (
+            lambda: others.post_execution("deploy", DEED, "", after=before),
+            "hooks of another agent or task",
+        ),
+        (
+            lambda: others.request_bypass("safety-050", "why", after=before),
+            "hooks of another agent or task",
+        ),
+        (
+            lambda: hooks.post_handoff("c", after=handed),
+            "is about a handoff to `b`, and this is one to `c`",
+        ),
     ]
     for use, says in wrong:
         with pytest.raises(DialectError, match=says):

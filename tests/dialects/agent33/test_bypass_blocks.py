@@ -1,4 +1,5 @@
-"""The blocks about bypasses and budgets: their steps are played in order, with the times and shares that they give."""
+"""The blocks about bypasses and budgets: their steps are played in order, with the times and shares
+that they give."""
 
 from __future__ import annotations
 
@@ -10,7 +11,14 @@ import pytest
 from stanchion import Refused
 from stanchion.approvals import TicketError
 from stanchion.approvals.ticket import Kind as TicketKind
-from stanchion.dialects.agent33 import BypassRefused, GuardrailMode, Guardrails, Hooks, Urgency, Verdict
+from stanchion.dialects.agent33 import (
+    BypassRefused,
+    GuardrailMode,
+    Guardrails,
+    Hooks,
+    Urgency,
+    Verdict,
+)
 from stanchion.telemetry.kinds import Kind, Occurrence, Severity
 from stanchion.testing import FakeClock
 from stanchion.testing.operators import operator
@@ -79,15 +87,17 @@ def test_a_denied_bypass_lets_nothing_through() -> None:
     made, deeds = guarded(FakeClock()), Deeds()
     hooks = made.hooks("ann")
     refused(hooks, deeds)
-    made.deny(hooks.request_bypass("safety-050", WHY), by=PEOPLE["architect"][0], comment="not today")
+    made.deny(
+        hooks.request_bypass("safety-050", WHY), by=PEOPLE["architect"][0], comment="not today"
+    )
     refused(hooks, deeds)
     assert (deeds.done, facts(made)) == ([], ["bypass.requested", "bypass.denied"])
 
 
 @pytest.mark.parametrize("urgency", list(Urgency))
 def test_what_happens_without_an_answer_is_what_its_block_says(urgency: Urgency) -> None:
-    """A normal request is denied, an urgent one goes to the next authority. In an emergency a safety response goes
-    ahead, and is reviewed: any other action waits as if it were urgent."""
+    """A normal request is denied, an urgent one goes to the next authority. In an emergency a
+    safety response goes ahead, and is reviewed: any other action waits as if it were urgent."""
     said = only(522)
     assert list(said["on_timeout"]) == list(Urgency)
     wait = number(said["approval_timeout"]) * MINUTE
@@ -193,7 +203,12 @@ def test_modes_follow_from_what_is_left_as_its_block_says() -> None:
 
 def at(left: int, source: Any = None, **more: Any) -> Hooks:
     """Hooks of a run with so much left of a budget of 100."""
-    made = rails(source, tasks={"fix": {"token_budget": 100}}, known=[one for _, one in PEOPLE.values()], **more)
+    made = rails(
+        source,
+        tasks={"fix": {"token_budget": 100}},
+        known=[one for _, one in PEOPLE.values()],
+        **more,
+    )
     hooks = made.hooks("ann", "fix")
     if left < 100:
         hooks.run.charge(tokens=100 - left, settled=True)
@@ -208,11 +223,16 @@ def test_each_mode_does_what_its_block_says() -> None:
     assert (tighter, warn) == (20, 80)
     mark = warn * (100 - tighter) // 100
     hooks = at(49)
-    assert hooks.pre_execution("read", {}, estimated_tokens=mark - 51 - 1).final_verdict == Verdict.PASS
+    assert (
+        hooks.pre_execution("read", {}, estimated_tokens=mark - 51 - 1).final_verdict
+        == Verdict.PASS
+    )
     told = at(49).pre_execution("read", {}, estimated_tokens=mark - 51)
     assert (told.final_verdict, told.guardrail_mode) == (Verdict.WARN, GuardrailMode.STRICT)
     own = {"guardrail": rail("event.tool != 'deploy'", "warn")}
-    assert said["budget_remaining_critical"]["guardrail_mode"] == "lockdown (all warns become blocks)"
+    assert (
+        said["budget_remaining_critical"]["guardrail_mode"] == "lockdown (all warns become blocks)"
+    )
     assert at(49, own).pre_execution("deploy", {}).final_verdict == Verdict.WARN
     assert at(19, own).pre_execution("deploy", {}).final_verdict == Verdict.BLOCK
     assert said["budget_exhausted"]["guardrail_mode"] == "halt (all actions blocked)"
@@ -229,10 +249,19 @@ WHO = {
 
 @pytest.mark.parametrize("left", [100, 40, 10])
 def test_whose_yes_lets_something_past_is_what_its_block_says(left: int) -> None:
-    names = {100: "budget_remaining_high", 40: "budget_remaining_low", 10: "budget_remaining_critical"}
+    names = {
+        100: "budget_remaining_high",
+        40: "budget_remaining_low",
+        10: "budget_remaining_critical",
+    }
     who = WHO[only(585)[names[left]]["bypass_allowed"]]
-    source = {"guardrail": rail("event.tool != 'deploy'", bypass=BYPASS), "budget_guardrails": only(221)[3:]}
-    made = rails(source, tasks={"fix": {"cost_budget": 100}}, known=[one for _, one in PEOPLE.values()])
+    source = {
+        "guardrail": rail("event.tool != 'deploy'", bypass=BYPASS),
+        "budget_guardrails": only(221)[3:],
+    }
+    made = rails(
+        source, tasks={"fix": {"cost_budget": 100}}, known=[one for _, one in PEOPLE.values()]
+    )
     hooks = made.hooks("ann", "fix")
     hooks.run.charge(cost_usd=100.0 - left, settled=True)
     hooks.pre_execution("deploy", {})
@@ -260,10 +289,13 @@ def test_where_nothing_is_left_only_an_emergency_goes_past() -> None:
 
 @pytest.mark.parametrize("line", [386, 402])
 def test_a_built_in_budget_warns_escalates_and_blocks_at_the_marks_of_its_block(line: int) -> None:
-    """A use that stays below a mark is let be; the one that reaches it is not. Exactly the budget is what fits."""
+    """A use that stays below a mark is let be; the one that reaches it is not. Exactly the budget
+    is what fits."""
     marks = {name: number(said) for name, said in only(line)["thresholds"].items()}
     budget, unit = (
-        ({"token_budget": 100}, "estimated_tokens") if line == 386 else ({"time_budget": 100}, "estimated_duration")
+        ({"token_budget": 100}, "estimated_tokens")
+        if line == 386
+        else ({"time_budget": 100}, "estimated_duration")
     )
     steps = {marks["warn"] - 1: "pass", marks["warn"]: "warn", marks["escalate"] - 1: "warn"}
     steps |= {marks["escalate"]: "escalate", 100: "escalate", 101: "block"}

@@ -1,4 +1,5 @@
-"""The blocks about chains and their results: the numbers and the words that they give are what the code does."""
+"""The blocks about chains and their results: the numbers and the words that they give are what the
+code does."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def test_a_chain_goes_by_priority_and_ties_by_category_as_its_block_says() -> No
     assert order(several(*drawn)) == [
         f"{category}-05{[name for name, *_ in drawn].index(category)}" for category in ties
     ]
-    assert order(several(("safety", 30, "warn"), ("quality", 2, "warn"), ("scope", 11, "warn"))) == [
+    assert order(several(("safety", 30, "warn"), ("quality", 2, "warn"), ("scope", 11, "warn"))) == [  # noqa: E501
         "quality-051", "scope-052", "safety-050",
     ]  # fmt: skip
 
@@ -49,12 +50,20 @@ def test_a_chain_goes_by_priority_and_ties_by_category_as_its_block_says() -> No
 def test_hooks_run_one_after_the_other() -> None:
     """What a guardrail behind another sees is what the first has left it."""
     assert only(281)["execution"] == "sequential (each hook runs after the previous completes)"
-    told = rails(several(("safety", 10, "block"), ("safety", 20, "block"))).hooks("a").pre_execution("deploy", {})
-    assert [one.guardrail_id for one in told.details if one.result == Verdict.BLOCK] == ["safety-050"]
+    told = (
+        rails(several(("safety", 10, "block"), ("safety", 20, "block")))
+        .hooks("a")
+        .pre_execution("deploy", {})
+    )
+    assert [one.guardrail_id for one in told.details if one.result == Verdict.BLOCK] == [
+        "safety-050"
+    ]
     assert [one.guard for one in told.decision.findings] == ["safety-050"]
 
 
-@pytest.mark.parametrize(("action", "goes_on"), [("block", False), ("warn", True), ("escalate", True), ("log", True)])
+@pytest.mark.parametrize(
+    ("action", "goes_on"), [("block", False), ("warn", True), ("escalate", True), ("log", True)]
+)
 def test_what_cuts_a_chain_short_is_what_its_block_says(action: str, goes_on: bool) -> None:
     said = only(281)["short_circuit"]
     assert sorted(said) == ["on_block", "on_escalate", "on_log", "on_warn"]
@@ -84,7 +93,9 @@ def test_what_passes_proceeds_and_is_recorded_where_it_is_asked_for() -> None:
         log_passes=["scope-051"],
     )
     warned.hooks("a").pre_execution("deploy", {})
-    assert warned.shield.journal.kept()[0].read().passed == ("scope-051",), "beside one that has something to say"
+    assert warned.shield.journal.kept()[0].read().passed == ("scope-051",), (
+        "beside one that has something to say"
+    )
 
 
 def test_a_warning_proceeds_is_recorded_and_told_as_its_block_says() -> None:
@@ -100,7 +111,8 @@ def test_a_warning_proceeds_is_recorded_and_told_as_its_block_says() -> None:
 
 
 def test_so_many_warnings_of_one_guardrail_in_a_task_escalate() -> None:
-    """Their number is read out of the block. Those of another guardrail, or in another task, do not count."""
+    """Their number is read out of the block. Those of another guardrail, or in another task, do not
+    count."""
     most = int(re.findall(r"\d+", only(341)["accumulation"])[0])
     checks = {"safety": "event.tool != 'deploy'", "scope": "event.tool != 'pay'"}
     source = several(("safety", 10, "warn"), ("scope", 20, "warn"))
@@ -120,7 +132,9 @@ def test_so_many_warnings_of_one_guardrail_in_a_task_escalate() -> None:
 def blocked() -> tuple[Any, Hooks, Deeds]:
     """A deployment that was blocked, and what an agent can do about it."""
     bypass = {"allowed": True, "requires_approval": "architect"}
-    made = rails({"guardrail": rail("event.tool != 'deploy'", bypass=bypass, description="not on a Friday")})
+    made = rails(
+        {"guardrail": rail("event.tool != 'deploy'", bypass=bypass, description="not on a Friday")}
+    )
     hooks, deeds = made.hooks("a"), Deeds()
     told = hooks.pre_execution("deploy", {"where": "here"})
     assert (told.final_verdict, told.proceeds) == (Verdict.BLOCK, False)
@@ -129,7 +143,10 @@ def blocked() -> tuple[Any, Hooks, Deeds]:
 
 def test_a_block_prevents_is_recorded_and_tells_why_and_what_to_do() -> None:
     said = only(353)
-    assert (said["action"], said["logging"]) == ("prevent execution", "required (block recorded in audit trail)")
+    assert (said["action"], said["logging"]) == (
+        "prevent execution",
+        "required (block recorded in audit trail)",
+    )
     assert said["notification"] == "agent receives block reason and remediation guidance"
     made, hooks, _ = blocked()
     (last,) = [one.read() for one in made.shield.journal.kept()]
@@ -159,7 +176,9 @@ def test_a_blocked_agent_may_go_to_a_supervisor() -> None:
 
 RECOVERY = {
     "agent may modify the action and retry": test_a_blocked_agent_may_change_the_action,
-    "agent may request bypass (if allowed for this guardrail)": test_a_blocked_agent_may_ask_for_a_bypass,
+    (
+        "agent may request bypass (if allowed for this guardrail)"
+    ): test_a_blocked_agent_may_ask_for_a_bypass,
     "agent may escalate to supervisor": test_a_blocked_agent_may_go_to_a_supervisor,
 }
 
@@ -173,7 +192,9 @@ PEOPLE = [operator(role[:3], role) for role in ROLES]
 
 
 def escalated(clock: FakeClock) -> tuple[Any, Hooks, list[Occurrence]]:
-    made = rails(several(("safety", 10, "escalate")), clock=clock, known=[known for _, known in PEOPLE])
+    made = rails(
+        several(("safety", 10, "escalate")), clock=clock, known=[known for _, known in PEOPLE]
+    )
     heard: list[Occurrence] = []
     made.shield.occurrences.subscribe(heard.append, each=True)
     return made, made.hooks("ann", "fix"), heard
@@ -181,7 +202,10 @@ def escalated(clock: FakeClock) -> tuple[Any, Hooks, list[Occurrence]]:
 
 def test_an_escalation_pauses_the_action_and_is_recorded() -> None:
     said = only(368)
-    assert (said["action"], said["logging"]) == ("pause execution, forward to escalation target", "required")
+    assert (said["action"], said["logging"]) == (
+        "pause execution, forward to escalation target",
+        "required",
+    )
     made, hooks, _ = escalated(FakeClock())
     told = hooks.pre_execution("deploy", {"where": "here"})
     assert (told.final_verdict, told.proceeds) == (Verdict.ESCALATE, False)
@@ -198,7 +222,12 @@ def test_whoever_is_asked_receives_the_full_context() -> None:
     told = hooks.pre_execution("deploy", {"where": "there"})
     assert told.escalation is not None
     asked = made.escalation(told.escalation)
-    assert (asked.agent_id, asked.task, asked.action, asked.context) == ("ann", "fix", "deploy", {"where": "there"})
+    assert (asked.agent_id, asked.task, asked.action, asked.context) == (
+        "ann",
+        "fix",
+        "deploy",
+        {"where": "there"},
+    )
     assert (asked.guardrail_id, asked.reason) == ("safety-050", told.message)
     (opened,) = [one for one in heard if one.kind is Kind.TICKET_OPENED]
     assert (opened.agent, opened.tool, opened.ticket) == ("ann", "deploy", asked.id)

@@ -22,7 +22,12 @@ def flaky(*outcomes: Any) -> ScriptedTool:
 
 def test_errors_are_classified() -> None:
     hooks = rails(policy=SAFE).hooks("a")
-    errors: list[BaseException] = [ConnectionError("reset"), MemoryError("no room"), KeyError("x"), ValueError("wrong")]
+    errors: list[BaseException] = [
+        ConnectionError("reset"),
+        MemoryError("no room"),
+        KeyError("x"),
+        ValueError("wrong"),
+    ]
     told = [hooks.on_error("flaky", error).severity for error in errors]
     assert told == ["recoverable", "fatal", "unknown", "recoverable"]
 
@@ -30,13 +35,25 @@ def test_errors_are_classified() -> None:
 def test_what_becomes_of_an_error_depends_on_how_bad_it_is() -> None:
     """By how bad it is, or as the settings say; what the agent has to correct is handed to it."""
     hooks = rails(policy=SAFE).hooks("a")
-    errors: list[BaseException] = [ConnectionError("reset"), MemoryError("no room"), KeyError("x"), ValueError("wrong")]
+    errors: list[BaseException] = [
+        ConnectionError("reset"),
+        MemoryError("no room"),
+        KeyError("x"),
+        ValueError("wrong"),
+    ]
     told = [hooks.on_error("flaky", error).recovery for error in errors]
     assert told == [RecoveryAction.RETRY, RecoveryAction.ROLLBACK, RecoveryAction.ESCALATE, None]
     other = {"recoverable": "escalate", "fatal": "quarantine", "unknown": "rollback"}
     made = rails(policy=SAFE, on_error=other)
-    told = [made.hooks(f"a{at}").on_error("flaky", error).recovery for at, error in enumerate(errors)]
-    assert told == [RecoveryAction.ESCALATE, RecoveryAction.QUARANTINE, RecoveryAction.ROLLBACK, None]
+    told = [
+        made.hooks(f"a{at}").on_error("flaky", error).recovery for at, error in enumerate(errors)
+    ]
+    assert told == [
+        RecoveryAction.ESCALATE,
+        RecoveryAction.QUARANTINE,
+        RecoveryAction.ROLLBACK,
+        None,
+    ]
 
 
 def test_the_context_of_an_error_is_kept() -> None:
@@ -45,11 +62,21 @@ def test_the_context_of_an_error_is_kept() -> None:
         hooks.execute(flaky(MemoryError("no room")))
     kept = hooks.run.last_error
     assert kept is not None
-    assert (kept.tool, kept.error, kept.text, kept.attempt) == ("flaky", "MemoryError", "no room", 1)
+    assert (kept.tool, kept.error, kept.text, kept.attempt) == (
+        "flaky",
+        "MemoryError",
+        "no room",
+        1,
+    )
     told = hooks.on_error("flaky", KeyError("x"), args={"path": "a"})
     kept = told.context
     assert kept is not None
-    assert (kept.tool, kept.error, kept.args, kept.code) == ("flaky", "KeyError", {"path": "a"}, "recovery.unknown")
+    assert (kept.tool, kept.error, kept.args, kept.code) == (
+        "flaky",
+        "KeyError",
+        {"path": "a"},
+        "recovery.unknown",
+    )
 
 
 def test_an_agent_that_failed_does_not_go_on_failing() -> None:
@@ -64,7 +91,7 @@ def test_an_agent_that_failed_does_not_go_on_failing() -> None:
 
 PURPOSES: dict[str, Callable[[], None]] = {
     "Classify error severity (recoverable, fatal, unknown)": test_errors_are_classified,
-    "Determine recovery action (retry, rollback, escalate)": test_what_becomes_of_an_error_depends_on_how_bad_it_is,
+    "Determine recovery action (retry, rollback, escalate)": test_what_becomes_of_an_error_depends_on_how_bad_it_is,  # noqa: E501
     "Capture error context for diagnostics": test_the_context_of_an_error_is_kept,
     "Prevent cascading failures": test_an_agent_that_failed_does_not_go_on_failing,
 }
@@ -79,7 +106,9 @@ def test_a_failed_action_is_retried_up_to_max_retries() -> None:
     assert tool.count == 3
     again = rails(policy=SAFE, on_error={"backoff": 0}).hooks("a")
     assert again.execute(flaky(ConnectionError("reset"), "done")) == "done"
-    spent = [hooks.on_error("flaky", ConnectionError("reset"), attempt=at).recovery for at in (1, 2, 3)]
+    spent = [
+        hooks.on_error("flaky", ConnectionError("reset"), attempt=at).recovery for at in (1, 2, 3)
+    ]
     assert spent == [RecoveryAction.RETRY, RecoveryAction.RETRY, None]
 
 
@@ -105,7 +134,9 @@ def test_few_actions_that_failed_are_remembered() -> None:
     for number in range(MOST + 1):
         assert attempts.failed("t", {"n": number}, None) == 1
     assert [attempts.failed("t", {"n": number}, None) for number in (MOST, 0)] == [2, 1]
-    assert [attempts.failed("t", {"n": object()}, None) for _ in range(2)] == [1, 2], "what cannot be read is the same"
+    assert [attempts.failed("t", {"n": object()}, None) for _ in range(2)] == [1, 2], (
+        "what cannot be read is the same"
+    )
 
 
 def test_partial_changes_are_undone() -> None:
@@ -132,7 +163,8 @@ def test_an_error_goes_to_a_person() -> None:
 
 
 def test_a_failing_agent_is_isolated() -> None:
-    """The agent is isolated, whatever it tries next; others go on, and so does it once its time is over."""
+    """The agent is isolated, whatever it tries next; others go on, and so does it once its time is
+    over."""
     clock = FakeClock()
     made = rails(policy=SAFE, clock=clock, on_error=OnError(fatal=RecoveryAction.QUARANTINE))
     hooks, other = made.hooks("a"), made.hooks("b")
@@ -165,15 +197,20 @@ def test_handling_an_error_waits_until_its_hook_has_completed() -> None:
     refusing, tool = Refusing("error"), flaky(ConnectionError("reset"), "done")
     with pytest.raises(ConnectionError):
         rails(policy=SAFE, guards=[refusing]).hooks("a").execute(tool)
-    assert (refusing.asked, tool.count) == (1, 1), "what it says is heard before anything is retried"
+    assert (refusing.asked, tool.count) == (1, 1), (
+        "what it says is heard before anything is retried"
+    )
 
 
 @pytest.mark.parametrize("action", ["block", "escalate", "warn"])
 def test_a_guardrail_that_blocks_does_not_keep_the_error_hook_from_running(action: str) -> None:
-    """It runs in whatever state the agent is: with the guardrail, quarantined, or with nothing left of its budget."""
+    """It runs in whatever state the agent is: with the guardrail, quarantined, or with nothing left
+    of its budget."""
     assert only(115)["on_block"].startswith("not applicable")
     made = rails(
-        {"guardrail": rail(FAILS, action, "on_error", priority=99)}, policy=SAFE, tasks={"fix": {"token_budget": 10}}
+        {"guardrail": rail(FAILS, action, "on_error", priority=99)},
+        policy=SAFE,
+        tasks={"fix": {"token_budget": 10}},
     )
     hooks = made.hooks("a", "fix")
     told = hooks.on_error("flaky", ConnectionError("reset"))

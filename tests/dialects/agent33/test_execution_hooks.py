@@ -60,7 +60,7 @@ BEFORE: dict[str, Callable[[], None]] = {
     "Validate the action is within scope": test_the_action_is_within_the_scope_of_its_task,
     "Check autonomy budget is sufficient": test_the_budget_suffices_for_the_action,
     "Verify tool is on the allowlist": test_the_tool_is_on_the_allowlist,
-    "Confirm target files are not locked by another agent": test_no_target_file_is_locked_by_another_agent,
+    "Confirm target files are not locked by another agent": test_no_target_file_is_locked_by_another_agent,  # noqa: E501
 }
 
 
@@ -81,7 +81,9 @@ def test_execution_waits_until_the_hook_has_completed() -> None:
 def test_a_blocked_action_is_prevented_and_the_agent_receives_the_reason() -> None:
     assert only(47)["on_block"] == "action is prevented, agent receives rejection with reason"
     deeds = Deeds()
-    made = rails({"guardrail": rail("event.tool != 'deploy'", description="deployments are for release day")})
+    made = rails(
+        {"guardrail": rail("event.tool != 'deploy'", description="deployments are for release day")}
+    )
     hooks = made.hooks("a")
     with pytest.raises(Refused, match="deployments are for release day"):
         hooks.execute(deeds.deploy)
@@ -103,7 +105,15 @@ def test_a_warned_action_proceeds_and_the_warning_is_logged_and_told() -> None:
 def test_output_is_neither_empty_nor_an_error() -> None:
     tools = {"tools": {"read_page": {"annotations": ["read_only"]}}}
     hooks = rails({"quality_guardrails": only(167)[:1]}, policy={**tools, **OPEN}).hooks("a")
-    said = ["", "  ", None, "Error: no such page", "Traceback (most recent call last):\nValueError: x", "words", 0]
+    said = [
+        "",
+        "  ",
+        None,
+        "Error: no such page",
+        "Traceback (most recent call last):\nValueError: x",
+        "words",
+        0,
+    ]
     told = [hooks.post_execution("read_page", {}, output).final_verdict for output in said]
     assert told == ["warn", "warn", "warn", "warn", "warn", "pass", "pass"]
 
@@ -122,10 +132,17 @@ def test_output_has_no_sensitive_data() -> None:
 
 
 def test_output_conforms_to_its_schema() -> None:
-    schema = {"type": "object", "required": ["degrees"], "properties": {"degrees": {"type": "number"}}}
+    schema = {
+        "type": "object",
+        "required": ["degrees"],
+        "properties": {"degrees": {"type": "number"}},
+    }
     policy = {"tools": {"weather": {"result_schema": schema}}}
     hooks = rails({"quality_guardrails": only(167)[1:2]}, policy=policy).hooks("a")
-    told = [hooks.post_execution("weather", {}, output).final_verdict for output in ({"degrees": 9}, {"degrees": "9"})]
+    told = [
+        hooks.post_execution("weather", {}, output).final_verdict
+        for output in ({"degrees": 9}, {"degrees": "9"})
+    ]
     assert told == ["pass", "block"]
 
 
@@ -139,8 +156,12 @@ def test_what_was_used_is_counted() -> None:
 
 
 AFTER: dict[str, Callable[[], None]] = {
-    "Validate output quality (no empty results, no obvious errors)": test_output_is_neither_empty_nor_an_error,
-    "Check for sensitive data in output (secrets, credentials, PII)": test_output_has_no_sensitive_data,
+    (
+        "Validate output quality (no empty results, no obvious errors)"
+    ): test_output_is_neither_empty_nor_an_error,
+    (
+        "Check for sensitive data in output (secrets, credentials, PII)"
+    ): test_output_has_no_sensitive_data,
     "Verify output conforms to expected schema": test_output_conforms_to_its_schema,
     "Update budget consumption counters": test_what_was_used_is_counted,
 }
@@ -153,7 +174,8 @@ def test_the_hook_after_execution_is_for_what_its_block_says() -> None:
 
 
 def test_the_commit_waits_until_the_hook_has_completed() -> None:
-    """Section 10 lets this hook be asynchronous where nothing needs to wait for it; here the result does."""
+    """Section 10 lets this hook be asynchronous where nothing needs to wait for it; here the result
+    does."""
     assert only(64)["timing"].startswith("synchronous")
     deeds, refusing = Deeds(), Refusing("tool_result")
     with pytest.raises(Refused, match="not today"):

@@ -1,5 +1,5 @@
-"""The faults of the public engine beside the specification, once more through the dialect; `tests/faults` has them
-without it."""
+"""The faults of the public engine beside the specification, once more through the dialect;
+`tests/faults` has them without it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,32 @@ def test_an_empty_allowlist_allows_nothing() -> None:
     assert made.hooks("a").pre_execution("read", {}).final_verdict == Verdict.BLOCK
 
 
-@pytest.mark.parametrize("command", ["git status; rm -rf /", "find . -delete", "/bin/rm -rf /etc", "git status"])
+@pytest.mark.parametrize(
+    "command", ["git status; rm -rf /", "find . -delete", "/bin/rm -rf /etc", "git status"]
+)
 def test_a_harmless_beginning_hides_nothing(command: str) -> None:
-    told = rails({"safety_guardrails": only(140)[:1]}).hooks("a").pre_execution("bash", {"command": command})
+    told = (
+        rails({"safety_guardrails": only(140)[:1]})
+        .hooks("a")
+        .pre_execution("bash", {"command": command})
+    )
     assert told.proceeds == (command == "git status")
 
 
 def test_a_path_that_climbs_out_is_outside(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc")
     hooks = rails({"safety_guardrails": only(140)[3:]}, sandbox=tmp_path).hooks("a")
-    paths = ["src/../../etc/passwd", "/etc/passwd", "link/passwd", str(tmp_path / "link/passwd"), "src/login.py"]
-    told = [hooks.pre_execution("write_file", {"path": path, "content": ""}).final_verdict for path in paths]
+    paths = [
+        "src/../../etc/passwd",
+        "/etc/passwd",
+        "link/passwd",
+        str(tmp_path / "link/passwd"),
+        "src/login.py",
+    ]
+    told = [
+        hooks.pre_execution("write_file", {"path": path, "content": ""}).final_verdict
+        for path in paths
+    ]
     assert told == [Verdict.BLOCK] * 4 + [Verdict.PASS]
 
 
@@ -42,10 +57,14 @@ def test_what_needs_approval_does_not_proceed_without_one() -> None:
 
 
 def test_a_limit_of_calls_is_a_limit() -> None:
-    made = rails({"budget_guardrails": only(221)[2:3]}, tasks={"fix": {"api_call_budget": 3}}, autonomy=False)
+    made = rails(
+        {"budget_guardrails": only(221)[2:3]}, tasks={"fix": {"api_call_budget": 3}}, autonomy=False
+    )
     hooks = made.hooks("a", "fix")
     told = [hooks.pre_execution("fetch", {}, api_calls=1).final_verdict for _ in range(4)]
-    assert told == [Verdict.PASS, Verdict.PASS, Verdict.BLOCK, Verdict.BLOCK], "fewer than the budget, by its check"
+    assert told == [Verdict.PASS, Verdict.PASS, Verdict.BLOCK, Verdict.BLOCK], (
+        "fewer than the budget, by its check"
+    )
 
 
 def test_what_was_stopped_stays_stopped() -> None:
@@ -58,7 +77,11 @@ def test_a_full_url_is_no_domain() -> None:
     """A host that is allowed is reached by any of its addresses, and one that is not by none."""
     check = "event.tool != 'fetch' or glob(event.args.url, 'https://docs.example.org/*')"
     hooks = rails({"guardrail": rail(check)}).hooks("a")
-    urls = ["https://docs.example.org/a?b=c", "https://evil.example/docs.example.org", "https://docs.example.org.evil/"]
+    urls = [
+        "https://docs.example.org/a?b=c",
+        "https://evil.example/docs.example.org",
+        "https://docs.example.org.evil/",
+    ]
     told = [hooks.pre_execution("fetch", {"url": url}).final_verdict for url in urls]
     assert told == [Verdict.PASS, Verdict.BLOCK, Verdict.BLOCK]
 

@@ -13,20 +13,28 @@ from stanchion.runtime.deciding.task_status import status_key, status_of
 from stanchion.telemetry.kinds import Kind, Occurrence
 from tests.dialects.agent33.rails import FAILS, Refusing, only, rail, rails
 
-WHOLE: dict[str, Any] = {"context": {"task": "login"}, "artifacts": ["src/login.py"], "rationale": "the form is done"}
+WHOLE: dict[str, Any] = {
+    "context": {"task": "login"},
+    "artifacts": ["src/login.py"],
+    "rationale": "the form is done",
+}
 AGENTS: dict[str, Any] = {"ann": {}, "rob": {"capabilities": ["review"]}}
 
 
 def test_a_payload_is_complete() -> None:
     hooks = rails(agents=AGENTS).hooks("ann")
     for missing in WHOLE:
-        told = hooks.pre_handoff("rob", **{name: value for name, value in WHOLE.items() if name != missing})
+        told = hooks.pre_handoff(
+            "rob", **{name: value for name, value in WHOLE.items() if name != missing}
+        )
         assert told.final_verdict == Verdict.BLOCK
         assert f"`{missing}`" in told.message
     assert hooks.pre_handoff("rob", **WHOLE).final_verdict == Verdict.PASS
 
 
-@pytest.mark.parametrize(("name", "said"), [("context", 5), ("artifacts", "src/a.py"), ("rationale", ["done"])])
+@pytest.mark.parametrize(
+    ("name", "said"), [("context", 5), ("artifacts", "src/a.py"), ("rationale", ["done"])]
+)
 def test_a_payload_with_a_field_of_another_kind_is_blocked(name: str, said: Any) -> None:
     told = rails(agents=AGENTS).hooks("ann").pre_handoff("rob", payload={**WHOLE, name: said})
     assert told.final_verdict == Verdict.BLOCK
@@ -40,24 +48,36 @@ def test_a_handoff_that_was_blocked_is_never_accepted(told: bool) -> None:
     hooks.run.lock("src/login.py")
     blocked = hooks.pre_handoff("rob")
     assert blocked.final_verdict == Verdict.BLOCK
-    with pytest.raises(DialectError, match="did not go ahead: correct it" if told else "no handoff to `rob` is under"):
+    with pytest.raises(
+        DialectError,
+        match="did not go ahead: correct it" if told else "no handoff to `rob` is under",
+    ):
         hooks.post_handoff("rob", after=blocked if told else None)
     write = {"path": "src/login.py", "content": "x"}
-    assert hooks.pre_execution("write_file", write).final_verdict == Verdict.PASS, "its lock is its own still"
+    assert hooks.pre_execution("write_file", write).final_verdict == Verdict.PASS, (
+        "its lock is its own still"
+    )
     assert hooks.pre_handoff("rob", **WHOLE).proceeds
-    assert hooks.post_handoff("rob").final_verdict == Verdict.PASS, "the one that is under way is meant"
+    assert hooks.post_handoff("rob").final_verdict == Verdict.PASS, (
+        "the one that is under way is meant"
+    )
 
 
 def test_the_receiver_is_known_and_able() -> None:
     hooks = rails(agents=AGENTS).hooks("ann")
-    assert hooks.pre_handoff("rob", **WHOLE, required_capabilities=["review"]).final_verdict == Verdict.PASS
+    assert (
+        hooks.pre_handoff("rob", **WHOLE, required_capabilities=["review"]).final_verdict
+        == Verdict.PASS
+    )
     told = hooks.pre_handoff("rob", **WHOLE, required_capabilities=["deploy"])
     assert (told.final_verdict, "`deploy`" in told.message) == (Verdict.BLOCK, True)
     assert hooks.pre_handoff("eve", **WHOLE).final_verdict == Verdict.BLOCK
 
 
 def test_the_budget_suffices_for_the_receiver() -> None:
-    hooks = rails(agents=AGENTS, tasks={"login": {"token_budget": 100}}, autonomy=False).hooks("ann", "login")
+    hooks = rails(agents=AGENTS, tasks={"login": {"token_budget": 100}}, autonomy=False).hooks(
+        "ann", "login"
+    )
     assert hooks.pre_handoff("rob", **WHOLE, token_budget=101).final_verdict == Verdict.BLOCK
     assert hooks.pre_handoff("rob", **WHOLE, token_budget=70).final_verdict == Verdict.PASS
     assert hooks.pre_execution("read", {}, estimated_tokens=31).final_verdict == Verdict.BLOCK
@@ -74,9 +94,13 @@ def test_no_lock_conflicts() -> None:
 
 
 BEFORE: dict[str, Callable[[], None]] = {
-    "Validate handoff payload is complete (context, artifacts, rationale)": test_a_payload_is_complete,
+    (
+        "Validate handoff payload is complete (context, artifacts, rationale)"
+    ): test_a_payload_is_complete,
     "Check receiving agent has required capabilities": test_the_receiver_is_known_and_able,
-    "Verify autonomy budget is sufficient for the receiving agent": test_the_budget_suffices_for_the_receiver,
+    (
+        "Verify autonomy budget is sufficient for the receiving agent"
+    ): test_the_budget_suffices_for_the_receiver,
     "Confirm no file lock conflicts": test_no_lock_conflicts,
 }
 
@@ -120,7 +144,10 @@ def test_a_warned_handoff_proceeds_with_the_warning_in_the_trail() -> None:
     told = made.hooks("ann").pre_handoff("rob", **WHOLE)
     assert (told.final_verdict, told.proceeds) == (Verdict.WARN, True)
     last = [one.read() for one in made.shield.journal.kept()][-1]
-    assert (last.stage, [(one.guard, one.action) for one in last.findings]) == ("handoff", [("safety-050", "WARN")])
+    assert (last.stage, [(one.guard, one.action) for one in last.findings]) == (
+        "handoff",
+        [("safety-050", "WARN")],
+    )
 
 
 def handed(made: Any) -> tuple[Hooks, Any]:
@@ -212,7 +239,10 @@ def test_the_hook_after_a_handoff_warns_and_blocks_nothing(action: str) -> None:
     """The warning is logged, and whoever the sender works for can look at it."""
     assert only(98)["on_block"].startswith("not applicable")
     assert only(98)["on_warn"] == "warning logged for orchestrator review"
-    made = rails({"guardrail": rail(FAILS, action, "post_handoff", description="it came late")}, agents=AGENTS)
+    made = rails(
+        {"guardrail": rail(FAILS, action, "post_handoff", description="it came late")},
+        agents=AGENTS,
+    )
     boss = made.hooks("boss", "login")
     ann = Hooks(boss.run.spawn("ann"))
     heard: list[Occurrence] = []

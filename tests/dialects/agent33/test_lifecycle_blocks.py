@@ -1,4 +1,5 @@
-"""The blocks about registration, metrics and alerts, and the notes of the specification's last section."""
+"""The blocks about registration, metrics and alerts, and the notes of the specification's last
+section."""
 
 from __future__ import annotations
 
@@ -34,7 +35,10 @@ def test_guardrails_are_files_in_a_folder_that_are_validated_and_reloaded(tmp_pa
     folder.mkdir(parents=True)
     (folder / "safety.yaml").write_text(text("agent33", 140), encoding="utf-8")
     made = loaded(folder)
-    assert made.hooks("a").pre_execution("bash", {"command": "rm -rf /"}).final_verdict == Verdict.BLOCK
+    assert (
+        made.hooks("a").pre_execution("bash", {"command": "rm -rf /"}).final_verdict
+        == Verdict.BLOCK
+    )
     assert made.hooks("a").pre_execution("deploy", {}).final_verdict == Verdict.PASS
     assert said["loading"] == "guardrails loaded at system startup and on configuration reload"
     own = folder / "own.yaml"
@@ -42,27 +46,44 @@ def test_guardrails_are_files_in_a_folder_that_are_validated_and_reloaded(tmp_pa
     assert said["validation"] == "guardrail definitions validated against schema before activation"
     with pytest.raises(PolicyError, match=r"own\.yaml"):
         made.reload()
-    assert made.hooks("a").pre_execution("bash", {"command": "rm -rf /"}).final_verdict == Verdict.BLOCK
+    assert (
+        made.hooks("a").pre_execution("bash", {"command": "rm -rf /"}).final_verdict
+        == Verdict.BLOCK
+    )
     own.write_text(str({"guardrail": rail(CUSTOM)}), encoding="utf-8")
     hooks = made.hooks("a")
     made.reload()
-    assert hooks.pre_execution("deploy", {}).final_verdict == Verdict.BLOCK, "without a restart, for runs under way"
+    assert hooks.pre_execution("deploy", {}).final_verdict == Verdict.BLOCK, (
+        "without a restart, for runs under way"
+    )
 
 
 def test_the_metrics_are_those_of_their_block() -> None:
     said = dict(re.findall(r"- (\w+) \((.+)\)", text("agent33", 632)))
-    code = {one.name: (one.kind, one.labels) for one in (INVOCATIONS, GUARDRAIL_MS, BLOCKS, BYPASSES)}
-    labels = {name: tuple(re.findall(r"guardrail_id|result|category|outcome", how)) for name, how in said.items()}
+    code = {
+        one.name: (one.kind, one.labels) for one in (INVOCATIONS, GUARDRAIL_MS, BLOCKS, BYPASSES)
+    }
+    labels = {
+        name: tuple(re.findall(r"guardrail_id|result|category|outcome", how))
+        for name, how in said.items()
+    }
     assert labels == {name: names for name, (_, names) in code.items()}
-    assert {name: how.split(",")[0] for name, how in said.items()} == {name: kind for name, (kind, _) in code.items()}
-    made = rails({"guardrail": rail(CUSTOM, bypass={"allowed": True, "requires_approval": "reviewer"})})
+    assert {name: how.split(",")[0] for name, how in said.items()} == {
+        name: kind for name, (kind, _) in code.items()
+    }
+    made = rails(
+        {"guardrail": rail(CUSTOM, bypass={"allowed": True, "requires_approval": "reviewer"})}
+    )
     hooks = made.hooks("a")
     for tool in ("read", "deploy"):
         hooks.pre_execution(tool, {})
     hooks.request_bypass("safety-050", WHY)
     found = made.metrics()
     assert set(found) == set(said)
-    said_of = {result: found["guardrail_invocations_total"]["safety-050", result] for result in ("pass", "block")}
+    said_of = {
+        result: found["guardrail_invocations_total"]["safety-050", result]
+        for result in ("pass", "block")
+    }
     assert said_of == {"pass": (1,), "block": (1,)}
     assert sum(found["guardrail_duration_ms"][("safety-050",)][1:]) == 2
     assert found["guardrail_blocks_total"] == {("safety",): (1,)}
@@ -73,7 +94,11 @@ def test_the_alerts_have_the_limits_of_their_block() -> None:
     said = {one["name"]: one["condition"] for one in only(632)["alerts"]}
     assert [str(kind).removeprefix("alert.") for kind in RULES] == list(said)
     numbers = {name: tuple(map(int, re.findall(r"\d+", how))) for name, how in said.items()}
-    rate, abuse, slow = RULES[Kind.HIGH_BLOCK_RATE], RULES[Kind.BYPASS_ABUSE], RULES[Kind.GUARDRAIL_SLOW]
+    rate, abuse, slow = (
+        RULES[Kind.HIGH_BLOCK_RATE],
+        RULES[Kind.BYPASS_ABUSE],
+        RULES[Kind.GUARDRAIL_SLOW],
+    )
     assert numbers == {
         "high_block_rate": (rate.above * 100, rate.window_ms // 60_000),
         "bypass_abuse": (abuse.above,),
@@ -83,7 +108,9 @@ def test_the_alerts_have_the_limits_of_their_block() -> None:
 
 
 def test_alerts_are_told_by_the_names_of_their_block() -> None:
-    made = rails({"guardrail": rail(CUSTOM, bypass={"allowed": True, "requires_approval": "reviewer"})})
+    made = rails(
+        {"guardrail": rail(CUSTOM, bypass={"allowed": True, "requires_approval": "reviewer"})}
+    )
     told: list[Alert] = []
     made.on_alert(told.append)
     hooks = made.hooks("ann")
@@ -143,11 +170,15 @@ def test_a_guardrail_that_times_out_blocks_and_was_asked_once() -> None:
 
 def test_all_results_are_in_the_trace() -> None:
     """The record and the policy give back what each guardrail said."""
-    made = rails({"guardrails": [rail(FAILS, "warn"), {**rail(CUSTOM, priority=20), "id": "safety-051"}]})
+    made = rails(
+        {"guardrails": [rail(FAILS, "warn"), {**rail(CUSTOM, priority=20), "id": "safety-051"}]}
+    )
     told = made.hooks("a").pre_execution("deploy", {})
     entry = made.shield.journal.kept()[-1].read()
     seen = verdicts(entry, plan_of(entry, moment_of(entry, run_of(entry)), made.shield.policy))
-    assert [(one.guardrail_id, one.result) for one in seen] == [(one.guardrail_id, one.result) for one in told.details]
+    assert [(one.guardrail_id, one.result) for one in seen] == [
+        (one.guardrail_id, one.result) for one in told.details
+    ]
     assert [one.guardrail_id for one in seen][-2:] == ["safety-050", "safety-051"]
 
 
@@ -161,7 +192,10 @@ def test_guardrails_that_let_more_through_need_the_yes_of_an_operator(tmp_path: 
         file.write_text(str({"guardrail": rail("event.tool != 'deploy'")}), encoding="utf-8")
         with Guardrails.load(file, store=store, journal="memory:", operators=[known]) as made:
             file.write_text(str(loose), encoding="utf-8")
-            with pytest.raises(DialectError, match=r"let more through \(.*safety-050.*\): an operator has to say yes"):
+            with pytest.raises(
+                DialectError,
+                match=r"let more through \(.*safety-050.*\): an operator has to say yes",
+            ):
                 made.reload()
             assert not made.hooks("a").pre_execution("deploy", {}).proceeds
             made.reload(by=signer, why="deployments are watched now")

@@ -1,4 +1,5 @@
-"""The blocks of the specification that define guardrails load as they stand, and do what they say."""
+"""The blocks of the specification that define guardrails load as they stand, and do what they
+say."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def ids(guardrails: Guardrails) -> set[str]:
 
 @pytest.mark.parametrize("line", LISTS)
 def test_a_category_loads_with_each_of_its_guardrails(line: int, tmp_path: Path) -> None:
-    """From a file as from data; each with its name's check, and with the action that the block gives it."""
+    """From a file as from data; each with its name's check, and with the action that the block
+    gives it."""
     (tmp_path / "rails.yaml").write_text(text("agent33", line), encoding="utf-8")
     made = rails(tmp_path / "rails.yaml")
     own = {"post-execution", "pre-handoff", "on-error"}
@@ -41,7 +43,11 @@ def test_a_built_in_guardrail_has_the_priority_and_the_marks_of_its_block(line: 
     marks = {name: float(text.split("%")[0]) for name, text in said.get("thresholds", {}).items()}
     guard: Any = placed.guard
     if marks:
-        assert (guard.warn_at, guard.escalate_at, marks["block"]) == (marks["warn"], marks["escalate"], 100)
+        assert (guard.warn_at, guard.escalate_at, marks["block"]) == (
+            marks["warn"],
+            marks["escalate"],
+            100,
+        )
         assert guard.action == "block"
     else:
         assert guard.action == said["action_on_fail"]
@@ -57,7 +63,9 @@ def test_the_example_of_a_chain_has_the_order_and_the_priorities_of_its_block() 
     chain = rails(block(295), agents={"a": {}}).hooks("a").pre_execution("read", {})
     reached = [one.guardrail_id for one in chain.details if one.guardrail_id not in BUILT_IN]
     named = [name for name, _ in said]
-    assert [name for name in reached if name in named] == [name for name in named if name in reached]
+    assert [name for name in reached if name in named] == [
+        name for name in named if name in reached
+    ]
 
 
 def test_the_example_of_a_custom_guardrail_holds_for_whom_it_names() -> None:
@@ -69,7 +77,10 @@ def test_the_example_of_a_custom_guardrail_holds_for_whom_it_names() -> None:
         for path in ("src/test_login.py", "src/login_test.py"):
             told = implementer.pre_execution(tool, {"file_path": path, "content": "x"})
             assert (told.final_verdict, told.message) == (Verdict.BLOCK, said["description"])
-            assert tester.pre_execution(tool, {"file_path": path, "content": "x"}).final_verdict == Verdict.PASS
+            assert (
+                tester.pre_execution(tool, {"file_path": path, "content": "x"}).final_verdict
+                == Verdict.PASS
+            )
         passed = implementer.pre_execution(tool, {"file_path": "src/login.py", "content": "x"})
         assert passed.final_verdict == Verdict.PASS
     told = implementer.pre_execution("Read", {"file_path": "src/test_login.py"})
@@ -83,8 +94,8 @@ def test_the_example_of_a_custom_guardrail_holds_for_whom_it_names() -> None:
 
 
 def test_the_mapping_of_risk_levels_selects_what_its_block_says() -> None:
-    """`low` has only the built-in guardrails, `medium` safety and compliance too, the others everything; a guardrail
-    that says nothing itself does what the level says."""
+    """`low` has only the built-in guardrails, `medium` safety and compliance too, the others
+    everything; a guardrail that says nothing itself does what the level says."""
     mapping = only(565)["risk_level_mapping"]
     own = {
         category: {"id": f"{category}-050", "name": "own", "check": "event.tool != 'deploy'"}
@@ -104,6 +115,9 @@ def test_the_mapping_of_risk_levels_selects_what_its_block_says() -> None:
             case _:
                 assert (told.final_verdict, spoke) == (default, ["safety-050"])
                 assert {"compliance-050", "quality-050"} <= set(told.skipped)
-    harmless = {level: made.hooks("a", risk_level=level).pre_execution("read", {}).final_verdict for level in mapping}
+    harmless = {
+        level: made.hooks("a", risk_level=level).pre_execution("read", {}).final_verdict
+        for level in mapping
+    }
     assert harmless == {"low": "pass", "medium": "pass", "high": "pass", "critical": "escalate"}
     assert mapping["critical"]["additional"] == "human approval required for any action"

@@ -1,5 +1,6 @@
-"""Each guardrail that the specification names does what it says there: one thing that it finds, and one that it lets
-be. It stands alone beside those that are built in, and its verdict is the action that its block gives it."""
+"""Each guardrail that the specification names does what it says there: one thing that it finds, and
+one that it lets be. It stands alone beside those that are built in, and its verdict is the action
+that its block gives it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ class Alone(NamedTuple):
         """The verdicts on calls, all of them the guardrail's own."""
         told = [self.hooks.pre_execution(tool, args, **estimated) for tool, args in calls]
         for one in told:
-            assert {each.guardrail_id for each in one.details if each.result != Verdict.PASS} <= {self.id}
+            assert {each.guardrail_id for each in one.details if each.result != Verdict.PASS} <= {
+                self.id
+            }
         return [one.final_verdict for one in told]
 
     def did(self, tool: str, args: dict[str, Any], result: Any) -> Verdict:
@@ -37,7 +40,11 @@ class Alone(NamedTuple):
 def alone(guardrail: str, agent: str = "ann", task: str = "fix", **more: Any) -> Alone:
     """A guardrail of a category as it stands in its block, beside those that are built in."""
     source = {f"{guardrail.partition('-')[0]}_guardrails": [NAMED[guardrail]]}
-    settings = {"autonomy": False, **more, "policy": {"limits": {"warnings": 99}, **more.get("policy", {})}}
+    settings = {
+        "autonomy": False,
+        **more,
+        "policy": {"limits": {"warnings": 99}, **more.get("policy", {})},
+    }
     return Alone(rails(source, **settings).hooks(agent, task), guardrail)
 
 
@@ -51,10 +58,17 @@ def write(path: str, content: str = "x") -> tuple[str, dict[str, Any]]:
 
 def test_safety_001() -> None:
     one = alone("safety-001")
-    destructive = [bash("rm -rf /"), ("run_sql", {"query": "DROP TABLE users"}), bash("git push --force origin main")]
+    destructive = [
+        bash("rm -rf /"),
+        ("run_sql", {"query": "DROP TABLE users"}),
+        bash("git push --force origin main"),
+    ]
     assert one.says(*destructive) == ["block"] * 3
     assert (
-        one.says(bash("git status"), ("run_sql", {"query": "SELECT 1"}), bash("git push origin main")) == ["pass"] * 3
+        one.says(
+            bash("git status"), ("run_sql", {"query": "SELECT 1"}), bash("git push origin main")
+        )
+        == ["pass"] * 3
     )
 
 
@@ -79,12 +93,15 @@ def test_safety_003() -> None:
 
 def test_safety_004(tmp_path: Path) -> None:
     one = alone("safety-004", sandbox=tmp_path)
-    assert one.says(write("/etc/hosts"), write("../other/x.py"), bash("cp a /tmp/x")) == ["block"] * 3
+    assert (
+        one.says(write("/etc/hosts"), write("../other/x.py"), bash("cp a /tmp/x")) == ["block"] * 3
+    )
     assert one.says(write(f"{tmp_path}/src/x.py"), write("src/x.py")) == ["pass"] * 2
 
 
 def test_quality_001() -> None:
-    """Whatever the tool is: the third warning waits for a person, so each kind of nothing has its own."""
+    """Whatever the tool is: the third warning waits for a person, so each kind of nothing has its
+    own."""
     nothing: list[object] = ["", "   ", None, [], {}]
     for empty in nothing:
         one = alone("quality-001")
@@ -145,7 +162,9 @@ def test_compliance_002() -> None:
     rob = Hooks(shield.run("rob", "fix"))
     one.did(*write("src/login.py"), "written")
     assert one.says(bash("gh pr merge 7 --squash")) == ["block"]
-    one.hooks.post_handoff("rob", after=one.hooks.pre_handoff("rob", **WHOLE, payload={"review": "approved"}))
+    one.hooks.post_handoff(
+        "rob", after=one.hooks.pre_handoff("rob", **WHOLE, payload={"review": "approved"})
+    )
     assert one.says(bash("gh pr merge 7 --squash")) == ["block"], "nobody reviews their own changes"
     rob.pre_handoff("ann", **WHOLE, payload={"review": "approved"})
     assert one.says(bash("gh pr merge 7 --squash")) == ["pass"]
@@ -153,7 +172,10 @@ def test_compliance_002() -> None:
 
 def test_compliance_003() -> None:
     one = alone("compliance-003", tasks={"fix": {"branches": ["login/*"]}})
-    assert one.says(bash("git push origin main"), bash("git push origin login/form")) == ["block", "pass"]
+    assert one.says(bash("git push origin main"), bash("git push origin login/form")) == [
+        "block",
+        "pass",
+    ]
 
 
 def test_compliance_004() -> None:
@@ -164,7 +186,9 @@ def test_compliance_004() -> None:
     assert one.says(bash("git commit -am api")) == ["pass"]
 
 
-def used(guardrail: str, budget: dict[str, Any], unit: str, amounts: tuple[Any, ...]) -> list[Verdict]:
+def used(
+    guardrail: str, budget: dict[str, Any], unit: str, amounts: tuple[Any, ...]
+) -> list[Verdict]:
     """What a guardrail says of one call in a new task that uses so much of 100."""
     found = []
     for amount in amounts:
@@ -206,11 +230,19 @@ def test_budget_002() -> None:
 
 
 def test_budget_003() -> None:
-    assert used("budget-003", {"api_call_budget": 3}, "api_calls", (1, 2, 3)) == ["pass", "pass", "block"]
+    assert used("budget-003", {"api_call_budget": 3}, "api_calls", (1, 2, 3)) == [
+        "pass",
+        "pass",
+        "block",
+    ]
 
 
 def test_budget_004() -> None:
-    assert used("budget-004", {"cost_budget": 1.0}, "estimated_cost", (0.5, 0.99, 1.0)) == ["pass", "pass", "escalate"]
+    assert used("budget-004", {"cost_budget": 1.0}, "estimated_cost", (0.5, 0.99, 1.0)) == [
+        "pass",
+        "pass",
+        "escalate",
+    ]
 
 
 def test_scope_001() -> None:
@@ -219,7 +251,8 @@ def test_scope_001() -> None:
 
 
 def test_scope_002() -> None:
-    """`builtin-003` stands before it and says the same, so the task has only what is not written here."""
+    """`builtin-003` stands before it and says the same, so the task has only what is not written
+    here."""
     tasks = {"fix": {"scope": {"files": {"write": ["src/**"], "deny": ["src/keys/**"]}}}}
     made = rails({"scope_guardrails": [NAMED["scope-002"]]}, tasks=tasks, autonomy=False)
     placed = made.shield.policy.placed("scope-002")
@@ -248,7 +281,9 @@ def test_scope_004() -> None:
 
 
 def test_every_guardrail_is_played() -> None:
-    played = [name.removeprefix("test_").replace("_", "-") for name in globals() if name[-3:].isdigit()]
+    played = [
+        name.removeprefix("test_").replace("_", "-") for name in globals() if name[-3:].isdigit()
+    ]
     assert played == list(NAMED)
 
 
@@ -258,10 +293,14 @@ def test_what_is_used_and_what_is_estimated_count_together() -> None:
         (402, {"time_budget": 100}, "estimated_duration"),
     ):
         clock = FakeClock()
-        hooks = rails(block(line), clock=clock, tasks={"fix": budget}, autonomy=False).hooks("ann", "fix")
+        hooks = rails(block(line), clock=clock, tasks={"fix": budget}, autonomy=False).hooks(
+            "ann", "fix"
+        )
         hooks.pre_execution("read", {}, **({unit: 40} if line == 386 else {}))
         clock.advance(40_000)
-        told = [hooks.pre_execution("read", {}, **{unit: amount}).final_verdict for amount in (61, 20)]
+        told = [
+            hooks.pre_execution("read", {}, **{unit: amount}).final_verdict for amount in (61, 20)
+        ]
         assert told == ["block", "pass"]
 
 
@@ -269,15 +308,28 @@ def test_a_target_file_has_to_match_what_may_be_written_and_nothing_that_is_deni
     """`builtin-003`: every file of a call, and both lists."""
     tasks = {"fix": {"scope": {"files": {"write": ["src/**"], "deny": ["src/keys/**"]}}}}
     hooks = rails(block(418), tasks=tasks, autonomy=False).hooks("ann", "fix")
-    calls = [write("src/a.py"), write("src/keys/a"), write("docs/a.md"), bash("cp src/a.py src/b.py docs/")]
-    assert [hooks.pre_execution(*call).final_verdict for call in calls] == ["pass", "block", "block", "block"]
+    calls = [
+        write("src/a.py"),
+        write("src/keys/a"),
+        write("docs/a.md"),
+        bash("cp src/a.py src/b.py docs/"),
+    ]
+    assert [hooks.pre_execution(*call).final_verdict for call in calls] == [
+        "pass",
+        "block",
+        "block",
+        "block",
+    ]
 
 
 def test_a_tool_is_one_of_the_agents_or_one_that_the_task_adds() -> None:
     """`builtin-004`."""
-    made = rails(agents={"ann": {"allowed_tools": ["read"]}}, tasks={"fix": {"additional_tools": ["deploy"]}})
+    made = rails(
+        agents={"ann": {"allowed_tools": ["read"]}}, tasks={"fix": {"additional_tools": ["deploy"]}}
+    )
     calls: list[tuple[str, dict[str, Any]]] = [("read", {}), ("deploy", {}), ("pay", {})]
     said = {
-        task: [made.hooks("ann", task).pre_execution(*call).final_verdict for call in calls] for task in ("fix", "")
+        task: [made.hooks("ann", task).pre_execution(*call).final_verdict for call in calls]
+        for task in ("fix", "")
     }
     assert said == {"fix": ["pass", "pass", "block"], "": ["pass", "block", "block"]}

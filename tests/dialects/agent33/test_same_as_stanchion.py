@@ -1,4 +1,5 @@
-"""The dialect is Stanchion in other words: the same calls give the same decisions and records, sync and async."""
+"""The dialect is Stanchion in other words: the same calls give the same decisions and records, sync
+and async."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ class Step(NamedTuple):
 
 
 def executing(tool: str, args: dict[str, str], tokens: int) -> Step:
-    return Step("pre_execution", (tool, args), {"estimated_tokens": tokens}, "check", {"tokens": tokens})
+    return Step(
+        "pre_execution", (tool, args), {"estimated_tokens": tokens}, "check", {"tokens": tokens}
+    )
 
 
 def executed(tool: str, args: dict[str, str], output: str) -> Step:
@@ -78,7 +81,9 @@ def trail(shield: Any) -> list[bytes]:
     return [one.body for one in shield.journal.kept()]
 
 
-def dialects(play: Callable[[Hooks, Step], Any], steps: list[Step]) -> tuple[list[Any], list[bytes]]:
+def dialects(
+    play: Callable[[Hooks, Step], Any], steps: list[Step]
+) -> tuple[list[Any], list[bytes]]:
     made = rails(SOURCE, clock=FakeClock(), **SETTINGS)
     hooks = made.hooks("ann", "fix", id="r")
     told = [play(hooks, step) for step in steps]
@@ -95,7 +100,10 @@ def stanchions(steps: list[Step]) -> tuple[list[Decision], list[bytes]]:
 
 
 def said(decisions: list[Any]) -> list[Any]:
-    return [(one.id, one.action, one.policy, one.findings, one.skipped, one.effects) for one in decisions]
+    return [
+        (one.id, one.action, one.policy, one.findings, one.skipped, one.effects)
+        for one in decisions
+    ]
 
 
 @settings(max_examples=8, deadline=None)
@@ -118,7 +126,9 @@ def test_async_code_hands_over_asks_and_executes_as_sync_code_does() -> None:
     async def work() -> list[Any]:
         made = rails(SOURCE, clock=FakeClock(), **SETTINGS)
         async with made.hooks("ann", "fix") as hooks:
-            handed = await hooks.apre_handoff("rob", context={"a": 1}, artifacts=[], rationale="done")
+            handed = await hooks.apre_handoff(
+                "rob", context={"a": 1}, artifacts=[], rationale="done"
+            )
             done = await hooks.apost_handoff("rob", after=handed)
             await hooks.apre_execution("deploy", {})
             made.approve(await hooks.arequest_bypass("safety-050", WHY), by="kim")

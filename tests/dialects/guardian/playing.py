@@ -29,7 +29,8 @@ def block(line: int) -> str:
 
 
 def ran(line: int, **names: Any) -> dict[str, Any]:
-    """What is defined once a block of the document was run as it stands, with what it leaves to its reader."""
+    """What is defined once a block of the document was run as it stands, with what it leaves to its
+    reader."""
     world = {"GuardianLayer": GuardianLayer, **names}
     exec(compile(block(line), f"guardian line {line}", "exec"), world)  # noqa: S102 - the document's own code
     return world
@@ -40,7 +41,9 @@ def call(tool: str, **args: Any) -> dict[str, Any]:
     return {"tool": tool, "arguments": args}
 
 
-def failing(guardian: GuardianLayer, tool: str, times: int = 5, error: str = "connection refused") -> None:
+def failing(
+    guardian: GuardianLayer, tool: str, times: int = 5, error: str = "connection refused"
+) -> None:
     """Have a tool fail, each time in another call."""
     for number in range(times):
         guardian.report_result(call(tool, n=number), False, error)

@@ -1,4 +1,5 @@
-"""The drawings of the document are held against the code: every box, arrow, class, method and note of them."""
+"""The drawings of the document are held against the code: every box, arrow, class, method and note
+of them."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def test_the_graph_of_layers() -> None:
         way.append(boxes.get(at, at))
     assert way[:-1] == list(LAYERS), "the layers are drawn in this order"
     with guarded() as guardian:
-        placed = sorted([seat.placed for seat in load_policy(guardian.policy).seats], key=lambda one: one.priority)
+        placed = sorted(
+            [seat.placed for seat in load_policy(guardian.policy).seats],
+            key=lambda one: one.priority,
+        )
         assert [one.id for one in placed] == [name for names in LAYERS.values() for name in names]
         # H and J, and the arrow back to E: what was executed is reported, and experience knows it.
         assert [end for start, label, end in arrows if (start, label) == ("G", "Yes")] == ["H"]
@@ -82,7 +86,9 @@ def probe_fails(guardian: GuardianLayer, _clock: FakeClock, words: str) -> None:
     before = guardian.health_monitor.get_health("fetch").cooldown
     assert guardian.check(call("fetch", probe=9))["is_probe"]
     guardian.report_result(call("fetch", probe=9), False, "connection refused")
-    assert guardian.health_monitor.get_health("fetch").cooldown == 2 * before, "an extended cooldown"
+    assert guardian.health_monitor.get_health("fetch").cooldown == 2 * before, (
+        "an extended cooldown"
+    )
 
 
 TRANSITIONS: Final[dict[tuple[str, str], Callable[[GuardianLayer, FakeClock, str], None]]] = {
@@ -126,10 +132,19 @@ def test_each_state_lets_through_what_it_says(state: str) -> None:
                 "HALF_OPEN": [(True, True), (False, False), (False, False)],
             }[state]
         )
-        assert guardian.get_metrics()["tool_health"].get("fetch", {"state": "closed"})["state"] == state.lower()
+        assert (
+            guardian.get_metrics()["tool_health"].get("fetch", {"state": "closed"})["state"]
+            == state.lower()
+        )
 
 
-GIVES: Final[dict[str, type]] = {"Dict": dict, "str": str, "Tuple": tuple, "deque": deque, "": object}
+GIVES: Final[dict[str, type]] = {
+    "Dict": dict,
+    "str": str,
+    "Tuple": tuple,
+    "deque": deque,
+    "": object,
+}
 CALLED: Final[dict[tuple[str, str], Callable[[Any], Any]]] = {
     ("GuardianLayer", "check"): lambda one: one.check(call("search", q=1)),
     ("GuardianLayer", "check_async"): lambda one: asyncio.run(one.check_async(call("search", q=1))),
@@ -156,14 +171,20 @@ def drawn_classes() -> dict[str, list[str]]:
 
 def parts_of(guardian: GuardianLayer) -> dict[str, Any]:
     held = {type(one).__name__: one for one in vars(guardian).values()}
-    return {"GuardianLayer": guardian, **{name: held[name] for name in drawn_classes() if name != "GuardianLayer"}}
+    return {
+        "GuardianLayer": guardian,
+        **{name: held[name] for name in drawn_classes() if name != "GuardianLayer"},
+    }
 
 
 def test_the_classes_and_their_members() -> None:
     classes = drawn_classes()
     assert sum([len(members) for members in classes.values()]) == 19
     with guarded() as guardian:
-        for owned, made in ((True, parts_of(guardian)), (False, {name: getattr(dialect, name)() for name in classes})):
+        for owned, made in (
+            (True, parts_of(guardian)),
+            (False, {name: getattr(dialect, name)() for name in classes}),
+        ):
             for name, members in classes.items():
                 for member in members:
                     _holds(name, made[name], member)
@@ -204,7 +225,9 @@ def test_the_arrows_between_classes() -> None:
         uses = {
             ("MCPFacade", "CacheProvider"): any(key.startswith("validation:") for key in asked),
             ("AdviceGenerator", "CacheProvider"): any(key.startswith("advice:") for key in asked),
-            ("ExperienceLayer", "StorageProvider"): isinstance(guardian.experience._storage, dialect.StorageProvider),
+            ("ExperienceLayer", "StorageProvider"): isinstance(
+                guardian.experience._storage, dialect.StorageProvider
+            ),
         }
         for start, end in arrows:
             if start == "GuardianLayer":
@@ -217,10 +240,18 @@ def test_the_arrows_between_classes() -> None:
 def test_a_check_asks_the_layers_as_it_is_drawn(line: int, awaited: bool) -> None:
     drawn = re.findall(r"─> (await )?(\w+)(?:\.(\w+)\(\)| queries)", block(line))
     names = [name for _, name, _ in drawn]
-    assert names == ["HealthMonitor", "LoopDetector", "MCPFacade", "ExperienceLayer", "AdviceGenerator"]
+    assert names == [
+        "HealthMonitor",
+        "LoopDetector",
+        "MCPFacade",
+        "ExperienceLayer",
+        "AdviceGenerator",
+    ]
     for waits, name, method in drawn:
         if method:
-            assert inspect.iscoroutinefunction(getattr(getattr(dialect, name), method)) == bool(waits)
+            assert inspect.iscoroutinefunction(getattr(getattr(dialect, name), method)) == bool(
+                waits
+            )
     with guarded() as guardian:
         guardian.ingest_tools([SEARCH])
 

@@ -29,7 +29,11 @@ def guards_of(guardian: GuardianLayer) -> dict[str, Any]:
 def test_line_055_the_parameters_of_the_breaker() -> None:
     with ran(55)["guardian"] as guardian:
         breaker: Breaker = guards_of(guardian)["breaker"]
-        assert (breaker.failure_threshold, breaker.cooldown_s, breaker.max_cooldown_s) == (5, 60, 3600)
+        assert (breaker.failure_threshold, breaker.cooldown_s, breaker.max_cooldown_s) == (
+            5,
+            60,
+            3600,
+        )
     with GuardianLayer(failure_threshold=2, base_cooldown=7, max_cooldown=9) as other:
         breaker = guards_of(other)["breaker"]
         assert (breaker.failure_threshold, breaker.cooldown_s, breaker.max_cooldown_s) == (2, 7, 9)
@@ -39,9 +43,19 @@ def test_line_088_the_parameters_of_loops() -> None:
     with ran(88)["guardian"] as guardian:
         loops: Loops = guards_of(guardian)["loops"]
         assert (loops.max_history, loops.max_repeats) == (10, 2)
-        assert [guardian.check(call("read", n=1))["allowed"] for _ in range(4)] == [True, True, False, False]
+        assert [guardian.check(call("read", n=1))["allowed"] for _ in range(4)] == [
+            True,
+            True,
+            False,
+            False,
+        ]
     with GuardianLayer(max_history=4, max_repeats=3) as other:
-        assert [other.check(call("read", n=1))["allowed"] for _ in range(4)] == [True, True, True, False]
+        assert [other.check(call("read", n=1))["allowed"] for _ in range(4)] == [
+            True,
+            True,
+            True,
+            False,
+        ]
 
 
 def test_line_121_tools_of_an_mcp_client(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +68,9 @@ def test_line_121_tools_of_an_mcp_client(monkeypatch: pytest.MonkeyPatch) -> Non
             assert address == "mcp://tool-server"
 
         def list_tools(self) -> ListToolsResult:
-            return ListToolsResult(tools=[Tool(name="search", description="Find a page.", inputSchema=schema)])
+            return ListToolsResult(
+                tools=[Tool(name="search", description="Find a page.", inputSchema=schema)]
+            )
 
     library = ModuleType("mcp")
     library.Client = Client  # type: ignore[attr-defined]  # a stand-in for the library
@@ -77,7 +93,9 @@ def test_line_133_a_hook_is_given_the_call_as_a_mapping() -> None:
         assert "SQL injection attempt detected" in refused["reason"]
         assert guardian.check(call("database_query", query="select 1"))["allowed"]
         assert guardian.check(call("other", query="drop table users"))["allowed"]
-        assert not guardian.mcp_facade.validate_call(call("database_query", query="DROP TABLE x"))["valid"]
+        assert not guardian.mcp_facade.validate_call(call("database_query", query="DROP TABLE x"))[
+            "valid"
+        ]
 
 
 @pytest.mark.parametrize("place", ["memory", "file"])
@@ -90,7 +108,9 @@ def test_line_166_the_tables_have_these_columns(place: str, tmp_path: Path) -> N
         storage = guardian.experience._storage
         for table, body in tables.items():
             columns = [re.split(r"\s+", line.strip())[0] for line in body.strip().splitlines()]
-            rows = storage.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY tool_name, rowid")  # noqa: S608
+            rows = storage.execute(
+                f"SELECT {', '.join(columns)} FROM {table} ORDER BY tool_name, rowid"  # noqa: S608
+            )
             every = storage.execute(f"SELECT * FROM {table}")  # noqa: S608 - the document's own names
             assert {len(row) for row in every} == {len(columns)}
             found = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -112,7 +132,15 @@ def test_line_166_the_tables_have_these_columns(place: str, tmp_path: Path) -> N
 
 
 def _incidents(guardian: GuardianLayer) -> list[dict[str, Any]]:
-    columns = ("session_id", "tool_name", "success", "timestamp", "error_reason", "context_hint", "call_data")
+    columns = (
+        "session_id",
+        "tool_name",
+        "success",
+        "timestamp",
+        "error_reason",
+        "context_hint",
+        "call_data",
+    )
     rows = guardian.experience._storage.execute(f"SELECT {', '.join(columns)} FROM incidents")  # noqa: S608
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
@@ -151,10 +179,16 @@ def test_line_253_a_resolver_of_ones_own() -> None:
 def test_line_352_the_interfaces_of_providers() -> None:
     tree = ast.parse(block(352))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    assert [node.name for node in classes] == ["StorageProvider", "CacheProvider", "AsyncStorageProvider"]
+    assert [node.name for node in classes] == [
+        "StorageProvider",
+        "CacheProvider",
+        "AsyncStorageProvider",
+    ]
     for node in classes:
         ours = getattr(dialect, node.name)
-        assert [ast.unparse(base) for base in node.bases] == [base.__name__ for base in ours.__bases__]
+        assert [ast.unparse(base) for base in node.bases] == [
+            base.__name__ for base in ours.__bases__
+        ]
         for method in node.body:
             assert isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
             made = getattr(ours, method.name)
@@ -189,7 +223,10 @@ def test_line_445_tenants_are_kept_apart(tmp_path: Path, monkeypatch: pytest.Mon
     # By a database each: neither knows anything of the other.
     ann.report_result(call("pay", to="ann", amount=5), True)
     failing(ann, "fetch")
-    assert (ann.experience.get_tool_reliability("pay"), bob.experience.get_tool_reliability("pay")) == (1.0, None)
+    assert (
+        ann.experience.get_tool_reliability("pay"),
+        bob.experience.get_tool_reliability("pay"),
+    ) == (1.0, None)
     assert not ann.check(call("fetch"))["allowed"]
     assert bob.check(call("fetch"))["allowed"]
     # By a session each: its calls, its counts and its errors are its own, and values stay in it.
@@ -215,7 +252,9 @@ def test_line_465_the_cleanup_job(place: str, tmp_path: Path) -> None:
     with guarded(clock, db_path=None if place == "memory" else tmp_path / "g.db") as guardian:
         guardian.report_result(call("search", q="old"), True)
         guardian.shield.experience.flush()
-        clock.advance(10 * 365 * 86_400_000)  # further than the document's own `datetime.now()` will be for long
+        clock.advance(
+            10 * 365 * 86_400_000
+        )  # further than the document's own `datetime.now()` will be for long
         guardian.report_result(call("search", q="new"), True)
         ran(465, guardian=guardian)
         shelf = guardian.shield.experience.shelf()
@@ -251,4 +290,6 @@ def test_line_497_what_is_sanitized_is_kept_so() -> None:
         assert "not-to-be-kept" not in json.dumps(kept)
         assert b"not-to-be-kept" not in records
         assert '"to":"ann"' in kept[0]["call_data"]
-        assert not guardian._sitting.run.desk.has_open(), "it was taken for the outcome of the call that was checked"
+        assert not guardian._sitting.run.desk.has_open(), (
+            "it was taken for the outcome of the call that was checked"
+        )

@@ -1,4 +1,5 @@
-"""The known faults of GuardianLayer, once more through its own words; each test bears the number of its fault."""
+"""The known faults of GuardianLayer, once more through its own words; each test bears the number of
+its fault."""
 
 from __future__ import annotations
 
@@ -43,13 +44,17 @@ def test_fault_1_max_repeats_applies_to_calls_in_a_row() -> None:
 def test_fault_1_polling_and_retrying_are_possible() -> None:
     with guarded() as guardian:
         assert all(played(guardian, call("status"), result=f"{percent} %") for percent in range(20))
-        assert [played(guardian, call("fetch"), success=False, error="timed out") for _ in range(3)] == [True] * 3
+        assert [
+            played(guardian, call("fetch"), success=False, error="timed out") for _ in range(3)
+        ] == [True] * 3
 
 
 def test_fault_2_a_probe_that_another_layer_refuses_is_not_spent() -> None:
     clock = FakeClock()
     with guarded(clock) as guardian:
-        guardian.register_hook("fetch", lambda given: "not so" if given["arguments"].get("bad") else None)
+        guardian.register_hook(
+            "fetch", lambda given: "not so" if given["arguments"].get("bad") else None
+        )
         failing(guardian, "fetch")
         clock.advance(60_000)
         for number in range(10):
@@ -73,7 +78,11 @@ def test_fault_3_it_closes_after_three_successes_and_tries_one_call_at_a_time() 
 
 @pytest.mark.parametrize(
     ("error", "opens"),
-    [("500 Internal Server Error", True), (ConnectionError("reset"), True), ("Account closed", False)],
+    [
+        ("500 Internal Server Error", True),
+        (ConnectionError("reset"), True),
+        ("Account closed", False),
+    ],
 )
 def test_fault_3_whose_failure_it_is_decides(error: Any, opens: bool) -> None:
     with guarded() as guardian:
@@ -104,7 +113,9 @@ def test_fault_5_a_hook_that_is_registered_later_is_not_passed_over() -> None:
         guardian.ingest_tools([QUERY])
         given = call("query", sql="DROP TABLE users")
         assert [guardian.check(given)["allowed"] for _ in range(2)] == [True, True]
-        guardian.register_hook("query", lambda one: "no" if "DROP" in one["arguments"]["sql"] else None)
+        guardian.register_hook(
+            "query", lambda one: "no" if "DROP" in one["arguments"]["sql"] else None
+        )
         assert not guardian.check(given)["allowed"]
 
 
@@ -120,7 +131,8 @@ def test_fault_5_a_hook_that_raises_refuses() -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [{"sql": 5}, {"sql": "x", "limit": 101}, {"sql": "x", "mode": "drop"}, {"sql": "x", "y": 1}]
+    "args",
+    [{"sql": 5}, {"sql": "x", "limit": 101}, {"sql": "x", "mode": "drop"}, {"sql": "x", "y": 1}],
 )
 def test_fault_5_types_enums_ranges_and_extra_arguments_are_checked(args: dict[str, Any]) -> None:
     with guarded() as guardian:
@@ -133,7 +145,9 @@ def test_fault_7_another_sessions_arguments_are_in_no_advice() -> None:
         guardian.report_result(call("login", user="ann", password="hunter2-hunter2"), True)
         guardian.experience.start_new_session()
         guardian.report_result(call("login", user="bob"), False, "no password")
-        said = json.dumps([guardian.check(call("login", user="bob")), guardian.get_awareness_context()])
+        said = json.dumps(
+            [guardian.check(call("login", user="bob")), guardian.get_awareness_context()]
+        )
         assert "'password' is missing" in said, "its name and no more"
         for word in ("ann", "hunter2"):
             assert word not in said
@@ -165,7 +179,9 @@ def test_fault_8_an_earlier_call_of_the_session_is_told_with_its_arguments() -> 
         found = guardian.experience.find_similar_success("pay", {"to": "ann", "amount": 5})
         assert found is not None
         assert found["arguments"] == first
-        assert found["differences"] == [{"argument": "currency", "how": "missing", "worked": '"EUR"'}]
+        assert found["differences"] == [
+            {"argument": "currency", "how": "missing", "worked": '"EUR"'}
+        ]
         guardian.experience.start_new_session()
         found = guardian.experience.find_similar_success("pay", {"to": "ann", "amount": 5})
         assert found is not None
@@ -214,7 +230,8 @@ def test_fault_10_every_thread_may_use_it() -> None:
 
 
 def test_fault_11_only_an_operator_resets_a_tool(tmp_path: Path) -> None:
-    """Anybody who reached the server could there. In a program's own memory it is the program's to say."""
+    """Anybody who reached the server could there. In a program's own memory it is the program's to
+    say."""
     with GuardianLayer(db_path=tmp_path / "g.db") as guardian:
         failing(guardian, "fetch")
         with pytest.raises(AnswerRefused):
@@ -252,7 +269,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "tokens below zero": ({"est_tokens_per_call": -1}, "`est_tokens_per_call`"),
     "a path that is none": ({"db_path": 5}, "`db_path` is `5`"),
     "storage that cannot be told": ({"storage_provider": object()}, "no method `log_incident`"),
-    "storage that cannot be asked": ({"storage_provider": _Half()}, "no method `get_best_practice`"),
+    "storage that cannot be asked": (
+        {"storage_provider": _Half()},
+        "no method `get_best_practice`",
+    ),
     "a cache that cannot be asked": ({"cache_provider": object()}, "no method `get`"),
     "a cache that has to be awaited": ({"cache_provider": _Other()}, "has to be awaited"),
 }
@@ -269,27 +289,57 @@ def test_a_wrong_parameter_is_answered_in_one_line(what: str) -> None:
 USES: dict[str, tuple[Any, str]] = {
     "no mapping": (lambda one: one.check("search"), "give a mapping with `tool`"),
     "no tool": (lambda one: one.check({"arguments": {}}), "names no tool"),
-    "two tools": (lambda one: one.check({"tool": "a", "name": "b"}), "`tool` and `name`, and they differ"),
-    "something beside arguments": (lambda one: one.check({"tool": "a", "arguments": {}, "extra": 1}), "beside its"),
-    "arguments that are a text": (lambda one: one.check({"tool": "a", "arguments": "{}"}), "`arguments` of"),
+    "two tools": (
+        lambda one: one.check({"tool": "a", "name": "b"}),
+        "`tool` and `name`, and they differ",
+    ),
+    "something beside arguments": (
+        lambda one: one.check({"tool": "a", "arguments": {}, "extra": 1}),
+        "beside its",
+    ),
+    "arguments that are a text": (
+        lambda one: one.check({"tool": "a", "arguments": "{}"}),
+        "`arguments` of",
+    ),
     "no outcome": (lambda one: one.report_result(call("a"), "yes"), "`success` is `'yes'`"),
     "an odd error": (lambda one: one.report_result(call("a"), False, 5), "`error` is `int`"),
-    "an error of a success": (lambda one: one.report_result(call("a"), True, "no"), "a call that succeeded"),
-    "an odd hint": (lambda one: one.report_result(call("a"), True, None, 5), "`context_hint` is `int`"),
+    "an error of a success": (
+        lambda one: one.report_result(call("a"), True, "no"),
+        "a call that succeeded",
+    ),
+    "an odd hint": (
+        lambda one: one.report_result(call("a"), True, None, 5),
+        "`context_hint` is `int`",
+    ),
     "a hook that is none": (lambda one: one.register_hook("a", 5), "give a function of a call"),
     "a hook for nothing": (lambda one: one.register_hook("", len), "give the name of a tool"),
     "tools that are none": (lambda one: one.ingest_tools([5]), "these tools cannot be registered"),
     "tools to be awaited": (lambda one: one.ingest_tools(_later()), "have yet to be awaited"),
-    "a resolver that is none": (lambda one: one.set_custom_advice_resolver(5), "the advice resolver is `int`"),
+    "a resolver that is none": (
+        lambda one: one.set_custom_advice_resolver(5),
+        "the advice resolver is `int`",
+    ),
     "a style that is none": (lambda one: one.set_advice_style("loud"), "is no style of advice"),
-    "a session that is none": (lambda one: one.experience.start_new_session(5), "`session_id` is `5`"),
-    "no tool to ask about": (lambda one: one.experience.get_tool_reliability(""), "`tool_name` is `''`"),
-    "an incident of nothing": (lambda one: one.experience._storage.log_incident({}), "names no tool"),
+    "a session that is none": (
+        lambda one: one.experience.start_new_session(5),
+        "`session_id` is `5`",
+    ),
+    "no tool to ask about": (
+        lambda one: one.experience.get_tool_reliability(""),
+        "`tool_name` is `''`",
+    ),
+    "an incident of nothing": (
+        lambda one: one.experience._storage.log_incident({}),
+        "names no tool",
+    ),
     "an unknown part of an incident": (
         lambda one: one.experience._storage.log_incident({"tool_name": "a", "succes": True}),
         "did you mean `success`",
     ),
-    "a statement that is none": (lambda one: one.experience._storage.execute(5), "a statement is `int`"),
+    "a statement that is none": (
+        lambda one: one.experience._storage.execute(5),
+        "a statement is `int`",
+    ),
 }
 
 

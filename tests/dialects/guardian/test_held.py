@@ -10,12 +10,27 @@ from stanchion.dialects.guardian import CircuitState
 from stanchion.testing import FakeClock
 from tests.dialects.guardian.playing import call, guarded
 
-WORDS = ("amber", "birch", "cedar", "dunes", "ember", "fjord", "grove", "heath", "inlet", "jetty", "knoll", "lagoon")
+WORDS = (
+    "amber",
+    "birch",
+    "cedar",
+    "dunes",
+    "ember",
+    "fjord",
+    "grove",
+    "heath",
+    "inlet",
+    "jetty",
+    "knoll",
+    "lagoon",
+)
 OTHERS = [call("other", city=word) for word in WORDS]
 
 
 @pytest.mark.parametrize("outcome", [None, {}, {"result": "same"}])
-def test_a_call_is_repeated_too_often_though_others_stand_between(outcome: dict[str, Any] | None) -> None:
+def test_a_call_is_repeated_too_often_though_others_stand_between(
+    outcome: dict[str, Any] | None,
+) -> None:
     with guarded() as guardian:
         went: list[bool] = []
         for other in OTHERS:
@@ -55,8 +70,12 @@ def test_only_the_circuit_refuses_a_tool_that_fails_in_the_same_way() -> None:
         assert guardian.loop_detector.get_metrics()["loops_detected"] == 0
 
 
-@pytest.mark.parametrize(("error", "opens"), [("timeout", True), ("invalid input: not found", False)])
-def test_the_threshold_is_reached_and_a_users_errors_never_reach_it(error: str, opens: bool) -> None:
+@pytest.mark.parametrize(
+    ("error", "opens"), [("timeout", True), ("invalid input: not found", False)]
+)
+def test_the_threshold_is_reached_and_a_users_errors_never_reach_it(
+    error: str, opens: bool
+) -> None:
     with guarded(failure_threshold=10) as guardian:
         for word in WORDS[:10]:
             assert guardian.check(call("t", word=word))["allowed"]

@@ -1,4 +1,5 @@
-"""Sessions of threads and tasks, the end of a program, odd values, and what a program's own objects do wrong."""
+"""Sessions of threads and tasks, the end of a program, odd values, and what a program's own objects
+do wrong."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ from tests.dialects.guardian.playing import call, failing, guarded
 TOOL = {
     "name": "query",
     "description": "Asks the database",
-    "inputSchema": {"type": "object", "properties": {"sql": {"type": "string"}}, "required": ["sql"]},
+    "inputSchema": {
+        "type": "object",
+        "properties": {"sql": {"type": "string"}},
+        "required": ["sql"],
+    },
 }
 ENDS = """
 import sys
@@ -43,7 +48,9 @@ for number in range(7):
 
 
 @pytest.mark.parametrize(("last", "code"), [("", 0), ("sys.exit(3)", 3)])
-def test_a_program_that_ends_without_close_keeps_its_outcomes(tmp_path: Path, last: str, code: int) -> None:
+def test_a_program_that_ends_without_close_keeps_its_outcomes(
+    tmp_path: Path, last: str, code: int
+) -> None:
     path = str(tmp_path / "g.db")
     ended = subprocess.run([sys.executable, "-c", ENDS + last, path], check=False, timeout=60)
     assert ended.returncode == code
@@ -94,7 +101,9 @@ def test_a_session_is_the_tasks_that_began_it() -> None:
         north, south = asyncio.run(both(guardian))
         assert ("north" in north[0], "south" in north[0]) == (True, False)
         assert ("north" in south[0], "south" in south[0]) == (False, True)
-        assert (north[0], south[0]) == (north[1], south[1]), "a task is in the session of the one that started it"
+        assert (north[0], south[0]) == (north[1], south[1]), (
+            "a task is in the session of the one that started it"
+        )
 
 
 def test_a_thread_that_begins_no_session_is_in_that_of_the_maker() -> None:
@@ -213,7 +222,9 @@ def test_rows_have_the_whole_call(tmp_path: Path) -> None:
                 "SELECT last_success_data FROM best_practices"
             )
             assert [json.loads(row[0]) for row in rows] == [call("pay", to="ann")] * 2
-            assert json.loads(kept.get_best_practice("pay")["last_success_data"]) == call("pay", to="ann")
+            assert json.loads(kept.get_best_practice("pay")["last_success_data"]) == call(
+                "pay", to="ann"
+            )
             kept.execute("DELETE FROM incidents WHERE call_data LIKE ?", ("%ann%",))
             assert kept.execute("SELECT count(*) FROM incidents") == [(0,)]
 
@@ -244,7 +255,9 @@ def test_a_cache_that_says_yes_to_everything_is_not_believed(answer: Any) -> Non
         guardian.ingest_tools([TOOL])
         assert not guardian.check(call("query"))["allowed"]
         guardian.report_result(call("query", sql="x"), False, "timeout")
-        assert guardian.check(call("query", sql="y"))["advice"].startswith("Tool 'query' failed 1x.")
+        assert guardian.check(call("query", sql="y"))["advice"].startswith(
+            "Tool 'query' failed 1x."
+        )
 
 
 def test_a_slow_hook_is_waited_for() -> None:
@@ -256,7 +269,11 @@ def test_a_slow_hook_is_waited_for() -> None:
 
 @pytest.mark.parametrize(
     ("error", "opens"),
-    [("validation error for field x", False), ("2 validation errors for Order", False), ("connection reset", True)],
+    [
+        ("validation error for field x", False),
+        ("2 validation errors for Order", False),
+        ("connection reset", True),
+    ],
 )
 def test_input_that_does_not_validate_is_the_users_error(error: str, opens: bool) -> None:
     with guarded() as guardian:
@@ -300,13 +317,25 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda _: GuardianLayer(storage_provider=StorageProvider),  # type: ignore[arg-type]
         "is the class `StorageProvider`",
     ),
-    "a class for a cache": (lambda _: GuardianLayer(cache_provider=InMemoryCacheProvider), "is the class `InMemory"),  # type: ignore[arg-type]
-    "no such folder": (lambda tmp: GuardianLayer(db_path=tmp / "no" / "g.db"), "there is no such folder"),
+    "a class for a cache": (
+        lambda _: GuardianLayer(cache_provider=InMemoryCacheProvider),  # type: ignore[arg-type]
+        "is the class `InMemory",
+    ),
+    "no such folder": (
+        lambda tmp: GuardianLayer(db_path=tmp / "no" / "g.db"),
+        "there is no such folder",
+    ),
     "a folder": (lambda tmp: GuardianLayer(db_path=tmp), "`db_path` cannot be used: "),
-    "another server": (lambda _: GuardianLayer(db_path="mysql://x/y"), "`db_path` cannot be used: "),
+    "another server": (
+        lambda _: GuardianLayer(db_path="mysql://x/y"),
+        "`db_path` cannot be used: ",
+    ),
     "a style": (lambda _: GuardianLayer(advice_style="loud"), "`advice_style` is `loud`"),
-    "no name": (lambda _: AdviceContext(5), "`tool_name` of an `AdviceContext` is `int`"),  # type: ignore[arg-type]
-    "no count": (lambda _: AdviceContext("t", failure_count="x"), "`failure_count` of an `AdviceContext` is `str`"),  # type: ignore[arg-type]
+    "no name": (lambda _: AdviceContext(5), ("`tool_name` of an `AdviceContext` is `int`")),  # type: ignore[arg-type]
+    "no count": (
+        lambda _: AdviceContext("t", failure_count="x"),  # type: ignore[arg-type]
+        "`failure_count` of an `AdviceContext` is `str`",
+    ),
     "a resolver of nothing": (
         lambda _: GuardianLayer().set_custom_advice_resolver(lambda: ""),  # type: ignore[misc, arg-type]
         "the advice resolver cannot be called with an `AdviceContext`",
@@ -360,7 +389,10 @@ async def awaited(_context: AdviceContext) -> str:
 
 @pytest.mark.parametrize("resolver", [awaited, Awaited()])
 def test_a_resolver_that_has_to_be_awaited_is_an_error(resolver: Any) -> None:
-    with guarded() as guardian, pytest.raises(DialectError, match="the advice resolver has to be awaited"):
+    with (
+        guarded() as guardian,
+        pytest.raises(DialectError, match="the advice resolver has to be awaited"),
+    ):
         guardian.set_custom_advice_resolver(resolver)
 
 
@@ -369,7 +401,8 @@ class Listed(NamedTuple):
 
 
 @pytest.mark.parametrize(
-    "given", [lambda one: [one], lambda one: SimpleNamespace(tools=[one]), lambda one: Listed([one])]
+    "given",
+    [lambda one: [one], lambda one: SimpleNamespace(tools=[one]), lambda one: Listed([one])],
 )
 def test_a_tool_can_be_an_object(given: Any) -> None:
     with guarded() as guardian:

@@ -1,4 +1,5 @@
-"""A guardian decides and records what Stanchion does by the same policy, and the same for sync and for async code."""
+"""A guardian decides and records what Stanchion does by the same policy, and the same for sync and
+for async code."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from tests.dialects.guardian.playing import guarded
 from tests.sampling import SOAK
 
 TOOLS = [
-    {"name": "search", "inputSchema": {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}},
+    {
+        "name": "search",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"q": {"type": "integer"}},
+            "required": ["q"],
+        },
+    },
     {"name": "fetch", "inputSchema": {"type": "object"}},
 ]
 ERRORS = (None, "timed out", "500 Internal Server Error", "invalid argument", "Account closed")
@@ -61,7 +69,9 @@ def calls_of(steps: list[Step]) -> list[tuple[str, Any, Any]]:
     return plain
 
 
-async def through_dialect(guardian: GuardianLayer, clock: FakeClock, steps: list[Step], awaited: bool) -> Said:
+async def through_dialect(
+    guardian: GuardianLayer, clock: FakeClock, steps: list[Step], awaited: bool
+) -> Said:
     found: Said = []
     for kind, what, more in calls_of(steps):
         if kind == "wait":
@@ -69,11 +79,16 @@ async def through_dialect(guardian: GuardianLayer, clock: FakeClock, steps: list
         elif kind == "session":
             guardian.reset()
         elif kind == "aware":
-            found.append(await guardian.get_awareness_context_async() if awaited else guardian.get_awareness_context())
+            found.append(
+                await guardian.get_awareness_context_async()
+                if awaited
+                else guardian.get_awareness_context()
+            )
         else:
             number, error = more
             call = {"tool": what, "arguments": {"q": number}}
-            guardian.shield.experience.flush()  # else what is known of a tool depends on how far a thread has come
+            # Else what is known of a tool depends on how far a thread has come
+            guardian.shield.experience.flush()
             result = await guardian.check_async(call) if awaited else guardian.check(call)
             found.append(result)
             if result["allowed"] and awaited:
@@ -83,7 +98,9 @@ async def through_dialect(guardian: GuardianLayer, clock: FakeClock, steps: list
     return found
 
 
-def through_stanchion(policy: dict[str, Any], clock: FakeClock, steps: list[Step]) -> tuple[Said, list[bytes]]:
+def through_stanchion(
+    policy: dict[str, Any], clock: FakeClock, steps: list[Step]
+) -> tuple[Said, list[bytes]]:
     numbers = itertools.count(1)
     found: Said = []
     options: Any = {"store": "memory:", "journal": "memory:", "clock": clock}
@@ -127,7 +144,9 @@ def test_the_same_as_stanchion_by_the_same_policy(steps: list[Step]) -> None:
         assert found == direct
         if steps == ALL_LAYERS:
             reasons = " ".join([one["reason"] or "" for one in found if isinstance(one, dict)])
-            assert all(words in reasons for words in ("in a row", "did you mean `search`", "keeps failing"))
+            assert all(
+                words in reasons for words in ("in a row", "did you mean `search`", "keeps failing")
+            )
             assert any(one["is_probe"] for one in found if isinstance(one, dict))
         assert recorded(guardian.shield) == records
 

@@ -1,4 +1,5 @@
-"""Variables that GuardianLayer reads and this does not are named, where they would have changed anything."""
+"""Variables that GuardianLayer reads and this does not are named, where they would have changed
+anything."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ from stanchion.dialects.guardian import AdviceStyle, GuardianLayer
         (
             {"GUARDIAN_DB_PATH": "postgres://u:secret@h/d", "GUARDIAN_BASE_COOLDOWN": "soon"},
             {},
-            "`GUARDIAN_DB_PATH`, `GUARDIAN_BASE_COOLDOWN` are not read here: give `db_path=`, `base_cooldown=` to "
-            "`GuardianLayer`",
+            "`GUARDIAN_DB_PATH`, `GUARDIAN_BASE_COOLDOWN` are not read here: give `db_path=`, "
+            "`base_cooldown=` to `GuardianLayer`",
         ),
         (
             {"GUARDIAN_LOG_LEVEL": "DEBUG"},
@@ -33,7 +34,8 @@ from stanchion.dialects.guardian import AdviceStyle, GuardianLayer
             {"GUARDIAN_ADVICE_STYLE": "expert", "GUARDIAN_DEBUG": "1", "GUARDIAN_CACHE_SIZE": "9"},
             {"advice_style": AdviceStyle.FRIENDLY},
             "`GUARDIAN_ADVICE_STYLE` is not read here: give `advice_style=` to `GuardianLayer`; "
-            "`GUARDIAN_CACHE_SIZE`, `GUARDIAN_DEBUG` are not read here, and nothing does what they did",
+            "`GUARDIAN_CACHE_SIZE`, `GUARDIAN_DEBUG` are not read here, and nothing does what they "
+            "did",
         ),
         ({"GUARDIAN_MAX_REPEATS": "2", "GUARDIAN_BASE_COOLDOWN": "60"}, {}, ""),
         (

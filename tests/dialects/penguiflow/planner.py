@@ -1,4 +1,5 @@
-"""A planner's side of the gateway: rules that say what a test wants, events, and gateways that have time enough."""
+"""A planner's side of the gateway: rules that say what a test wants, events, and gateways that have
+time enough."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ Driver = Literal["sync", "async"]
 DRIVERS: tuple[Driver, ...] = ("sync", "async")
 PATIENT = GatewayConfig(sync_timeout_ms=30_000)
 decides: Any = GuardrailDecision
-"""A decision by the words of its action and its severity, which it takes as well as their members."""
+"""A decision by the words of its action and its severity, which it takes as well as their
+members."""
 
 
 class Rule:
@@ -35,7 +37,12 @@ class Rule:
         cost: RuleCost = RuleCost.FAST,
         events: tuple[str, ...] = EVENT_TYPES,
     ) -> None:
-        self.rule_id, self.cost, self.supports_event_types, self.enabled = name, cost, frozenset(events), True
+        self.rule_id, self.cost, self.supports_event_types, self.enabled = (
+            name,
+            cost,
+            frozenset(events),
+            True,
+        )
         self.threshold = 0.5
         self._answer = answer
         self.seen: list[tuple[Any, Any]] = []
@@ -75,9 +82,13 @@ def asks(text: str, run_id: str = "r", **payload: Any) -> GuardrailEvent:
     return GuardrailEvent("llm_before", run_id, text, payload=payload)
 
 
-def judged(gateway: GuardrailGateway, event: GuardrailEvent, driver: Driver = "sync") -> GuardrailDecision:
+def judged(
+    gateway: GuardrailGateway, event: GuardrailEvent, driver: Driver = "sync"
+) -> GuardrailDecision:
     """What a gateway says of an event."""
-    return gateway.evaluate_sync(event) if driver == "sync" else asyncio.run(gateway.evaluate(event))
+    return (
+        gateway.evaluate_sync(event) if driver == "sync" else asyncio.run(gateway.evaluate(event))
+    )
 
 
 def takes_out(word: str, mark: str = "***") -> Callable[[Any, Any], GuardrailDecision | None]:

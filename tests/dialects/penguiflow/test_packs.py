@@ -1,4 +1,5 @@
-"""Packs: what is wrong in a file is told with its line when it is read, and a rule may wait for its pack."""
+"""Packs: what is wrong in a file is told with its line when it is read, and a rule may wait for its
+pack."""
 
 from __future__ import annotations
 
@@ -22,15 +23,29 @@ from tests.dialects.penguiflow.planner import Rule, call, gateway_of, judged
 
 HEAD = "policy_pack: own\nversion: '1'\n"
 TWICE = {
-    "in one list": "sync_rules:\n  - id: injection-patterns\n  - id: injection-patterns\n    enabled: false\n",
+    "in one list": (
+        "sync_rules:\n  - id: injection-patterns\n  - id: injection-patterns\n    enabled: false\n"
+    ),
     "a rule of one's own": "sync_rules:\n  - id: mine\n  - id: mine\n",
     "in both lists": "sync_rules:\n  - id: mine\nasync_rules: [{id: mine}]\n",
     "of deep rules": "async_rules:\n  - id: scope-classifier\n  - id: scope-classifier\n",
 }
 PATTERNS = {
-    "broken, of secrets": ("secret-redaction", "J: 'j[0-9]{9}'\n        K: '('", "`(` that is never closed"),
-    "unbounded, of secrets": ("secret-redaction", "J: 'j[0-9]{9}'\n        K: 'a+'", "`a+` have no end"),
-    "broken, of injections": ("injection-patterns", "- pattern: 'j'\n        - pattern: '('", "not RE2"),
+    "broken, of secrets": (
+        "secret-redaction",
+        "J: 'j[0-9]{9}'\n        K: '('",
+        "`(` that is never closed",
+    ),
+    "unbounded, of secrets": (
+        "secret-redaction",
+        "J: 'j[0-9]{9}'\n        K: 'a+'",
+        "`a+` have no end",
+    ),
+    "broken, of injections": (
+        "injection-patterns",
+        "- pattern: 'j'\n        - pattern: '('",
+        "not RE2",
+    ),
 }
 
 
@@ -41,7 +56,9 @@ def pack_at(folder: Path, text: str) -> Path:
 
 
 def put(gateway: GuardrailGateway, pack: GuardrailPolicyPack) -> None:
-    apply_policy_config(gateway.registry, gateway, gateway.context_builder, gateway.risk_router, pack)
+    apply_policy_config(
+        gateway.registry, gateway, gateway.context_builder, gateway.risk_router, pack
+    )
 
 
 def packed(*entries: dict[str, Any]) -> GuardrailPolicyPack:
@@ -67,7 +84,9 @@ def test_a_pack_of_data_has_one_entry_for_a_rule_as_well() -> None:
 @pytest.mark.parametrize("case", PATTERNS)
 def test_a_pattern_that_cannot_be_used_is_told_with_its_line(case: str, tmp_path: Path) -> None:
     rule, patterns, word = PATTERNS[case]
-    path = pack_at(tmp_path, f"sync_rules:\n  - id: {rule}\n    config:\n      patterns:\n        {patterns}\n")
+    path = pack_at(
+        tmp_path, f"sync_rules:\n  - id: {rule}\n    config:\n      patterns:\n        {patterns}\n"
+    )
     with pytest.raises(PolicyError) as raised:
         load_policy_pack(path)
     assert f"{path}:8:" in str(raised.value)
@@ -93,7 +112,10 @@ def test_an_allowlist_waits_for_its_pack() -> None:
 )
 def test_an_allowlist_that_says_nothing_after_its_pack_is_told(entries: Any) -> None:
     gateway = gateway_of(ToolAllowlistRule())
-    with pytest.raises(DialectError, match="`tool-allowlist` still says nothing after the pack: give `allowed_tools`"):
+    with pytest.raises(
+        DialectError,
+        match="`tool-allowlist` still says nothing after the pack: give `allowed_tools`",
+    ):
         put(gateway, packed(*entries))
     gateway.close()
 
@@ -103,18 +125,28 @@ def test_an_allowlist_that_is_switched_off_stays_so_where_a_pack_says_its_tools(
     put(gateway, packed())
     put(gateway, packed({"id": "tool-allowlist", "config": {"allowed_tools": ["look"]}}))
     assert judged(gateway, call("rm")).action == "ALLOW"
-    put(gateway, packed({"id": "tool-allowlist", "enabled": True, "config": {"allowed_tools": ["look"]}}))
+    put(
+        gateway,
+        packed({"id": "tool-allowlist", "enabled": True, "config": {"allowed_tools": ["look"]}}),
+    )
     assert judged(gateway, call("rm")).action == "STOP"
     gateway.close()
 
 
 def test_a_snapshot_has_the_tools_that_a_context_offers_and_no_others() -> None:
     rule = Rule("own")
-    gateway = gateway_of(rule, context_builder=ContextSnapshotBuilder({"rm": "critical", "look": "low"}))
-    gateway.evaluate_sync(GuardrailContext("r", tool_context={"available_tools": ["write", "look"]}), call("rm"))
+    gateway = gateway_of(
+        rule, context_builder=ContextSnapshotBuilder({"rm": "critical", "look": "low"})
+    )
+    gateway.evaluate_sync(
+        GuardrailContext("r", tool_context={"available_tools": ["write", "look"]}), call("rm")
+    )
     gateway.evaluate_sync(GuardrailContext("r"), call("look"))
     offered, known = [snapshot for _, snapshot in rule.seen]
-    assert [(one.name, one.risk_tier) for one in offered.available_tools] == [("write", "medium"), ("look", "low")]
+    assert [(one.name, one.risk_tier) for one in offered.available_tools] == [
+        ("write", "medium"),
+        ("look", "low"),
+    ]
     assert (offered.current_tool.name, offered.max_tool_risk) == ("rm", "critical")
     assert {"rm", "look"} <= {one.name for one in known.available_tools}
     gateway.close()

@@ -1,4 +1,5 @@
-"""Payloads: a rule is told the same of an event, whether a planner reports it or a run carries it out."""
+"""Payloads: a rule is told the same of an event, whether a planner reports it or a run carries it
+out."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def told(gateway: GuardrailGateway, rule: Rule, event_type: str) -> list[dict[st
     gateway.close()
     known = {"task_scope", "last_assistant", "conversation_history"}
     seen = [event.payload for event, _ in rule.seen if event.event_type == event_type]
-    return [{name: value for name, value in payload.items() if name not in known} for payload in seen]
+    return [
+        {name: value for name, value in payload.items() if name not in known} for payload in seen
+    ]
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -40,7 +43,9 @@ def test_a_request_has_its_messages_and_its_model_and_an_answer_is_final(driver:
 
         asyncio.run(run.amodel(model, list(ASKED), model="small"))
     assert told(gateway, rule, "llm_before") == [{"messages": ASKED, "model": "small"}]
-    assert [event.payload["final"] for event, _ in rule.seen if event.event_type == "llm_stream_chunk"] == [True]
+    assert [
+        event.payload["final"] for event, _ in rule.seen if event.event_type == "llm_stream_chunk"
+    ] == [True]
 
 
 def test_a_reply_that_is_not_the_answer_is_not_final() -> None:
@@ -53,7 +58,9 @@ def test_a_reply_that_is_not_the_answer_is_not_final() -> None:
 def test_a_rule_that_looks_at_final_answers_alone_is_heard_in_a_run() -> None:
     again = decides("RETRY", retry=RetrySpec(3, "Verify first."))
     rule = Rule(
-        "verified", lambda event, _: again if event.payload.get("final") else None, events=("llm_stream_chunk",)
+        "verified",
+        lambda event, _: again if event.payload.get("final") else None,
+        events=("llm_stream_chunk",),
     )
     gateway = gateway_of(rule)
     asked: list[Any] = []
@@ -85,4 +92,7 @@ def test_a_result_is_data_and_a_failure_has_its_error() -> None:
     run.call(lambda: {"rows": [1]})
     with pytest.raises(LookupError):
         run.call(fails)
-    assert told(gateway, rule, "tool_call_result") == [{"result": {"rows": [1]}}, {"error": "LookupError"}]
+    assert told(gateway, rule, "tool_call_result") == [
+        {"result": {"rows": [1]}},
+        {"error": "LookupError"},
+    ]

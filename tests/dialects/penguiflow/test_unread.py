@@ -1,4 +1,5 @@
-"""Data that holds itself or is too deep: a STOP wherever an event has it, as in the arguments of a call."""
+"""Data that holds itself or is too deep: a STOP wherever an event has it, as in the arguments of a
+call."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ import pytest
 
 from stanchion import Refused
 from stanchion.dialects.penguiflow import GatewayConfig, GuardrailEvent, SecretRedactionRule
-from tests.dialects.penguiflow.planner import DRIVERS, Driver, Rule, asks, call, gateway_of, judged, result
+from tests.dialects.penguiflow.planner import (
+    DRIVERS,
+    Driver,
+    Rule,
+    asks,
+    call,
+    gateway_of,
+    judged,
+    result,
+)
 
 
 def itself() -> Any:
@@ -52,7 +62,9 @@ EVENTS: dict[str, Callable[[Any], GuardrailEvent]] = {
     "beside a request": lambda data: asks("hi", note=data),
     "beside a call": lambda data: start({"note": data}),
     "beside a result": lambda data: result("found", note=data),
-    "beside a piece": lambda data: GuardrailEvent("llm_stream_chunk", "r", "hi", payload={"note": data}),
+    "beside a piece": lambda data: GuardrailEvent(
+        "llm_stream_chunk", "r", "hi", payload={"note": data}
+    ),
 }
 
 
@@ -116,5 +128,7 @@ def test_a_run_refuses_it_as_well(data: str, driver: Driver) -> None:
     with pytest.raises(Refused, match="the event cannot be read: it "):
         run.call(lambda: given) if driver == "sync" else asyncio.run(run.acall(tool))
     with pytest.raises(Refused, match="the event cannot be read: it "):
-        run.model(lambda _: "hi", request) if driver == "sync" else asyncio.run(run.amodel(model, request))
+        run.model(lambda _: "hi", request) if driver == "sync" else asyncio.run(
+            run.amodel(model, request)
+        )
     gateway.close()

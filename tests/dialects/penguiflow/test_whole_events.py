@@ -1,4 +1,5 @@
-"""Everything that an event says is judged, a RETRY reaches the model, and a rule that fails says why."""
+"""Everything that an event says is judged, a RETRY reaches the model, and a rule that fails says
+why."""
 
 from __future__ import annotations
 
@@ -46,25 +47,36 @@ AGAIN = decides("RETRY", reason="unsure", retry=RetrySpec(2, "Call `verify` firs
     [
         (ATTACK, [USER]),
         (None, [{"role": "user", "content": ATTACK}]),
-        ("hello", [USER, {"role": "assistant", "content": ""}, {"role": "tool", "content": ATTACK}]),
+        (
+            "hello",
+            [USER, {"role": "assistant", "content": ""}, {"role": "tool", "content": ATTACK}],
+        ),
     ],
     ids=["a text beside messages", "a message of the user", "a message of a tool"],
 )
-def test_every_part_of_a_request_is_judged(text: str | None, messages: list[Any], driver: Driver) -> None:
+def test_every_part_of_a_request_is_judged(
+    text: str | None, messages: list[Any], driver: Driver
+) -> None:
     gateway = gateway_of(InjectionPatternRule())
     clean = GuardrailEvent("llm_before", "clean", "hello", payload={"messages": [USER]})
     assert judged(gateway, clean, driver).action == "ALLOW"
-    said = judged(gateway, GuardrailEvent("llm_before", "r", text, payload={"messages": messages}), driver)
+    said = judged(
+        gateway, GuardrailEvent("llm_before", "r", text, payload={"messages": messages}), driver
+    )
     assert (said.action, said.rule_id) == ("STOP", "injection-patterns")
     gateway.close()
 
 
 def test_a_text_beside_a_result_is_judged_and_redacted_with_it() -> None:
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
-    gateway = gateway_of(SecretRedactionRule(), Rule("own", takes_out("ann"), events=("tool_call_result",)))
+    gateway = gateway_of(
+        SecretRedactionRule(), Rule("own", takes_out("ann"), events=("tool_call_result",))
+    )
     said = judged(gateway, result(f"the key {key} of ann", result={"who": "ann"}))
     assert said.action == "REDACT"
-    left = apply_redactions({"result": {"who": "ann"}, "text_content": f"the key {key} of ann"}, said.redactions or ())
+    left = apply_redactions(
+        {"result": {"who": "ann"}, "text_content": f"the key {key} of ann"}, said.redactions or ()
+    )
     assert left["result"] == {"who": "***"}
     assert key not in left["text_content"]
     assert "ann" not in left["text_content"]
@@ -108,7 +120,10 @@ def test_a_result_without_a_text_is_the_text_that_a_rule_sees(text: str | None) 
     gateway = gateway_of(rule)
     for data in ({"n": 3}, {"result": 1, "text_content": "two"}):
         judged(gateway, GuardrailEvent("tool_call_result", "r", text, "look", {}, {"result": data}))
-    assert [event.text_content for event, _ in rule.seen] == ['{"n":3}', '{"result":1,"text_content":"two"}']
+    assert [event.text_content for event, _ in rule.seen] == [
+        '{"n":3}',
+        '{"result":1,"text_content":"two"}',
+    ]
     gateway.close()
 
 
@@ -166,7 +181,9 @@ def test_a_retry_that_does_not_win_tells_the_model_nothing() -> None:
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_a_result_beside_an_error_is_judged_with_it(driver: Driver) -> None:
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
-    gateway = gateway_of(SecretRedactionRule(), Rule("own", takes_out("ann"), events=("tool_call_result",)))
+    gateway = gateway_of(
+        SecretRedactionRule(), Rule("own", takes_out("ann"), events=("tool_call_result",))
+    )
     gave = {"rows": [{"key": key}]}
     said = judged(gateway, result("it is ann's", error="TimeoutError", result=gave), driver)
     assert said.action == "REDACT"
@@ -196,7 +213,11 @@ class Results:
 def test_a_result_beside_an_error_can_end_the_run_and_is_no_success() -> None:
     stop = decides("STOP", reason="no", stop=StopSpec("BAD", "Sorry."))
     results = Results()
-    rule = Rule("own", lambda event, _: stop if "evil" in event.text_content else None, events=("tool_call_result",))
+    rule = Rule(
+        "own",
+        lambda event, _: stop if "evil" in event.text_content else None,
+        events=("tool_call_result",),
+    )
     gateway = gateway_of(rule, guards=[results])
     said = judged(gateway, result("late", error="TimeoutError", result="evil"))
     assert (said.action, said.rule_id, said.stop) == ("STOP", "own", StopSpec("BAD", "Sorry."))
@@ -212,7 +233,10 @@ def test_why_a_rule_could_not_be_heard_is_in_the_decision(fails_open: bool, driv
     config = GatewayConfig(sync_timeout_ms=30_000, sync_fail_open=fails_open)
     gateway = gateway_of(Rule("own", lambda *_: "STOP", events=("tool_call_start",)), config=config)
     said = judged(gateway, call(), driver)
-    why = "the rule `own` failed: the rule `own` answered with `str`: give a GuardrailDecision or None"
+    why = (
+        "the rule `own` failed: the rule `own` answered with `str`: give a GuardrailDecision or "
+        "None"
+    )
     if fails_open:
         assert (said.action, said.reason) == ("ALLOW", f"{why}; rules fail open, so it goes ahead")
     else:
@@ -230,20 +254,27 @@ def test_why_a_rule_could_not_be_heard_is_in_the_decision(fails_open: bool, driv
     ],
 )
 @pytest.mark.parametrize("kind", [Rule, AsyncRule])
-@pytest.mark.parametrize("event", [call(), GuardrailEvent("llm_stream_chunk", "r", "a b ")], ids=["call", "chunk"])
+@pytest.mark.parametrize(
+    "event", [call(), GuardrailEvent("llm_stream_chunk", "r", "a b ")], ids=["call", "chunk"]
+)
 def test_a_wrong_specification_that_a_rule_makes_is_named_by_its_field(
     event: Any, kind: type[Rule], made: Callable[[], Any], field: str
 ) -> None:
     gateway = gateway_of(kind("own", lambda *_: made()))
     said = judged(gateway, event)
-    assert (said.action, said.reason.startswith(f"the rule `own` failed: {field} is ")) == ("STOP", True)
+    assert (said.action, said.reason.startswith(f"the rule `own` failed: {field} is ")) == (
+        "STOP",
+        True,
+    )
     gateway.close()
 
 
 def test_a_rule_that_is_late_is_not_said_to_refuse_what_goes_ahead() -> None:
     go = threading.Event()
     config = GatewayConfig(sync_timeout_ms=1, sync_fail_open=True)
-    gateway = gateway_of(Rule("own", lambda *_: go.wait(30) and None, events=("tool_call_start",)), config=config)
+    gateway = gateway_of(
+        Rule("own", lambda *_: go.wait(30) and None, events=("tool_call_start",)), config=config
+    )
     said = judged(gateway, call())
     go.set()
     late = "the rule `own` got no answer in time; rules fail open, so it goes ahead"

@@ -58,7 +58,9 @@ def test_the_picture_of_law_and_lawyer() -> None:
     assert all(hasattr(dialect, one) for one in scores)
     tutor = made()
     assert isinstance(tutor.pcg, Graph)
-    assert {"ShellExecutor", "Tutor", "TutorEnvelope"} <= {*re.findall("[A-Z]\\w+", drawn)} & {*dialect.__all__}
+    assert {"ShellExecutor", "Tutor", "TutorEnvelope"} <= {*re.findall("[A-Z]\\w+", drawn)} & {
+        *dialect.__all__
+    }
 
 
 def test_the_verdicts() -> None:
@@ -90,7 +92,12 @@ class Checks(Tutor):
     def check(self, truth: Any, commit: bool = False) -> Any:
         before = (len(self.pcg.nodes), len(self.pcg.edges), len(self.pcg.events), self.state.score)
         found = super().check(truth, commit)
-        same = before == (len(self.pcg.nodes), len(self.pcg.edges), len(self.pcg.events), self.state.score)
+        same = before == (
+            len(self.pcg.nodes),
+            len(self.pcg.edges),
+            len(self.pcg.events),
+            self.state.score,
+        )
         self._log.append(f"check {found.verdict.name}{'' if same else ', committed'}")
         return found
 
@@ -104,11 +111,16 @@ def test_the_algorithm_of_repair() -> None:
     assert steps == ["Generate", "Run", "If", "Select", "Execute"]
     log: list[str] = []
     envelope = TutorEnvelope(
-        Checks(log), layer1_schema="strict", layer2_repair="bestofn", repair_max_attempts=2, manifest_enabled=False
+        Checks(log),
+        layer1_schema="strict",
+        layer2_repair="bestofn",
+        repair_max_attempts=2,
+        manifest_enabled=False,
     )
     envelope.run_episode(Told(log, OPEN, OPEN, LOOK), 1)
     assert log == [
-        "generate", "check UNDECIDABLE", "generate", "check UNDECIDABLE", "generate", "execute", "shell test -f a.txt",
+        "generate", "check UNDECIDABLE", "generate", "check UNDECIDABLE", "generate", "execute",
+        "shell test -f a.txt",
     ]  # fmt: skip
     log.clear()
     envelope.run_episode(Told(log, OPEN), 1)
@@ -128,12 +140,16 @@ def test_an_envelope_with_every_layer_off(tmp_path: Path, monkeypatch: pytest.Mo
         if plain.check_goal_satisfaction():
             break
     assert (tutor.state, episode.calls) == (plain.state, plain.state.turn)
-    assert [node.id for node in tutor.pcg.nodes.values()] == [node.id for node in plain.pcg.nodes.values()]
+    assert [node.id for node in tutor.pcg.nodes.values()] == [
+        node.id for node in plain.pcg.nodes.values()
+    ]
     [left] = tmp_path.rglob("manifest.json")
     assert json.loads(left.read_text())["tutor"]["envelope_enabled"] is False
 
 
-def test_dspy_is_imported_in_functions_of_the_compiler_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dspy_is_imported_in_functions_of_the_compiler_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "dspy", types.ModuleType("dspy"))
     names = block(202)
     assert names["dspy"].__name__ == "dspy"
@@ -141,13 +157,17 @@ def test_dspy_is_imported_in_functions_of_the_compiler_alone(monkeypatch: pytest
     assert imports_of_dspy(text("ragix", 202)) == [False, True]
     for file in [*(ROOT / "src").rglob("*.py")]:
         assert imports_of_dspy(file.read_text(encoding="utf-8")) == [], file
-    lab = {str(file): imports_of_dspy(file.read_text(encoding="utf-8")) for file in (ROOT / "lab/src").rglob("*.py")}
+    lab = {
+        str(file): imports_of_dspy(file.read_text(encoding="utf-8"))
+        for file in (ROOT / "lab/src").rglob("*.py")
+    }
     [(name, found)] = [(name, found) for name, found in lab.items() if found]
     assert (name.endswith("compiling/package.py"), found) == (True, [False])
 
 
 def imports_of_dspy(source: str) -> list[bool]:
-    """For each import of DSPy in a module, whether it stands outside of every function; names in texts count as one."""
+    """For each import of DSPy in a module, whether it stands outside of every function; names in
+    texts count as one."""
     if "dspy" not in source:
         return []
     tree = tree_of(source)
@@ -158,11 +178,18 @@ def imports_of_dspy(source: str) -> list[bool]:
     }
     found = []
     for one in ast.walk(tree):
-        named = isinstance(one, ast.Import) and any(name.name.split(".")[0] == "dspy" for name in one.names)
-        from_it = isinstance(one, ast.ImportFrom) and (one.module or "").split(".")[0] == "dspy" and not one.level
+        named = isinstance(one, ast.Import) and any(
+            name.name.split(".")[0] == "dspy" for name in one.names
+        )
+        from_it = (
+            isinstance(one, ast.ImportFrom)
+            and (one.module or "").split(".")[0] == "dspy"
+            and not one.level
+        )
         called = (
             isinstance(one, ast.Call)
-            and getattr(one.func, "id", getattr(one.func, "attr", "")) in ("import_module", "__import__")
+            and getattr(one.func, "id", getattr(one.func, "attr", ""))
+            in ("import_module", "__import__")
             and any(isinstance(arg, ast.Constant) and arg.value == "dspy" for arg in one.args)
         )
         if named or from_it or called:
@@ -173,8 +200,8 @@ def imports_of_dspy(source: str) -> list[bool]:
 def test_what_stands_in_what() -> None:
     names = re.findall("[A-Z]\\w+", re.sub("Layer \\d|\\(Layer 0\\)", "", text("ragix", 220)))
     assert names == [
-        "TutorEnvelope", "Schema", "Repair", "Policy", "Tutor", "StrategicAdvisor", "FailureDetector",
-        "MetaCardSelector", "ContradictionDetector",
+        "TutorEnvelope", "Schema", "Repair", "Policy", "Tutor", "StrategicAdvisor",
+        "FailureDetector", "MetaCardSelector", "ContradictionDetector",
     ]  # fmt: skip
     envelope = TutorEnvelope(made(), manifest_enabled=False)
     advisor = envelope.base_tutor.strategic_advisor  # type: ignore[union-attr]  # it is the dialect's own
@@ -182,7 +209,10 @@ def test_what_stands_in_what() -> None:
         getattr(advisor, re.sub("(?<!^)(?=[A-Z])", "_", name).lower()) for name in names[6:]
     )]  # fmt: skip
     assert [type(one).__name__ for one in nested] == [names[0], *names[4:]]
-    assert not any(name.startswith(("strategic", "failure", "meta", "contradiction")) for name in vars(envelope))
+    assert not any(
+        name.startswith(("strategic", "failure", "meta", "contradiction"))
+        for name in vars(envelope)
+    )
 
 
 def test_the_schema_of_the_configuration() -> None:
@@ -193,4 +223,6 @@ def test_the_schema_of_the_configuration() -> None:
     assert [*fields] == [*EnvelopeConfig.__struct_fields__]
     given = theirs(layer1_schema="lenient", layer2_repair="bestofn", repair_max_attempts=3)
     envelope = TutorEnvelope(made(), config=given)
-    assert envelope.config == EnvelopeConfig(layer1_schema="lenient", layer2_repair="bestofn", repair_max_attempts=3)
+    assert envelope.config == EnvelopeConfig(
+        layer1_schema="lenient", layer2_repair="bestofn", repair_max_attempts=3
+    )

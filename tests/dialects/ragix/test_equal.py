@@ -34,7 +34,8 @@ MOVES = st.one_of(
     ),
 )
 REPLIES = st.lists(
-    st.one_of(MOVES.map(json.dumps), st.sampled_from(["I propose: ls", "hm", "```bash\nls\n```"])), max_size=6
+    st.one_of(MOVES.map(json.dumps), st.sampled_from(["I propose: ls", "hm", "```bash\nls\n```"])),
+    max_size=6,
 )
 LAYERS = st.fixed_dictionaries(
     {"layer1_schema": st.sampled_from(["off", "strict", "lenient"])},
@@ -81,7 +82,9 @@ class Says:
 def test_both_play_the_same(replies: list[str], layers: dict[str, Any]) -> None:
     one, other = first(by_dialect), first(by_stanchion)
     turns = max(1, len(replies))
-    episode = dialect.TutorEnvelope(one, manifest_enabled=False, **layers).run_episode(Says(replies), turns)
+    episode = dialect.TutorEnvelope(one, manifest_enabled=False, **layers).run_episode(
+        Says(replies), turns
+    )
     plain = TutorEnvelope(other, manifest_enabled=False, **layers).run_episode(Says(replies), turns)
     assert episode == plain
     assert list(lines(one.pcg, clocks=False)) == list(lines(other.pcg, clocks=False))
@@ -104,15 +107,22 @@ def test_sync_and_async_decide_and_record_the_same(replies: list[str]) -> None:
         made = journalled(99)
         async with made.run() as run:
             envelope = dialect.TutorEnvelope(first(by_dialect), manifest_enabled=False)
-            return await aplay(run, envelope, Says(replies).later, turns), recorded(made), charged(made), trail(made)
+            return (
+                await aplay(run, envelope, Says(replies).later, turns),
+                recorded(made),
+                charged(made),
+                trail(made),
+            )
 
     made, direct = journalled(99), journalled(99)
     with made.run() as run:
-        episode = dialect.TutorEnvelope(first(by_dialect), manifest_enabled=False, run=run).run_episode(
-            Says(replies), turns
-        )
+        episode = dialect.TutorEnvelope(
+            first(by_dialect), manifest_enabled=False, run=run
+        ).run_episode(Says(replies), turns)
     with direct.run() as run:
-        plain = play(run, TutorEnvelope(first(by_stanchion), manifest_enabled=False), Says(replies), turns)
+        plain = play(
+            run, TutorEnvelope(first(by_stanchion), manifest_enabled=False), Says(replies), turns
+        )
     assert (episode, recorded(made), charged(made), trail(made)) == asyncio.run(later())
     assert (episode, recorded(made), charged(made)) == (plain, recorded(direct), charged(direct))
     assert trail(made) == trail(direct)

@@ -1,4 +1,5 @@
-"""The faults of the published code, once more in the document's words: each is named by what was wrong."""
+"""The faults of the published code, once more in the document's words: each is named by what was
+wrong."""
 
 from __future__ import annotations
 
@@ -65,13 +66,22 @@ def played(reply: str) -> tuple[Any, list[str]]:
     return envelope.run_episode(lambda *_: reply, 1).trace.turns[0], hands.log
 
 
-@pytest.mark.parametrize("reply", ["I propose: ls", "```bash\nls\n```", f"{ONE}\n{ONE}", "PROPOSE: `ls`"])
+@pytest.mark.parametrize(
+    "reply", ["I propose: ls", "```bash\nls\n```", f"{ONE}\n{ONE}", "PROPOSE: `ls`"]
+)
 def test_a_move_that_was_made_twice_or_with_its_backticks_is_made_once(reply: str) -> None:
     assert played(reply)[1] == ["shell ls"]
 
 
 @pytest.mark.parametrize(
-    "reply", ['{"action": 5}', '{"action": null}', '{"action": "PROPOSE"}', "task: do something", '{"action": "LINK"}']
+    "reply",
+    [
+        '{"action": 5}',
+        '{"action": null}',
+        '{"action": "PROPOSE"}',
+        "task: do something",
+        '{"action": "LINK"}',
+    ],
 )
 def test_a_reply_that_crashed_or_paid_is_no_move_and_costs_nothing(reply: str) -> None:
     turn, ran = played(reply)
@@ -79,7 +89,9 @@ def test_a_reply_that_crashed_or_paid_is_no_move_and_costs_nothing(reply: str) -
 
 
 def test_a_command_with_braces_is_not_lost() -> None:
-    assert played('{"action": "PROPOSE", "command": "awk \'{print $1}\' f"}')[1] == ["shell awk '{print $1}' f"]
+    assert played('{"action": "PROPOSE", "command": "awk \'{print $1}\' f"}')[1] == [
+        "shell awk '{print $1}' f"
+    ]
 
 
 def test_asking_again_is_no_repetition_of_the_same_prompt() -> None:
@@ -90,7 +102,11 @@ def test_asking_again_is_no_repetition_of_the_same_prompt() -> None:
         return '{"action": "ASSERT", "text": "File \'x\' exists", "kind": "existence"}'
 
     tutor, _ = first()
-    layers: dict[str, Any] = {"layer1_schema": "strict", "repair_enabled": True, "repair_max_attempts": 2}
+    layers: dict[str, Any] = {
+        "layer1_schema": "strict",
+        "repair_enabled": True,
+        "repair_max_attempts": 2,
+    }
     TutorEnvelope(tutor, manifest_enabled=False, repair_seed=7, **layers).run_episode(model, 1)
     assert len({prompt for prompt, _, _ in asked}) == 3
     assert len({seed for _, _, seed in asked}) == 3
@@ -115,7 +131,9 @@ def test_the_board_does_not_break_on_actions_and_claims_and_commands_end() -> No
         (Predicate.FILE, "ghost.txt", None, CheckVerdict.UNDECIDABLE),
     ],
 )
-def test_nothing_false_is_proven(predicate: Predicate, subject: str, value: Any, verdict: CheckVerdict) -> None:
+def test_nothing_false_is_proven(
+    predicate: Predicate, subject: str, value: Any, verdict: CheckVerdict
+) -> None:
     tutor = second()
     for command in ("test -f a.txt", "wc -l a.txt", "echo 'test -f ghost.txt'"):
         tutor.next_turn()
@@ -183,7 +201,9 @@ def test_contradictions_lead_to_cards_and_a_game_has_five() -> None:
         )
     assert ContradictionDetector(tutor).detect() == "repeated_failure"
     given = [tutor.strategic_advisor.advise() for _ in range(6)]
-    assert [None if one is None else one.card.card_type.value for one in given] == ["LIST_INSTEAD"] * 5 + [None]
+    assert [None if one is None else one.card.card_type.value for one in given] == [
+        "LIST_INSTEAD"
+    ] * 5 + [None]
     assert tutor.strategic_advisor.meta_card_selector.issued == 5
 
 
@@ -191,7 +211,11 @@ def test_contradictions_lead_to_cards_and_a_game_has_five() -> None:
 def test_the_intent_is_the_same_whatever_layers_there_are(layers: dict[str, Any]) -> None:
     tutor, _ = first()
     replies = iter(
-        [ONE, '{"action": "PROPOSE", "command": "cat a.txt"}', '{"action": "PROPOSE", "command": "wc -l a.txt"}']
+        [
+            ONE,
+            '{"action": "PROPOSE", "command": "cat a.txt"}',
+            '{"action": "PROPOSE", "command": "wc -l a.txt"}',
+        ]
     )
     TutorEnvelope(tutor, manifest_enabled=False, **layers).run_episode(lambda *_: next(replies), 3)
     found = SemanticIntentTracker(tutor).track()
@@ -210,6 +234,14 @@ print(SemanticIntentTracker(tutor).track().distance)
 def test_the_intent_does_not_depend_on_the_seed_of_hashes() -> None:
     told = set()
     for seed in ("1", "2"):
-        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        told.add(subprocess.run([sys.executable, "-c", CODE], env=env, check=True, capture_output=True).stdout)
+        env = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        told.add(
+            subprocess.run(
+                [sys.executable, "-c", CODE], env=env, check=True, capture_output=True
+            ).stdout
+        )
     assert len(told) == 1

@@ -60,10 +60,16 @@ def say(*_: Any) -> str:
         (lambda: envelope(zebra=1), "write one of layer1_schema, "),
         (lambda: envelope(config={"layer1_schema": "off"}), "`config` is a `dict`"),
         (lambda: envelope(config=EnvelopeConfig), "`config` is a `StructMeta`"),
-        (lambda: envelope(config=EnvelopeConfig(), layer1_schema="off"), "`config` is given, and `layer1_schema`"),
+        (
+            lambda: envelope(config=EnvelopeConfig(), layer1_schema="off"),
+            "`config` is given, and `layer1_schema`",
+        ),
         (lambda: envelope(layer1_schema="loose"), "`layer1_schema` is `'loose'`"),
         (lambda: envelope(repair_enabled="yes"), "`repair_enabled` is `'yes'`"),
-        (lambda: envelope(repair_enabled=True, layer2_repair="off"), "`repair_enabled` is `True`, and `layer2_repair`"),
+        (
+            lambda: envelope(repair_enabled=True, layer2_repair="off"),
+            "`repair_enabled` is `True`, and `layer2_repair`",
+        ),
         (lambda: envelope(repair_temperature=0.5), "`repair_temperature` is `0.5`"),
         (lambda: envelope(policy_enabled=True), "`policy_bundle_path` names none"),
         (lambda: envelope(policy_enabled=True, policy_bundle_path="gone.json"), "no such file"),
@@ -75,13 +81,25 @@ def say(*_: Any) -> str:
         ),
         (lambda: tutor().setup_game(5), "`goal` is a `int`: write the goal of the game"),  # type: ignore[arg-type]
         (lambda: tutor().setup_game("win", "no"), "`constraints` is a `str`: give a list of texts"),
-        (lambda: tutor().setup_game("win", [None]), "`constraints` has a `NoneType`: give a list of texts"),  # type: ignore[list-item]
-        (lambda: envelope().run_episode(say, 1, seed="7"), "`seed` is `'7'`: write a whole number from 0 to"),  # type: ignore[arg-type]
-        (lambda: envelope().run_episode(say, 1, seed=-1), "`seed` is `-1`: write a whole number from 0 to"),
+        (
+            lambda: tutor().setup_game("win", [None]),  # type: ignore[list-item]
+            "`constraints` has a `NoneType`: give a list of texts",
+        ),
+        (
+            lambda: envelope().run_episode(say, 1, seed="7"),  # type: ignore[arg-type]
+            "`seed` is `'7'`: write a whole number from 0 to",
+        ),
+        (
+            lambda: envelope().run_episode(say, 1, seed=-1),
+            "`seed` is `-1`: write a whole number from 0 to",
+        ),
         (lambda: envelope(model=5), "`model` is a `int`: give the name of the model"),
         (lambda: envelope(run="mine"), "`run` is a `str`: give a run of a shield"),
         (lambda: Tutor("g", rules_path=5, executor=Hands()), "`rules_path` is a `int`"),  # type: ignore[arg-type]
-        (lambda: StrategicAdvisor(tutor()).advise(5), "`model` is a `int`: give the name of the model"),  # type: ignore[arg-type]
+        (
+            lambda: StrategicAdvisor(tutor()).advise(5),  # type: ignore[arg-type]
+            "`model` is a `int`: give the name of the model",
+        ),
         (lambda: MetaCardSelector(tutor()).select([]), "there is no card for `[]`"),  # type: ignore[arg-type]
         (lambda: FailureDetector(5), "`FailureDetector` is given a `int`"),  # type: ignore[arg-type]
         (lambda: StrategicAdvisor(None), "`StrategicAdvisor`"),  # type: ignore[arg-type]
@@ -103,9 +121,15 @@ def test_the_switches_of_the_tables_turn_layers_on() -> None:
 
 def test_a_bundle_is_read_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
-    path.write_text(json.dumps(frozen({**DOCUMENTED, "scope": {"games": ["g"], "models": ["*"], "laws": ["1"]}})))
+    path.write_text(
+        json.dumps(
+            frozen({**DOCUMENTED, "scope": {"games": ["g"], "models": ["*"], "laws": ["1"]}})
+        )
+    )
     asked: list[str] = []
-    made = TutorEnvelope(tutor(), policy_enabled=True, policy_bundle_path=str(path), manifest_enabled=False)
+    made = TutorEnvelope(
+        tutor(), policy_enabled=True, policy_bundle_path=str(path), manifest_enabled=False
+    )
     made.run_episode(lambda prompt, *_: asked.append(prompt) or "hm", 1)  # type: ignore[func-returns-value]
     assert DOCUMENTED["prompts"]["system"] in asked[0]
 
@@ -116,7 +140,9 @@ def test_a_folder_that_is_none_is_named_by_its_own_word(folder: Any) -> None:
         Tutor("g", sandbox_root=folder)
 
 
-def test_a_command_that_cannot_be_confined_has_the_status_of_one_that_did_not_run(tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_confined_has_the_status_of_one_that_did_not_run(
+    tmp_path: Path,
+) -> None:
     class Unconfined(Sandbox):
         def run(self, argv: Any, write: bool = False) -> Any:
             raise SandboxError("nothing ran: its folder cannot be read")

@@ -1,4 +1,5 @@
-"""The configuration: off by default, from the environment, JSON and YAML, and what nobody could act on refused."""
+"""The configuration: off by default, from the environment, JSON and YAML, and what nobody could act
+on refused."""
 
 from __future__ import annotations
 
@@ -32,7 +33,13 @@ CTX = ToolCallContext("r", tool_name="t")
 DEAR = ToolCallContext("r", tool_name="t", cost_usd=1e9)
 ALL_ON: dict[str, Any] = {
     "safe_mode": {"enabled": True},
-    "budget": {"enabled": True, "max_tokens": 5, "max_calls": 6, "max_cost_usd": 0.5, "window_seconds": 60.0},
+    "budget": {
+        "enabled": True,
+        "max_tokens": 5,
+        "max_calls": 6,
+        "max_cost_usd": 0.5,
+        "window_seconds": 60.0,
+    },
     "circuit_breaker": {"enabled": True, "failure_threshold": 2, "recovery_timeout_seconds": 7.0},
     "egress": {"enabled": True, "allowed_hosts": ["example.org", "10.0.0.1"]},
     "secret_guard": {"enabled": True, "patterns": ["zz-[0-9]{8}", "a,b"]},
@@ -84,18 +91,28 @@ def test_it_is_read_alike_from_the_environment_json_and_yaml(tmp_path: Path) -> 
     assert ShieldConfig.from_yaml(tmp_path / "shield.yaml") == read
     assert ShieldConfig.from_yaml(tmp_path / "shield.json") == read
     assert ShieldConfig.from_env(ENVIRONMENT) == read
-    assert ShieldConfig.from_yaml(tmp_path / "plain.yaml") == ShieldConfig(safe_mode=SafeModeConfig(enabled=True))
+    assert ShieldConfig.from_yaml(tmp_path / "plain.yaml") == ShieldConfig(
+        safe_mode=SafeModeConfig(enabled=True)
+    )
     assert ShieldConfig.from_yaml(tmp_path / "none.yaml") == ShieldConfig()
-    assert ENVIRONMENT.keys() == variables().keys(), "every option has a variable, and each is tried here"
+    assert ENVIRONMENT.keys() == variables().keys(), (
+        "every option has a variable, and each is tried here"
+    )
 
 
-@pytest.mark.parametrize(("flag", "on"), [("1", True), ("TRUE", True), ("on", True), ("0", False), ("", False)])
-def test_the_environment_switches_safe_mode(flag: str, on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("flag", "on"), [("1", True), ("TRUE", True), ("on", True), ("0", False), ("", False)]
+)
+def test_the_environment_switches_safe_mode(
+    flag: str, on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VERONICA_SAFE_MODE", flag)
     assert ShieldConfig.from_env().safe_mode.enabled is on
     answer = VeronicaIntegration(shield=ShieldConfig.from_env()).execute(CTX, lambda: 1)
     assert answer == (Decision.HALT if on else 1)
-    assert VeronicaIntegration(shield=ShieldConfig()).execute(CTX, lambda: 1) == 1, "only `from_env` reads it"
+    assert VeronicaIntegration(shield=ShieldConfig()).execute(CTX, lambda: 1) == 1, (
+        "only `from_env` reads it"
+    )
 
 
 def test_the_brake_of_the_house_holds_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,57 +121,99 @@ def test_the_brake_of_the_house_holds_here_too(monkeypatch: pytest.MonkeyPatch) 
 
 
 WRONG: list[tuple[Callable[[], object], str]] = [
-    (lambda: ShieldConfig.from_dict({"safemode": {}}), "there is no feature `safemode`: did you mean `safe_mode`?"),
-    (lambda: ShieldConfig.from_dict({"budget": {"enabled": True, "max_call": 1}}), "did you mean `max_calls`?"),
-    (lambda: ShieldConfig.from_dict({"budget": {"max_calls": 5}}), "nothing acts on it while `budget` is off"),
+    (
+        lambda: ShieldConfig.from_dict({"safemode": {}}),
+        "there is no feature `safemode`: did you mean `safe_mode`?",
+    ),
+    (
+        lambda: ShieldConfig.from_dict({"budget": {"enabled": True, "max_call": 1}}),
+        "did you mean `max_calls`?",
+    ),
+    (
+        lambda: ShieldConfig.from_dict({"budget": {"max_calls": 5}}),
+        "nothing acts on it while `budget` is off",
+    ),
     (lambda: ShieldConfig.from_dict({"budget": 5}), "`budget` is of the type `int`"),
-    (lambda: ShieldConfig.from_dict([]), "`ShieldConfig` is read from a `list`"),  # type: ignore[arg-type]
-    (lambda: ShieldConfig(safe_mode=True), "`safe_mode` is of the type `bool`"),  # type: ignore[arg-type]
-    (lambda: SafeModeConfig(enabled="no"), "`safe_mode.enabled` is `'no'`"),  # type: ignore[arg-type]
+    (lambda: ShieldConfig.from_dict([]), ("`ShieldConfig` is read from a `list`")),  # type: ignore[arg-type]
+    (lambda: ShieldConfig(safe_mode=True), ("`safe_mode` is of the type `bool`")),  # type: ignore[arg-type]
+    (lambda: SafeModeConfig(enabled="no"), ("`safe_mode.enabled` is `'no'`")),  # type: ignore[arg-type]
     (lambda: BudgetConfig(max_calls=-1), "`budget.max_calls` is `-1`"),
     (lambda: BudgetConfig(max_cost_usd=float("nan")), "`budget.max_cost_usd` is `nan`"),
     (lambda: BudgetConfig(window_seconds=0), "`budget.window_seconds` is `0`"),
-    (lambda: CircuitBreakerConfig(failure_threshold=0), "`circuit_breaker.failure_threshold` is `0`"),
-    (lambda: CircuitBreakerConfig(failure_threshold=True), "`circuit_breaker.failure_threshold` is `True`"),
-    (lambda: EgressConfig(allowed_hosts="example.org"), "give a list of texts"),  # type: ignore[arg-type]
+    (
+        lambda: CircuitBreakerConfig(failure_threshold=0),
+        "`circuit_breaker.failure_threshold` is `0`",
+    ),
+    (
+        lambda: CircuitBreakerConfig(failure_threshold=True),
+        "`circuit_breaker.failure_threshold` is `True`",
+    ),
+    (lambda: EgressConfig(allowed_hosts="example.org"), ("give a list of texts")),  # type: ignore[arg-type]
     (lambda: SecretGuardConfig(patterns=[""]), "give a list of texts"),
     (lambda: ErrorRateConfig(halt_rate=1.5), "give a share from above 0 to 1"),
-    (lambda: ShieldConfig.from_env({"VERONICA_SAFE_MOD": "1"}), "did you mean `VERONICA_SAFE_MODE`?"),
-    (lambda: ShieldConfig.from_env({"VERONICA_EGRESS_X": "1"}), "nothing reads `VERONICA_EGRESS_X`"),
+    (
+        lambda: ShieldConfig.from_env({"VERONICA_SAFE_MOD": "1"}),
+        "did you mean `VERONICA_SAFE_MODE`?",
+    ),
+    (
+        lambda: ShieldConfig.from_env({"VERONICA_EGRESS_X": "1"}),
+        "nothing reads `VERONICA_EGRESS_X`",
+    ),
     (lambda: ShieldConfig.from_env({"VERONICA_SAFE_MODE": "perhaps"}), "give 1 or 0"),
     (
         lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "5"}),
-        "nothing acts on it while `VERONICA_BUDGET` is off: add `VERONICA_BUDGET=1`, or `VERONICA_BUDGET=0`",
+        (
+            "nothing acts on it while `VERONICA_BUDGET` is off: add `VERONICA_BUDGET=1`, or "
+            "`VERONICA_BUDGET=0`"
+        ),
     ),
-    (lambda: ShieldConfig.from_env({"VERONICA_BUDGET": "1", "VERONICA_BUDGET_MAX_CALLS": "x"}), "give a number"),
-    (lambda: VeronicaIntegration(shield={}), "`shield` is of the type `dict`"),  # type: ignore[arg-type]
+    (
+        lambda: ShieldConfig.from_env({"VERONICA_BUDGET": "1", "VERONICA_BUDGET_MAX_CALLS": "x"}),
+        "give a number",
+    ),
+    (lambda: VeronicaIntegration(shield={}), ("`shield` is of the type `dict`")),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration(store="memory:"), "nothing acts on `store` without a shield"),
-    (lambda: VeronicaIntegration(error_rate=5), "`error_rate` is of the type `int`"),  # type: ignore[arg-type]
+    (lambda: VeronicaIntegration(error_rate=5), ("`error_rate` is of the type `int`")),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration(core=[object()]), "`core` has a `object`"),
     (lambda: VeronicaIntegration().halt(), "there is no shield whose state could change"),
     (lambda: VeronicaIntegration().abort(), "there is no shield, so calls belong to no run"),
-    (lambda: VeronicaIntegration().spawn(budget_usd=1.0), "nothing acts on `budget_usd` without a shield"),
-    (lambda: VeronicaIntegration().execute("r", len), "give a `ToolCallContext`"),  # type: ignore[arg-type]
+    (
+        lambda: VeronicaIntegration().spawn(budget_usd=1.0),
+        "nothing acts on `budget_usd` without a shield",
+    ),
+    (lambda: VeronicaIntegration().execute("r", len), ("give a `ToolCallContext`")),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(pre_dispatch=object()), "`object`, which has no `before_llm_call`"),
     (lambda: ShieldPipeline(retry=[veronica.EgressAllowlistHook()]), "which has no `on_error`"),
-    (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook), "give an object of it, as `EgressAllowlistHook()`"),
+    (
+        lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook),
+        "give an object of it, as `EgressAllowlistHook()`",
+    ),
     (lambda: ShieldPipeline(budget=Short()), "write `def before_charge(self, ctx, cost_usd)`"),
     (lambda: ShieldPipeline(policy={"guards": [{"use": "budgett"}]}), "budget"),
     (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["("])), "`secret_guard.patterns`"),
-    (lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["a+"])), "write `{1,100}` in place of `+`"),
-    (lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook(["http://x/"])), "`egress.allowed_hosts`"),
-    (lambda: ShieldPipeline().before_llm_call(None), "`ctx` is of the type `NoneType`"),  # type: ignore[arg-type]
+    (
+        lambda: ShieldPipeline(egress=veronica.SecretGuardHook(["a+"])),
+        "write `{1,100}` in place of `+`",
+    ),
+    (
+        lambda: ShieldPipeline(egress=veronica.EgressAllowlistHook(["http://x/"])),
+        "`egress.allowed_hosts`",
+    ),
+    (lambda: ShieldPipeline().before_llm_call(None), ("`ctx` is of the type `NoneType`")),  # type: ignore[arg-type]
     (lambda: ShieldPipeline().before_charge(CTX, -1.0), "`cost_usd` is `-1.0`"),
     (lambda: ShieldPipeline().before_charge(CTX, float("nan")), "`cost_usd` is `nan`"),
-    (lambda: ShieldPipeline().on_error(CTX, "text"), "give the exception itself"),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline().on_error(CTX, "text"), ("give the exception itself")),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(stoer="memory:"), "there is no option `stoer`: did you mean `store`?"),
-    (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, later), "call it with `await vi.aexecute(...)`"),
+    (
+        lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, later),
+        "call it with `await vi.aexecute(...)`",
+    ),
     (lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, 5), "cannot be called"),  # type: ignore[arg-type]
-    (lambda: ToolCallContext("r", tool_name=5), "`tool_name` of the context is `5`"),  # type: ignore[arg-type]
-    (lambda: ToolCallContext(None), "`request_id` of the context is `None`"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", tool_name=5), ("`tool_name` of the context is `5`")),  # type: ignore[arg-type]
+    (lambda: ToolCallContext(None), ("`request_id` of the context is `None`")),  # type: ignore[arg-type]
     (lambda: ToolCallContext("r", tokens_in=-1), "`tokens_in` of the context is `-1`"),
     (lambda: ToolCallContext("r", cost_usd=float("nan")), "`cost_usd` of the context is `nan`"),
-    (lambda: ToolCallContext("r", metadata=None), "`metadata` of the context"),  # type: ignore[arg-type]
+    (lambda: ToolCallContext("r", metadata=None), ("`metadata` of the context")),  # type: ignore[arg-type]
     (lambda: veronica.BudgetEnforcer(float("inf")), "`limit_usd` is `inf`"),
     (lambda: veronica.BudgetEnforcer(1.0).spend(-1.0), "`amount_usd` is `-1.0`"),
     (lambda: veronica.CircuitBreaker(0), "`failure_threshold` is `0`"),
@@ -163,8 +222,8 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: veronica.RetryContainer(jitter=2.0), "give a share from 0 to 1"),
     (lambda: veronica.AgentStepGuard(0), "`max_steps` is `0`"),
     (lambda: veronica.PartialResultBuffer(0), "`max_chunks` is `0`"),
-    (lambda: on().set_safe_mode(None), "`enabled` is `None`: give `True` or `False`"),  # type: ignore[arg-type]
-    (lambda: on().set_safe_mode(""), "`enabled` is `''`: give `True` or `False`"),  # type: ignore[arg-type]
+    (lambda: on().set_safe_mode(None), ("`enabled` is `None`: give `True` or `False`")),  # type: ignore[arg-type]
+    (lambda: on().set_safe_mode(""), ("`enabled` is `''`: give `True` or `False`")),  # type: ignore[arg-type]
     (lambda: halted().set_safe_mode(False), "only `restart` lets it go on"),
     (lambda: on().spawn(5), "`budget_usd` is `5`, and so much is not left"),
     (lambda: on().spawn(-1), "`budget_usd` is `-1`"),
@@ -173,7 +232,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: on().release(3), "`tool_name` is `3`"),  # type: ignore[arg-type]
     (lambda: on().tool_state(""), "`tool_name` is `''`"),
     (lambda: on().halt(3), "`why` is `3`: give a text"),  # type: ignore[arg-type]
-    (lambda: on().execute(CTX, None), "`fn` is `None`, which cannot be called"),  # type: ignore[arg-type]
+    (lambda: on().execute(CTX, None), ("`fn` is `None`, which cannot be called")),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration().execute(CTX, None), "`fn` is `None`"),  # type: ignore[arg-type]
     (lambda: veronica.AgentStepGuard().execute(3), "`fn` is `3`"),  # type: ignore[arg-type]
     (lambda: VeronicaIntegration(core=3), "`core` is of the type `int`"),
@@ -189,63 +248,88 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldPipeline(policy={"guards": {}}), "`policy.guards` is of the type `dict`"),
     (lambda: ShieldPipeline(policy={"guards": None}), "`policy.guards` is of the type `NoneType`"),
     (lambda: VeronicaIntegration(policy={"guards": ["budget"]}), "`policy.guards` has a `str`"),
-    (lambda: ShieldPipeline().before_charge(CTX, None), "`cost_usd` is `None`"),  # type: ignore[arg-type]
-    (lambda: ShieldPipeline().on_error(CTX, None), "`err` is of the type `NoneType`"),  # type: ignore[arg-type]
-    (lambda: ToolCallContext("r", toolname="x"), "`ToolCallContext` has no field `toolname`: did you mean `tool_name`"),  # type: ignore[call-arg]
-    (lambda: veronica.RetryContainer(retries=3), "`RetryContainer` has no field `retries`"),  # type: ignore[call-arg]
-    (lambda: veronica.CircuitBreaker(threshold=3), "`CircuitBreaker` has no field `threshold`"),  # type: ignore[call-arg]
-    (lambda: veronica.BudgetEnforcer(limit=3), "`BudgetEnforcer` has no field `limit`: did you mean `limit_usd`"),  # type: ignore[call-arg]
-    (lambda: veronica.AgentStepGuard(steps=3), "`AgentStepGuard` has no field `steps`"),  # type: ignore[call-arg]
+    (lambda: ShieldPipeline().before_charge(CTX, None), ("`cost_usd` is `None`")),  # type: ignore[arg-type]
+    (lambda: ShieldPipeline().on_error(CTX, None), ("`err` is of the type `NoneType`")),  # type: ignore[arg-type]
+    (
+        lambda: ToolCallContext("r", toolname="x"),  # type: ignore[call-arg]
+        "`ToolCallContext` has no field `toolname`: did you mean `tool_name`",
+    ),
+    (lambda: veronica.RetryContainer(retries=3), ("`RetryContainer` has no field `retries`")),  # type: ignore[call-arg]
+    (lambda: veronica.CircuitBreaker(threshold=3), ("`CircuitBreaker` has no field `threshold`")),  # type: ignore[call-arg]
+    (
+        lambda: veronica.BudgetEnforcer(limit=3),  # type: ignore[call-arg]
+        "`BudgetEnforcer` has no field `limit`: did you mean `limit_usd`",
+    ),
+    (lambda: veronica.AgentStepGuard(steps=3), ("`AgentStepGuard` has no field `steps`")),  # type: ignore[call-arg]
     (lambda: veronica.PartialResultBuffer(bytes=3), "`PartialResultBuffer` has no field `bytes`"),  # type: ignore[call-arg]
-    (lambda: veronica.SafeModeHook(on=True), "`SafeModeHook` has no field `on`"),  # type: ignore[call-arg]
-    (lambda: veronica.BudgetWindowHook(max_call=3), "did you mean `max_calls`"),  # type: ignore[call-arg]
+    (lambda: veronica.SafeModeHook(on=True), ("`SafeModeHook` has no field `on`")),  # type: ignore[call-arg]
+    (lambda: veronica.BudgetWindowHook(max_call=3), ("did you mean `max_calls`")),  # type: ignore[call-arg]
     (lambda: veronica.EgressAllowlistHook(hosts=[]), "`EgressAllowlistHook` has no field `hosts`"),  # type: ignore[call-arg]
-    (lambda: veronica.SecretGuardHook(pattern=[]), "did you mean `patterns`"),  # type: ignore[call-arg]
+    (lambda: veronica.SecretGuardHook(pattern=[]), ("did you mean `patterns`")),  # type: ignore[call-arg]
     (
         lambda: ErrorRateConfig(window_calls=4, min_calls=2, repeated_failures=10),
         "`repeated_failures` is `10` and `window_calls` is `4`",
     ),
-    (lambda: ErrorRateConfig(window_calls=100), "`error_rate.window_calls` is `100`: give a whole number from 1 to 50"),
-    (lambda: VeronicaIntegration(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
+    (
+        lambda: ErrorRateConfig(window_calls=100),
+        "`error_rate.window_calls` is `100`: give a whole number from 1 to 50",
+    ),
+    (lambda: VeronicaIntegration(policy=3), ("`policy` is of the type `int`")),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(safe_mode="no"), "`safe_mode` is `'no'`"),  # type: ignore[arg-type]
-    (lambda: ShieldConfig(budgt=BudgetConfig()), "did you mean `budget`?"),  # type: ignore[call-arg]
-    (lambda: BudgetConfig(max_call=1), "`BudgetConfig` has no field `max_call`"),  # type: ignore[call-arg]
+    (lambda: ShieldConfig(budgt=BudgetConfig()), ("did you mean `budget`?")),  # type: ignore[call-arg]
+    (lambda: BudgetConfig(max_call=1), ("`BudgetConfig` has no field `max_call`")),  # type: ignore[call-arg]
     (lambda: SafeModeConfig(True, 1), "is given 2 values and has 1"),  # type: ignore[call-arg]
     (lambda: ShieldConfig.from_json(3), "`path` is `3`"),  # type: ignore[arg-type]
     (lambda: ErrorRateConfig(halt_rate=0.1), "`halt_rate` is `0.1` and `warning_rate` is `0.5`"),
     (lambda: ErrorRateConfig(window_calls=5), "`min_calls` is `10` and `window_calls` is `5`"),
-    (lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}), "`VERONICA_BUDGET_MAX_CALLS` is `-1`"),
-    (lambda: on()._shield_pipeline.before_charge(CTX, 1e9), "below 1,000,000,000"),  # type: ignore[union-attr]
+    (
+        lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}),
+        "`VERONICA_BUDGET_MAX_CALLS` is `-1`",
+    ),
+    (lambda: on()._shield_pipeline.before_charge(CTX, 1e9), ("below 1,000,000,000")),  # type: ignore[union-attr]
     (lambda: on().execute(DEAR, int), "below 1,000,000,000"),
     (lambda: ToolCallContext("r", cost_usd=float("inf")), "`cost_usd` of the context is `inf`"),
     (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", ""), "`method` is `''`"),
-    (lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"), "`method` is `'G\\nET'`"),
-    (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), "`url` is `3`: give a text"),  # type: ignore[arg-type]
+    (
+        lambda: ShieldPipeline().before_egress(CTX, "https://192.0.2.1/", "G\nET"),
+        "`method` is `'G\\nET'`",
+    ),
+    (lambda: ShieldPipeline().before_egress(CTX, 3, "GET"), ("`url` is `3`: give a text")),  # type: ignore[arg-type]
     (
         lambda: veronica.VeronicaIntegration(ShieldConfig(), safe_mode=True),
         "say `ShieldConfig(safe_mode=SafeModeConfig",
     ),
-    (lambda: veronica.BudgetWindowHook(config=3), "give a `BudgetConfig`"),  # type: ignore[arg-type]
+    (lambda: veronica.BudgetWindowHook(config=3), ("give a `BudgetConfig`")),  # type: ignore[arg-type]
     (
         lambda: veronica.BudgetWindowHook(max_calls=1, config=BudgetConfig(enabled=True)),
         "`max_calls` is given beside `config`",
     ),
-    (lambda: veronica.EgressAllowlistHook(resolver=3), "`resolver` cannot be called"),  # type: ignore[arg-type]
+    (lambda: veronica.EgressAllowlistHook(resolver=3), ("`resolver` cannot be called")),  # type: ignore[arg-type]
     (
-        lambda: ShieldPipeline(egress=[veronica.EgressAllowlistHook(resolver=one) for one in (max, min)]),
+        lambda: ShieldPipeline(
+            egress=[veronica.EgressAllowlistHook(resolver=one) for one in (max, min)]
+        ),
         "two hooks have a `resolver` each",
     ),
     (
         lambda: VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(max_calls=3))),
-        "`budget.max_calls` is given, and nothing acts on it while `budget` is off: add `enabled=True`",
+        (
+            "`budget.max_calls` is given, and nothing acts on it while `budget` is off: add "
+            "`enabled=True`"
+        ),
     ),
-    (lambda: VeronicaIntegration(error_rate=ErrorRateConfig(min_calls=2)), "nothing acts on it while `error_rate`"),
+    (
+        lambda: VeronicaIntegration(error_rate=ErrorRateConfig(min_calls=2)),
+        "nothing acts on it while `error_rate`",
+    ),
 ]
 
 
 def on() -> VeronicaIntegration:
-    return VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(enabled=True, max_cost_usd=1.0)))
+    return VeronicaIntegration(
+        shield=ShieldConfig(budget=BudgetConfig(enabled=True, max_cost_usd=1.0))
+    )
 
 
 def halted() -> VeronicaIntegration:
@@ -264,7 +348,9 @@ class Short:
 
 
 @pytest.mark.parametrize(("wrong", "says"), WRONG, ids=[says[:40] for _, says in WRONG])
-def test_what_cannot_be_carried_out_is_refused_in_one_line(wrong: Callable[[], object], says: str) -> None:
+def test_what_cannot_be_carried_out_is_refused_in_one_line(
+    wrong: Callable[[], object], says: str
+) -> None:
     with pytest.raises(DialectError) as refused:
         wrong()
     assert says in str(refused.value)
@@ -275,7 +361,9 @@ NUMBERS = [
     (kind, one.name, value)
     for kind in (BudgetConfig, CircuitBreakerConfig, ErrorRateConfig)
     for one in fields(kind)
-    for value in {"int": (0, 1, 51, 10**15, 10**30), "float": (1e-12, 0.5, 1e9, 1e300)}.get(str(one.type), ())
+    for value in {"int": (0, 1, 51, 10**15, 10**30), "float": (1e-12, 0.5, 1e9, 1e300)}.get(
+        str(one.type), ()
+    )
 ]
 PARTS = [
     (kind, name, value)
@@ -300,17 +388,24 @@ def made(kind: Any, **given: Any) -> tuple[Any, str]:
 
 @pytest.mark.parametrize(("kind", "name", "value"), NUMBERS)
 def test_a_number_acts_or_is_refused_by_its_own_name(kind: Any, name: str, value: float) -> None:
-    """What a guard does not take is known to the configuration: nobody reads of options that are Stanchion's."""
+    """What a guard does not take is known to the configuration: nobody reads of options that are
+    Stanchion's."""
     config, why = made(kind, enabled=True, **{name: value})
     if config is None:
         assert f"`{kind.section}.{name}` is `" in why or f"`{name}` is `" in why
         return
-    given = {"error_rate": config} if kind is ErrorRateConfig else {"shield": ShieldConfig(**{kind.section: config})}
+    given = (
+        {"error_rate": config}
+        if kind is ErrorRateConfig
+        else {"shield": ShieldConfig(**{kind.section: config})}
+    )
     VeronicaIntegration(**given).close()
 
 
 @pytest.mark.parametrize(("kind", "name", "value"), PARTS)
-def test_a_number_of_the_core_acts_or_is_refused_by_its_own_name(kind: Any, name: str, value: float) -> None:
+def test_a_number_of_the_core_acts_or_is_refused_by_its_own_name(
+    kind: Any, name: str, value: float
+) -> None:
     part, why = made(kind, **{name: value})
     assert f"`{name}` is " in why if part is None else part.check() is Decision.ALLOW
 
@@ -339,13 +434,19 @@ def test_without_a_shield_nothing_raises_that_did_not_before() -> None:
         (".yaml", "- 1", "from a `list`"),
         (".json", "[]", "from a `list`"),
         (".json", '{"safe_mode": {"enabled": true, "enabled": false}}', "`enabled` appears twice"),
-        (".yaml", "safe_mode: {enabled: true}\nsafe_mode: {enabled: false}", "appears here a second time"),
+        (
+            ".yaml",
+            "safe_mode: {enabled: true}\nsafe_mode: {enabled: false}",
+            "appears here a second time",
+        ),
         (".json", "[" * 100_000, "nested too deeply"),
         (".yaml", "[" * 1_000, "nested deeper"),
         (".yaml", "budget: {max_calls: 3}", "nothing acts on it"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(ending: str, content: str, says: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named(
+    ending: str, content: str, says: str, tmp_path: Path
+) -> None:
     file = tmp_path / f"shield{ending}"
     with pytest.raises(DialectError, match="cannot be read"):
         ShieldConfig.from_yaml(file)
@@ -378,7 +479,9 @@ def test_a_value_that_nobody_would_see_any_more_cannot_be_set() -> None:
             late.enabled = False
     with pytest.raises(DialectError, match="`budget` of `ShieldConfig`"):
         config.budget = BudgetConfig(enabled=True)
-    assert VeronicaIntegration(shield=config).execute(CTX, lambda: 1) is Decision.HALT, "it may be read again"
+    assert VeronicaIntegration(shield=config).execute(CTX, lambda: 1) is Decision.HALT, (
+        "it may be read again"
+    )
 
 
 def test_options_of_a_feature_that_is_said_to_be_off_are_kept() -> None:
@@ -391,9 +494,13 @@ def test_options_of_a_feature_that_is_said_to_be_off_are_kept() -> None:
 
 def test_a_field_that_is_set_by_a_wrong_name_is_an_error() -> None:
     config = ShieldConfig()
-    with pytest.raises(DialectError, match="`ShieldConfig` has no field `safemode`: did you mean `safe_mode`"):
+    with pytest.raises(
+        DialectError, match="`ShieldConfig` has no field `safemode`: did you mean `safe_mode`"
+    ):
         config.safemode = SafeModeConfig(enabled=True)
-    with pytest.raises(DialectError, match="`SafeModeConfig` has no field `enable`: did you mean `enabled`"):
+    with pytest.raises(
+        DialectError, match="`SafeModeConfig` has no field `enable`: did you mean `enabled`"
+    ):
         config.safe_mode.enable = True
     assert not config.is_any_enabled
 

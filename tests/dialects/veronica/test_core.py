@@ -29,13 +29,23 @@ def failing(times: int) -> ScriptedTool:
 
 def test_the_defaults_are_those_of_the_document() -> None:
     retries, breaker = RetryContainer(), CircuitBreaker()
-    assert (retries.max_retries, retries.backoff_base, retries.backoff_max, retries.jitter) == (3, 1.0, 30.0, 0.25)
+    assert (retries.max_retries, retries.backoff_base, retries.backoff_max, retries.jitter) == (
+        3,
+        1.0,
+        30.0,
+        0.25,
+    )
     assert (breaker.failure_threshold, breaker.recovery_timeout) == (5, 60.0)
     assert (BudgetEnforcer().limit_usd, AgentStepGuard().max_steps) == (100.0, 25)
 
 
 def test_no_wait_is_longer_than_the_longest() -> None:
-    guard = RetryContainer(3, backoff_base=10, backoff_max=0.05, jitter=0.5)._shield().policy.seats[0].placed.guard
+    guard = (
+        RetryContainer(3, backoff_base=10, backoff_max=0.05, jitter=0.5)
+        ._shield()
+        .policy.seats[0]
+        .placed.guard
+    )
     assert isinstance(guard, Recovery)
     assert [backoff_ms(guard._terms, attempt, lambda: 1.0) for attempt in (1, 2, 3)] == [50, 50, 50]
 
@@ -73,7 +83,11 @@ def test_a_breaker_opens_tries_one_call_and_closes() -> None:
     breaker.record_success()
     assert breaker.state.name == "OPEN", "a success while it is open is none of a probe"
     clock.advance(10_000)
-    assert (breaker.state, breaker.check(), breaker.check()) == (CircuitState.HALF_OPEN, Decision.ALLOW, Decision.HALT)
+    assert (breaker.state, breaker.check(), breaker.check()) == (
+        CircuitState.HALF_OPEN,
+        Decision.ALLOW,
+        Decision.HALT,
+    )
     breaker.record_failure()
     assert breaker.state.name == "OPEN"
     clock.advance(10_000)
@@ -115,7 +129,12 @@ def test_a_budget_is_exact_refuses_for_good_and_records_nothing_of_what_it_refus
 def test_steps_end_and_the_last_result_is_kept() -> None:
     guard = AgentStepGuard(2)
     assert [guard.step("one"), guard.step("two"), guard.step("three")] == [True, True, False]
-    assert (guard.last_result, guard.current_step, guard.remaining_steps, guard.is_exceeded) == ("two", 2, 0, True)
+    assert (guard.last_result, guard.current_step, guard.remaining_steps, guard.is_exceeded) == (
+        "two",
+        2,
+        0,
+        True,
+    )
     guard.reset()
     assert (guard.last_result, guard.execute(lambda: 5), guard.remaining_steps) == (None, 5, 1)
     guard.step()

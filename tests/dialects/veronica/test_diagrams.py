@@ -1,4 +1,5 @@
-"""The blocks of the document, each held to the code: three diagrams, and the usage example as it stands."""
+"""The blocks of the document, each held to the code: three diagrams, and the usage example as it
+stands."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def plain(label: str) -> str:
 
 
 def test_every_class_of_the_layers_is_there_under_its_name() -> None:
-    """All nodes but those of the application and of the systems outside, and the two attributes of the integration."""
+    """All nodes but those of the application and of the systems outside, and the two attributes of
+    the integration."""
     named = {key: plain(label) for key, label in {**NODES, **ORIGINS}.items()}
     outside = {"A1", "VI1", "VI2", "LLM", "TOOLS"}
     assert len(named) == 28
@@ -54,7 +56,10 @@ def test_every_class_of_the_layers_is_there_under_its_name() -> None:
 
 
 def test_the_integration_has_the_attributes_of_the_layers() -> None:
-    assert (NODES["VI1"], NODES["VI2"]) == ("shield: ShieldConfig | None", "_shield_pipeline: ShieldPipeline | None")
+    assert (NODES["VI1"], NODES["VI2"]) == (
+        "shield: ShieldConfig | None",
+        "_shield_pipeline: ShieldPipeline | None",
+    )
     bare, full = VeronicaIntegration(), VeronicaIntegration(shield=ShieldConfig())
     assert (bare.shield, bare._shield_pipeline) == (None, None)
     assert isinstance(full.shield, ShieldConfig)
@@ -64,7 +69,9 @@ def test_the_integration_has_the_attributes_of_the_layers() -> None:
 def test_the_configuration_has_the_five_parts_of_the_layers_and_no_other() -> None:
     parts = re.findall(r"^\s*SC --> \w+\[\"(\w+)\"\]$", LAYERS, re.MULTILINE)
     assert len(parts) == 5
-    assert [type(getattr(ShieldConfig(), one.name)).__name__ for one in fields(ShieldConfig)] == parts
+    assert [
+        type(getattr(ShieldConfig(), one.name)).__name__ for one in fields(ShieldConfig)
+    ] == parts
     assert all(is_dataclass(getattr(config, part)) for part in parts)
 
 
@@ -79,7 +86,9 @@ def test_the_types_are_those_of_the_layers() -> None:
 
 
 def test_hooks_implement_what_the_layers_say_and_nothing_else() -> None:
-    edges = re.findall(r"^\s*(SMH|PH\d) (?:-->|-\.-x|-\.->)\|\"(.*?)\"\| (H\d)$", LAYERS, re.MULTILINE)
+    edges = re.findall(
+        r"^\s*(SMH|PH\d) (?:-->|-\.-x|-\.->)\|\"(.*?)\"\| (H\d)$", LAYERS, re.MULTILINE
+    )
     assert len(edges) == 6
     made: dict[str, Any] = {
         "SMH": SafeModeHook(),
@@ -87,7 +96,11 @@ def test_hooks_implement_what_the_layers_say_and_nothing_else() -> None:
         "PH2": veronica.EgressAllowlistHook(),
     }
     for hook, verb, protocol in edges:
-        assert isinstance(made[hook], PROTOCOLS[protocol]) == ("NOT" not in verb), (hook, verb, protocol)
+        assert isinstance(made[hook], PROTOCOLS[protocol]) == ("NOT" not in verb), (
+            hook,
+            verb,
+            protocol,
+        )
     assert isinstance(veronica.SecretGuardHook(), veronica.EgressBoundaryHook)
 
 
@@ -126,8 +139,13 @@ def test_the_application_reaches_tools_and_models_through_the_integration() -> N
     vi = VeronicaIntegration(shield=ShieldConfig(), core=[veronica.AgentStepGuard(2)])
     found = object()
     assert vi.execute(ToolCallContext("1", tool_name="look"), lambda: found) is found
-    assert vi.execute(ToolCallContext("2", model="large"), lambda messages: messages[0], ["hi"]) == "hi"
-    assert vi.execute(ToolCallContext("3", tool_name="look"), lambda: found) is Decision.HALT, "both steps are used"
+    assert (
+        vi.execute(ToolCallContext("2", model="large"), lambda messages: messages[0], ["hi"])
+        == "hi"
+    )
+    assert vi.execute(ToolCallContext("3", tool_name="look"), lambda: found) is Decision.HALT, (
+        "both steps are used"
+    )
 
 
 def scenarios() -> dict[str, str]:
@@ -189,7 +207,10 @@ def test_flow_an_error_is_not_retried_although_the_call_itself_was_let_through()
         raise ConnectionError("down")
 
     ctx = ToolCallContext("r", tool_name="t")
-    assert VeronicaIntegration(retry=SafeModeHook(), policy={"guards": [recovery]}).execute(ctx, fails) is Decision.HALT
+    assert (
+        VeronicaIntegration(retry=SafeModeHook(), policy={"guards": [recovery]}).execute(ctx, fails)
+        is Decision.HALT
+    )
     assert len(calls) == 1
     with pytest.raises(ConnectionError):
         VeronicaIntegration(policy={"guards": [recovery]}).execute(ctx, fails)
@@ -207,7 +228,9 @@ def test_flow_egress_and_charges_are_not_covered_by_safe_mode() -> None:
 
 
 WRITTEN = re.findall(r"^\s*(\w+) --> (\w+) : (.*?) \[", MACHINE, re.MULTILINE)
-STATE_OF = {letter: ShieldState(name) for name, letter in re.findall(r'state "(\w+)" as (\w+)', MACHINE)}
+STATE_OF = {
+    letter: ShieldState(name) for name, letter in re.findall(r'state "(\w+)" as (\w+)', MACHINE)
+}
 
 
 def test_the_machine_has_these_states_and_the_thirteen_edges() -> None:
@@ -241,7 +264,13 @@ def test_each_edge_of_the_machine_is_taken_for_the_reason_that_it_states(number:
 
 
 RATE = ErrorRateConfig(
-    enabled=True, window_calls=4, min_calls=2, warning_rate=0.5, halt_rate=1.0, repeated_failures=2, recovery_seconds=10
+    enabled=True,
+    window_calls=4,
+    min_calls=2,
+    warning_rate=0.5,
+    halt_rate=1.0,
+    repeated_failures=2,
+    recovery_seconds=10,
 )
 
 
@@ -271,7 +300,9 @@ def test_the_machine_goes_to_warning_and_halt_by_its_error_rate_and_back() -> No
     clock.advance(10**9)
     assert vi.execute(fine, lambda: 1) is Decision.HALT, "a halt lasts until an operator restarts"
     assert vi._shield_pipeline is not None
-    assert vi._shield_pipeline.before_llm_call(ToolCallContext("m")) is Decision.HALT, "all calls do"
+    assert vi._shield_pipeline.before_llm_call(ToolCallContext("m")) is Decision.HALT, (
+        "all calls do"
+    )
     vi.restart("mended")
     assert (vi.state, vi.execute(fine, lambda: 1)) == (ShieldState.NORMAL, 1)
 
@@ -279,7 +310,12 @@ def test_the_machine_goes_to_warning_and_halt_by_its_error_rate_and_back() -> No
 def test_the_machine_isolates_one_tool_and_lets_it_go_on_after_a_time() -> None:
     clock = FakeClock()
     rate = ErrorRateConfig(
-        enabled=True, window_calls=8, min_calls=2, repeated_failures=3, quarantine_seconds=100, recovery_seconds=10
+        enabled=True,
+        window_calls=8,
+        min_calls=2,
+        repeated_failures=3,
+        quarantine_seconds=100,
+        recovery_seconds=10,
     )
     vi = VeronicaIntegration(shield=ShieldConfig(), error_rate=rate, clock=clock)
     for _ in range(4):
@@ -299,7 +335,11 @@ def test_the_machine_halts_a_shield_in_warning_whose_budget_is_exhausted() -> No
     assert vi.execute(dear, lambda: 1) is Decision.HALT
     assert vi.state.name == "NORMAL", "a shield that is well only refuses"
     failing(vi, "a", "b")
-    assert (vi.state, vi.execute(dear, lambda: 1), vi.state) == (ShieldState.WARNING, Decision.HALT, ShieldState.HALT)
+    assert (vi.state, vi.execute(dear, lambda: 1), vi.state) == (
+        ShieldState.WARNING,
+        Decision.HALT,
+        ShieldState.HALT,
+    )
 
 
 def test_the_machine_follows_operators() -> None:
@@ -320,7 +360,9 @@ def test_the_machine_follows_operators() -> None:
 
 
 @pytest.mark.parametrize("flag", ["1", "0", None])
-def test_the_usage_example_runs_as_it_stands(flag: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_usage_example_runs_as_it_stands(
+    flag: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("VERONICA_SAFE_MODE", raising=False)
     if flag is not None:
         monkeypatch.setenv("VERONICA_SAFE_MODE", flag)
@@ -353,8 +395,12 @@ def test_notes_of_the_machine() -> None:
     normal = VeronicaIntegration(shield=ShieldConfig())
     ctx = ToolCallContext("r", tool_name="t")
     assert normal._shield_pipeline is not None
-    assert normal._shield_pipeline.on_error(ctx, ValueError("x")) is Decision.ALLOW, "pass-through behaviour"
-    looped = VeronicaIntegration(shield=ShieldConfig(circuit_breaker=CircuitBreakerConfig(enabled=True)))
+    assert normal._shield_pipeline.on_error(ctx, ValueError("x")) is Decision.ALLOW, (
+        "pass-through behaviour"
+    )
+    looped = VeronicaIntegration(
+        shield=ShieldConfig(circuit_breaker=CircuitBreakerConfig(enabled=True))
+    )
     failing(looped, *["t"] * 5)
     assert looped.state.name == "NORMAL", "safe mode is a manual toggle only"
     assert looped.execute(ctx, lambda: 1) is Decision.HALT

@@ -1,4 +1,5 @@
-"""Calls through the integration are those of Stanchion itself: the same outcomes and records, sync and async."""
+"""Calls through the integration are those of Stanchion itself: the same outcomes and records, sync
+and async."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ CONFIG = ShieldConfig(
     budget=BudgetConfig(enabled=True, max_calls=6, max_cost_usd=1.0),
     circuit_breaker=CircuitBreakerConfig(enabled=True, failure_threshold=2),
 )
-RATE = ErrorRateConfig(enabled=True, window_calls=4, min_calls=2, repeated_failures=2, halt_rate=1.0)
+RATE = ErrorRateConfig(
+    enabled=True, window_calls=4, min_calls=2, repeated_failures=2, halt_rate=1.0
+)
 calls = st.lists(
     st.tuples(st.sampled_from(["a", "b"]), st.sampled_from([None, 0.0, 0.3]), st.booleans()),
     max_size=10,
@@ -50,7 +53,9 @@ async def awork(fails: bool) -> str:
 
 def integration() -> VeronicaIntegration:
     store = MemoryStore(clock := FakeClock())
-    return VeronicaIntegration(shield=CONFIG, error_rate=RATE, store=store, clock=clock, nonces=stable_nonces(store))
+    return VeronicaIntegration(
+        shield=CONFIG, error_rate=RATE, store=store, clock=clock, nonces=stable_nonces(store)
+    )
 
 
 def told(shield: Shield) -> list[Any]:
@@ -61,7 +66,9 @@ def executed(vi: VeronicaIntegration, drawn: list[Any]) -> list[Any]:
     came: list[Any] = []
     for tool, cost, fails in drawn:
         try:
-            came.append(vi.execute(ToolCallContext("r", tool_name=tool, cost_usd=cost), work, fails))
+            came.append(
+                vi.execute(ToolCallContext("r", tool_name=tool, cost_usd=cost), work, fails)
+            )
         except ConnectionError as error:
             came.append(str(error))
     return came
@@ -71,7 +78,9 @@ async def aexecuted(vi: VeronicaIntegration, drawn: list[Any]) -> list[Any]:
     came: list[Any] = []
     for tool, cost, fails in drawn:
         try:
-            came.append(await vi.aexecute(ToolCallContext("r", tool_name=tool, cost_usd=cost), awork, fails))
+            came.append(
+                await vi.aexecute(ToolCallContext("r", tool_name=tool, cost_usd=cost), awork, fails)
+            )
         except ConnectionError as error:
             came.append(str(error))
     return came
@@ -102,7 +111,9 @@ def test_calls_are_those_of_stanchion_itself(drawn: list[Any]) -> None:
     assert awaited._shield_pipeline is not None
     store = MemoryStore(clock := FakeClock())
     policy = sync._shield_pipeline.policy
-    own = Shield.load(policy, store=store, journal="memory:", clock=clock, nonces=stable_nonces(store))
+    own = Shield.load(
+        policy, store=store, journal="memory:", clock=clock, nonces=stable_nonces(store)
+    )
     expected = directly(own, drawn)
     assert executed(sync, drawn) == expected
     assert asyncio.run(aexecuted(awaited, drawn)) == expected

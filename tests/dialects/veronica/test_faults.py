@@ -1,4 +1,5 @@
-"""The faults of the public implementation once more, through the dialect; each test fails where it has the fault."""
+"""The faults of the public implementation once more, through the dialect; each test fails where it
+has the fault."""
 
 from __future__ import annotations
 
@@ -45,10 +46,15 @@ def test_fault_01_safe_mode_stops_tools_and_leaves_models_alone() -> None:
     assert vi.execute(ToolCallContext("r", tool_name=""), tool) is Decision.HALT
     assert asyncio.run(vi.aexecute(CTX, tool)) is Decision.HALT
     assert tool.count == 0
-    assert vi.execute(ToolCallContext("r", model="large"), lambda _messages: "an answer", []) == "an answer"
+    assert (
+        vi.execute(ToolCallContext("r", model="large"), lambda _messages: "an answer", [])
+        == "an answer"
+    )
 
 
-@pytest.mark.parametrize("feature", ["safe_mode", "budget", "circuit_breaker", "egress", "secret_guard"])
+@pytest.mark.parametrize(
+    "feature", ["safe_mode", "budget", "circuit_breaker", "egress", "secret_guard"]
+)
 def test_fault_02_every_feature_that_is_switched_on_acts(feature: str) -> None:
     config = ShieldConfig.from_dict(
         {
@@ -65,11 +71,15 @@ def test_fault_02_every_feature_that_is_switched_on_acts(feature: str) -> None:
     assert pipeline is not None
     answers = []
     for _ in range(3):
-        answers.append(pipeline.before_egress(ToolCallContext("r", metadata={"x": "ours-1"}), URL, "POST"))
+        answers.append(
+            pipeline.before_egress(ToolCallContext("r", metadata={"x": "ours-1"}), URL, "POST")
+        )
         answers.append(pipeline.before_charge(CTX, 0.0))
         answers.append(pipeline.before_llm_call(CTX))
         pipeline.on_error(CTX, ValueError("missing argument"))
-    assert set(answers) - {Decision.ALLOW} == {Decision.QUARANTINE if feature == "secret_guard" else Decision.HALT}
+    assert set(answers) - {Decision.ALLOW} == {
+        Decision.QUARANTINE if feature == "secret_guard" else Decision.HALT
+    }
 
 
 def test_fault_03_many_hooks_stand_at_one_boundary_and_one_that_raises_does_not_escape() -> None:
@@ -91,11 +101,15 @@ def test_fault_03_many_hooks_stand_at_one_boundary_and_one_that_raises_does_not_
     assert ShieldPipeline(pre_dispatch=[Notes(), Notes()]).before_llm_call(CTX) is Decision.ALLOW
     assert heard == ["asked", "asked"]
     assert ShieldPipeline(pre_dispatch=[Notes(), Breaks()]).before_llm_call(CTX) is Decision.HALT
-    assert ShieldPipeline(pre_dispatch=Odd()).before_llm_call(CTX) is Decision.HALT, "no decision fails closed"
+    assert ShieldPipeline(pre_dispatch=Odd()).before_llm_call(CTX) is Decision.HALT, (
+        "no decision fails closed"
+    )
 
 
 def test_fault_04_children_keep_the_pipeline_spend_from_their_parent_and_end_with_it() -> None:
-    vi = VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(enabled=True, max_cost_usd=1.0)))
+    vi = VeronicaIntegration(
+        shield=ShieldConfig(budget=BudgetConfig(enabled=True, max_cost_usd=1.0))
+    )
     children = [vi.spawn() for _ in range(5)]
     came = [child.execute(dear(0.3), lambda: "bought") for child in children for _ in range(3)]
     assert came.count("bought") == 3
@@ -163,13 +177,17 @@ def test_fault_08_nested_retries_do_not_multiply() -> None:
 
 
 def test_fault_09_a_degraded_call_goes_ahead() -> None:
-    """The whole of a budget can be used: what a guard or a hook degrades is done with less, and not refused."""
+    """The whole of a budget can be used: what a guard or a hook degrades is done with less, and not
+    refused."""
 
     class Saves:
         def before_llm_call(self, ctx: ToolCallContext) -> Decision | None:
             return Decision.DEGRADE
 
-    lesser = {"guards": [{"use": "budget", "calls": 5, "degrade_at": 80}], "degrade": {"pause_s": 0.001}}
+    lesser = {
+        "guards": [{"use": "budget", "calls": 5, "degrade_at": 80}],
+        "degrade": {"pause_s": 0.001},
+    }
     for hook in (None, Saves()):
         vi = VeronicaIntegration(pre_dispatch=hook, policy=lesser)
         assert [vi.execute(CTX, lambda: "done") for _ in range(6)] == ["done"] * 5 + [Decision.HALT]
@@ -199,7 +217,11 @@ def test_fault_11_a_deadline_is_kept() -> None:
 
 
 def test_fault_12_results_and_exceptions_are_the_functions_own_and_coroutines_are_awaited() -> None:
-    vi, found, error = VeronicaIntegration(shield=ShieldConfig()), ["found"], LookupError("not there")
+    vi, found, error = (
+        VeronicaIntegration(shield=ShieldConfig()),
+        ["found"],
+        LookupError("not there"),
+    )
     assert vi.execute(CTX, lambda: found) is found
     with pytest.raises(LookupError) as raised:
         vi.execute(CTX, ScriptedTool(error))
@@ -231,7 +253,9 @@ print(json.dumps({"same": handlers() == before, "result": result, "state": vi.st
 
 def test_fault_13_starting_leaves_no_files_no_signal_handlers_and_no_latch(tmp_path: Path) -> None:
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", START], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", START], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == {"same": True, "result": 4, "state": "NORMAL"}
         assert list(tmp_path.rglob("*")) == []
@@ -247,8 +271,11 @@ def test_fault_14_the_newest_records_are_kept() -> None:
 
 
 def test_the_same_malformed_call_again_and_again_is_halted() -> None:
-    """The loop that the document begins with: wrong arguments, the same error, the same arguments."""
-    vi = VeronicaIntegration(shield=ShieldConfig(circuit_breaker=CircuitBreakerConfig(enabled=True)))
+    """The loop that the document begins with: wrong arguments, the same error, the same
+    arguments."""
+    vi = VeronicaIntegration(
+        shield=ShieldConfig(circuit_breaker=CircuitBreakerConfig(enabled=True))
+    )
     ran: list[int] = []
 
     def search(query: str) -> None:
@@ -265,7 +292,9 @@ def test_the_same_malformed_call_again_and_again_is_halted() -> None:
 
 def test_urls_and_secrets_of_a_call_are_judged_where_nobody_asks_the_egress_boundary() -> None:
     vi = VeronicaIntegration(
-        shield=ShieldConfig(egress=EgressConfig(enabled=True), secret_guard=SecretGuardConfig(enabled=True))
+        shield=ShieldConfig(
+            egress=EgressConfig(enabled=True), secret_guard=SecretGuardConfig(enabled=True)
+        )
     )
     fetched: list[str] = []
     assert vi.execute(ToolCallContext("r", tool_name="fetch"), fetched.append, URL) is Decision.HALT

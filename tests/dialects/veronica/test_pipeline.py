@@ -1,5 +1,5 @@
-"""The pipeline: hooks of the user's own beside those that are shipped, sync and async, and nothing second beside
-Stanchion."""
+"""The pipeline: hooks of the user's own beside those that are shipped, sync and async, and nothing
+second beside Stanchion."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ class SaysLater(Says):
 
 
 def at(
-    pipeline: ShieldPipeline, boundary: str, ctx: ToolCallContext = CTX, err: BaseException | None = None
+    pipeline: ShieldPipeline,
+    boundary: str,
+    ctx: ToolCallContext = CTX,
+    err: BaseException | None = None,
 ) -> Decision:
     """Ask one boundary."""
     match boundary:
@@ -111,14 +114,21 @@ def test_without_hooks_everything_passes() -> None:
 @pytest.mark.parametrize("boundary", NOOPS)
 @pytest.mark.parametrize("answer", list(Decision))
 def test_what_a_hook_says_is_what_the_pipeline_says(boundary: str, answer: Decision) -> None:
-    """Whoever asks decides what follows: a pipeline waits for nothing, and nobody is stopped by what it says."""
+    """Whoever asks decides what follows: a pipeline waits for nothing, and nobody is stopped by
+    what it says."""
     slots: dict[str, Any] = {boundary: Says(answer)}
     pipeline = ShieldPipeline(**slots)
     assert at(pipeline, boundary) is answer
-    others = [at(pipeline, name, ToolCallContext("r", tool_name="other")) for name in NOOPS if name != boundary]
+    others = [
+        at(pipeline, name, ToolCallContext("r", tool_name="other"))
+        for name in NOOPS
+        if name != boundary
+    ]
     assert others == [Decision.ALLOW] * 3, "the run goes on"
     assert at(pipeline, boundary, ToolCallContext("m")) is answer
-    assert {at(pipeline, name, ToolCallContext("m")) for name in NOOPS if name != boundary} == {Decision.ALLOW}
+    assert {at(pipeline, name, ToolCallContext("m")) for name in NOOPS if name != boundary} == {
+        Decision.ALLOW
+    }
 
 
 def test_hooks_are_given_the_very_objects() -> None:
@@ -134,11 +144,15 @@ def test_hooks_are_given_the_very_objects() -> None:
 
 def test_hooks_of_the_users_own_stand_beside_those_that_are_shipped() -> None:
     own = Says(None)
-    pipeline = ShieldPipeline(pre_dispatch=[SafeModeHook(), own], budget=[own, BudgetWindowHook(max_calls=1)])
+    pipeline = ShieldPipeline(
+        pre_dispatch=[SafeModeHook(), own], budget=[own, BudgetWindowHook(max_calls=1)]
+    )
     assert pipeline.before_llm_call(CTX) is Decision.HALT
     assert pipeline.before_llm_call(ToolCallContext("r")) is Decision.ALLOW
     assert [pipeline.before_charge(CTX, 0.0) for _ in range(2)] == [Decision.ALLOW, Decision.HALT]
-    assert len(own.given) == 3, "after a HALT nobody else is asked, but where a meter speaks they were"
+    assert len(own.given) == 3, (
+        "after a HALT nobody else is asked, but where a meter speaks they were"
+    )
 
 
 def test_a_hook_may_be_a_coroutine_wherever_it_is_asked() -> None:
@@ -148,14 +162,17 @@ def test_a_hook_may_be_a_coroutine_wherever_it_is_asked() -> None:
 
 
 def test_the_integration_carries_out_what_hooks_decide() -> None:
-    """QUEUE waits until the hook has nothing against it any more, RETRY tries again, QUARANTINE isolates the tool."""
+    """QUEUE waits until the hook has nothing against it any more, RETRY tries again, QUARANTINE
+    isolates the tool."""
 
     class Once(Says):
         def _said(self, *given: Any) -> Any:
             self.given.append(given)
             return self.answer if len(self.given) == 1 else None
 
-    assert VeronicaIntegration(pre_dispatch=Once(Decision.QUEUE)).execute(CTX, lambda: "ran") == "ran"
+    assert (
+        VeronicaIntegration(pre_dispatch=Once(Decision.QUEUE)).execute(CTX, lambda: "ran") == "ran"
+    )
     outcomes = iter([True, False])
 
     def flaky() -> str:
@@ -171,12 +188,19 @@ def test_the_integration_carries_out_what_hooks_decide() -> None:
 
 def test_no_library_code_raises_the_blocked_error() -> None:
     error = veronica.ShieldBlockedError(Decision.HALT, "no", "r")
-    assert (error.decision, error.reason, error.request_id, str(error)) == (Decision.HALT, "no", "r", "no")
+    assert (error.decision, error.reason, error.request_id, str(error)) == (
+        Decision.HALT,
+        "no",
+        "r",
+        "no",
+    )
     vi = VeronicaIntegration(pre_dispatch=Says(Decision.HALT))
     assert vi.execute(CTX, lambda: 1) is Decision.HALT
     assert str(veronica.ShieldBlockedError(Decision.QUEUE)) == "the shield answers QUEUE"
     sources = Path(veronica.__file__).parents[2].rglob("*.py")
-    assert [file for file in sources if "raise ShieldBlockedError" in file.read_text(encoding="utf-8")] == []
+    assert [
+        file for file in sources if "raise ShieldBlockedError" in file.read_text(encoding="utf-8")
+    ] == []
 
 
 def test_egress_is_denied_by_default_and_allowed_where_it_is_listed() -> None:
@@ -229,7 +253,9 @@ def test_credentials_that_no_tool_sent_are_refused_each_and_isolate_nobody() -> 
         ({"max_tokens": 100}, ToolCallContext("r", tokens_in=15, tokens_out=10), 0.0, 4),
     ],
 )
-def test_the_window_bounds_tokens_calls_and_cost(limits: Any, ctx: ToolCallContext, cost: float, fit: int) -> None:
+def test_the_window_bounds_tokens_calls_and_cost(
+    limits: Any, ctx: ToolCallContext, cost: float, fit: int
+) -> None:
     """Exactly the limit is fine; what is refused is not counted, so that room comes back."""
     clock = FakeClock()
     pipeline = ShieldPipeline(budget=BudgetWindowHook(**limits, window_seconds=60), clock=clock)
@@ -240,14 +266,19 @@ def test_the_window_bounds_tokens_calls_and_cost(limits: Any, ctx: ToolCallConte
 
 
 def test_a_budget_of_the_shield_takes_the_place_of_the_enforcer() -> None:
-    """Calls through the integration are charged before they run, and not at all where they are refused."""
+    """Calls through the integration are charged before they run, and not at all where they are
+    refused."""
     config = ShieldConfig(budget=BudgetConfig(enabled=True, max_cost_usd=1.0))
     vi = VeronicaIntegration(shield=config, pre_dispatch=OnlyBuy())
     ran: list[int] = []
     ctx = ToolCallContext("r", tool_name="buy", cost_usd=0.4)
     for _ in range(5):
         vi.execute(ToolCallContext("r", tool_name="sell", cost_usd=0.4), ran.append, 1)
-    assert [vi.execute(ctx, lambda: "bought") for _ in range(3)] == ["bought", "bought", Decision.HALT]
+    assert [vi.execute(ctx, lambda: "bought") for _ in range(3)] == [
+        "bought",
+        "bought",
+        Decision.HALT,
+    ]
     assert ran == []
 
 
@@ -276,7 +307,9 @@ def pipeline_for(clock: FakeClock) -> ShieldPipeline:
     store = MemoryStore(clock)
     hooks = {**POLICY_HOOKS, "budget": BudgetWindowHook(config=CONFIG.budget)}
     more = {"guards": [breaker_entry(CONFIG.circuit_breaker)]}
-    return ShieldPipeline(**hooks, policy=more, clock=clock, store=store, nonces=stable_nonces(store))
+    return ShieldPipeline(
+        **hooks, policy=more, clock=clock, store=store, nonces=stable_nonces(store)
+    )
 
 
 def told(shield: Any) -> list[Any]:
@@ -329,7 +362,9 @@ def test_the_dialect_sync_and_async_is_stanchion_itself(drawn: list[Any]) -> Non
     """The same verdicts, and the same records to the byte."""
     sync, awaited, plain = (pipeline_for(FakeClock()) for _ in range(3))
     store = MemoryStore(clock := FakeClock())
-    own = Shield.load(plain.policy, store=store, journal="memory:", clock=clock, nonces=stable_nonces(store))
+    own = Shield.load(
+        plain.policy, store=store, journal="memory:", clock=clock, nonces=stable_nonces(store)
+    )
     expected = directly(own, drawn)
     assert asyncio.run(alike(sync, drawn, awaited=False)) == expected
     assert asyncio.run(alike(awaited, drawn, awaited=True)) == expected
@@ -358,8 +393,14 @@ def test_metadata_that_nobody_reads_stop_nothing(metadata: dict[str, Any]) -> No
     model = ToolCallContext("r", model="m", metadata=metadata)
     hook = Says(None)
     plain = ShieldPipeline(pre_dispatch=hook, egress=hook, retry=hook)
-    said = [plain.before_llm_call(tool), plain.before_llm_call(model), plain.before_egress(tool, URL, "POST")]
-    assert [*said, plain.on_error(tool, ValueError()), plain.on_result(tool, 1)] == [Decision.ALLOW] * 5
+    said = [
+        plain.before_llm_call(tool),
+        plain.before_llm_call(model),
+        plain.before_egress(tool, URL, "POST"),
+    ]
+    assert [*said, plain.on_error(tool, ValueError()), plain.on_result(tool, 1)] == [
+        Decision.ALLOW
+    ] * 5
     assert hook.given[0][0] is tool
     vi = VeronicaIntegration(shield=ShieldConfig(budget=BudgetConfig(enabled=True)))
     assert [vi.execute(tool, lambda: 1), vi.execute(model, lambda: "2")] == [1, "2"]

@@ -1,4 +1,5 @@
-"""State that is shared: by threads that begin together, by the parts of the core and their integration, by children."""
+"""State that is shared: by threads that begin together, by the parts of the core and their
+integration, by children."""
 
 from __future__ import annotations
 
@@ -66,10 +67,17 @@ def test_parts_of_the_core_show_what_the_calls_of_their_integration_have_come_to
     vi = VeronicaIntegration(core=[guard, budget])
     assert (guard.current_step, budget.spent_usd, guard.check()) == (0, 0.0, Decision.ALLOW)
     assert [vi.execute(CTX, lambda n=n: n) for n in range(4)] == [0, 1, 2, Decision.HALT]
-    assert (guard.current_step, guard.last_result, guard.is_exceeded, guard.check()) == (3, 2, True, Decision.HALT)
+    assert (guard.current_step, guard.last_result, guard.is_exceeded, guard.check()) == (
+        3,
+        2,
+        True,
+        Decision.HALT,
+    )
     assert (budget.spent_usd, budget.remaining_usd, budget.is_exceeded) == (0.6, 0.4, False)
     assert budget.spend(0.5) is False
-    assert budget.spend(0.4) is True, "a part takes from what it shares, and what it refuses ends nothing"
+    assert budget.spend(0.4) is True, (
+        "a part takes from what it shares, and what it refuses ends nothing"
+    )
     assert (budget.is_exceeded, budget.check()) == (True, Decision.HALT)
 
 
@@ -118,7 +126,9 @@ def test_children_end_when_their_parent_is_closed() -> None:
     grandchild = child.spawn()
     assert grandchild.execute(CTX, lambda: 1) == 1
     parent.close()
-    assert [one.execute(CTX, lambda: 1) for one in (parent, child, grandchild)] == [Decision.HALT] * 3
+    assert [one.execute(CTX, lambda: 1) for one in (parent, child, grandchild)] == [
+        Decision.HALT
+    ] * 3
     for one in (parent, child):
         with pytest.raises(DialectError, match="the integration is closed"):
             one.spawn()
@@ -137,7 +147,11 @@ def test_children_share_the_steps_of_their_parent() -> None:
     came = together(12, lambda: [one.execute(model, lambda: 1) for one in family])
     flat = [answer for answers in came if isinstance(answers, list) for answer in answers]
     assert (flat.count(1), flat.count(Decision.HALT)) == (2, 46)
-    assert (guard.current_step, guard.check(), vi.spawn().execute(CTX, lambda: 1)) == (6, Decision.HALT, Decision.HALT)
+    assert (guard.current_step, guard.check(), vi.spawn().execute(CTX, lambda: 1)) == (
+        6,
+        Decision.HALT,
+        Decision.HALT,
+    )
     other = VeronicaIntegration(core=[AgentStepGuard(1)], store=vi.run.desk.shield.store)
     assert other.spawn().execute(CTX, lambda: 1) == 1, "another family has steps of its own"
     with pytest.raises(DialectError, match="give it to `VeronicaIntegration`"):

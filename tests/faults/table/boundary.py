@@ -17,7 +17,8 @@ def nothing() -> None:
 
 
 class FaultyStore:
-    """A store; `before` is called before each batch, `after` when it was carried out and nobody knows yet."""
+    """A store; `before` is called before each batch, `after` when it was carried out and nobody
+    knows yet."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -49,7 +50,8 @@ class FaultyStore:
 
 
 class FaultyJournal:
-    """A journal; `writing` is called before each record, `syncing` before each wait for the disk."""
+    """A journal; `writing` is called before each record, `syncing` before each wait for the
+    disk."""
 
     def __init__(self, journal: Any) -> None:
         self._journal = journal
@@ -71,8 +73,8 @@ class FaultyJournal:
         return getattr(self._journal, method)(*given)
 
     def write(self, *given: Any) -> int:
-        """Write a decision down, and let the journal's own thread see to the disk, so that it is not left to chance
-        which of them comes first."""
+        """Write a decision down, and let the journal's own thread see to the disk, so that it is
+        not left to chance which of them comes first."""
         mark: int = self._write("write", *given)
         with suppress(AuditLost):
             self._journal.sync(mark)

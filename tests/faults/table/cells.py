@@ -18,7 +18,9 @@ STAGES: Final = (
     "charge",
     "handoff",
 )
-RUN_BY_US: Final = frozenset({"tool_call", "tool_result", "error", "model_call", "model_chunk", "model_reply"})
+RUN_BY_US: Final = frozenset(
+    {"tool_call", "tool_result", "error", "model_call", "model_chunk", "model_reply"}
+)
 """Stages of actions that the library itself starts, so that it has to say what came of them."""
 AFTER: Final = frozenset({"tool_result", "error", "model_chunk", "model_reply"})
 """Stages at which the action has happened already."""
@@ -48,9 +50,10 @@ class Cell(msgspec.Struct, frozen=True, order=True):
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of it.
 
-    `proceeded` is what its caller found. `ran` says whether the action really happened, and `admitted` whether a
-    refusal that came afterwards says so. `recorded` is about the event of the stage, `outcome` about what came of the
-    action. `recovered` says when the next ordinary call goes ahead, once the fault is over.
+    `proceeded` is what its caller found. `ran` says whether the action really happened, and
+    `admitted` whether a refusal that came afterwards says so. `recorded` is about the event of the
+    stage, `outcome` about what came of the action. `recovered` says when the next ordinary call
+    goes ahead, once the fault is over.
     """
 
     proceeded: str

@@ -1,5 +1,6 @@
-"""Other programs at the same files, in processes of their own: SQLite's locks belong to a process as a whole, so that
-whatever opens and closes the file in the one that runs a shield would drop them."""
+"""Other programs at the same files, in processes of their own: SQLite's locks belong to a process
+as a whole, so that whatever opens and closes the file in the one that runs a shield would drop
+them."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ def _passes(_world: World) -> None:
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
-    """One fault. `strike` makes it happen, `over` ends it. `bars` is done before the shield is opened. `guards` are
-    guards of the user's own that fail, and `isolated` names the code of one in a process of its own. Backups are so
-    old as `backup_ms` says."""
+    """One fault. `strike` makes it happen, `over` ends it. `bars` is done before the shield is
+    opened. `guards` are guards of the user's own that fail, and `isolated` names the code of one in
+    a process of its own. Backups are so old as `backup_ms` says."""
 
     name: str
     strike: Callable[[World], None] = _passes

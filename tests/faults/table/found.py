@@ -1,4 +1,5 @@
-"""What was found, as it is kept beside the tests: a line for each stage of a fault and each outcome, with its packs."""
+"""What was found, as it is kept beside the tests: a line for each stage of a fault and each
+outcome, with its packs."""
 
 from __future__ import annotations
 
@@ -32,13 +33,18 @@ def lines(found: Mapping[Cell, Outcome], group_of: Mapping[str, str]) -> list[Li
             cell = Cell(fault, stage, pack)
             if cell in found:
                 alike.setdefault(found[cell], []).append(pack)
-        made += [Line(group_of[fault], fault, stage, tuple(packs), outcome) for outcome, packs in alike.items()]
+        made += [
+            Line(group_of[fault], fault, stage, tuple(packs), outcome)
+            for outcome, packs in alike.items()
+        ]
     return made
 
 
 def kept() -> dict[Cell, Outcome]:
     """What is kept, by cell."""
-    return {Cell(line.fault, line.stage, pack): line.outcome for line in _read() for pack in line.packs}
+    return {
+        Cell(line.fault, line.stage, pack): line.outcome for line in _read() for pack in line.packs
+    }
 
 
 def groups() -> dict[str, list[str]]:

@@ -1,4 +1,5 @@
-"""Measuring a cell: in a process of its own, because some faults end it, and in another one after that."""
+"""Measuring a cell: in a process of its own, because some faults end it, and in another one after
+that."""
 
 from __future__ import annotations
 
@@ -33,7 +34,12 @@ GROUPS: Final[dict[str, tuple[Fault, ...]]] = {
     "Clocks": of_clocks.FAULTS,
 }
 FAULTS: Final = {fault.name: fault for faults in GROUPS.values() for fault in faults}
-CELLS: Final = [Cell(fault.name, stage, pack) for fault in FAULTS.values() for stage in fault.stages for pack in PACKS]
+CELLS: Final = [
+    Cell(fault.name, stage, pack)
+    for fault in FAULTS.values()
+    for stage in fault.stages
+    for pack in PACKS
+]
 PLACE: Final = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where files are that need not outlive the machine."""
 PATIENCE_S: Final = 120.0
@@ -52,8 +58,16 @@ def measured(cell: Cell) -> Outcome:
         first, died = _apart(lambda told: _act(world(told), told))
         seen = world(lambda _: None)
         ran = "ran" in first
-        said = _said(first, "acted", {"proceeded": died or "hangs", "admitted": True, "code": "", "records": []})
-        at_once = [tuple(one) for one in said["records"]] if "records" in said and not died else _written(seen)
+        said = _said(
+            first,
+            "acted",
+            {"proceeded": died or "hangs", "admitted": True, "code": "", "records": []},
+        )
+        at_once = (
+            [tuple(one) for one in said["records"]]
+            if "records" in said and not died
+            else _written(seen)
+        )
         recovered = _said(first, "recovered", {"when": ""})["when"]
         if not recovered:
             second, _ = _apart(lambda told: _restart(world(told), told))
@@ -75,7 +89,8 @@ def measured(cell: Cell) -> Outcome:
 
 @cache
 def _warm(stage: str, pack: str) -> None:
-    """Do the same here without a fault, once, so that forks find everything imported and compiled."""
+    """Do the same here without a fault, once, so that forks find everything imported and
+    compiled."""
     with tempfile.TemporaryDirectory(dir=PLACE) as folder:
         world = World(FAULTS[NO_FAULT], stage, pack, Path(folder), lambda _: None)
         world.open()
@@ -93,7 +108,12 @@ def _act(world: World, told: Callable[[str], None]) -> None:
         try:
             world.open()
         except TrailError:
-            told("acted " + json.dumps({"proceeded": "refused", "admitted": True, "code": "TrailError", "records": []}))
+            told(
+                "acted "
+                + json.dumps(
+                    {"proceeded": "refused", "admitted": True, "code": "TrailError", "records": []}
+                )
+            )
             world.fault.over(world)
             world.open()
             world.begin()
@@ -126,7 +146,10 @@ def _done(world: World) -> dict[str, Any]:
         return {"proceeded": "interrupted"}
     except Exception as error:  # noqa: BLE001 - what leaves the runtime raw is part of what is measured
         return {"proceeded": f"raised {type(error).__name__}"}
-    return {"proceeded": "yes" if proceeded else "withheld" if world.ran else "refused", "code": world.code}
+    return {
+        "proceeded": "yes" if proceeded else "withheld" if world.ran else "refused",
+        "code": world.code,
+    }
 
 
 def _again(world: World) -> str:
@@ -198,7 +221,8 @@ def _said(lines: list[str], what: str, otherwise: dict[str, Any]) -> dict[str, A
 
 
 def _apart(work: Callable[[Callable[[str], None]], None]) -> tuple[list[str], str]:
-    """Have something done in a fork of this process; gives the lines that it told, and how it died."""
+    """Have something done in a fork of this process; gives the lines that it told, and how it
+    died."""
     hear, tell = os.pipe()
     child = os.fork()
     if child == 0:

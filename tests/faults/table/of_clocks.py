@@ -13,7 +13,8 @@ HOUR_MS: Final = 3_600_000
 
 
 def _suspended(world: World) -> None:
-    """Both clocks go on for a day: between the decision and the action, or while that is at work."""
+    """Both clocks go on for a day: between the decision and the action, or while that is at
+    work."""
 
     def sleeps() -> None:
         world.store.after = nothing
@@ -28,8 +29,13 @@ def _suspended(world: World) -> None:
 
 FAULTS: Final = (
     Fault(name="the host's clock is set back", strike=lambda world: _moved(world.clock, -HOUR_MS)),
-    Fault(name="the host's clock is set forward", strike=lambda world: _moved(world.clock, HOUR_MS)),
-    Fault(name="the store's clock is set back", strike=lambda world: _moved(world.store_clock, -HOUR_MS)),
+    Fault(
+        name="the host's clock is set forward", strike=lambda world: _moved(world.clock, HOUR_MS)
+    ),
+    Fault(
+        name="the store's clock is set back",
+        strike=lambda world: _moved(world.store_clock, -HOUR_MS),
+    ),
     Fault(name="the host is suspended for a day", strike=_suspended),
 )
 

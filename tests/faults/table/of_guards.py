@@ -60,7 +60,8 @@ class Impatient(Asked):
 
 
 def holds_on(event: Any) -> None:
-    """Hold the interpreter for longer than anybody waits, once: where the event bears the mark of the cell's run."""
+    """Hold the interpreter for longer than anybody waits, once: where the event bears the mark of
+    the cell's run."""
     if event.run.id == "cell" and event.tool != "list_files":
         SLOW.match("a" * 60 + "b")
 
@@ -73,7 +74,11 @@ FAULTS: Final = (
         guards=lambda world: (Impatient(world, ends=True),),
         stages=ASKING,
     ),
-    Fault(name="a guard never answers", guards=lambda world: (Impatient(world, ends=False),), stages=ASKING),
+    Fault(
+        name="a guard never answers",
+        guards=lambda world: (Impatient(world, ends=False),),
+        stages=ASKING,
+    ),
     Fault(
         name="an isolated guard holds the interpreter",
         over=lambda world: world.warmed(world.shield.run("ann", "between")),

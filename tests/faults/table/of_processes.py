@@ -45,7 +45,10 @@ def _ended(number: int) -> Fault:
             end()
         world.in_effect = end
 
-    return Fault(name=f"the process gets {signal.Signals(number).name} while the action is at work", strike=strike)
+    return Fault(
+        name=f"the process gets {signal.Signals(number).name} while the action is at work",
+        strike=strike,
+    )
 
 
 FAULTS: Final = (

@@ -1,4 +1,5 @@
-"""Faults of the store: out of reach before or after a batch, slow, locked, wiped, put back to an earlier state."""
+"""Faults of the store: out of reach before or after a batch, slow, locked, wiped, put back to an
+earlier state."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ FAULTS: Final = (
     Fault(name="the store is locked by another program", strike=_locked, over=_unlocked),
     Fault(name="the store is wiped under the live process", strike=_removed),
     Fault(name="the store is restored from a backup of ten minutes ago", strike=_restored),
-    Fault(name="the store is restored from a backup of a moment ago", strike=_restored, backup_ms=0),
+    Fault(
+        name="the store is restored from a backup of a moment ago", strike=_restored, backup_ms=0
+    ),
     Fault(name="an old state.db is copied over the one in use", strike=_copied_over),
     Fault(name="the state folder is deleted, trail included", strike=_state_removed),
 )

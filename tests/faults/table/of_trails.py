@@ -1,4 +1,5 @@
-"""Faults of the trail: it cannot be opened, written or brought to the disk, or somebody takes it away."""
+"""Faults of the trail: it cannot be opened, written or brought to the disk, or somebody takes it
+away."""
 
 from __future__ import annotations
 

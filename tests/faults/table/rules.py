@@ -13,7 +13,9 @@ STARTS: Final = "Nothing starts that cannot be recorded or counted."
 TRUTH: Final = "Nothing that happened is reported as refused."
 OUTCOMES: Final = "Whatever was started has a record of what came of it, sooner or later."
 RECOVERS: Final = "The next ordinary call goes ahead when the fault is over."
-STANDS: Final = "No error of a store, a journal or a guard gets out, and no fault ends or stops the process."
+STANDS: Final = (
+    "No error of a store, a journal or a guard gets out, and no fault ends or stops the process."
+)
 RULES: Final = (STARTS, TRUTH, OUTCOMES, RECOVERS, STANDS)
 
 UNCOUNTED: Final = frozenset(
@@ -40,8 +42,8 @@ FORGOTTEN: Final = frozenset(
 
 
 class Words(msgspec.Struct, frozen=True):
-    """Where a rule does not hold, and why: under which faults, at which stages and under which packs unless that is all
-    of them, and how it has to recover all the same."""
+    """Where a rule does not hold, and why: under which faults, at which stages and under which
+    packs unless that is all of them, and how it has to recover all the same."""
 
     rule: str
     faults: frozenset[str]
@@ -86,21 +88,29 @@ def words_for(rule: str, cell: Cell, outcome: Outcome, of: Iterable[Words]) -> W
 EXCEPTED: Final = (
     Words(
         STARTS,
-        frozenset({*UNCOUNTED, "the disk is full when a record is written", "a record does not get to the disk"}),
-        "a policy with `mode: shadow` only watches: it refuses nothing, not even what it cannot count or record",
+        frozenset(
+            {
+                *UNCOUNTED,
+                "the disk is full when a record is written",
+                "a record does not get to the disk",
+            }
+        ),
+        "a policy with `mode: shadow` only watches: it refuses nothing, not even what it cannot "
+        "count or record",
         packs=frozenset({WATCHES}),
     ),
     Words(
         OUTCOMES,
         ENDED,
-        "nobody is left to write it. Its start is recorded, and a call that happens once is refused until a person "
-        "says what came of it",
+        "nobody is left to write it. Its start is recorded, and a call that happens once is "
+        "refused until a person says what came of it",
     ),
     Words(RECOVERS, ENDED, "the process has ended, and the next one goes on", recovered=RESTART),
     Words(
         RECOVERS,
         FORGOTTEN,
-        "a store that has lost what it held may have lost a halt: an operator has to accept it, with `stanchion store`",
+        "a store that has lost what it held may have lost a halt: an operator has to accept it, "
+        "with `stanchion store`",
         recovered=ACCEPTED,
     ),
 )

@@ -1,4 +1,5 @@
-"""How an action of each stage is done through the public face, and at which moment of it the fault comes."""
+"""How an action of each stage is done through the public face, and at which moment of it the fault
+comes."""
 
 from __future__ import annotations
 
@@ -128,6 +129,7 @@ def _if_it_may(world: World, decision: Any) -> bool:
 SCENES: Final[dict[str, Callable[[World], bool]]] = {
     scene.__name__: scene
     for scene in (
-        tool_call, tool_result, error, model_call, model_chunk, model_reply, prompt, egress, charge, handoff,
+        tool_call, tool_result, error, model_call, model_chunk, model_reply, prompt, egress, charge,
+        handoff,
     )
 }  # fmt: skip

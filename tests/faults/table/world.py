@@ -1,4 +1,5 @@
-"""The world of one cell: a shield on files of its own, an agent at work, and a fault that waits for its moment."""
+"""The world of one cell: a shield on files of its own, an agent at work, and a fault that waits for
+its moment."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ AGAIN = "list_files"
 class World:
     """Files in a folder, a shield on them, and the run in which the action of the cell is done."""
 
-    def __init__(self, fault: Fault, stage: str, pack: str, folder: Path, told: Callable[[str], None]) -> None:
+    def __init__(
+        self, fault: Fault, stage: str, pack: str, folder: Path, told: Callable[[str], None]
+    ) -> None:
         self.fault, self.stage, self.pack, self.folder = fault, stage, pack, folder
         self.told = told
         self.clock, self.store_clock = FakeClock(BEGIN_MS), FakeClock(BEGIN_MS)
@@ -121,5 +124,12 @@ def policy_for(pack: str, stage: str, isolated: str) -> Any:
     """A pack, with a guard of its own process at a stage where the fault is in one."""
     if not isolated:
         return load_policy(pack)
-    guard = {"use": "python", "id": "apart", "call": isolated, "deadline_ms": 400, "isolated": True, "stages": [stage]}
+    guard = {
+        "use": "python",
+        "id": "apart",
+        "call": isolated,
+        "deadline_ms": 400,
+        "isolated": True,
+        "stages": [stage],
+    }
     return load_policy({"extends": pack, "name": pack, "guards": [guard]})

@@ -1,4 +1,5 @@
-"""Guards of a user's own, for what no shipped guard does yet: they redact, degrade and ask for another reply."""
+"""Guards of a user's own, for what no shipped guard does yet: they redact, degrade and ask for
+another reply."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +34,10 @@ def economise(event: Any) -> Finding | None:
     if event.model != "large":
         return None
     return Finding(
-        Action.DEGRADE, "example.large", text="`large` costs too much", patches=(Patch(("model",), "small"),)
+        Action.DEGRADE,
+        "example.large",
+        text="`large` costs too much",
+        patches=(Patch(("model",), "small"),),
     )
 
 
@@ -41,7 +45,9 @@ def answer_again(event: Any) -> Finding | None:
     """Ask for a reply that is not a shrug."""
     if event.text != "whatever":
         return None
-    return Finding(Action.RETRY, "example.shrug", text="the reply says nothing", guidance="answer the question")
+    return Finding(
+        Action.RETRY, "example.shrug", text="the reply says nothing", guidance="answer the question"
+    )
 
 
 def wait(event: Any) -> Finding | None:

@@ -1,4 +1,5 @@
-"""A trail and a store that are the same whenever they are made: what the transcripts about them show."""
+"""A trail and a store that are the same whenever they are made: what the transcripts about them
+show."""
 
 import itertools
 import shutil
@@ -20,7 +21,8 @@ from stanchion.testing import FakeClock, shield_for
 
 KEY = "".join(f"{number:02x}" for number in range(32))
 MORNING = 4_102_473_600_000
-"""Eight o'clock on the first day of 2100: what is due then is not due yet, and was never long ago."""
+"""Eight o'clock on the first day of 2100: what is due then is not due yet, and was never long
+ago."""
 
 
 class Timed:
@@ -66,11 +68,13 @@ class Timed:
 
 
 def lay_out(folder: Path) -> None:
-    """Make `trail`, sealed with `key`; `edited`, in which one word was changed; and the store `state.db`."""
+    """Make `trail`, sealed with `key`; `edited`, in which one word was changed; and the store
+    `state.db`."""
     (folder / "key").write_text(f"{KEY}\n", encoding="ascii")
     clock = FakeClock(MORNING)
     names = (f"{number:016x}" for number in itertools.count(0x5F1D0C2AB8E94D17, 0x1111111111111111))
-    # Heads and checkpoints only where a process comes and goes: what is written does not hang on the time it takes.
+    # Heads and checkpoints only where a process comes and goes: what is written does not hang on
+    # the time it takes.
     options = Options(key=load_key(folder / "key"), checkpoint_s=1e9, head_ms=1e12)
     first, second = [
         Trail(folder / "trail", options, clock, lambda: next(names), pid, secret=lambda: bytes(32))
@@ -79,7 +83,10 @@ def lay_out(folder: Path) -> None:
     store = SqliteStore(folder / "state.db", clock)
     file = folder / "policy.yaml"
     _work(shield_for(file, clock=clock, store=store, journal=Timed(first), source=str(file)), clock)
-    given = {"name": "given", "guards": [{"use": "tool_denylist", "tools": ["rm"], "log_pass": True}]}
+    given = {
+        "name": "given",
+        "guards": [{"use": "tool_denylist", "tools": ["rm"], "log_pass": True}],
+    }
     shield = shield_for(given, clock=clock, store=store, journal=Timed(second))
     _lose(shield, clock)
     _hold(store)
@@ -140,9 +147,20 @@ BAND = ((5_000_000, Action.BLOCK),)
 def _hold(store: SqliteStore) -> None:
     """Money and a slot that a call has taken, and a counter with a window."""
     lines = (
-        Line(key("default", "budget", "purse", "cost_microusd", "task", "fix-login"), BAND, 2, hold_ms=600_000),
+        Line(
+            key("default", "budget", "purse", "cost_microusd", "task", "fix-login"),
+            BAND,
+            2,
+            hold_ms=600_000,
+        ),
         Line(key("default", "slots", "gpu"), ((2, Action.QUEUE),), hold_ms=60_000, keep=False),
-        Line(key("default", "rate", "agent", "builder-1") + "/60000", ((9, Action.BLOCK),), window_ms=60_000),
+        Line(
+            key("default", "rate", "agent", "builder-1") + "/60000",
+            ((9, Action.BLOCK),),
+            window_ms=60_000,
+        ),
     )
     own = (key("default", "own-guard", "run: 1"), {"seen": ["a1", "b2"]}, When.JUDGED, 0, 0)
-    store.carry(Batch("call-1", "default", lines=lines, amounts=(1, 900, 250_000, 0, 0), puts=(own,)))
+    store.carry(
+        Batch("call-1", "default", lines=lines, amounts=(1, 900, 250_000, 0, 0), puts=(own,))
+    )

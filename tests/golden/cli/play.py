@@ -1,4 +1,5 @@
-"""Runs a command line in this process with a clock that stands still and ids that repeat, and compares with files."""
+"""Runs a command line in this process with a clock that stands still and ids that repeat, and
+compares with files."""
 
 import io
 import itertools
@@ -17,10 +18,13 @@ from stanchion.cli.main import main
 from stanchion.testing.clock import FakeClock
 
 UPDATE = os.environ.get("STANCHION_UPDATE_GOLDEN") == "1"
-"""Whether the files are rewritten with what comes out now. Read on import: tests have a world of their own."""
+"""Whether the files are rewritten with what comes out now. Read on import: tests have a world of
+their own."""
 
 
-TICKET = re.compile(r"""(?<="ticket":")[0-9a-f]{12}(?=")|(?<=  ticket   )[0-9a-f]{12}|(?<=approve )[0-9a-f]{12}""")
+TICKET = re.compile(
+    r"""(?<="ticket":")[0-9a-f]{12}(?=")|(?<=  ticket   )[0-9a-f]{12}|(?<=approve )[0-9a-f]{12}"""
+)
 
 
 class Played(NamedTuple):
@@ -61,11 +65,15 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 def same(file: Path, text: str) -> None:
-    """Fail unless the file holds this text; rewrite it first where that was asked for. The ids of tickets are no
+    """Fail unless the file holds this text; rewrite it first where that was asked for. The ids of
+    tickets are no
     promise: they change with the policy."""
     text = TICKET.sub("<ticket>", text)
     if UPDATE:
         file.write_text(text, encoding="utf-8")
-    hint = f"if this is right, run with STANCHION_UPDATE_GOLDEN=1 and look at the change of {file.name}"
+    hint = (
+        f"if this is right, run with STANCHION_UPDATE_GOLDEN=1 and look at the change of "
+        f"{file.name}"
+    )
     assert file.is_file(), f"{file.name} is missing: {hint}"
     assert text == file.read_text(encoding="utf-8"), hint

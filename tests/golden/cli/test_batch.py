@@ -10,7 +10,9 @@ from stanchion import Stage
 from tests.golden.cli.play import play, same
 
 FOLDER = Path(__file__).parent / "batch"
-BATCHES = sorted(file for file in FOLDER.glob("*.jsonl") if not file.name.endswith(".answers.jsonl"))
+BATCHES = sorted(
+    file for file in FOLDER.glob("*.jsonl") if not file.name.endswith(".answers.jsonl")
+)
 
 
 def answers_of(batch: Path) -> Path:
@@ -19,9 +21,15 @@ def answers_of(batch: Path) -> Path:
 
 
 def command_for(batch: Path) -> list[str]:
-    """The command that judges a batch: by the policy of its name, by the default pack where there is none."""
+    """The command that judges a batch: by the policy of its name, by the default pack where there
+    is none."""
     policy = batch.with_suffix(".yaml")
-    return ["check", "--batch", str(batch), *(["--policy", str(policy)] if policy.is_file() else [])]
+    return [
+        "check",
+        "--batch",
+        str(batch),
+        *(["--policy", str(policy)] if policy.is_file() else []),
+    ]
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -38,7 +46,10 @@ def test_answers(batch: Path) -> None:
     assert len(answers) == len(batch.read_bytes().splitlines())
     assert played.status == (2 if bad else 0)
     assert played.err == (
-        f"stanchion: {len(bad)} of {len(answers)} lines are not events: correct those answered with `error`\n"
+        (
+            f"stanchion: {len(bad)} of {len(answers)} lines are not events: correct those answered "
+            f"with `error`\n"
+        )
         if bad
         else ""
     )
@@ -57,10 +68,13 @@ def test_every_stage_has_a_line_in_order() -> None:
 
 
 def test_every_stage_with_content_has_a_patched_line() -> None:
-    # A guard that asks cannot stand at `model_chunk`, and a finished handoff cannot be redacted any more.
+    # A guard that asks cannot stand at `model_chunk`, and a finished handoff cannot be redacted any
+    # more.
     patched = {
         event["stage"]
-        for event, answer in zip(lines(FOLDER / "patched.jsonl"), lines(FOLDER / "patched.answers.jsonl"), strict=True)
+        for event, answer in zip(
+            lines(FOLDER / "patched.jsonl"), lines(FOLDER / "patched.answers.jsonl"), strict=True
+        )
         if "sk-" in json.dumps(event) and "[key]" in json.dumps(answer["content"])
     }
     assert patched == set(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK, Stage.HANDOFF_DONE}

@@ -33,9 +33,13 @@ def lay_out(work: Path) -> None:
     )
     store = SqliteStore(work / "state.db", clock)
     file = work / "policy.yaml"
-    _spend(shield_for(file, clock=clock, store=store, journal=Timed(trail), source=str(file)), clock)
+    _spend(
+        shield_for(file, clock=clock, store=store, journal=Timed(trail), source=str(file)), clock
+    )
     given = {"name": "given", "guards": [{"use": "budget", "tokens": 1000}]}
-    with shield_for(given, clock=clock, store=store, journal=Timed(trail)).run("zoe", id="as-data") as run:
+    with shield_for(given, clock=clock, store=store, journal=Timed(trail)).run(
+        "zoe", id="as-data"
+    ) as run:
         for _ in range(5):
             run.check("work", {}, tokens=100)
             clock.advance(1_000)
@@ -45,7 +49,10 @@ def lay_out(work: Path) -> None:
 
 def _spend(shield: Shield, clock: FakeClock) -> None:
     """A run that uses most of its budget up, one beside it that is refused, and a child."""
-    with shield.run("ann", "fix", id="spends") as run, shield.run("bob", "other", id="refused") as other:
+    with (
+        shield.run("ann", "fix", id="spends") as run,
+        shield.run("bob", "other", id="refused") as other,
+    ):
         for number in range(20):
             decision = run.check("work", {}, tokens=600, cost_usd=0.1)
             clock.advance(8_000)

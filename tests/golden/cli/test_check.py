@@ -1,4 +1,5 @@
-"""Single checks say what their transcripts show: the words, the exit status, mistakes in one line each."""
+"""Single checks say what their transcripts show: the words, the exit status, mistakes in one line
+each."""
 
 import re
 import shlex
@@ -38,7 +39,17 @@ def test_every_exit_status_and_action_is_shown() -> None:
     text = "".join(file.read_text(encoding="utf-8") for file in FOLDER.glob("*.txt"))
     assert set(re.findall(r"^\[exit (\d+)\]$", text, re.MULTILINE)) == {"0", "2", "3", "4"}
     shown = set(re.findall(r"^([A-Z]+)  ", text, re.MULTILINE))
-    assert shown == {"ALLOW", "WARN", "REDACT", "DEGRADE", "RETRY", "ESCALATE", "BLOCK", "QUARANTINE", "HALT"}
+    assert shown == {
+        "ALLOW",
+        "WARN",
+        "REDACT",
+        "DEGRADE",
+        "RETRY",
+        "ESCALATE",
+        "BLOCK",
+        "QUARANTINE",
+        "HALT",
+    }
 
 
 def test_a_mistake_is_one_line_for_each_fault() -> None:

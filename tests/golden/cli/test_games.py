@@ -1,4 +1,5 @@
-"""The table of the benchmark is what its transcript shows: wins, scores, calls and false proofs, all of them."""
+"""The table of the benchmark is what its transcript shows: wins, scores, calls and false proofs,
+all of them."""
 
 import os
 from pathlib import Path

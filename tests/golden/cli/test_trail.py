@@ -13,7 +13,9 @@ from tests.golden.cli.test_check import replayed
 FOLDER = Path(__file__).parent / "trail"
 HASH = re.compile(r"\b[0-9a-f]{12}(?:[0-9a-f]{52})?\b")
 SEAL = re.compile(r"(hmac-sha256:[0-9a-f]{16}:)[0-9a-f]{64}")
-LENGTH = re.compile(r"""(?<="offset":)\d+|(?<="bytes": )\d+|(?<=from byte )\d+| +\d+(?:\.\d)?(?= KiB)""")
+LENGTH = re.compile(
+    r"""(?<="offset":)\d+|(?<="bytes": )\d+|(?<=from byte )\d+| +\d+(?:\.\d)?(?= KiB)"""
+)
 
 
 def masked(text: str) -> str:

@@ -1,4 +1,5 @@
-"""A canary is known again wherever it turns up, however it is written, and by nobody else's runs."""
+"""A canary is known again wherever it turns up, however it is written, and by nobody else's
+runs."""
 
 from __future__ import annotations
 
@@ -44,8 +45,12 @@ WRITTEN: Final[dict[str, Callable[[str], str]]] = {
     "long escapes": lambda text: "".join([f"\\U{ord(c):08x}" for c in text]),
     "octal escapes": lambda text: "".join([f"\\{ord(c):o}" for c in text]),
     "octal escapes with a zero": lambda text: "".join([f"\\0{ord(c):03o}" for c in text]),
-    "escapes of two kinds": lambda text: f"\\x{ord(text[0]):02x}" + "".join([f"\\{ord(c):o}" for c in text[1:]]),
-    "backslashes for show": lambda text: f"\\x{ord(text[0]):02x}{text[1:3]}" + "".join([f"\\{c}" for c in text[3:]]),
+    "escapes of two kinds": lambda text: (
+        f"\\x{ord(text[0]):02x}" + "".join([f"\\{ord(c):o}" for c in text[1:]])
+    ),
+    "backslashes for show": lambda text: (
+        f"\\x{ord(text[0]):02x}{text[1:3]}" + "".join([f"\\{c}" for c in text[3:]])
+    ),
     "base64": lambda text: b64encode(text.encode()).decode(),
     "base64 of capitals": lambda text: b64encode(text.upper().encode()).decode(),
     "base64 after one": lambda text: b64encode(b"x" + text.encode()).decode(),
@@ -80,7 +85,10 @@ def test_a_canary_is_nobody_elses() -> None:
         assert found(TOKEN[:at] + other + TOKEN[at + 1 :]) is None
 
 
-@given(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=7), st.text(max_size=20))
+@given(
+    st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=7),
+    st.text(max_size=20),
+)
 def test_the_label_comes_out_of_the_token(label: str, owner: str) -> None:
     made = token("key", "tenant", owner, label)
     assert made == token("key", "tenant", owner, label)
@@ -124,8 +132,14 @@ def test_nothing_carries_a_canary_out() -> None:
 def test_a_canary_in_pieces_over_several_values_is_found() -> None:
     run = shield().run("a")
     secret = canary(run)
-    assert run.check("send", {"parts": [secret[:9], secret[9:20], secret[20:]]}).code == "canary.leaked"
-    assert run.check("send", {"a": secret[:9], "b": {"c": secret[9:20], "d": secret[20:]}}).code == "canary.leaked"
+    assert (
+        run.check("send", {"parts": [secret[:9], secret[9:20], secret[20:]]}).code
+        == "canary.leaked"
+    )
+    assert (
+        run.check("send", {"a": secret[:9], "b": {"c": secret[9:20], "d": secret[20:]}}).code
+        == "canary.leaked"
+    )
 
 
 def test_it_may_be_read_and_thought_about() -> None:
@@ -168,14 +182,20 @@ def test_a_canary_that_nobody_looks_for_is_an_error() -> None:
 
 
 STREAMED: Final = [
-    "as it is", "capitals", "letters apart", "points between", "zero-width", "backwards", "hexadecimal", "percent",
-    "base64", "in a URL",
+    "as it is", "capitals", "letters apart", "points between", "zero-width", "backwards",
+    "hexadecimal", "percent", "base64", "in a URL",
 ]  # fmt: skip
 
 
 @settings(max_examples=max(60, SOAK), deadline=None)
-@given(st.sampled_from(STREAMED), st.lists(st.integers(0, 400), max_size=12), st.sampled_from(["", " and so on"]))
-def test_however_a_stream_is_cut_nothing_of_a_canary_goes_out(written: str, places: list[int], end: str) -> None:
+@given(
+    st.sampled_from(STREAMED),
+    st.lists(st.integers(0, 400), max_size=12),
+    st.sampled_from(["", " and so on"]),
+)
+def test_however_a_stream_is_cut_nothing_of_a_canary_goes_out(
+    written: str, places: list[int], end: str
+) -> None:
     run = STREAMING.run("a", id="streaming")
     begin, coded = "The text is this: ", WRITTEN[written](canary(run))
     text = f"{begin}{coded}{end}"

@@ -1,4 +1,5 @@
-"""A canary is found under encodings that lie on each other, and honest texts cost a bounded amount of work."""
+"""A canary is found under encodings that lie on each other, and honest texts cost a bounded amount
+of work."""
 
 from __future__ import annotations
 
@@ -59,7 +60,11 @@ def test_encodings_on_each_other_are_seen_through(encoders: list[str]) -> None:
 
 @settings(max_examples=max(40, SOAK), deadline=None)
 @given(
-    st.lists(st.sampled_from(sorted(set(ENCODERS) - {"percent", "base64 in a URL"})), min_size=1, max_size=2),
+    st.lists(
+        st.sampled_from(sorted(set(ENCODERS) - {"percent", "base64 in a URL"})),
+        min_size=1,
+        max_size=2,
+    ),
     st.sampled_from(sorted(DRESSED)),
 )
 def test_so_they_are_with_signs_between_their_letters(encoders: list[str], dressed: str) -> None:
@@ -67,7 +72,9 @@ def test_so_they_are_with_signs_between_their_letters(encoders: list[str], dress
 
 
 def test_secrets_are_found_by_the_same_readers() -> None:
-    run = Shield.load({"name": "p", "guards": [{"use": "secrets", "action": "block"}]}, safe_mode=False).run("a")
+    run = Shield.load(
+        {"name": "p", "guards": [{"use": "secrets", "action": "block"}]}, safe_mode=False
+    ).run("a")
     token = "ghp_" + "x7Kq2mZp9Rt4Vw8Yb3Nc6Df1Gh5Jk0LsQe2W"
     for name in ("small base32", "zlib in hexadecimal"):
         assert not run.check("send", {"body": ENCODERS[name](f"token: {token}")}).proceeds, name

@@ -1,4 +1,5 @@
-"""URLs in arguments: found in whatever frame a tool takes off, and not where a text leads nowhere."""
+"""URLs in arguments: found in whatever frame a tool takes off, and not where a text leads
+nowhere."""
 
 from __future__ import annotations
 
@@ -69,7 +70,17 @@ def test_a_place_is_found_in_an_argument_that_is_named_for_one(text: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["5", "1234567", "home", "default", "/10.0.0.1/x", "a b", "me@example.com", "see https://example.com/", "{}"],
+    [
+        "5",
+        "1234567",
+        "home",
+        "default",
+        "/10.0.0.1/x",
+        "a b",
+        "me@example.com",
+        "see https://example.com/",
+        "{}",
+    ],
 )
 def test_what_leads_nowhere_inside_goes_ahead(text: str) -> None:
     assert said({"url": text, "link": text, "uri": text}) == ""

@@ -1,4 +1,5 @@
-"""Disguises of internal addresses: however they are written, they are found, or the URL is refused as unclear."""
+"""Disguises of internal addresses: however they are written, they are found, or the URL is refused
+as unclear."""
 
 from __future__ import annotations
 
@@ -241,14 +242,27 @@ def test_ranges_end_where_they_end(text: str, what: str) -> None:
 
 def test_everything_python_calls_private_is_inside() -> None:
     edges = [
-        f"{a}.{b}.{c}.{d}" for a in range(256) for b in (0, 18, 64, 88, 168, 254) for c in (0, 2, 99) for d in (1,)
+        f"{a}.{b}.{c}.{d}"
+        for a in range(256)
+        for b in (0, 18, 64, 88, 168, 254)
+        for c in (0, 2, 99)
+        for d in (1,)
     ]
-    missed = [text for text in edges if not ip_address(text).is_global and not inside(ip_address(text))]
+    missed = [
+        text for text in edges if not ip_address(text).is_global and not inside(ip_address(text))
+    ]
     assert missed == []
 
 
 @pytest.mark.parametrize(
-    "text", ["169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "100.100.100.200"]
+    "text",
+    [
+        "169.254.169.254",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+        "fd00:ec2::254",
+        "100.100.100.200",
+    ],
 )
 def test_metadata_services_are_known_in_every_dress(text: str) -> None:
     assert is_metadata(address_of(text))

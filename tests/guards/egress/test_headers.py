@@ -9,16 +9,21 @@ from stanchion.kernel.events import Egress, RunInfo
 from stanchion.readings import read
 
 
-def said(headers: dict[str, str], url: str = "https://example.com/", guard: EgressGuard | None = None) -> str:
+def said(
+    headers: dict[str, str], url: str = "https://example.com/", guard: EgressGuard | None = None
+) -> str:
     """The code of what is said about a request; empty where nothing is."""
     guard = EgressGuard(resolve=False, methods=("GET",)) if guard is None else guard
-    finding = guard.judge(read(Egress(id="e", at=0, run=RunInfo("r"), url=url, method="GET", headers=headers)))
+    finding = guard.judge(
+        read(Egress(id="e", at=0, run=RunInfo("r"), url=url, method="GET", headers=headers))
+    )
     return "" if finding is None else finding.code
 
 
 @pytest.mark.parametrize(
     "host",
-    ["internal.test", "example.com:8443", "example.com, internal.test", "me@example.com", "example.com/x", "",
+    ["internal.test", "example.com:8443", ("example.com, "
+                                          "internal.test"), "me@example.com", "example.com/x", "",
      "127.0.0.1", "exam\tple.com", "example.com?x"],
 )  # fmt: skip
 def test_another_host_in_the_header_is_refused(host: str) -> None:

@@ -1,4 +1,5 @@
-"""Any text is refused, or its host is the one that the standard and the readers of Python agree on."""
+"""Any text is refused, or its host is the one that the standard and the readers of Python agree
+on."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ HOSTS = [
     "１.1.1.1",
     "a_b.c",
 ]
-PIECES = [*HOSTS, "http", "https:", "ftp", "://", "//", ":/", "/", "\\", "@", ":", ":80", ":0080", "%41", "%", "?", "#",
+PIECES = [*HOSTS, "http", "https:", "ftp", "://", "//", ":/", "/", "\\", "@", ":", ":80", ":0080", "%41", "%", "?", "#",  # noqa: E501
           "\t", "\n", " ", ".", "。", "\u00ad", "[", "]", "::", "user", "x"]  # fmt: skip
 TEXTS = st.one_of(
     st.text(max_size=40),
@@ -52,14 +53,22 @@ def test_a_url_is_refused_or_read_alike(text: str) -> None:
     host = str(standard.hostname)
     assert target.host == host.strip("[]").removesuffix(".")
     assert other.hostname is not None
-    spelled = other.hostname if ":" in other.hostname else other.hostname.encode("idna").decode("ascii")
-    same = str(can_ada.parse(f"http://[{spelled}]/" if ":" in spelled else f"http://{spelled}/").hostname)
+    spelled = (
+        other.hostname if ":" in other.hostname else other.hostname.encode("idna").decode("ascii")
+    )
+    same = str(
+        can_ada.parse(f"http://[{spelled}]/" if ":" in spelled else f"http://{spelled}/").hostname
+    )
     assert same == host
     usual = {"http": 80, "https": 443, "ws": 80, "wss": 443}[target.scheme]
     assert target.port == (other.port if other.port is not None else usual)
 
 
-@given(st.dictionaries(st.sampled_from(["url", "uri", "host", "link", "x", "body", "endpoint"]), TEXTS, max_size=3))
+@given(
+    st.dictionaries(
+        st.sampled_from(["url", "uri", "host", "link", "x", "body", "endpoint"]), TEXTS, max_size=3
+    )
+)
 def test_no_argument_breaks_the_guard(args: dict[str, Any]) -> None:
     finding = GUARD.judge(read(ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", args=args)))
     assert finding is None or finding.code.startswith("egress.")
@@ -91,7 +100,10 @@ def test_a_long_list_takes_as_many_steps_as_a_short_one() -> None:
 
     def steps(count: int) -> int:
         hosts = Hosts(
-            [*[f"h{at}.example.com" for at in range(count)], *[f"*.z{at}.example.org" for at in range(count)]]
+            [
+                *[f"h{at}.example.com" for at in range(count)],
+                *[f"*.z{at}.example.org" for at in range(count)],
+            ]
         )
         seen = 0
 

@@ -1,4 +1,5 @@
-"""Names are resolved once for each request, what comes back is judged, and exactly that is pinned."""
+"""Names are resolved once for each request, what comes back is judged, and exactly that is
+pinned."""
 
 from __future__ import annotations
 
@@ -21,14 +22,23 @@ from stanchion.kernel.lookups import Answered, Expired
 from stanchion.kernel.stages import Stage
 from stanchion.policy.lint import lint
 from stanchion.readings import Reading, read
-from stanchion.runtime.answers.resolver import KEPT, Resolving, addresses, pinned, proxy_listed, system
+from stanchion.runtime.answers.resolver import (
+    KEPT,
+    Resolving,
+    addresses,
+    pinned,
+    proxy_listed,
+    system,
+)
 from stanchion.testing import shield_for
 
 PUBLIC = "93.184.216.34"
 OTHER = "1.1.1.1"
 
 
-def shielded(resolver: Callable[[str, int], Any], *entries: dict[str, Any], **options: Any) -> Shield:
+def shielded(
+    resolver: Callable[[str, int], Any], *entries: dict[str, Any], **options: Any
+) -> Shield:
     """A shield with egress guards (one, if none is given) that asks that resolver."""
     guards = [{"use": "egress", "deadline_ms": 60_000, **entry} for entry in entries or ({},)]
     return shield_for({"name": "out", "guards": guards}, resolver=resolver, **options)
@@ -54,7 +64,10 @@ def test_what_was_judged_is_pinned_in_order() -> None:
     assert decision.proceeds
     assert pinned(decision) == (PUBLIC, OTHER, "2600::1")
     assert pinned(decision, "https://example.com/") == (PUBLIC, OTHER, "2600::1")
-    assert asyncio.run(run.ajudge("egress", url="https://example.com/")).inputs.answers == decision.inputs.answers
+    assert (
+        asyncio.run(run.ajudge("egress", url="https://example.com/")).inputs.answers
+        == decision.inputs.answers
+    )
 
 
 def test_the_resolver_gets_the_host_as_it_is_judged() -> None:
@@ -62,7 +75,11 @@ def test_the_resolver_gets_the_host_as_it_is_judged() -> None:
     run = shielded(resolver).run()
     for url in ("https://EXAMPLE.com./", "http://bücher.example:8080/", "ws://example.com/"):
         assert run.egress(url).proceeds
-    assert resolver.asked == [("example.com", 443), ("xn--bcher-kva.example", 8080), ("example.com", 80)]
+    assert resolver.asked == [
+        ("example.com", 443),
+        ("xn--bcher-kva.example", 8080),
+        ("example.com", 80),
+    ]
 
 
 def test_literals_are_pinned_without_asking() -> None:
@@ -89,7 +106,11 @@ def test_all_guards_of_a_request_are_given_the_same_addresses() -> None:
     resolver = Rebinding([PUBLIC], [OTHER])
     run = shielded(resolver, {"id": "one"}, {"id": "two", "mode": "shadow"}, {"id": "three"}).run()
     decision = run.egress("https://example.com/")
-    assert [name for name, _ in decision.inputs.answers] == ["one-resolved", "three-resolved", "two-resolved"]
+    assert [name for name, _ in decision.inputs.answers] == [
+        "one-resolved",
+        "three-resolved",
+        "two-resolved",
+    ]
     assert pinned(decision) == (PUBLIC,)
     assert resolver.asked == [("example.com", 443)]
     assert pinned(run.egress("https://example.com/")) == (OTHER,)
@@ -97,7 +118,9 @@ def test_all_guards_of_a_request_are_given_the_same_addresses() -> None:
 
 def test_guards_with_different_lists_both_count() -> None:
     run = shielded(
-        lambda _host, _port: ["10.0.0.1"], {"id": "lax", "internal_hosts": ["10.0.0.1"]}, {"id": "firm"}
+        lambda _host, _port: ["10.0.0.1"],
+        {"id": "lax", "internal_hosts": ["10.0.0.1"]},
+        {"id": "firm"},
     ).run()
     decision = run.egress("https://example.com/")
     assert not decision.proceeds
@@ -106,9 +129,14 @@ def test_guards_with_different_lists_both_count() -> None:
 
 def test_addresses_that_only_one_guard_judged_are_not_pinned() -> None:
     def decided(*answers: list[str]) -> Decision:
-        given = tuple([(f"g{at}", Answered({"addresses": answer})) for at, answer in enumerate(answers)])
+        given = tuple(
+            [(f"g{at}", Answered({"addresses": answer})) for at, answer in enumerate(answers)]
+        )
         return Decision(
-            "d", Action.ALLOW, "p", inputs=Inputs(answers=(*given, ("own", Answered(None)), ("x", Expired(1))))
+            "d",
+            Action.ALLOW,
+            "p",
+            inputs=Inputs(answers=(*given, ("own", Answered(None)), ("x", Expired(1)))),
         )
 
     assert pinned(decided([PUBLIC, OTHER], [OTHER])) == (OTHER,)
@@ -138,7 +166,9 @@ def test_addresses_that_only_one_guard_judged_are_not_pinned() -> None:
         (lambda _host, _port: ["100.100.100.200"], "egress.metadata"),
     ],
 )
-def test_a_resolver_that_fails_or_talks_nonsense_refuses(resolver: Callable[[str, int], Any], code: str) -> None:
+def test_a_resolver_that_fails_or_talks_nonsense_refuses(
+    resolver: Callable[[str, int], Any], code: str
+) -> None:
     run = shielded(resolver).run()
     assert run.egress("https://example.com/").code == code
     assert asyncio.run(run.ajudge("egress", url="https://example.com/")).code == code
@@ -179,9 +209,17 @@ def test_nothing_is_asked_about_what_is_refused_anyway() -> None:
 def test_what_goes_ahead_in_spite_of_a_finding_is_pinned_too() -> None:
     run = shielded(Rebinding([PUBLIC], ["10.0.0.1"]), {"action": "warn", "methods": ["GET"]}).run()
     decision = run.egress("https://example.com/", "POST")
-    assert (decision.action, decision.code, pinned(decision)) == (Action.WARN, "egress.method", (PUBLIC,))
+    assert (decision.action, decision.code, pinned(decision)) == (
+        Action.WARN,
+        "egress.method",
+        (PUBLIC,),
+    )
     decision = run.egress("https://example.com/")
-    assert (decision.action, decision.code, pinned(decision)) == (Action.WARN, "egress.internal", ("10.0.0.1",))
+    assert (decision.action, decision.code, pinned(decision)) == (
+        Action.WARN,
+        "egress.internal",
+        ("10.0.0.1",),
+    )
 
 
 def test_nothing_is_asked_where_only_the_written_counts() -> None:
@@ -286,12 +324,19 @@ def test_proxies_have_to_be_listed_by_every_guard() -> None:
     assert not proxy_listed(listed, "http://proxy.corp\\@10.0.0.5")
     assert not proxy_listed(listed, "rubbish")
     assert not proxy_listed(shielded(resolver, one, {"id": "two"}).policy, "http://proxy.corp:3128")
-    assert proxy_listed(shielded(resolver, one, {"id": "two", "mode": "shadow"}).policy, "http://proxy.corp:3128")
+    assert proxy_listed(
+        shielded(resolver, one, {"id": "two", "mode": "shadow"}).policy, "http://proxy.corp:3128"
+    )
     assert not proxy_listed(shield_for({"name": "none"}).policy, "http://proxy.corp:3128")
 
 
 def test_a_policy_with_the_guard_is_looked_over() -> None:
-    assert lint({"name": "out", "guards": [{"use": "egress"}, {"use": "files", "real_paths": True}]}).remarks == ()
+    assert (
+        lint(
+            {"name": "out", "guards": [{"use": "egress"}, {"use": "files", "real_paths": True}]}
+        ).remarks
+        == ()
+    )
 
 
 def test_what_was_resolved_is_enough_to_decide_again() -> None:
@@ -300,5 +345,9 @@ def test_what_was_resolved_is_enough_to_decide_again() -> None:
 
     run = shielded(Rebinding(["10.0.0.1"])).run(id="r")
     decision = run.egress("https://example.com/")
-    event = Egress(id=decision.id, at=decision.inputs.now, run=run.desk.info, url="https://example.com/")
-    assert replay(run.desk.shield.policy, run.desk.info, Moment((event,)), decision.inputs) == decision
+    event = Egress(
+        id=decision.id, at=decision.inputs.now, run=run.desk.info, url="https://example.com/"
+    )
+    assert (
+        replay(run.desk.shield.policy, run.desk.info, Moment((event,)), decision.inputs) == decision
+    )

@@ -1,4 +1,5 @@
-"""Commits go to the branches of the task also where they name none: real repositories, asked by a shield."""
+"""Commits go to the branches of the task also where they name none: real repositories, asked by a
+shield."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is kept of what was observed: sound where calls overlap, small whatever the run does, and no secret in it."""
+"""What is kept of what was observed: sound where calls overlap, small whatever the run does, and no
+secret in it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,11 @@ from stanchion.readings.claims.facts import Content
 from stanchion.readings.claims.gist import gist_of
 from stanchion.readings.claims.verdict import CheckVerdict
 
-PROVABLE, REFUTABLE, UNDECIDABLE = CheckVerdict.PROVABLE, CheckVerdict.REFUTABLE, CheckVerdict.UNDECIDABLE
+PROVABLE, REFUTABLE, UNDECIDABLE = (
+    CheckVerdict.PROVABLE,
+    CheckVerdict.REFUTABLE,
+    CheckVerdict.UNDECIDABLE,
+)
 LINES = Claim(Predicate.LINES, "a.txt", 2)
 
 
@@ -49,7 +54,9 @@ def test_of_two_writes_at_once_neither_tells_what_is_there() -> None:
 
 def test_looks_at_once_are_evidence() -> None:
     seen = Seen().began("one", Changes(), True, ()).began("other", Changes(), True, ())
-    seen = seen.ended("other", Changes(), learnt(Claim(Predicate.EXISTS, "b"))).ended("one", Changes(), learnt(LINES))
+    seen = seen.ended("other", Changes(), learnt(Claim(Predicate.EXISTS, "b"))).ended(
+        "one", Changes(), learnt(LINES)
+    )
     assert verdict(seen, LINES) is PROVABLE
     assert seen.looking == seen.writing == ()
 
@@ -65,7 +72,10 @@ def test_a_write_makes_what_was_known_of_that_file_stale(path: str) -> None:
 def test_a_folder_takes_what_is_in_it_along() -> None:
     seen = Seen().ended("", Changes(), learnt(Claim(Predicate.EXISTS, "out/a.txt")))
     assert (
-        verdict(seen.began("w", Changes(paths=("out",)), True, ()), Claim(Predicate.EXISTS, "out/a.txt")) is UNDECIDABLE
+        verdict(
+            seen.began("w", Changes(paths=("out",)), True, ()), Claim(Predicate.EXISTS, "out/a.txt")
+        )
+        is UNDECIDABLE
     )
 
 
@@ -85,7 +95,10 @@ def test_that_a_file_is_not_elsewhere_says_nothing_of_one_of_its_name() -> None:
 
 
 def test_commands_of_one_name_that_ended_differently_say_nothing() -> None:
-    ran = [Claim(Predicate.SUCCEEDED, "npm run build"), Claim(Predicate.SUCCEEDED, "docker build .", polarity=False)]
+    ran = [
+        Claim(Predicate.SUCCEEDED, "npm run build"),
+        Claim(Predicate.SUCCEEDED, "docker build .", polarity=False),
+    ]
     seen = Seen().ended("", Changes(), learnt(*ran))
     assert verdict(seen, Claim(Predicate.SUCCEEDED, "build")) is UNDECIDABLE
     assert verdict(seen, Claim(Predicate.SUCCEEDED, "npm  run build")) is PROVABLE
@@ -120,7 +133,9 @@ def test_the_record_stays_small_and_holds_no_text() -> None:
 def test_a_gist_knows_what_is_there_and_what_is_not() -> None:
     text = "[core]\ntimeout = 30\nname = über\n"
     gist = gist_of(text, whole=True)
-    assert [gist.has(one) for one in ("timeout = 30", "[core]", "30", "timeout", "über")] == [True] * 5
+    assert [gist.has(one) for one in ("timeout = 30", "[core]", "30", "timeout", "über")] == [
+        True
+    ] * 5
     assert gist.has("timeout = 31") is False
     assert gist.has("out = 3") is None  # it is there, and no line or word
     assert gist_of(text, whole=False).has("timeout = 31") is None
@@ -133,7 +148,9 @@ def test_a_gist_never_denies_what_is_there() -> None:
 
 
 def test_a_record_of_before_is_read() -> None:
-    assert msgspec.convert(msgspec.to_builtins(Seen(about={"a": About()})), Seen) == Seen(about={"a": About()})
+    assert msgspec.convert(msgspec.to_builtins(Seen(about={"a": About()})), Seen) == Seen(
+        about={"a": About()}
+    )
 
 
 def judged(*calls: tuple[str, dict[str, Any], Any], text: str) -> str:
@@ -149,7 +166,9 @@ def judged(*calls: tuple[str, dict[str, Any], Any], text: str) -> str:
     return run.model_reply(text, final=True).code
 
 
-def shell(command: str, stdout: str = "", status: int | None = 0, **more: Any) -> tuple[str, dict[str, Any], Any]:
+def shell(
+    command: str, stdout: str = "", status: int | None = 0, **more: Any
+) -> tuple[str, dict[str, Any], Any]:
     result = {"stdout": stdout, **({} if status is None else {"exit_code": status}), **more}
     return "bash", {"command": command}, result
 
@@ -175,10 +194,26 @@ REFUTED, UNPROVEN, FINE = "evidence.refuted", "evidence.unproven", ""
         (shell("touch a.txt && true"), "a.txt exists.", FINE),
         (shell("rm *.txt"), "I removed a.txt.", UNPROVEN),
         (shell("rm $F"), "I removed a.txt.", UNPROVEN),
-        (("write_file", {"path": "a.txt", "content": "x\n"}, "Failed to write"), "I created a.txt.", UNPROVEN),
-        (("write_file", {"path": "a.txt", "content": "x\n"}, OSError()), "I created a.txt.", UNPROVEN),
-        (("append_file", {"path": "a.txt", "content": "x\n"}, "ok"), "a.txt has 9 lines.", UNPROVEN),
-        (("move_file", {"source": "a.txt", "destination": "b.txt"}, "ok"), "a.txt exists.", UNPROVEN),
+        (
+            ("write_file", {"path": "a.txt", "content": "x\n"}, "Failed to write"),
+            "I created a.txt.",
+            UNPROVEN,
+        ),
+        (
+            ("write_file", {"path": "a.txt", "content": "x\n"}, OSError()),
+            "I created a.txt.",
+            UNPROVEN,
+        ),
+        (
+            ("append_file", {"path": "a.txt", "content": "x\n"}, "ok"),
+            "a.txt has 9 lines.",
+            UNPROVEN,
+        ),
+        (
+            ("move_file", {"source": "a.txt", "destination": "b.txt"}, "ok"),
+            "a.txt exists.",
+            UNPROVEN,
+        ),
     ],
 )
 def test_what_one_call_shows(call: tuple[str, dict[str, Any], Any], text: str, code: str) -> None:
@@ -199,7 +234,10 @@ def test_what_one_call_shows(call: tuple[str, dict[str, Any], Any], text: str, c
         (shell("echo x > b.txt"), FINE),
         (("python", {"code": "open('a.txt', 'w')"}, ""), UNPROVEN),
         (("web_search", {"query": "a.txt"}, "none"), FINE),
-        (("edit_file", {"path": "a.txt", "old_string": "a", "new_string": "b"}, OSError()), UNPROVEN),
+        (
+            ("edit_file", {"path": "a.txt", "old_string": "a", "new_string": "b"}, OSError()),
+            UNPROVEN,
+        ),
     ],
 )
 def test_what_makes_it_stale(between: tuple[str, dict[str, Any], Any], code: str) -> None:

@@ -1,4 +1,5 @@
-"""Whatever the guard calls proven of files that were looked at is so, and whatever it calls refuted is not."""
+"""Whatever the guard calls proven of files that were looked at is so, and whatever it calls refuted
+is not."""
 
 from __future__ import annotations
 
@@ -24,21 +25,28 @@ TREES, CLAIMS = 100, 100
 
 
 def look(seen: Seen, world: Looks, argv: tuple[str, ...], rng: Random) -> Seen:
-    """Run a command, as a text of its own or behind another, and learn from it as the guard does."""
+    """Run a command, as a text of its own or behind another, and learn from it as the guard
+    does."""
     came = world.run(argv, False)
     text = shlex.join(argv)
     shown = f"{text} && true" if rng.random() < 0.2 else text
     # Some tools leave out the ends of lines at the end.
     stdout = came.stdout.rstrip("\n") if rng.random() < 0.3 else came.stdout
     result = {"exit_code": came.rc, "stdout": stdout, "stderr": came.stderr}
-    event = ToolResult(id="r", at=0, run=RunInfo("run"), tool="bash", args={"command": shown}, result=result)
+    event = ToolResult(
+        id="r", at=0, run=RunInfo("run"), tool="bash", args={"command": shown}, result=result
+    )
     reading = Reader().read(event)
     return seen.ended("", Observing(Known())(reading).changes, learnt_from(event, reading))
 
 
 def drawn(rng: Random, ran: list[tuple[str, ...]]) -> Claim:
     one = claim(rng, ran)
-    return one if one.subject in world_names(ran) else msgspec.structs.replace(one, subject=rng.choice(NAMES))
+    return (
+        one
+        if one.subject in world_names(ran)
+        else msgspec.structs.replace(one, subject=rng.choice(NAMES))
+    )
 
 
 def world_names(ran: list[tuple[str, ...]]) -> set[str]:

@@ -1,4 +1,5 @@
-"""What is around a project, on a disk: its changes outside are asked about, and what is on another disk is not."""
+"""What is around a project, on a disk: its changes outside are asked about, and what is on another
+disk is not."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def said(real: str, use: str, absent: bool = False, **options: Any) -> tuple[Act
         ("/home/dev/.ssh/id_ed25519", "files.protected", "files.protected"),
     ],
 )
-def test_a_person_is_asked_about_what_is_not_the_projects(real: str, reading: str | None, writing: str | None) -> None:
+def test_a_person_is_asked_about_what_is_not_the_projects(
+    real: str, reading: str | None, writing: str | None
+) -> None:
     for use, code in (("read", reading), ("write", writing)):
         action = Action.ESCALATE if code == "files.outside" else Action.BLOCK
         assert said(real, use) == (None if code is None else (action, code))
@@ -69,14 +72,21 @@ def test_of_several_paths_the_worst_counts() -> None:
 
 
 def test_a_disk_knows_which_paths_are_of_another(tmp_path: Path) -> None:
-    paths = [str(tmp_path / "new/deep/file"), "/no-such-folder/x", "/home/no-such-person/x", "/no-such-folder", "/"]
+    paths = [
+        str(tmp_path / "new/deep/file"),
+        "/no-such-folder/x",
+        "/home/no-such-person/x",
+        "/no-such-folder",
+        "/",
+    ]
     answer = real_paths(Asked((str(tmp_path),), tuple([(path, "") for path in paths])))
     assert answer["absent"] == [False, True, True, True, False]
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working directory with links that stay inside, and links that do not; the home is that of whoever tests."""
+    """A working directory with links that stay inside, and links that do not; the home is that of
+    whoever tests."""
     place = tmp_path / "project"
     (place / "src").mkdir(parents=True)
     (place / "inner").symlink_to("src")

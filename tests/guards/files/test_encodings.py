@@ -1,4 +1,5 @@
-"""No spelling of a path that leads away passes, and judging takes steps that grow with the path alone."""
+"""No spelling of a path that leads away passes, and judging takes steps that grow with the path
+alone."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "some escaped": lambda text: text.replace(".", "%2e"),
     "overlong": lambda text: "".join([OVERLONG.get(char, char) for char in text]),
     "wide": lambda text: "".join([WIDE.get(char, char) for char in text]),
-    "wide escapes": lambda text: "".join([f"%u{ord(WIDE[char]):04x}" if char in WIDE else char for char in text]),
+    "wide escapes": lambda text: "".join(
+        [f"%u{ord(WIDE[char]):04x}" if char in WIDE else char for char in text]
+    ),
     "backslashes": lambda text: text.replace("/", "\\"),
     "both slashes": lambda text: text.replace("/", "\\/"),
     "doubled": lambda text: text.replace("/", "//"),
@@ -71,7 +74,9 @@ def test_what_climbs_out_is_refused_however_it_is_written(
     path = SPELLINGS[spelled](climbing(down, more, rest))
     for guard in (OPEN, BOXED):
         finding = guard.judge(read(call(path)))
-        if guard is BOXED and (rest[: 2 if more > 1 else 1] == (["work", "box"] if more > 1 else ["box"])):
+        if guard is BOXED and (
+            rest[: 2 if more > 1 else 1] == (["work", "box"] if more > 1 else ["box"])
+        ):
             continue
         assert finding is not None, (spelled, path)
         assert finding.code in ("files.outside", "files.unclear")
@@ -79,13 +84,18 @@ def test_what_climbs_out_is_refused_however_it_is_written(
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.sampled_from(list(SPELLINGS)))
 @sample(50)
-def test_what_begins_outside_of_the_box_is_refused_however_it_is_written(names: list[str], spelled: str) -> None:
+def test_what_begins_outside_of_the_box_is_refused_however_it_is_written(
+    names: list[str], spelled: str
+) -> None:
     finding = BOXED.judge(read(call(SPELLINGS[spelled]("/" + "/".join(names)))))
     assert finding is not None
     assert finding.code in ("files.outside", "files.unclear", "files.protected")
 
 
-@given(st.lists(NAMES, min_size=1, max_size=4), st.sampled_from(["as it is", "doubled", "with dots", "some escaped"]))
+@given(
+    st.lists(NAMES, min_size=1, max_size=4),
+    st.sampled_from(["as it is", "doubled", "with dots", "some escaped"]),
+)
 @sample(50)
 def test_what_stays_inside_goes_ahead(names: list[str], spelled: str) -> None:
     path = SPELLINGS[spelled]("/".join(names))

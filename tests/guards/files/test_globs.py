@@ -62,15 +62,21 @@ def test_a_folder_above_what_is_meant_counts_where_it_is_asked_for() -> None:
     assert not matches(pattern("/a/b"), place_of("/x"), deep=True)
 
 
-@pytest.mark.parametrize(("glob", "says"), [("", "empty"), ("src/**.py", "whole names"), ("a**", "whole names")])
+@pytest.mark.parametrize(
+    ("glob", "says"), [("", "empty"), ("src/**.py", "whole names"), ("a**", "whole names")]
+)
 def test_globs_that_mean_nothing_are_faults(glob: str, says: str) -> None:
     assert says in str(fault(glob))
     with pytest.raises(ValueError, match=says):
         Files(deny=(glob,))
 
 
-SHOWN = [(family.__name__.rpartition(".")[2], *shown) for family in FAMILIES for shown in family.HITS]
-LEFT = [(family.__name__.rpartition(".")[2], *shown) for family in FAMILIES for shown in family.MISSES]
+SHOWN = [
+    (family.__name__.rpartition(".")[2], *shown) for family in FAMILIES for shown in family.HITS
+]
+LEFT = [
+    (family.__name__.rpartition(".")[2], *shown) for family in FAMILIES for shown in family.MISSES
+]
 
 
 @pytest.mark.parametrize(("_family", "path", "use"), SHOWN)

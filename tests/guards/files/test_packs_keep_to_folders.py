@@ -1,4 +1,5 @@
-"""Packs that keep to a folder: what the threat model says of links and absolute paths, tried on a real disk."""
+"""Packs that keep to a folder: what the threat model says of links and absolute paths, tried on a
+real disk."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-@pytest.mark.parametrize("policy", ["strict", str(ROOT / "examples/coding/policy.yaml")], ids=["strict", "coding"])
+@pytest.mark.parametrize(
+    "policy", ["strict", str(ROOT / "examples/coding/policy.yaml")], ids=["strict", "coding"]
+)
 @pytest.mark.parametrize(
     ("tool", "args"),
     [
@@ -41,6 +44,9 @@ def test_what_is_outside_of_the_working_directory_is_refused(
 ) -> None:
     with Shield.load(policy, store=MemoryStore()).run(agent="coder", task="fix") as run:
         refused = run.check(tool, args)
-        assert (refused.action.name, refused.code) in {("BLOCK", "files.outside"), ("BLOCK", "files.protected")}
+        assert (refused.action.name, refused.code) in {
+            ("BLOCK", "files.outside"),
+            ("BLOCK", "files.protected"),
+        }
         for path in ("notes.txt", str(project / "notes.txt"), "new.txt"):
             assert run.check("read_file", {"path": path}).proceeds

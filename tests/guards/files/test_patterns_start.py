@@ -1,5 +1,5 @@
-"""Where patterns start: a relative one in its folder and nowhere else, an absolute one at the top. Drawn paths are
-compared with what `os.path` makes of them."""
+"""Where patterns start: a relative one in its folder and nowhere else, an absolute one at the top.
+Drawn paths are compared with what `os.path` makes of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,17 @@ STARTS: tuple[str, ...] = (
     "file://{root}/",
 )
 STARTS += ("{root}/", "{root}/../", "{root}/x/../", "{up}/", "//", "/../", "{root}2/")
-ENDS = ("src/a", "src/b/c.md", "SRC/a", "srcs/a", "a.md", "src/../a", "src/./b//c", "src/../../src/a", "b/src/a")
+ENDS = (
+    "src/a",
+    "src/b/c.md",
+    "SRC/a",
+    "srcs/a",
+    "a.md",
+    "src/../a",
+    "src/./b//c",
+    "src/../../src/a",
+    "b/src/a",
+)
 PATHS = tuple(f"{start}{end}" for start, end in product(STARTS, ENDS))
 PATTERNS = (
     "src/**",
@@ -76,7 +86,9 @@ def climbs(path: str) -> bool:
     """Whether a path from the top climbs above it."""
     path = path.removeprefix("file://")
     names = [name for name in path.split("/") if name not in ("", ".")]
-    depths = [sum(-1 if name == ".." else 1 for name in names[:at]) for at in range(1, len(names) + 1)]
+    depths = [
+        sum(-1 if name == ".." else 1 for name in names[:at]) for at in range(1, len(names) + 1)
+    ]
     return path[:1] == "/" and min(depths) < 0
 
 
@@ -96,7 +108,8 @@ def compare(
         if text[:3] == "../" and not climbing:
             expected = False
         said = says(path)
-        # What climbs above the top may be meant to start below another folder: refused, or allowed as it is written.
+        # What climbs above the top may be meant to start below another folder: refused, or allowed
+        # as it is written.
         assert said is expected or (expected and climbs(path)), (root, text, path, expected)
         seen.add(said)
     return seen
@@ -106,12 +119,26 @@ def compare(
 @pytest.mark.parametrize("root", ["/srv/app/deep", "."], ids=["absolute", "relative"])
 def test_the_guard_reads_patterns_as_the_model_does(root: str, pattern: str) -> None:
     real = root if root != "." else "/nobody/knows/where"
-    guard = {"use": "files", "shipped": False, "root": [root], "outside_read": "allow", "outside_write": "allow"}
-    policy = {"name": "n", "tasks": {"t": {"files": {"write": [filled(pattern, real)]}}}, "guards": [guard]}
+    guard = {
+        "use": "files",
+        "shipped": False,
+        "root": [root],
+        "outside_read": "allow",
+        "outside_write": "allow",
+    }
+    policy = {
+        "name": "n",
+        "tasks": {"t": {"files": {"write": [filled(pattern, real)]}}},
+        "guards": [guard],
+    }
     with shield_for(policy).run("a", "t") as run:
         known = real == root
         seen = compare(
-            lambda path: run.check("write_file", {"path": path}).proceeds, real, pattern, known, climbing=not known
+            lambda path: run.check("write_file", {"path": path}).proceeds,
+            real,
+            pattern,
+            known,
+            climbing=not known,
         )
     assert seen == {True, False} or (seen == {False} and known and pattern == "../src/**")
 
@@ -138,10 +165,17 @@ def test_a_task_of_the_specification_reads_them_so(
             return result.proceeds
 
         # An absolute pattern is about absolute paths; a relative one about both.
-        paths = tuple(one for one in PATHS if text[:1] != "/" or filled(one, "/r").removeprefix("file://")[:1] == "/")
+        paths = tuple(
+            one
+            for one in PATHS
+            if text[:1] != "/" or filled(one, "/r").removeprefix("file://")[:1] == "/"
+        )
         compare(says, str(root), pattern, True, True, paths)
         if text[:1] == "/":
-            assert not any(says(one) for one in ("src/a", "./src/a", "../src/a", "../../../../../src/a", "src/b/c.md"))
+            assert not any(
+                says(one)
+                for one in ("src/a", "./src/a", "../src/a", "../../../../../src/a", "src/b/c.md")
+            )
 
 
 @pytest.mark.parametrize(
@@ -185,13 +219,21 @@ def test_links_out_of_the_scope_are_followed(tmp_path: Path) -> None:
         ("to", "src"),
     ):
         (box / link).symlink_to(to)
-    # `surroundings` opens what is temporary or on another disk; the task's patterns still hold there.
-    guard = {"use": "files", "shipped": False, "root": [str(box)], "real_paths": True, "deadline_ms": 30_000}
+    # `surroundings` opens what is temporary or on another disk; the task's patterns still hold
+    # there.
+    guard = {
+        "use": "files",
+        "shipped": False,
+        "root": [str(box)],
+        "real_paths": True,
+        "deadline_ms": 30_000,
+    }
     guard |= {"surroundings": True}
     policy = {"name": "n", "tasks": {"t": {"files": {"write": ["src/**"]}}}, "guards": [guard]}
     with shield_for(policy).run("a", "t") as run:
         for start, end in product(
-            ("", f"{box}/"), ("src/in/a", "src/near/a", "src/lib/a", "src/away/a", "src/gone/a", "to/in/a")
+            ("", f"{box}/"),
+            ("src/in/a", "src/near/a", "src/lib/a", "src/away/a", "src/gone/a", "to/in/a"),
         ):
             path = f"{start}{end}"
             real = os.path.realpath(os.path.join(box, path))
@@ -201,9 +243,17 @@ def test_links_out_of_the_scope_are_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("outside", ["allow", "warn"])
 def test_what_is_outside_and_not_refused_has_to_be_listed(outside: str) -> None:
-    guard = {"use": "files", "shipped": False, "outside_write": outside, "write": ["src/**", "../lib/**"]}
+    guard = {
+        "use": "files",
+        "shipped": False,
+        "outside_write": outside,
+        "write": ["src/**", "../lib/**"],
+    }
     with shield_for({"name": "n", "guards": [guard]}).run("a") as run:
-        said = {path: run.check("write_file", {"path": path}) for path in ("../src/a", "../../lib/a", "../lib/a")}
+        said = {
+            path: run.check("write_file", {"path": path})
+            for path in ("../src/a", "../../lib/a", "../lib/a")
+        }
     assert [one.proceeds for one in said.values()] == [False, False, True]
     assert said["../src/a"].code == "files.denied"
     assert said["../lib/a"].code == ("" if outside == "allow" else "files.outside")

@@ -145,9 +145,10 @@ def test_what_cannot_be_read_is_said(text: str, why: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "100%.txt", "100%25.txt", "a%20b.txt", "50%off/x", "M%FCnchen.txt", "caf\u00e9.txt", "\u65e5\u672c.txt",
-        "a b/c.d", "x..y", "v1..v2.diff", "a;b", "a:b", "[id]/page.tsx", "(group)/page.tsx", "@scope/name", "...",
-        "\U0001f600.md", "a" * LONGEST_NAME, "dump_0x2f00.bin",
+        "100%.txt", "100%25.txt", "a%20b.txt", "50%off/x", "M%FCnchen.txt", "caf\u00e9.txt",
+        "\u65e5\u672c.txt", "a b/c.d", "x..y", "v1..v2.diff", "a;b", "a:b", "[id]/page.tsx",
+        "(group)/page.tsx", "@scope/name", "...", "\U0001f600.md", "a" * LONGEST_NAME,
+        "dump_0x2f00.bin",
     ],
 )  # fmt: skip
 def test_honest_names_are_clear_and_lead_nowhere_else(text: str) -> None:

@@ -38,7 +38,13 @@ def box(tmp_path: Path) -> Path:
 
 def shield(box: Path, **options: Any) -> Shield:
     """A shield whose files are in that box, and which asks the disk."""
-    entry = {"use": "files", "root": [str(box)], "real_paths": True, "deadline_ms": 30_000, **options}
+    entry = {
+        "use": "files",
+        "root": [str(box)],
+        "real_paths": True,
+        "deadline_ms": 30_000,
+        **options,
+    }
     return shield_for({"name": "real", "guards": [entry]})
 
 
@@ -97,9 +103,13 @@ def test_a_root_that_is_itself_a_link_is_where_it_leads(box: Path, tmp_path: Pat
     assert run.check("read_file", {"path": "far"}).code == "files.outside"
 
 
-def test_the_working_directory_becomes_a_real_root(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_becomes_a_real_root(
+    box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(box)
-    run = shield_for({"name": "here", "guards": [{"use": "files", "real_paths": True, "deadline_ms": 30_000}]}).run()
+    run = shield_for(
+        {"name": "here", "guards": [{"use": "files", "real_paths": True, "deadline_ms": 30_000}]}
+    ).run()
     assert run.check("read_file", {"path": str(box / "src/a.py")}).proceeds
     assert run.check("read_file", {"path": str(box.parent / "away/secret")}).code == "files.outside"
 
@@ -114,9 +124,16 @@ def test_links_are_held_against_a_tasks_files(box: Path) -> None:
     assert run.check("write_file", {"path": "src/new"}).proceeds
 
 
-def test_home_and_file_urls_are_found_on_the_disk(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_and_file_urls_are_found_on_the_disk(
+    box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(box))
-    asked = Asked(("~",), (("~/near", ""), (f"file://{box}/ne%61r", ""), ("$HOME/near", "")), ("read",) * 3, "")
+    asked = Asked(
+        ("~",),
+        (("~/near", ""), (f"file://{box}/ne%61r", ""), ("$HOME/near", "")),
+        ("read",) * 3,
+        "",
+    )
     answer = real_paths(asked)
     found = [str(box.resolve() / "src/a.py")] * 3
     assert answer == {"roots": [str(box.resolve())], "paths": found, "absent": [False] * 3}
@@ -133,14 +150,19 @@ def test_a_late_answer_is_judged_by_what_was_asked(box: Path) -> None:
 def test_an_answer_about_something_else_is_a_failure(box: Path) -> None:
     guard = RealFiles(Files(root=(str(box),)))
     with pytest.raises(ValueError, match="other paths"):
-        guard.judge(read(Asked((str(box),), (("far", ""),), ("read",), "")), {"roots": [str(box)], "paths": []})
+        guard.judge(
+            read(Asked((str(box),), (("far", ""),), ("read",), "")),
+            {"roots": [str(box)], "paths": []},
+        )
 
 
 DIFF = {"command": "diff <(ls src | sort) <(ls . | sort) > /dev/stderr"}
 
 
 def test_what_a_command_has_open_is_not_looked_up_in_this_process(box: Path) -> None:
-    held = [os.open(box.parent / "away/secret", os.O_RDONLY) for _ in range(70)]  # 63 and 64 among them
+    held = [
+        os.open(box.parent / "away/secret", os.O_RDONLY) for _ in range(70)
+    ]  # 63 and 64 among them
     try:
         assert shield(box).run("a", "t").check("bash", DIFF).proceeds
     finally:
@@ -177,13 +199,23 @@ thread = threading.Thread(target=lambda: told.append(real_paths(asked)["paths"])
 thread.start()
 thread.join()
 print(told[0])
-"""
+"""  # noqa: E501
 
 
-@pytest.mark.skipif(not Path("/proc/thread-self").exists(), reason="needs a `/proc` as Linux has it")
+@pytest.mark.skipif(
+    not Path("/proc/thread-self").exists(), reason="needs a `/proc` as Linux has it"
+)
 def test_no_number_of_a_process_is_in_an_answer() -> None:
-    answers = [subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout]
-    answers += [subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout]
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", ASKED], capture_output=True, text=True, check=True
+        ).stdout
+    ]
+    answers += [
+        subprocess.run(
+            [sys.executable, "-c", ASKED], capture_output=True, text=True, check=True
+        ).stdout
+    ]
     own = ["status", "", "fd/4000", "environ", "fd/pipe"]
     expected = [f"/proc/[pid]/{name}".rstrip("/") for name in [*own, "task/[tid]/status"]]
     assert answers == [f"{expected}\n"] * 2

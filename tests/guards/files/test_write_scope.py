@@ -59,7 +59,10 @@ def test_the_rest_passes(tool: str, args: dict[str, Any]) -> None:
 
 
 def test_what_nobody_can_tell_is_said_so() -> None:
-    decision = shield_for(POLICY).run("a", "t").check("bash", {"command": "python3 -c 'exec(text)'"})
+    decision = (
+        shield_for(POLICY).run("a", "t").check("bash", {"command": "python3 -c 'exec(text)'"})
+    )
     assert decision.message == (
-        "`python3: exec` may not be run: nobody can tell which files it changes, and only some may be changed"
+        "`python3: exec` may not be run: nobody can tell which files it changes, and only some may "
+        "be changed"
     )

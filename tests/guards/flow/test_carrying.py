@@ -1,4 +1,5 @@
-"""Carrying: addresses that take along what was read, however it is put into them, and addresses that do not."""
+"""Carrying: addresses that take along what was read, however it is put into them, and addresses
+that do not."""
 
 from __future__ import annotations
 
@@ -17,11 +18,14 @@ CODED = base64.urlsafe_b64encode(f"key {KEY}".encode()).decode()
 
 def run_with(prompt: str = "Summarize the file on https://docs.example.org.") -> Told:
     """A run that has read a key and a phrase."""
-    run = Told(prompt).read("read_file", {"path": "a.txt"}, f"The key is {KEY}. At night {PHRASE} here.")
+    run = Told(prompt).read(
+        "read_file", {"path": "a.txt"}, f"The key is {KEY}. At night {PHRASE} here."
+    )
     run.read(
         "read_page",
         {},
-        "See https://known.example.com/a?k=AB12CD34EF56 and mail info@mail.example.com. Site: data.example.com",
+        "See https://known.example.com/a?k=AB12CD34EF56 and mail info@mail.example.com. Site: "
+        "data.example.com",
     )
     run.memory.settle()
     return run
@@ -93,5 +97,8 @@ def test_a_call_is_asked_about_once_a_text_has_spoken_to_a_machine() -> None:
 
 def test_a_bounded_number_of_pieces_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = counted(monkeypatch, carrying, "_read")
-    carried(run_with().memory, "https://evil.example.net/?" + "&".join([f"k{at}=v{at}" for at in range(5_000)]))
+    carried(
+        run_with().memory,
+        "https://evil.example.net/?" + "&".join([f"k{at}=v{at}" for at in range(5_000)]),
+    )
     assert len(looked) == MOST

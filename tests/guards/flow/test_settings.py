@@ -26,13 +26,21 @@ def test_every_setting_stops_by_at_least_the_rules_of_the_one_before_and_license
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_is_read_by_the_guard(rule: str) -> None:
-    sources = [file.read_text(encoding="utf-8") for file in FOLDER.glob("*.py") if file.name != "settings.py"]
+    sources = [
+        file.read_text(encoding="utf-8")
+        for file in FOLDER.glob("*.py")
+        if file.name != "settings.py"
+    ]
     assert any(f'"{rule}" in ' in source or f'"{rule}" not in ' in source for source in sources)
 
 
 @pytest.mark.parametrize("name", [field.name for field in msgspec.structs.fields(Thresholds)])
 def test_every_threshold_is_read_by_the_guard(name: str) -> None:
-    sources = [file.read_text(encoding="utf-8") for file in FOLDER.glob("*.py") if file.name != "settings.py"]
+    sources = [
+        file.read_text(encoding="utf-8")
+        for file in FOLDER.glob("*.py")
+        if file.name != "settings.py"
+    ]
     assert any(f"thresholds.{name}" in source or f"at.{name}" in source for source in sources)
 
 

@@ -1,4 +1,5 @@
-"""What becomes of a text that tries to command: by stage, by who it comes from, and on the structure it stands in."""
+"""What becomes of a text that tries to command: by stage, by who it comes from, and on the
+structure it stands in."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ def run_with(**options: Any) -> Run:
 def test_the_spans_are_taken_out_of_the_structure_and_nothing_else() -> None:
     result = {"mails": [{"from": "a@b.example", "body": f"Hello.\n\n{ATTACK}\n\nBye."}], "count": 1}
     decision = run_with(action="redact").result("fetch", {}, result)
-    wanted = {"mails": [{"from": "a@b.example", "body": "Hello.\n\n[redacted:injection]\n\nBye."}], "count": 1}
+    wanted = {
+        "mails": [{"from": "a@b.example", "body": "Hello.\n\n[redacted:injection]\n\nBye."}],
+        "count": 1,
+    }
     assert decision.action is Action.REDACT
     assert decision.patched(result) == wanted
     assert "result.mails[0].body" in decision.message
@@ -33,7 +37,9 @@ def test_the_spans_are_taken_out_of_the_structure_and_nothing_else() -> None:
 
 def test_a_name_that_commands_is_taken_out_too_and_is_not_repeated() -> None:
     decision = run_with(action="redact").result("fetch", {}, {ATTACK: {"x": ATTACK}})
-    assert decision.patched({ATTACK: {"x": ATTACK}}) == {"[redacted:injection]": {"x": "[redacted:injection]"}}
+    assert decision.patched({ATTACK: {"x": ATTACK}}) == {
+        "[redacted:injection]": {"x": "[redacted:injection]"}
+    }
     assert "mallory" not in decision.message
 
 
@@ -71,9 +77,22 @@ def test_a_stage_has_its_own_action() -> None:
 
 def test_halves_of_characters_and_odd_content_are_no_trouble() -> None:
     run = run_with(action="redact")
-    for result in (None, 7, True, [], {}, ["\ud800"], {"\udfff": [f"\ud800 {ATTACK}"]}, b"x".decode(), 10**40):
+    for result in (
+        None,
+        7,
+        True,
+        [],
+        {},
+        ["\ud800"],
+        {"\udfff": [f"\ud800 {ATTACK}"]},
+        b"x".decode(),
+        10**40,
+    ):
         run.result("fetch", {}, result)
-    assert run.result("fetch", {}, f"\ud800 {ATTACK}").patched(f"\ud800 {ATTACK}") == "[redacted:injection]"
+    assert (
+        run.result("fetch", {}, f"\ud800 {ATTACK}").patched(f"\ud800 {ATTACK}")
+        == "[redacted:injection]"
+    )
 
 
 def test_an_action_at_a_stage_that_has_nothing_is_an_error() -> None:

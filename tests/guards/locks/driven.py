@@ -1,4 +1,5 @@
-"""Calls that are driven step by step, so that a test says whose batch comes first; and stores for several processes."""
+"""Calls that are driven step by step, so that a test says whose batch comes first; and stores for
+several processes."""
 
 from __future__ import annotations
 
@@ -46,11 +47,15 @@ def stores(kind: str, clock: FakeClock, folder: Path) -> Iterator[Make]:
 
 def policy(**options: Any) -> dict[str, Any]:
     """A policy with locks alone."""
-    return {"name": "locks", "guards": [{"use": "locks", "lease_s": 60, "timeout_s": 10_000, **options}]}
+    return {
+        "name": "locks",
+        "guards": [{"use": "locks", "lease_s": 60, "timeout_s": 10_000, **options}],
+    }
 
 
 class Call:
-    """One call on its way. Each step answers one need: carries a batch out, or lets a pause pass."""
+    """One call on its way. Each step answers one need: carries a batch out, or lets a pause
+    pass."""
 
     def __init__(self, run: Run, tool: str, args: dict[str, Any]) -> None:
         self.run, self.tool, self.args = run, tool, args
@@ -71,11 +76,14 @@ class Call:
         return "goes" if self.decision.proceeds else self.decision.code
 
     def step(self) -> bool:
-        """Answer the next need; says whether that was a batch about locks which the store has carried out."""
+        """Answer the next need; says whether that was a batch about locks which the store has
+        carried out."""
         carried, given = False, None
         if type(self._need) is Batch:
             given = self.run.desk.store.carry(self._need)
-            carried = not given.stale and any(expected[0] == TABLE for expected in self._need.expects)
+            carried = not given.stale and any(
+                expected[0] == TABLE for expected in self._need.expects
+            )
         else:
             assert type(self._need) in (Pause, Moved)
         try:

@@ -1,4 +1,5 @@
-"""Locks as plainly as they can be said: files instead of names, and everything worked out anew each time."""
+"""Locks as plainly as they can be said: files instead of names, and everything worked out anew each
+time."""
 
 from __future__ import annotations
 
@@ -57,10 +58,14 @@ class Model:
         found: set[str] = set()
         for name, exclusive in wants:
             near = [one for one in self.held if FILES[one.name] & FILES[name]]
-            found |= {one.run for one in near if one.run not in family and (one.exclusive or exclusive)}
+            found |= {
+                one.run for one in near if one.run not in family and (one.exclusive or exclusive)
+            }
             if not family & {one.run for one in near}:
                 for waits in line:
-                    if waits.run != run and any(FILES[n] & FILES[name] and (e or exclusive) for n, e in waits.wants):
+                    if waits.run != run and any(
+                        FILES[n] & FILES[name] and (e or exclusive) for n, e in waits.wants
+                    ):
                         found.add(waits.run)
         return found
 
@@ -75,7 +80,9 @@ class Model:
         for middle in ABOVE:
             pairs |= {(x, z) for x, y in pairs for w, z in pairs if y == w == middle}
         family = {run, *ABOVE[run]}
-        return any((blocker, one) in pairs for blocker in blockers for one in family if one != blocker)
+        return any(
+            (blocker, one) in pairs for blocker in blockers for one in family if one != blocker
+        )
 
     def call(self, call: str, run: str, wants: Wants, now: int) -> str:
         """A call is judged: it `goes`, `waits`, or meets a `deadlock`."""
@@ -85,16 +92,25 @@ class Model:
             [
                 (name, exclusive)
                 for name, exclusive in wants
-                if not any(FILES[one.name] >= FILES[name] and (one.exclusive or not exclusive) for one in own)
+                if not any(
+                    FILES[one.name] >= FILES[name] and (one.exclusive or not exclusive)
+                    for one in own
+                )
             ]
         )
         at = next((at for at, waits in enumerate(self.line) if waits.call == call), len(self.line))
         blockers = self.blockers(run, lacks, self.line[:at])
         if not blockers:
             self.line = [one for one in self.line if one.call != call]
-            self.held = [one for one in self.held if (one.run, one.name) not in {(run, name) for name, _ in lacks}]
+            self.held = [
+                one
+                for one in self.held
+                if (one.run, one.name) not in {(run, name) for name, _ in lacks}
+            ]
             strongest = {name: any(e for n, e in lacks if n == name) for name, _ in lacks}
-            self.held += [Held(name, exclusive, run, now + LEASE_MS) for name, exclusive in strongest.items()]
+            self.held += [
+                Held(name, exclusive, run, now + LEASE_MS) for name, exclusive in strongest.items()
+            ]
             self.active(run, now)
             return "goes"
         if self.never_ends(run, blockers):
@@ -106,12 +122,20 @@ class Model:
         return "waits"
 
     def active(self, run: str, now: int) -> None:
-        """A run has done something: what it and those above it have locked lasts on, if something of it ends soon."""
+        """A run has done something: what it and those above it have locked lasts on, if something
+        of it ends soon."""
         family = {run, *ABOVE[run]}
         if any(one.run in family and one.until - now <= LEASE_MS // 2 for one in self.held):
-            self.held = [one._replace(until=now + LEASE_MS) if one.run in family else one for one in self.held]
+            self.held = [
+                one._replace(until=now + LEASE_MS) if one.run in family else one
+                for one in self.held
+            ]
 
     def release(self, run: str, now: int, name: str = "") -> None:
         """A run releases something, or all of it."""
         self.pass_to(now)
-        self.held = [one for one in self.held if one.run != run or (name and not FILES[one.name] <= FILES[name])]
+        self.held = [
+            one
+            for one in self.held
+            if one.run != run or (name and not FILES[one.name] <= FILES[name])
+        ]

@@ -28,7 +28,9 @@ def lines(shield: Shield, *names: str) -> list[Run]:
 
 
 def test_who_comes_first_goes_first_and_a_writer_is_not_starved_by_readers() -> None:
-    ann, bob, eve, tim = lines(Shield.load(policy(lock_reads=True), clock=FakeClock()), "ann", "bob", "eve", "tim")
+    ann, bob, eve, tim = lines(
+        Shield.load(policy(lock_reads=True), clock=FakeClock()), "ann", "bob", "eve", "tim"
+    )
     assert read(ann, "a").went == "goes"
     writer = write(bob, "a")
     assert writer.went == "waits"
@@ -50,7 +52,9 @@ def test_a_call_gets_everything_or_nothing() -> None:
     assert write(ann, "a").went == "goes"
     both = write(bob, "a", "b")
     assert both.went == "waits"
-    assert write(eve, "b").went == "waits", "it came later, and whoever waits for both is not overtaken"
+    assert write(eve, "b").went == "waits", (
+        "it came later, and whoever waits for both is not overtaken"
+    )
     assert write(ann, "b").went == "locks.deadlock", "bob waits for ann, and would go first"
 
 
@@ -71,7 +75,9 @@ def test_a_circle_of_three_is_refused_and_the_others_go_on() -> None:
 
 
 def test_of_two_who_read_and_want_to_write_the_second_is_refused() -> None:
-    ann, bob, eve = lines(Shield.load(policy(lock_reads=True), clock=FakeClock()), "ann", "bob", "eve")
+    ann, bob, eve = lines(
+        Shield.load(policy(lock_reads=True), clock=FakeClock()), "ann", "bob", "eve"
+    )
     assert read(ann, "a").went == "goes"
     assert read(bob, "a").went == "goes"
     waits = write(eve, "a")
@@ -105,7 +111,13 @@ def test_locks_end_with_their_run() -> None:
 
 
 def test_a_run_that_is_halted_keeps_nothing_locked() -> None:
-    halting = {"use": "rule", "id": "stop", "when": "event.tool == 'stop'", "action": "halt", "priority": 90}
+    halting = {
+        "use": "rule",
+        "id": "stop",
+        "when": "event.tool == 'stop'",
+        "action": "halt",
+        "priority": 90,
+    }
     rules = policy(timeout_s=0)
     shield = Shield.load({**rules, "guards": [*rules["guards"], halting]}, clock=FakeClock())
     ann, bob = lines(shield, "ann", "bob")
@@ -149,7 +161,10 @@ def test_what_a_killed_process_has_locked_ends_by_itself(tmp_path: Path) -> None
     """By the store's clock, which every process reads: here one that is ahead by so much."""
     place = tmp_path / "state.db"
     killed = subprocess.Popen(
-        [sys.executable, "-m", "tests.guards.locks.holder", str(place)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.guards.locks.holder", str(place)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert killed.stdout is not None
     try:
@@ -288,11 +303,15 @@ def test_a_long_name_locks_the_folder_that_it_is_in() -> None:
 
 @pytest.mark.parametrize("action", ["block", "escalate"])
 def test_a_call_that_another_guard_refuses_leaves_the_line(action: str) -> None:
-    """It would have had to wait for the lock, and is not going to: whoever comes behind it does not wait for it."""
+    """It would have had to wait for the lock, and is not going to: whoever comes behind it does not
+    wait for it."""
     never = {"use": "tool_denylist", "tools": ["move_file"], "action": action, "priority": 99}
     said = policy()
     ann, bob, eve = lines(
-        Shield.load({**said, "guards": [*said["guards"], never]}, clock=FakeClock()), "ann", "bob", "eve"
+        Shield.load({**said, "guards": [*said["guards"], never]}, clock=FakeClock()),
+        "ann",
+        "bob",
+        "eve",
     )
     assert write(ann, "a").went == "goes"
     assert not bob.check("move_file", {"path": "a"}).proceeds

@@ -48,7 +48,8 @@ class Going:
 
 
 class Locking(RuleBasedStateMachine):
-    """Calls are begun, stepped and finished; the model is told of each batch when the store has carried it out."""
+    """Calls are begun, stepped and finished; the model is told of each batch when the store has
+    carried it out."""
 
     kind: ClassVar[str] = "memory"
 
@@ -58,7 +59,9 @@ class Locking(RuleBasedStateMachine):
         folder = self.exits.enter_context(tempfile.TemporaryDirectory())
         self.clock, self.model, self.number = FakeClock(), Model(), 0
         make = self.exits.enter_context(stores(self.kind, self.clock, Path(folder)))
-        self.shields = [Shield.load(policy(lock_reads=True), store=make(), clock=self.clock) for _ in range(3)]
+        self.shields = [
+            Shield.load(policy(lock_reads=True), store=make(), clock=self.clock) for _ in range(3)
+        ]
         self.runs: dict[str, Run] = {}
         for shield, name in zip(self.shields, ("ann", "bob", "eve"), strict=True):
             self.runs[name] = shield.run(name, id=name)
@@ -69,14 +72,18 @@ class Locking(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Close everything."""
-        for shield in {id(shield.store): shield for shield in getattr(self, "shields", [])}.values():
+        for shield in {
+            id(shield.store): shield for shield in getattr(self, "shields", [])
+        }.values():
             shield.close()
         if hasattr(self, "exits"):
             self.exits.close()
 
     @rule(run=RUNS, paths=PLAIN, steps=STEPS)
     def write(self, run: str, paths: list[str], steps: int) -> None:
-        self._begin(run, tuple([(path, True) for path in paths]), "write_files", {"paths": paths}, steps)
+        self._begin(
+            run, tuple([(path, True) for path in paths]), "write_files", {"paths": paths}, steps
+        )
 
     @rule(run=RUNS, name=NAMES, shared=st.booleans(), steps=STEPS)
     def lock(self, run: str, name: str, shared: bool, steps: int) -> None:
@@ -102,20 +109,26 @@ class Locking(RuleBasedStateMachine):
             if one.call.step():
                 one.expected = self.model.call(one.name, one.run, one.wants, self.clock())
             if one.call.went:
-                assert one.call.went.removeprefix("locks.") == one.expected, (one.name, one.run, one.wants)
+                assert one.call.went.removeprefix("locks.") == one.expected, (
+                    one.name,
+                    one.run,
+                    one.wants,
+                )
             if one.call.decision is not None:
                 self.done += [one.call] if one.call.decision.proceeds else []
                 self.going.remove(one)
                 return
 
     @rule(
-        what=st.sampled_from(["finish", "unlock", "unlock", "hand off", "wait", "wait", "wait long"]),
+        what=st.sampled_from(
+            ["finish", "unlock", "unlock", "hand off", "wait", "wait", "wait long"]
+        ),
         run=RUNS,
         name=NAMES,
     )
     def besides(self, what: str, run: str, name: str) -> None:
-        """Something else happens. Time goes by in steps that are no shorter than what a batch may be late by: what it
-        writes down is the store's own time."""
+        """Something else happens. Time goes by in steps that are no shorter than what a batch may
+        be late by: what it writes down is the store's own time."""
         match what:
             case "finish" if self.done:
                 self._finish(self.done.pop())
@@ -144,8 +157,12 @@ class Locking(RuleBasedStateMachine):
         now = self.clock()
         self.model.pass_to(now)
         table = table_of(self.shields[0].store.read(TABLE)[1]).at(now)
-        assert sorted([(one.name, one.exclusive, one.run, one.until) for one in table.held]) == sorted(self.model.held)
-        assert [(one.run, one.until) for one in table.waiting] == [(one.run, one.until) for one in self.model.line]
+        assert sorted(
+            [(one.name, one.exclusive, one.run, one.until) for one in table.held]
+        ) == sorted(self.model.held)
+        assert [(one.run, one.until) for one in table.waiting] == [
+            (one.run, one.until) for one in self.model.line
+        ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -158,7 +175,10 @@ def test_locks_equal_a_small_model(kind: str) -> None:
             max_examples=many,
             stateful_step_count=30,
             deadline=None,
-            phases=(Phase.reuse, Phase.generate),  # to make a case smaller takes minutes, and its steps say enough
+            phases=(
+                Phase.reuse,
+                Phase.generate,
+            ),  # to make a case smaller takes minutes, and its steps say enough
             suppress_health_check=list(HealthCheck),
         ),
     )

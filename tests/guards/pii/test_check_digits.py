@@ -22,7 +22,9 @@ def completed(check: Callable[[str], bool], number: str) -> str:
 
 @pytest.mark.parametrize("check", CHECKS)
 @given(number=NUMBERS, place=st.integers(0, 17), by=st.integers(1, 9))
-def test_one_wrong_digit_is_seen(check: Callable[[str], bool], number: str, place: int, by: int) -> None:
+def test_one_wrong_digit_is_seen(
+    check: Callable[[str], bool], number: str, place: int, by: int
+) -> None:
     right = completed(check, number)
     at = place % len(right)
     wrong = right[:at] + str((int(right[at]) + by) % 10) + right[at + 1 :]
@@ -38,19 +40,34 @@ def test_verhoeff_sees_neighbours_that_changed_places(number: str, place: int) -
     assert verhoeff(swapped) == (swapped == right)
 
 
-@pytest.mark.parametrize("iban", ["GB82WEST12345698765432", "DE89370400440532013000", "NO9386011117947"])
+@pytest.mark.parametrize(
+    "iban", ["GB82WEST12345698765432", "DE89370400440532013000", "NO9386011117947"]
+)
 def test_account_numbers_of_the_standard_are_right(iban: str) -> None:
     assert mod97(iban)
     assert not mod97(iban[:-1] + str((int(iban[-1]) + 1) % 10))
 
 
 def test_keccak_is_the_one_before_the_standard() -> None:
-    assert keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
-    assert keccak256(b"abc").hex() == "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"
+    assert (
+        keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
+    )
+    assert (
+        keccak256(b"abc").hex()
+        == "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"
+    )
     with pytest.raises(ValueError, match="more than a block"):
         keccak256(bytes(136))
 
 
 def test_dates_that_are_none() -> None:
     assert date(1984, 2, 29)
-    assert not any([date(1984, 2, 30), date(1984, 13, 1), date(1984, 4, 31), date(1984, 1, 0), date(3000, 1, 1)])
+    assert not any(
+        [
+            date(1984, 2, 30),
+            date(1984, 13, 1),
+            date(1984, 4, 31),
+            date(1984, 1, 0),
+            date(3000, 1, 1),
+        ]
+    )

@@ -1,4 +1,5 @@
-"""Entities: each finds what it says it finds, leaves its near misses alone, and is written as the finder needs it."""
+"""Entities: each finds what it says it finds, leaves its near misses alone, and is written as the
+finder needs it."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def test_an_entity_is_written_as_the_finder_needs_it(entity: Entity) -> None:
     shapes = entity.shapes + entity.told
     assert bool(shapes) != bool(entity.sieve)
     assert bool(entity.words) or not entity.told
-    assert all(shape[0] in "9A*" and shape[-1] in "9A*" and len(shape) <= entity.longest for shape in shapes)
+    assert all(
+        shape[0] in "9A*" and shape[-1] in "9A*" and len(shape) <= entity.longest
+        for shape in shapes
+    )
     assert not entity.sieve or (entity.pattern and entity.reads is not None)
     assert entity.words == entity.words.lower()
 

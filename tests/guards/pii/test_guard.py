@@ -18,9 +18,15 @@ USUAL = Pii()
 
 
 def test_a_field_names_its_value_at_any_depth() -> None:
-    given = {"people": [{"name": "Ann", "ssn": "536904399"}, {"name": "Bo", "SSN": 536904399}], "order": "536904399"}
+    given = {
+        "people": [{"name": "Ann", "ssn": "536904399"}, {"name": "Bo", "SSN": 536904399}],
+        "order": "536904399",
+    }
     assert called(USUAL, given) == {
-        "people": [{"name": "Ann", "ssn": "[redacted:us-ssn]"}, {"name": "Bo", "SSN": "[redacted:us-ssn]"}],
+        "people": [
+            {"name": "Ann", "ssn": "[redacted:us-ssn]"},
+            {"name": "Bo", "SSN": "[redacted:us-ssn]"},
+        ],
         "order": "536904399",
     }
 
@@ -52,9 +58,14 @@ def test_what_overlaps_is_hidden_once() -> None:
 
 
 def test_values_and_domains_can_be_allowed() -> None:
-    guard = Pii(entities=("email", "credit-card"), allow=("*@example.org", "example.com", "4111111111111111"))
+    guard = Pii(
+        entities=("email", "credit-card"),
+        allow=("*@example.org", "example.com", "4111111111111111"),
+    )
     text = "a@example.org b@example.com c@example.net 4111 1111 1111 1111 5555555555554444"
-    expected = "a@example.org b@example.com [redacted:email] 4111 1111 1111 1111 [redacted:credit-card]"
+    expected = (
+        "a@example.org b@example.com [redacted:email] 4111 1111 1111 1111 [redacted:credit-card]"
+    )
     assert redacted(guard, text) == expected
 
 
@@ -64,7 +75,9 @@ def test_a_pseudonym_is_the_same_for_the_same_value_in_the_same_task() -> None:
     first, _, second = once.partition(" and ")
     assert first == second
     assert redacted(guard, "5555555555554444") != first
-    elsewhere = guard.judge(read(ModelReply(id="e", at=0, run=RunInfo("r", task="other"), text="4111111111111111")))
+    elsewhere = guard.judge(
+        read(ModelReply(id="e", at=0, run=RunInfo("r", task="other"), text="4111111111111111"))
+    )
     assert elsewhere is not None
     assert elsewhere.patches[0].value != first
 
@@ -72,7 +85,10 @@ def test_a_pseudonym_is_the_same_for_the_same_value_in_the_same_task() -> None:
 def test_a_salt_makes_pseudonyms_the_same_everywhere() -> None:
     guard = Pii(pseudonyms=True, salt="house")
     runs = [RUN, RunInfo("other", task="else", tenant="b")]
-    found = [guard.judge(read(ModelReply(id="e", at=0, run=run, text="4111111111111111"))) for run in runs]
+    found = [
+        guard.judge(read(ModelReply(id="e", at=0, run=run, text="4111111111111111")))
+        for run in runs
+    ]
     assert found[0] is not None
     assert found[0] == found[1]
 
@@ -101,7 +117,8 @@ def test_no_message_names_more_than_three_places() -> None:
     finding = judged(USUAL, "078-05-1123 4111111111111111 DE89370400440532013000 12345678Z")
     assert finding is not None
     assert finding.message == (
-        "personal data (us-ssn, credit-card, iban and 1 more) in the text was replaced by placeholders"
+        "personal data (us-ssn, credit-card, iban and 1 more) in the text was replaced by "
+        "placeholders"
     )
 
 
@@ -121,7 +138,9 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, object], says
         Pii(**options)  # type: ignore[arg-type]  # the options of a policy
 
 
-def test_what_makes_no_sense_at_a_stage_becomes_stricter_and_a_finished_handoff_is_only_told() -> None:
+def test_what_makes_no_sense_at_a_stage_becomes_stricter_and_a_finished_handoff_is_only_told() -> (
+    None
+):
     guard = Pii(action="escalate", at={"prompt": "warn"})
     assert guard.actions_at(Stage.MODEL_CHUNK) == (Action.BLOCK,)
     assert guard.actions_at(Stage.PROMPT) == (Action.WARN,)
@@ -134,14 +153,23 @@ def test_what_makes_no_sense_at_a_stage_becomes_stricter_and_a_finished_handoff_
 def test_work_grows_with_the_text_alone() -> None:
     """Twice the text has twice the candidates, whatever it is made of."""
     finder = Pii(entities=("*",))._reader.finder
-    for text in (b"4111 1111 1111 1111 ", b"415 555 0132 ", b"078051123 ", b"a@b.co ", b"1", b"::1:"):
+    for text in (
+        b"4111 1111 1111 1111 ",
+        b"415 555 0132 ",
+        b"078051123 ",
+        b"a@b.co ",
+        b"1",
+        b"::1:",
+    ):
         few = len(finder.candidates(text * 200))
         many = len(finder.candidates(text * 400))
         assert many <= 2 * few + 64
 
 
 @pytest.mark.parametrize("action", ["allow", "warn", "escalate"])
-def test_what_goes_ahead_as_it_is_stays_out_of_the_records_all_the_same(action: str, tmp_path: Path) -> None:
+def test_what_goes_ahead_as_it_is_stays_out_of_the_records_all_the_same(
+    action: str, tmp_path: Path
+) -> None:
     policy = {"name": "pii", "guards": [{"use": "pii", "at": {"tool_call": action}}]}
     shield = Shield.load(policy, store="memory:", journal=tmp_path)
     args = {"card": "4111 1111 1111 1111"}

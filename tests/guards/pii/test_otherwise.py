@@ -1,4 +1,5 @@
-"""Numbers that have the shape of a person's by chance: the words before them, and their neighbours, tell."""
+"""Numbers that have the shape of a person's by chance: the words before them, and their neighbours,
+tell."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ def test_they_are_left_alone(text: str) -> None:
         ("order 77 was paid by card 4539578763621486", "credit-card"),
         ("employee ssn 219-09-9999", "us-ssn"),
         ("the visa on the booking: 4111 1111 1111 1111", "credit-card"),
-        ("an order came in, and for the next one she wants to pay with 4539578763621486", "credit-card"),
+        (
+            "an order came in, and for the next one she wants to pay with 4539578763621486",
+            "credit-card",
+        ),
         ("aadhaar 2345 6789 0124", "in-aadhaar"),
     ],
 )

@@ -19,10 +19,14 @@ from stanchion.readings import read
 from stanchion.runtime.answers.presidio import analyzer, found
 
 # To import it takes two seconds, which whoever only collects tests need not wait for.
-pytestmark = pytest.mark.skipif(find_spec("presidio_analyzer") is None, reason="needs the extra `presidio`")
+pytestmark = pytest.mark.skipif(
+    find_spec("presidio_analyzer") is None, reason="needs the extra `presidio`"
+)
 
 ARGS = {
-    "note": "My SSN is 078-05-1123, mail info@presidio.site, call (415) 555-0132, see https://x.org",
+    "note": (
+        "My SSN is 078-05-1123, mail info@presidio.site, call (415) 555-0132, see https://x.org"
+    ),
     "ssn": "078-05-1123",
     "people": ["Ann", {"driverLicense": "H12234567"}],
 }
@@ -30,7 +34,8 @@ ARGS = {
 
 @pytest.fixture(autouse=True, scope="module")
 def offline() -> Iterator[None]:
-    """No name is looked up and nothing is fetched, neither while the library loads nor while it reads."""
+    """No name is looked up and nothing is fetched, neither while the library loads nor while it
+    reads."""
     with pytest.MonkeyPatch.context() as patch:
 
         def refuse(*_: Any, **__: Any) -> None:
@@ -53,7 +58,8 @@ def test_it_finds_by_pattern_by_words_and_by_the_names_of_fields() -> None:
     finding = guard.judge(read(event(ARGS)), found(lookup.payload))
     assert finding is not None
     assert apply(ARGS, finding.patches) == {
-        "note": "My SSN is [redacted:us-ssn], mail [redacted:email-address], call [redacted:phone-number], "
+        "note": "My SSN is [redacted:us-ssn], mail [redacted:email-address], call "
+        "[redacted:phone-number], "
         "see https://x.org",
         "ssn": "[redacted:us-ssn]",
         "people": ["Ann", {"driverLicense": "[redacted:us-driver-license]"}],
@@ -96,7 +102,9 @@ def test_an_answer_from_a_record_needs_no_library() -> None:
     assert apply(reply.text, finding.patches) == "ask [redacted:email-address]"
 
 
-@pytest.mark.parametrize("answer", [None, [[0, 4]], [[0, 4, 99, "X", 1.0]], [[7, 0, 1, "X", 1.0]], [[0, 4, 4, "X", 1]]])
+@pytest.mark.parametrize(
+    "answer", [None, [[0, 4]], [[0, 4, 99, "X", 1.0]], [[7, 0, 1, "X", 1.0]], [[0, 4, 4, "X", 1]]]
+)
 def test_an_answer_of_another_shape_is_a_failure(answer: Any) -> None:
     reply = ModelReply(id="e", at=0, run=RunInfo("run"), text="ask ann@example.org")
     with pytest.raises((ValueError, IndexError)):
@@ -104,12 +112,16 @@ def test_an_answer_of_another_shape_is_a_failure(answer: Any) -> None:
 
 
 def test_a_late_answer_is_told_without_patches() -> None:
-    late = Presidio(action="block").judge(read(Asked(("x",), ((),), "en", None, 0.4)), [[0, 0, 1, "US_SSN", 0.9]])
+    late = Presidio(action="block").judge(
+        read(Asked(("x",), ((),), "en", None, 0.4)), [[0, 0, 1, "US_SSN", 0.9]]
+    )
     assert late is not None
     assert (late.action, late.patches) == (Action.BLOCK, ())
 
 
-def test_without_the_library_a_policy_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_a_policy_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real = builtins.__import__
 
     def missing(name: str, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Streams: however a text is cut, what comes out is the redaction of the whole, and nothing waits for long."""
+"""Streams: however a text is cut, what comes out is the redaction of the whole, and nothing waits
+for long."""
 
 from __future__ import annotations
 
@@ -20,14 +21,19 @@ GUARDS = {"usual": USUAL, "all": ALL, "no urls": NO_URLS, "bare": BARE}
 HITS = [text for family in FAMILIES for text, _ in family.HITS]
 NEAR = [text for family in FAMILIES for text in family.MISSES]
 SNIPPETS = [
-    "the", "to", "be", "in", "my", "card", "ssn", "number", "is", "passport", "routing", "born", "on", "phone", "visa",
-    "12", "4", "123", "1234", "456", "789", "A", "AB", "K1", "2024", "March", "12,", "(415)", "+1", "+44", "DE", "GB82",
-    "WEST", "x", "@", "a@b", "::1", "fe80", "1.2.3.4", "http://x.y/z", "-", "--", ".", "/", "1-2-3", "a" * 80, "1" * 70,
-    "é", "\u00a0", "番号", "[redacted:us-ssn]", "[email:123456]", "\ud800",
+    "the", "to", "be", "in", "my", "card", "ssn", "number", "is", "passport", "routing", "born",
+    "on", "phone", "visa", "12", "4", "123", "1234", "456", "789", "A", "AB", "K1", "2024", "March",
+    "12,", "(415)", "+1", "+44", "DE", "GB82", "WEST", "x", "@", "a@b", "::1", "fe80", "1.2.3.4",
+    "http://x.y/z", "-", "--", ".", "/", "1-2-3", "a" * 80, "1" * 70, "é", "\u00a0", "番号",
+    "[redacted:us-ssn]", "[email:123456]", "\ud800",
 ]  # fmt: skip
-BETWEEN = st.sampled_from(["", " ", " ", " ", "  ", "-", ".", "/", ",", ", ", ":", ": ", "\n", ";", '"', "\t", "_"])
+BETWEEN = st.sampled_from(
+    ["", " ", " ", " ", "  ", "-", ".", "/", ",", ", ", ":", ": ", "\n", ";", '"', "\t", "_"]
+)
 WORDS = st.one_of(st.sampled_from(HITS), st.sampled_from(NEAR), st.sampled_from(SNIPPETS))
-SENTENCES = st.lists(st.tuples(WORDS, BETWEEN), max_size=10).map(lambda few: "".join([a + b for a, b in few]))
+SENTENCES = st.lists(st.tuples(WORDS, BETWEEN), max_size=10).map(
+    lambda few: "".join([a + b for a, b in few])
+)
 NOISE = st.text("0123456789 ABab-./:+@(,\n", max_size=160)
 TEXTS = st.one_of(SENTENCES, NOISE)
 CUTS = st.one_of(st.just(None), st.lists(st.integers(0, 400), max_size=6))
@@ -41,7 +47,9 @@ def places(text: str, cuts: list[int] | None) -> list[int]:
 @pytest.mark.parametrize("name", GUARDS)
 @settings(max_examples=max(60, SOAK), deadline=None)
 @given(text=TEXTS, cuts=CUTS)
-def test_any_cut_gives_the_redaction_of_the_whole(name: str, text: str, cuts: list[int] | None) -> None:
+def test_any_cut_gives_the_redaction_of_the_whole(
+    name: str, text: str, cuts: list[int] | None
+) -> None:
     assert streamed(GUARDS[name], text, places(text, cuts)) == redacted(GUARDS[name], text)
 
 
@@ -100,7 +108,9 @@ def test_ordinary_words_wait_for_their_end_alone() -> None:
     assert USUAL.settled(text) == text.rindex("question")
     assert USUAL.settled(text + " ") == len(text) + 1
     assert USUAL.settled("my card is 4111 1111 ") == len("my card is ")
-    assert USUAL.settled("my card is 4111 1111 1111 1111 and") == len("my card is 4111 1111 1111 1111 ")
+    assert USUAL.settled("my card is 4111 1111 1111 1111 and") == len(
+        "my card is 4111 1111 1111 1111 "
+    )
 
 
 def test_words_before_a_piece_tell_what_it_is() -> None:

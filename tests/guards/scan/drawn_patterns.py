@@ -1,4 +1,5 @@
-"""Patterns and texts that are drawn at random, small enough that a slow, obvious reader can say what is right."""
+"""Patterns and texts that are drawn at random, small enough that a slow, obvious reader can say
+what is right."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def atoms() -> st.SearchStrategy[str]:
 
 
 def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    bounds = st.tuples(st.integers(0, 3), st.integers(0, 4)).map(lambda pair: f"{{{pair[0]},{pair[0] + pair[1]}}}")
+    bounds = st.tuples(st.integers(0, 3), st.integers(0, 4)).map(
+        lambda pair: f"{{{pair[0]},{pair[0] + pair[1]}}}"
+    )
     times = st.one_of(st.just("?"), st.just("??"), bounds, bounds.map(lambda text: f"{text}?"))
     return st.one_of(
         st.lists(inner, min_size=2, max_size=4).map("".join),
@@ -61,7 +64,9 @@ def patterns() -> st.SearchStrategy[str]:
 
 def texts() -> st.SearchStrategy[str]:
     """Texts in which such patterns may be found."""
-    pieces = st.one_of(st.text(LETTERS, max_size=4), st.sampled_from(["ab", "a1-", "A-b", "key", "ab1", " "]))
+    pieces = st.one_of(
+        st.text(LETTERS, max_size=4), st.sampled_from(["ab", "a1-", "A-b", "key", "ab1", " "])
+    )
     return st.lists(pieces, max_size=10).map("".join)
 
 
@@ -72,7 +77,9 @@ def meant(pattern: str, text: str) -> set[tuple[int, int, int, int]]:
     for at in range(len(text)):
         match = expression.match(text, at)
         if match is not None and match.end() > at:
-            group: Any = match.span(1) if expression.groups and match.span(1)[0] >= 0 else match.span()
+            group: Any = (
+                match.span(1) if expression.groups and match.span(1)[0] >= 0 else match.span()
+            )
             if group[0] < group[1]:
                 found.add((*group, *match.span()))
     return found

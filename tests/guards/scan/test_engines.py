@@ -59,14 +59,19 @@ def test_both_engines_find_the_same(drawn: list[str], given_texts: list[str]) ->
 
 @given(
     st.lists(
-        st.sampled_from(["AKIAQ3EGRXYZ5ABCD7WQ", "token = ", "ä", "中", "\udc80", "\x00", "\n", " ", "x"]), max_size=8
+        st.sampled_from(
+            ["AKIAQ3EGRXYZ5ABCD7WQ", "token = ", "ä", "中", "\udc80", "\x00", "\n", " ", "x"]
+        ),
+        max_size=8,
     )
 )
 @sample(25)
 def test_places_are_in_characters_whatever_the_text_holds(pieces: list[str]) -> None:
     text = "".join(pieces)
     scanner = Scanner([Pattern("(AKIA[A-Z0-9]{16})")], "re2")
-    assert [text[hit.start : hit.end] for hit in scanner.scan(text)] == ["AKIAQ3EGRXYZ5ABCD7WQ"] * text.count("AKIA")
+    assert [text[hit.start : hit.end] for hit in scanner.scan(text)] == [
+        "AKIAQ3EGRXYZ5ABCD7WQ"
+    ] * text.count("AKIA")
 
 
 def test_nothing_reaches_from_one_text_into_the_next() -> None:

@@ -49,7 +49,9 @@ def test_what_is_compiled_beside_a_long_text_is_there_the_next_time(tmp_path: Pa
     assert Scanner(SOUGHT[:39], "auto", cache).engine == "re2"
 
 
-def test_several_who_replace_a_key_that_is_none_use_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_who_replace_a_key_that_is_none_use_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     unlink = Path.unlink
 
     def slowly(path: Path, missing_ok: bool = False) -> None:

@@ -12,7 +12,9 @@ from stanchion.readings.scan import Pattern, Scanner
 from stanchion.readings.scan.window_sieve import IDLE, MOST, WindowSieve
 from tests.guards.steps import steps_of
 
-RANDOM: Final = "".join(Random(7).choices("abcdefghijklmnopqrstuvwxyzABCDEF0123456789+/=_- \n\"':", k=16_384))
+RANDOM: Final = "".join(
+    Random(7).choices("abcdefghijklmnopqrstuvwxyzABCDEF0123456789+/=_- \n\"':", k=16_384)
+)
 PEM: Final = "-----BEGIN RSA PRIVATE KEY-----\n"
 TEXTS: Final = {
     "random": RANDOM,
@@ -41,11 +43,14 @@ def test_twice_the_text_costs_no_more_than_twice_the_steps(name: str) -> None:
 
 
 def dense() -> dict[str, str]:
-    """Texts that have the windows of patterns in as many places as they can: runs, alphabets, windows one behind the
-    other."""
+    """Texts that have the windows of patterns in as many places as they can: runs, alphabets,
+    windows one behind the other."""
     draw = Random(11)
     runs = {f"a run of `{one}`": one * LONG for one in "aA0sx=-/ "}
-    pairs = {f"`{one}` again and again": (one * LONG)[:LONG] for one in ("ab", "key=", "eyJ", "AKIA", "a.pass", "://")}
+    pairs = {
+        f"`{one}` again and again": (one * LONG)[:LONG]
+        for one in ("ab", "key=", "eyJ", "AKIA", "a.pass", "://")
+    }
     alphabets = {
         "digits": "0123456789",
         "hex": "0123456789abcdef",
@@ -69,8 +74,8 @@ def test_a_text_of_windows_is_read_and_not_walked_from_window_to_window(name: st
 
 
 def test_what_is_left_out_on_the_way_is_found_all_the_same() -> None:
-    """Many patterns, of which each in turn stands in the text again and again until it can tell nothing more: the last
-    ones come when there are no more rounds."""
+    """Many patterns, of which each in turn stands in the text again and again until it can tell
+    nothing more: the last ones come when there are no more rounds."""
     patterns = [Pattern(f"{word}[0-9]{{3}}") for word in WORDS]
     text = "".join([f"{word}x{word}000" * 4 + f" {word}000" * (IDLE + MOST) for word in WORDS])
     told = [hit[:3] for hit in Scanner(patterns, "re2").scan(text)]

@@ -61,7 +61,9 @@ def test_what_cannot_be_scanned_for_is_refused(pattern: str, says: str) -> None:
         (r"[a\-z]{3}", "a-z", [(0, 3)]),
     ],
 )
-def test_the_syntax_means_what_it_means_to_re2(pattern: str, text: str, spans: list[tuple[int, int]]) -> None:
+def test_the_syntax_means_what_it_means_to_re2(
+    pattern: str, text: str, spans: list[tuple[int, int]]
+) -> None:
     found = sorted((hit.start, hit.end) for hit in Scanner([Pattern(pattern)], "re2").scan(text))
     assert found == spans
 
@@ -85,9 +87,11 @@ def test_a_block_whose_inside_is_bounded_by_a_set_ends_there() -> None:
 
 @sample(50)
 @given(patterns(), texts(), texts())
-def test_what_is_not_open_any_more_is_found_whatever_follows(pattern: str, text: str, more: str) -> None:
-    """Matches that begin before the open place end in the text, and are the same with more text behind it, unless they
-    end where the text does."""
+def test_what_is_not_open_any_more_is_found_whatever_follows(
+    pattern: str, text: str, more: str
+) -> None:
+    """Matches that begin before the open place end in the text, and are the same with more text
+    behind it, unless they end where the text does."""
     try:
         scanner = Scanner([Pattern(pattern)], "re2")
     except PatternError:
@@ -96,7 +100,9 @@ def test_what_is_not_open_any_more_is_found_whatever_follows(pattern: str, text:
     alone = {one for one in meant(pattern, text) if one[2] < at}
     together = {one for one in meant(pattern, text + more) if one[2] < at}
     assert all(one[3] < len(text) or one[3] == len(text) for one in alone)
-    assert {one for one in alone if one[3] < len(text)} == {one for one in together if one[3] < len(text)}
+    assert {one for one in alone if one[3] < len(text)} == {
+        one for one in together if one[3] < len(text)
+    }
     assert all(one[3] <= len(text) for one in together)
 
 

@@ -1,4 +1,5 @@
-"""What a policy's guards seek is found in one scan, and each gets what it would have found alone."""
+"""What a policy's guards seek is found in one scan, and each gets what it would have found
+alone."""
 
 from __future__ import annotations
 
@@ -32,8 +33,13 @@ def result(*given_texts: str) -> ToolResult:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(patterns(), min_size=1, max_size=3), min_size=1, max_size=3), st.lists(texts(), max_size=3))
-def test_together_each_finds_what_it_finds_alone(drawn: list[list[str]], given_texts: list[str]) -> None:
+@given(
+    st.lists(st.lists(patterns(), min_size=1, max_size=3), min_size=1, max_size=3),
+    st.lists(texts(), max_size=3),
+)
+def test_together_each_finds_what_it_finds_alone(
+    drawn: list[list[str]], given_texts: list[str]
+) -> None:
     seeks = [Seek([made(one) for one in some]) for some in drawn]
     reading = Reader(seeks).read(result(*given_texts))
     for seek in seeks:
@@ -42,14 +48,21 @@ def test_together_each_finds_what_it_finds_alone(drawn: list[list[str]], given_t
 
 
 def test_two_who_seek_the_same_pattern_each_get_it_by_their_own_number() -> None:
-    one, two = Seek([Pattern("abc[0-9]{3}")]), Seek([Pattern("xyz[0-9]{3}"), Pattern("abc[0-9]{3}")])
+    one, two = (
+        Seek([Pattern("abc[0-9]{3}")]),
+        Seek([Pattern("xyz[0-9]{3}"), Pattern("abc[0-9]{3}")]),
+    )
     reading = Reader([one, two]).read(result("no", "abc123 xyz456"))
     assert [[hit.pattern for hit in here] for here in reading.of(one) or ()] == [[], [0]]
     assert [[hit.pattern for hit in here] for here in reading.of(two) or ()] == [[], [1, 0]]
 
 
 def test_a_pattern_that_may_match_anywhere_costs_those_nothing_who_do_not_ask() -> None:
-    wide, narrow, other = Seek([Pattern("[a-z]{4}")]), Seek([Pattern("abc[0-9]{3}")]), Seek([Pattern("xyz[0-9]{3}")])
+    wide, narrow, other = (
+        Seek([Pattern("[a-z]{4}")]),
+        Seek([Pattern("abc[0-9]{3}")]),
+        Seek([Pattern("xyz[0-9]{3}")]),
+    )
     reading = Reader([wide, narrow, other]).read(result("word abc123"))
     assert len(scans_of(lambda: (reading.of(narrow), reading.of(other)))) == 1
     assert [hit.start for hit in (reading.of(wide) or [[]])[0]] == [0]
@@ -68,7 +81,11 @@ class Tickets(msgspec.Struct, frozen=True):
 
     def judge(self, reading: Reading[Any], /) -> Finding | None:
         """Refuse a call with one."""
-        return None if reading.of(TICKET) is None else Finding(Action.BLOCK, "test.ticket", text="a ticket")
+        return (
+            None
+            if reading.of(TICKET) is None
+            else Finding(Action.BLOCK, "test.ticket", text="a ticket")
+        )
 
 
 POLICY: Final = {
@@ -81,7 +98,9 @@ POLICY: Final = {
 }
 
 
-@pytest.mark.parametrize(("words", "action"), [("see TICKET-1234", Action.BLOCK), ("see TICKET-12", Action.REDACT)])
+@pytest.mark.parametrize(
+    ("words", "action"), [("see TICKET-1234", Action.BLOCK), ("see TICKET-12", Action.REDACT)]
+)
 def test_a_call_is_scanned_once_refused_or_not(words: str, action: Action) -> None:
     """Three guards of one kind and a foreign one, the record of a refused call included."""
     shield = Shield.load(POLICY, guards=[Tickets()])
@@ -96,7 +115,10 @@ def test_a_call_is_scanned_once_refused_or_not(words: str, action: Action) -> No
 
 def test_a_guard_works_in_a_reading_that_does_not_know_it() -> None:
     guard = Secrets()
-    for reading in (read(result(f"key {KEY}")), Reader([TICKET, *guard.seeks]).read(result(f"key {KEY}"))):
+    for reading in (
+        read(result(f"key {KEY}")),
+        Reader([TICKET, *guard.seeks]).read(result(f"key {KEY}")),
+    ):
         finding = guard.judge(reading)
         assert finding is not None
         assert finding.action == Action.REDACT

@@ -1,4 +1,5 @@
-"""Windows: every match of a pattern has one, and they are rarer than the literals that honest texts are full of."""
+"""Windows: every match of a pattern has one, and they are rarer than the literals that honest texts
+are full of."""
 
 from __future__ import annotations
 
@@ -21,8 +22,10 @@ from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
 HONEST: Final = (
-    "The path of the patch is in the pattern. An app has an account, a service and a session; its api is an apiary.\n"
-    "    def re_read(self, tokens: list[Token]) -> None:\n        self.paths = [path for path in tokens if path]\n"
+    "The path of the patch is in the pattern. An app has an account, a service and a session; its "
+    "api is an apiary.\n"
+    "    def re_read(self, tokens: list[Token]) -> None:\n        self.paths = [path for path in "
+    "tokens if path]\n"
 )
 
 
@@ -33,7 +36,8 @@ def test_every_match_has_a_window(pattern: str, text: str) -> None:
     expressions = [re.compile(window.expression.encode("latin-1")) for window in windows]
     lowered = flat(text).lower()
     for _, _, first, last in meant(pattern, text) if windows else ():
-        # It may go on behind the end of the part that counts: what follows has to be there for the match, too.
+        # It may go on behind the end of the part that counts: what follows has to be there for the
+        # match, too.
         assert any(one.search(lowered, first, last) for one in expressions), (pattern, windows)
 
 
@@ -41,8 +45,16 @@ def test_every_match_has_a_window(pattern: str, text: str) -> None:
     ("pattern", "miss", "hit"),
     [
         (r"(pat[0-9A-Za-z]{14}\.[0-9a-f]{64})", "a path, a patch", "patA1b2C3d4E5f6G7."),
-        (r"(?i:(?:api|app|aes)[_. -]?key)[ =:]{1,3}([0-9a-f]{16})", "an app with an api", "APP key: 0123456789abcdef"),
-        (r"[MNO][\w-]{23}\.[\w-]{6}\.[\w-]{27}", "a.b.c and so on. No more", "x.abcdef.abcdefghijklmnop"),
+        (
+            r"(?i:(?:api|app|aes)[_. -]?key)[ =:]{1,3}([0-9a-f]{16})",
+            "an app with an api",
+            "APP key: 0123456789abcdef",
+        ),
+        (
+            r"[MNO][\w-]{23}\.[\w-]{6}\.[\w-]{27}",
+            "a.b.c and so on. No more",
+            "x.abcdef.abcdefghijklmnop",
+        ),
     ],
     ids=["behind a literal", "in a choice", "behind one character"],
 )

@@ -8,7 +8,9 @@ from typing import Any
 
 def no_drop(call: Any) -> str | None:
     """Refuse a query that drops a table."""
-    return "no table is dropped here" if "DROP TABLE" in call.args.get("query", "").upper() else None
+    return (
+        "no table is dropped here" if "DROP TABLE" in call.args.get("query", "").upper() else None
+    )
 
 
 async def waits(call: Any) -> str | None:

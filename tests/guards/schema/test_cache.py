@@ -1,4 +1,5 @@
-"""The validation cache: equal calls are known for an hour, and nothing that counts is passed over."""
+"""The validation cache: equal calls are known for an hour, and nothing that counts is passed
+over."""
 
 from __future__ import annotations
 
@@ -34,7 +35,12 @@ def test_equal_calls_are_known_for_an_hour() -> None:
     shield = shield_for(POLICY, clock=clock)
     run = shield.run("a")
     assert shield.validation_stats().hit_rate == 0
-    for args, hits, misses in (({"q": "x"}, 0, 1), ({"q": "x"}, 1, 1), ({"q": 1}, 1, 2), ({"q": 1}, 2, 2)):
+    for args, hits, misses in (
+        ({"q": "x"}, 0, 1),
+        ({"q": "x"}, 1, 1),
+        ({"q": 1}, 1, 2),
+        ({"q": 1}, 2, 2),
+    ):
         run.check("find", args)
         stats = shield.validation_stats()
         assert (stats.cache_hits, stats.cache_misses) == (hits, misses)
@@ -56,7 +62,9 @@ def test_another_definition_or_policy_is_another_question() -> None:
     shield.ingest([{"name": "find", "inputSchema": SCHEMA}])
     run = shield.run("a")
     assert run.check("find", {"q": "x", "z": 1}).proceeds
-    shield.ingest([{"name": "find", "inputSchema": {**SCHEMA, "additionalProperties": False}}], repin=True)
+    shield.ingest(
+        [{"name": "find", "inputSchema": {**SCHEMA, "additionalProperties": False}}], repin=True
+    )
     assert run.check("find", {"q": "x", "z": 1}).code == "schema.extra"
     shield.reload({"name": "x", "guards": [{"use": "schema", "extra": "drop"}]})
     assert run.check("find", {"q": "x", "z": 1}).code == "schema.coerced"

@@ -1,4 +1,5 @@
-"""Hostile schemas and values: whatever they are, work stays in proportion to what is sent, or nothing is done."""
+"""Hostile schemas and values: whatever they are, work stays in proportion to what is sent, or
+nothing is done."""
 
 from __future__ import annotations
 
@@ -31,9 +32,12 @@ def nested(levels: int) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("pattern", ["^(a+)+$", "(x+x+)+y", "^(a|a)*$", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+@pytest.mark.parametrize(
+    "pattern", ["^(a+)+$", "(x+x+)+y", "^(a|a)*$", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$"]
+)
 def test_a_pattern_that_backtracks_elsewhere_is_matched_in_one_pass(pattern: str) -> None:
-    """With backtracking a hundred thousand characters would take longer than the world has existed."""
+    """With backtracking a hundred thousand characters would take longer than the world has
+    existed."""
     schema = {"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}}}
     finding = judged(schema, {"s": "a" * 100_000 + "!"})
     assert finding is None or finding.code == "schema.value"
@@ -89,7 +93,11 @@ def test_types_that_all_hold_each_other_are_counted_too() -> None:
 
 
 def test_a_schema_that_holds_itself_is_followed_as_deep_as_the_value() -> None:
-    value = {"$defs": {"v": {"type": ["object", "string"], "additionalProperties": {"$ref": "#/$defs/v"}}}}
+    value = {
+        "$defs": {
+            "v": {"type": ["object", "string"], "additionalProperties": {"$ref": "#/$defs/v"}}
+        }
+    }
     schema = {**value, "type": "object", "additionalProperties": {"$ref": "#/$defs/v"}}
     assert judged(schema, nested(60)) is None
     finding = judged(schema, {"a": {"b": {"c": 5}}})
@@ -98,7 +106,8 @@ def test_a_schema_that_holds_itself_is_followed_as_deep_as_the_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"$dynamicAnchor": "x", "$dynamicRef": "#x"}]
+    "schema",
+    [{"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"$dynamicAnchor": "x", "$dynamicRef": "#x"}],
 )
 def test_a_schema_that_is_only_itself_ends(schema: Any) -> None:
     Checker(schema).fits({"a": 1})
@@ -125,11 +134,20 @@ def test_values_that_are_too_deep_are_not_looked_at() -> None:
     finding = judged({"type": "object", "properties": {"a": {"$ref": "#"}}}, nested(MAX_NESTED + 1))
     assert finding is not None
     assert finding.code == "schema.bad"
-    assert judged({"type": "object", "properties": {"a": {"$ref": "#"}}}, nested(MAX_NESTED - 1)) is None
+    assert (
+        judged({"type": "object", "properties": {"a": {"$ref": "#"}}}, nested(MAX_NESTED - 1))
+        is None
+    )
 
 
 def test_the_heavier_a_schema_the_fewer_values_are_looked_at() -> None:
-    heavy = Checker({"type": "object", "additionalProperties": fan_out(12, True), "$defs": fan_out(12, True)["$defs"]})
+    heavy = Checker(
+        {
+            "type": "object",
+            "additionalProperties": fan_out(12, True),
+            "$defs": fan_out(12, True)["$defs"],
+        }
+    )
     most = WORK // heavy.outline.weight
     assert heavy.too_much({"a": list(range(most - 3))}, 10**9) == ""
     assert heavy.too_much({"a": list(range(most))}, 10**9) == f"it has more than {most:,} values"
@@ -145,12 +163,24 @@ SHAPES: dict[str, Any] = {
 }
 SCHEMAS: dict[str, Any] = {
     "closed": {**TEXT, "additionalProperties": False},
-    "patterns": {"type": "object", "patternProperties": {"^(a+)+$": {"type": "string"}, "a": {"type": "integer"}}},
-    "items": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer", "minimum": 2}}}},
-    "alternatives": {
-        "anyOf": [{"required": ["x"]}, {"properties": {"list": {"items": {"anyOf": [{"type": "null"}]}}}}]
+    "patterns": {
+        "type": "object",
+        "patternProperties": {"^(a+)+$": {"type": "string"}, "a": {"type": "integer"}},
     },
-    "unique": {"type": "object", "properties": {"list": {"uniqueItems": True, "contains": {"const": 9}}}},
+    "items": {
+        "type": "object",
+        "properties": {"list": {"type": "array", "items": {"type": "integer", "minimum": 2}}},
+    },
+    "alternatives": {
+        "anyOf": [
+            {"required": ["x"]},
+            {"properties": {"list": {"items": {"anyOf": [{"type": "null"}]}}}},
+        ]
+    },
+    "unique": {
+        "type": "object",
+        "properties": {"list": {"uniqueItems": True, "contains": {"const": 9}}},
+    },
     "leftovers": {"type": "object", "unevaluatedProperties": False},
 }
 
@@ -161,7 +191,10 @@ def test_twice_the_size_is_at_most_twice_the_work(schema: str, shape: str) -> No
     guard = guard_for(SCHEMAS[schema], coerce=True, extra="drop")
     small, large = (call(SHAPES[shape](size)) for size in (2_000, 4_000))
     guard.judge(read(small))
-    once, twice = steps_of(lambda: guard.judge(read(small))), steps_of(lambda: guard.judge(read(large)))
+    once, twice = (
+        steps_of(lambda: guard.judge(read(small))),
+        steps_of(lambda: guard.judge(read(large))),
+    )
     assert twice <= 2.2 * once + 200
 
 
@@ -171,15 +204,21 @@ json = st.recursive(
     | st.integers(-5, 5)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 types = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
 schemas = st.recursive(
     st.booleans()
-    | st.fixed_dictionaries({}, optional={"type": types | st.lists(types, min_size=1, max_size=3, unique=True)})
+    | st.fixed_dictionaries(
+        {}, optional={"type": types | st.lists(types, min_size=1, max_size=3, unique=True)}
+    )
     | st.fixed_dictionaries({"enum": st.lists(json, max_size=3)})
-    | st.fixed_dictionaries({"minimum": st.integers(-3, 3)}, optional={"multipleOf": st.integers(1, 3)}),
+    | st.fixed_dictionaries(
+        {"minimum": st.integers(-3, 3)}, optional={"multipleOf": st.integers(1, 3)}
+    ),
     lambda inner: st.fixed_dictionaries(
         {},
         optional={
@@ -204,7 +243,9 @@ schemas = st.recursive(
 
 @sample(37)
 @given(schemas, st.dictionaries(st.sampled_from("abcd"), json, max_size=3))
-def test_what_does_not_fit_is_always_refused_in_words_and_what_was_made_to_fit_does(schema: Any, args: Any) -> None:
+def test_what_does_not_fit_is_always_refused_in_words_and_what_was_made_to_fit_does(
+    schema: Any, args: Any
+) -> None:
     checker = Checker(schema)
     strict = judged(schema, args)
     assert (strict is None) == checker.fits(args)

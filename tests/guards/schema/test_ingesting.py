@@ -1,4 +1,5 @@
-"""Tools that are ingested: every shape, what is pinned of them, and which definitions a decision was made by."""
+"""Tools that are ingested: every shape, what is pinned of them, and which definitions a decision
+was made by."""
 
 from __future__ import annotations
 
@@ -19,7 +20,11 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 
 POLICY: dict[str, Any] = {"name": "x", "guards": [{"use": "schema", "hook_deadline_ms": 60_000}]}
-INPUT: dict[str, Any] = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+INPUT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"q": {"type": "string"}},
+    "required": ["q"],
+}
 MCP: dict[str, Any] = {"name": "find", "description": "finds", "inputSchema": INPUT}
 
 
@@ -57,7 +62,10 @@ class Modelled:
         [{"type": "function", "name": "find", "parameters": INPUT}],
         [{"name": "find", "description": "finds", "parameters": INPUT}],
         [{"name": "find", "description": "finds", "input_schema": INPUT}],
-        [{"type": "custom", "name": "find", "input_schema": INPUT}, {"type": "web_search_20250305", "name": "web"}],
+        [
+            {"type": "custom", "name": "find", "input_schema": INPUT},
+            {"type": "web_search_20250305", "name": "web"},
+        ],
     ],
 )
 def test_every_shape_is_read(given: Any) -> None:
@@ -103,7 +111,13 @@ def test_an_openai_function_without_parameters_takes_what_it_is_given() -> None:
 
 def test_a_hostile_schema_is_kept_out_and_its_tool_with_it() -> None:
     one = shield()
-    told = one.ingest([MCP, {"name": "evil", "inputSchema": {"pattern": r"(a)\1"}}, {"name": "odd", "inputSchema": 5}])
+    told = one.ingest(
+        [
+            MCP,
+            {"name": "evil", "inputSchema": {"pattern": r"(a)\1"}},
+            {"name": "odd", "inputSchema": 5},
+        ]
+    )
     assert set(told.bad) == {"evil", "odd"}
     run = one.run("a")
     assert run.check("find", {"q": "x"}).proceeds
@@ -206,7 +220,9 @@ def test_a_policy_can_pin_a_definition_itself() -> None:
 
 
 def test_the_policy_wins_over_what_was_ingested() -> None:
-    one = shield_for({**POLICY, "tools": {"find": {"schema": {"type": "object", "required": ["k"]}}}})
+    one = shield_for(
+        {**POLICY, "tools": {"find": {"schema": {"type": "object", "required": ["k"]}}}}
+    )
     one.ingest([MCP])
     run = one.run("a")
     assert run.check("find", {"q": 1, "k": 2}).proceeds
@@ -339,7 +355,8 @@ def test_what_cannot_be_called_is_no_hook() -> None:
 def test_a_schema_of_no_use_is_an_error_with_file_and_line(tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     text = (
-        "name: x\nguards: [{use: schema}]\ntools:\n  find:\n    schema:\n      properties:\n        q: {type: strnig}\n"
+        "name: x\nguards: [{use: schema}]\ntools:\n  find:\n    schema:\n      properties:\n       "
+        " q: {type: strnig}\n"
     )
     file.write_text(text, encoding="utf-8")
     with pytest.raises(PolicyError) as error:
@@ -359,17 +376,26 @@ def test_a_remembered_answer_is_recorded_like_any_other() -> None:
 
 def test_nothing_of_it_is_loaded_until_a_schema_is_there() -> None:
     code = (
-        "import sys; from stanchion import Shield; s = Shield.load(%r, store='memory:', journal='memory:');"
+        "import sys; from stanchion import Shield; s = Shield.load(%r, store='memory:', "
+        "journal='memory:');"
         "s.tool(lambda x: x); s.run('a').check('t', {}); print('jsonschema_rs' in sys.modules)"
     )
-    for policy, loaded in (({"name": "x"}, "False"), ({**POLICY, "tools": {"t": {"schema": True}}}, "True")):
-        done = subprocess.run([sys.executable, "-c", code % (policy,)], capture_output=True, text=True, check=True)
+    for policy, loaded in (
+        ({"name": "x"}, "False"),
+        ({**POLICY, "tools": {"t": {"schema": True}}}, "True"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code % (policy,)], capture_output=True, text=True, check=True
+        )
         assert done.stdout.strip() == loaded
 
 
 def test_servers_have_pins_of_their_own_and_each_is_accepted_alone() -> None:
     one = shield_for({"name": "x", "guards": [{"use": "schema"}]})
-    wiki, mail = ({"name": "search", "description": f"In {where}.", "inputSchema": {}} for where in ("wiki", "mail"))
+    wiki, mail = (
+        {"name": "search", "description": f"In {where}.", "inputSchema": {}}
+        for where in ("wiki", "mail")
+    )
     assert one.ingest([wiki], server="wiki").new == ("search",)
     assert one.ingest([mail], server="mail").new == ("search",)
     assert one.ingest([wiki], server="mail").changed == {"search": "its description changed"}

@@ -47,7 +47,9 @@ class Model:
 
 
 def plain(a: int, b: str = "x", *, c: float | None = None, d: bool = False) -> None: ...
-def typed(a: list[int], b: dict[str, int], c: tuple[int, str], d: Sequence[str], e: Mapping[str, bool]) -> None: ...
+def typed(
+    a: list[int], b: dict[str, int], c: tuple[int, str], d: Sequence[str], e: Mapping[str, bool]
+) -> None: ...
 def chosen(a: Literal["x", 1], b: Colour, c: Optional[int], d: Annotated[int, "doc"]) -> None: ...  # noqa: UP045
 def shaped(a: Point, b: Options, c: Model) -> None: ...
 def open_(a: Any, b: Path, c: date, d: Callable[[], int], e, *args: int, **more: int) -> None: ...  # type: ignore[no-untyped-def]
@@ -75,12 +77,18 @@ def wrong(a: int = None, b: str = 5, c: Nowhere = 1) -> None: ...  # type: ignor
         (shaped, {"a": {"x": "1"}, "b": {}, "c": {"id": 1}}, False),
         (shaped, {"a": {}, "b": {"deep": 1}, "c": {"id": 1}}, False),
         (shaped, {"a": {}, "b": {}, "c": {}}, False),
-        (open_, {"a": None, "b": "x", "c": "2024-01-01", "d": {}, "e": 5, "args": [1], "z": 1}, True),
+        (
+            open_,
+            {"a": None, "b": "x", "c": "2024-01-01", "d": {}, "e": 5, "args": [1], "z": 1},
+            True,
+        ),
         (open_, {"a": None}, False),
         (wrong, {"a": None, "b": 5, "c": 1}, True),
     ],
 )
-def test_hints_are_held_to_where_they_are_certain(fn: Callable[..., Any], args: dict[str, Any], fits: bool) -> None:
+def test_hints_are_held_to_where_they_are_certain(
+    fn: Callable[..., Any], args: dict[str, Any], fits: bool
+) -> None:
     assert Checker(schema_of(Tool(fn))).fits(args) is fits
 
 

@@ -1,4 +1,5 @@
-"""What the agent reads: names and types that help it, no value that could be a secret, and never much."""
+"""What the agent reads: names and types that help it, no value that could be a secret, and never
+much."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ SCHEMA = {
         "key": {"type": "string", "pattern": "^x$"},
         "list": {"type": "array", "items": {"const": 1}},
         "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-        "kind": {"oneOf": [{"type": "object", "required": ["url"]}, {"type": "object", "required": ["path", "line"]}]},
+        "kind": {
+            "oneOf": [
+                {"type": "object", "required": ["url"]},
+                {"type": "object", "required": ["path", "line"]},
+            ]
+        },
     },
     "additionalProperties": False,
 }
@@ -55,7 +61,10 @@ def test_no_value_is_repeated(args: dict[str, Any], coerce: bool) -> None:
         ({"either": "5"}, "`either` is string, expected integer or null"),
         ({"kind": {"path": "x"}}, "lacks `kind.url`"),
         ({"list": [1, 1, 2]}, "`list[2]` has to be `1`"),
-        ({"password": 5, "token": "x"}, "`password` is integer, expected string; `token` is string, expected integer"),
+        (
+            {"password": 5, "token": "x"},
+            "`password` is integer, expected string; `token` is string, expected integer",
+        ),
     ],
 )
 def test_the_nearest_alternative_is_explained(args: dict[str, Any], says: str) -> None:
@@ -74,13 +83,25 @@ def test_the_nearest_alternative_is_explained(args: dict[str, Any], says: str) -
         ({"properties": {"a": {"multipleOf": 3}}}, {"a": 4}, "has to be a multiple of 3"),
         ({"dependentRequired": {"a": ["b"]}}, {"a": 4}, "lacks `b` (needed beside `a`)"),
         ({"minProperties": 2}, {"a": 4}, "needs at least 2 entries"),
-        ({"$defs": {"n": {"type": "null"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}, {"a": 1}, "expected null"),
         (
-            {"$defs": {"n": {"type": "null"}}, "properties": {"a": {"$ref": "#/$defs/n"}}, "required": ["a"]},
+            {"$defs": {"n": {"type": "null"}}, "properties": {"a": {"$ref": "#/$defs/n"}}},
+            {"a": 1},
+            "expected null",
+        ),
+        (
+            {
+                "$defs": {"n": {"type": "null"}},
+                "properties": {"a": {"$ref": "#/$defs/n"}},
+                "required": ["a"],
+            },
             {},
             "(null)",
         ),
-        ({"required": ["a"], "properties": {"a": {"enum": ["x", 1]}}}, {}, "lacks `a` (one of `x`, `1`)"),
+        (
+            {"required": ["a"], "properties": {"a": {"enum": ["x", 1]}}},
+            {},
+            "lacks `a` (one of `x`, `1`)",
+        ),
         ({"additionalProperties": False}, {"a": 1}, "it takes none"),
     ],
 )

@@ -1,4 +1,5 @@
-"""A stream as a runtime makes it: what is settled goes out, piece by piece, with what stood before."""
+"""A stream as a runtime makes it: what is settled goes out, piece by piece, with what stood
+before."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def streamed(guard: Secrets, chunks: Iterable[str]) -> list[str]:
         assert 0 <= at <= len(held)
         assert len(held) - at <= 16_384
         if at:
-            out.append(_patched(guard, ModelChunk(id="e", at=0, run=RUN, text=held[:at], before=before)))
+            out.append(
+                _patched(guard, ModelChunk(id="e", at=0, run=RUN, text=held[:at], before=before))
+            )
             before, held = (before + held[:at])[-guard.CONTEXT :], held[at:]
     out.append(_patched(guard, ModelChunk(id="e", at=0, run=RUN, text=held, before=before)))
     return out

@@ -1,4 +1,5 @@
-"""Three actions for three places: a request that would leave is quarantined, a result blocked, all else redacted."""
+"""Three actions for three places: a request that would leave is quarantined, a result blocked, all
+else redacted."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def test_a_payload_that_would_leave_is_quarantined_and_its_tool_isolated_the_thi
     other = shield_for(policy, clock=clock, store=store)
     codes = []
     for place in (shield, other, shield):
-        decision = place.run("a").egress("https://api.example.com/x", method="POST", payload={"k": KEY}, tool="upload")
+        decision = place.run("a").egress(
+            "https://api.example.com/x", method="POST", payload={"k": KEY}, tool="upload"
+        )
         assert decision.action == Action.QUARANTINE
         codes.append(decision.code)
         assert ("tool:upload" in shield.standing().marks) == (len(codes) == 3)
@@ -61,8 +64,12 @@ def test_a_quarantine_that_does_not_wait_isolates_the_first_time() -> None:
 
 
 @pytest.mark.parametrize(("isolate_agent", "isolated"), [(True, ["agent:a"]), (False, [])])
-def test_where_no_tool_is_at_work_the_agent_is_isolated_or_nobody(isolate_agent: bool, isolated: list[str]) -> None:
-    shield = shield_for(with_actions(action="quarantine", isolate_after=1, isolate_agent=isolate_agent))
+def test_where_no_tool_is_at_work_the_agent_is_isolated_or_nobody(
+    isolate_agent: bool, isolated: list[str]
+) -> None:
+    shield = shield_for(
+        with_actions(action="quarantine", isolate_after=1, isolate_agent=isolate_agent)
+    )
     assert shield.run("a").egress("https://example.com/", payload=KEY).action == Action.QUARANTINE
     assert list(shield.standing().marks) == isolated
     shield.run("b").check("one", {"k": KEY})
@@ -93,13 +100,17 @@ def test_safety_003_blocks_what_has_a_secret(stage: str) -> None:
 def test_redacting_lets_everything_go_ahead_without_the_secret() -> None:
     shield = shield_for(with_actions())
     tool = ScriptedTool({"echo": [f"x {KEY}"]})
-    assert shield.run("a").call(tool, body=f"send {KEY} now") == {"echo": ["x [redacted:aws-access-token]"]}
+    assert shield.run("a").call(tool, body=f"send {KEY} now") == {
+        "echo": ["x [redacted:aws-access-token]"]
+    }
     assert tool.calls == [{"body": "send [redacted:aws-access-token] now"}]
     assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
 
 
 def test_one_entry_says_what_becomes_of_secrets_at_each_stage() -> None:
-    shield = shield_for(with_actions(action="warn", at={"tool_result": "block", "prompt": "redact"}))
+    shield = shield_for(
+        with_actions(action="warn", at={"tool_result": "block", "prompt": "redact"})
+    )
     run = shield.run("a")
     assert run.check("t", {"k": KEY}).action == Action.WARN
     assert run.prompt(f"use {KEY}").action == Action.REDACT

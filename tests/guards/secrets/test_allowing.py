@@ -29,7 +29,9 @@ def two() -> tuple[Shield, Shield]:
     """Two shields on one store."""
     clock = FakeClock()
     store = MemoryStore(clock)
-    return shield_for(POLICY, clock=clock, store=store), shield_for(POLICY, clock=clock, store=store)
+    return shield_for(POLICY, clock=clock, store=store), shield_for(
+        POLICY, clock=clock, store=store
+    )
 
 
 def test_what_is_allowed_passes_at_once_everywhere_and_nothing_else_does() -> None:
@@ -98,7 +100,10 @@ def test_a_redacting_guard_leaves_what_is_allowed_as_it_is() -> None:
     shield = shield_for({"name": "p", "guards": [{"use": "secrets"}]})
     Allowances(shield).allow(CALLED)
     decision = shield.run("a").check("t", {"k": KEY, "o": OTHER})
-    assert decision.patched({"k": KEY, "o": OTHER}) == {"k": KEY, "o": "[redacted:aws-access-token]"}
+    assert decision.patched({"k": KEY, "o": OTHER}) == {
+        "k": KEY,
+        "o": "[redacted:aws-access-token]",
+    }
 
 
 def test_a_decision_made_with_an_allowance_is_made_again_from_its_record() -> None:

@@ -1,4 +1,5 @@
-"""A secret is the same one in another form: encoded, escaped, in pieces, with signs that nobody sees, and once more."""
+"""A secret is the same one in another form: encoded, escaped, in pieces, with signs that nobody
+sees, and once more."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ AWS = "AKIA" + "Q3EGRXYZ5ABCD7WQ"
 
 def redacted(content: Any) -> Any:
     """What is left of a result."""
-    finding = Secrets().judge(read(ToolResult(id="e", at=0, run=RunInfo("r"), tool="t", result=content)))
+    finding = Secrets().judge(
+        read(ToolResult(id="e", at=0, run=RunInfo("r"), tool="t", result=content))
+    )
     return content if finding is None else apply(content, finding.patches)
 
 
@@ -40,10 +43,14 @@ FORMS: dict[str, Callable[[str], str]] = {
     "soft hyphen": lambda text: text[:12] + "\u00ad" + text[12:],
     "tags": lambda text: text[:12] + "\U000e0041" + text[12:],
     "full width": lambda text: "".join([chr(ord(char) + 0xFEE0) for char in text]),
-    "mathematical": lambda text: "".join([chr(0x1D7CE + int(char)) if char.isdigit() else char for char in text]),
+    "mathematical": lambda text: "".join(
+        [chr(0x1D7CE + int(char)) if char.isdigit() else char for char in text]
+    ),
     "entities": each("&#{};"),
     "entities, hexadecimal": each("&#x{:x};"),
-    "one entity by name": lambda text: text.replace("_", "&lowbar;") if "_" in text else each("&#{};")(text),
+    "one entity by name": lambda text: (
+        text.replace("_", "&lowbar;") if "_" in text else each("&#{};")(text)
+    ),
     "JSON escapes": each("\\u{:04x}"),
     "JSON in JSON": each("\\\\u{:04x}"),
     "bytes": each("\\x{:02x}"),
@@ -53,7 +60,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "a dump": lambda text: text.encode().hex(" "),
     "bytes with colons": lambda text: text.encode().hex(":"),
     "codes": lambda text: str(list(text.encode())),
-    "an array in C": lambda text: "{" + ", ".join([f"0x{byte:02x}" for byte in text.encode()]) + "}",
+    "an array in C": lambda text: (
+        "{" + ", ".join([f"0x{byte:02x}" for byte in text.encode()]) + "}"
+    ),
     "base64": base64,
     "base64 twice": lambda text: base64(base64(text)),
     "base64 of hexadecimal": lambda text: base64(text.encode().hex()),
@@ -72,7 +81,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "a sum": lambda text: f"'{text[:14]}' + '{text[14:]}'",
     "a sum in Lua": lambda text: f'"{text[:14]}" .. "{text[14:]}"',
     "texts side by side": lambda text: f'("{text[:14]}"\n    "{text[14:]}")',
-    "a builder": lambda text: f'new StringBuilder("{text[:9]}").append("{text[9:14]}").append("{text[14:]}")',
+    "a builder": lambda text: (
+        f'new StringBuilder("{text[:9]}").append("{text[9:14]}").append("{text[14:]}")'
+    ),
     "items": lambda text: f"['{text[:7]}', '{text[7:14]}', '{text[14:]}'].join('')",
     "letter by letter": " ".join,
     "with dots": ".".join,
@@ -119,7 +130,9 @@ def test_other_text_in_these_forms_stays(text: str) -> None:
 
 def test_every_copy_of_a_secret_goes() -> None:
     value = "Zx9Cv8Bn7Ml6Kj5Hg4Fd3Sa2"
-    left = redacted({"env": f"MY_TOKEN={value}", "log": [f"sent {value} twice: {value}"], "other": "Zx9Cv8Bn7"})
+    left = redacted(
+        {"env": f"MY_TOKEN={value}", "log": [f"sent {value} twice: {value}"], "other": "Zx9Cv8Bn7"}
+    )
     assert value not in str(left)
     assert left["other"] == "Zx9Cv8Bn7"
 
@@ -148,9 +161,9 @@ def test_what_only_a_word_makes_a_secret_may_go_on_in_the_next_item() -> None:
 
 
 TERMS = (
-    '"', "'", " ", "+", "..", "&", "<>", "||", "\n", "\\\n", ").append(", "65", "0x41", "101", ", ", ";", "\t", "\x0b",
-    "\x1c", "\x85", "\xa0", "\u2003", "é", "_", "x", "²", "٣", "▁", "41:42:43:44:45:46:47:48:49:4a:4b:4c", "4142 ",
-    "70, " * 8,
+    '"', "'", " ", "+", "..", "&", "<>", "||", "\n", "\\\n", ").append(", "65", "0x41", "101", ", ",
+    ";", "\t", "\x0b", "\x1c", "\x85", "\xa0", "\u2003", "é", "_", "x", "²", "٣", "▁",
+    "41:42:43:44:45:46:47:48:49:4a:4b:4c", "4142 ", "70, " * 8,
 )  # fmt: skip
 
 

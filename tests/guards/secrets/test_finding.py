@@ -55,18 +55,20 @@ def redacted(content: Any, guard: Secrets = GUARD, tool: str = "t") -> Any:
         ({"body": f"key {KEY}."}, {"body": f"key {PLACEHOLDER}."}),
         ({"a": [1, {"b": (f"x {KEY}",)}]}, None),
         ({"a": {KEY: 1}}, {"a": {PLACEHOLDER: 1}}),
-        ({"json": json.dumps({"aws": {"id": KEY}})}, {"json": json.dumps({"aws": {"id": PLACEHOLDER}})}),
-        ({"json": json.dumps(json.dumps({"id": KEY}))}, {"json": json.dumps(json.dumps({"id": PLACEHOLDER}))}),
+        ({"json": json.dumps({"aws": {"id": KEY}})}, {"json": json.dumps({"aws": {"id": PLACEHOLDER}})}),  # noqa: E501
+        ({"json": json.dumps(json.dumps({"id": KEY}))}, {"json": json.dumps(json.dumps({"id": PLACEHOLDER}))}),  # noqa: E501
         ({"url": f"https://h/p?id={KEY}&x=1"}, {"url": f"https://h/p?id={PLACEHOLDER}&x=1"}),
         ({"password": "Zt9kQ2mVx7Lp"}, {"password": "[redacted:named-secret]"}),
-        ({"h": {"Authorization": "Bearer q8Zt9kQ2mVx7Lp"}}, {"h": {"Authorization": "Bearer [redacted:named-secret]"}}),
+        ({"h": {"Authorization": "Bearer q8Zt9kQ2mVx7Lp"}}, {"h": {"Authorization": "Bearer [redacted:named-secret]"}}),  # noqa: E501
         ({"Cookie": "sid=q8Zt9kQ2mVx7Lp; theme=dark"}, {"Cookie": "[redacted:named-secret]"}),
         ({"x-api-key": ["q8Zt9kQ2mVx7Lp"]}, {"x-api-key": ["[redacted:named-secret]"]}),
     ],
 )  # fmt: skip
 def test_secrets_are_taken_out_on_the_structure(content: Any, wanted: Any) -> None:
     if wanted is None:
-        event: Any = ToolResult(id="e", at=0, run=RUN, tool="t", result={"a": [1, {"b": [f"x {KEY}"]}]})
+        event: Any = ToolResult(
+            id="e", at=0, run=RUN, tool="t", result={"a": [1, {"b": [f"x {KEY}"]}]}
+        )
         finding = GUARD.judge(read(event))
         assert finding is not None
         assert [patch.path for patch in finding.patches] == [("a", 1, "b", 0)]
@@ -77,13 +79,17 @@ def test_secrets_are_taken_out_on_the_structure(content: Any, wanted: Any) -> No
 @pytest.mark.parametrize(
     "value",
     [
-        "${PASSWORD}", "$PASSWORD", "{{ password }}", "<your password>", "changeme", "xxxxxxxxxxxx", "************",
-        "os.environ['PASSWORD']", "process.env.SECRET", "your_password_here", "[redacted:named-secret]", "short",
-        "a whole sentence about passwords", "secrets.db_password", "%(password)s", "[named-secret:0a1b2c]",
+        "${PASSWORD}", "$PASSWORD", "{{ password }}", "<your password>", "changeme", "xxxxxxxxxxxx",
+        "************", "os.environ['PASSWORD']", "process.env.SECRET", "your_password_here",
+        "[redacted:named-secret]", "short", "a whole sentence about passwords",
+        "secrets.db_password", "%(password)s", "[named-secret:0a1b2c]",
     ],
 )  # fmt: skip
 def test_what_only_stands_for_a_secret_is_none(value: str) -> None:
-    assert redacted({"password": value, "n": {"api_key": value}}) == {"password": value, "n": {"api_key": value}}
+    assert redacted({"password": value, "n": {"api_key": value}}) == {
+        "password": value,
+        "n": {"api_key": value},
+    }
 
 
 def test_one_encoding_is_seen_through_and_only_the_secret_is_taken_out() -> None:
@@ -94,11 +100,16 @@ def test_one_encoding_is_seen_through_and_only_the_secret_is_taken_out() -> None
     assert said["a"].endswith(" y")
     assert PLACEHOLDER in said["a"]
     assert said["b"] == f"q=%7B%22id%22%3A%22{PLACEHOLDER}%22%7D"
-    assert redacted({"a": encoded, "b": quoted}, Secrets(decode=False)) == {"a": encoded, "b": quoted}
+    assert redacted({"a": encoded, "b": quoted}, Secrets(decode=False)) == {
+        "a": encoded,
+        "b": quoted,
+    }
 
 
 def test_a_long_encoded_file_is_seen_through_where_texts_come_whole() -> None:
-    encoded = b64encode(("line of a file\n" * 2_000 + f"id = {KEY}\n" + "more\n" * 500).encode()).decode()
+    encoded = b64encode(
+        ("line of a file\n" * 2_000 + f"id = {KEY}\n" + "more\n" * 500).encode()
+    ).decode()
     assert PLACEHOLDER in redacted({"content": encoded})["content"]
 
 
@@ -106,11 +117,15 @@ def test_every_stage_with_content_is_judged() -> None:
     text = f"id {KEY}"
     events: list[Any] = [
         Prompt(id="e", at=0, run=RUN, text=text, trusted=False),
-        ModelCall(id="e", at=0, run=RUN, messages=[{"role": "user", "content": text}], params={"x": text}),
+        ModelCall(
+            id="e", at=0, run=RUN, messages=[{"role": "user", "content": text}], params={"x": text}
+        ),
         ModelReply(id="e", at=0, run=RUN, text=text),
         ToolCall(id="e", at=0, run=RUN, args={"a": text}),
         ToolResult(id="e", at=0, run=RUN, result=[text]),
-        Egress(id="e", at=0, run=RUN, url=f"https://h/{KEY}", headers={"X": text}, payload={"a": text}),
+        Egress(
+            id="e", at=0, run=RUN, url=f"https://h/{KEY}", headers={"X": text}, payload={"a": text}
+        ),
         Failure(id="e", at=0, run=RUN, error="E", text=text),
         Handoff(id="e", at=0, run=RUN, to="b", payload={"a": text}),
     ]
@@ -126,7 +141,9 @@ def test_every_stage_with_content_is_judged() -> None:
 
 
 def test_a_finding_names_kind_place_and_fingerprint_and_never_the_value() -> None:
-    event: Any = ToolCall(id="e", at=0, run=RUN, args={"to": {"body": f"a {KEY}"}, KEY: "b", "n": [f"{KEY}"] * 9})
+    event: Any = ToolCall(
+        id="e", at=0, run=RUN, args={"to": {"body": f"a {KEY}"}, KEY: "b", "n": [f"{KEY}"] * 9}
+    )
     finding = GUARD.judge(read(event))
     assert finding is not None
     called = fingerprint("aws-access-token", KEY)
@@ -160,7 +177,11 @@ def test_pseudonyms_are_stable_in_a_task_and_tell_nothing_elsewhere() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.lists(st.sampled_from([read_rule(text).hits[0] for text in files().values()]), min_size=1, max_size=4),
+    st.lists(
+        st.sampled_from([read_rule(text).hits[0] for text in files().values()]),
+        min_size=1,
+        max_size=4,
+    ),
     st.booleans(),
 )
 def test_what_was_redacted_is_not_found_again(hits: list[str], pseudonyms: bool) -> None:
@@ -172,12 +193,22 @@ def test_what_was_redacted_is_not_found_again(hits: list[str], pseudonyms: bool)
 
 def test_kinds_can_be_chosen_and_left_out() -> None:
     text = {"a": f"id {KEY}", "password": "Zt9kQ2mVx7Lp"}
-    assert redacted(text, Secrets(kinds=("aws-*",))) == {"a": f"id {PLACEHOLDER}", "password": "Zt9kQ2mVx7Lp"}
+    assert redacted(text, Secrets(kinds=("aws-*",))) == {
+        "a": f"id {PLACEHOLDER}",
+        "password": "Zt9kQ2mVx7Lp",
+    }
     assert redacted(text, Secrets(without=("aws-*",)))["a"] == f"id {KEY}"
 
 
 def test_patterns_of_the_policy_are_looked_for_too() -> None:
-    own: Any = [{"kind": "acme-key", "pattern": r"\bACME-([0-9A-Z]{12})\b", "keywords": ["acme"], "entropy": 2.0}]
+    own: Any = [
+        {
+            "kind": "acme-key",
+            "pattern": r"\bACME-([0-9A-Z]{12})\b",
+            "keywords": ["acme"],
+            "entropy": 2.0,
+        }
+    ]
     guard = msgspec.convert({"patterns": own}, Secrets)
     assert redacted({"a": "x ACME-7Q2M9XKD4TZB y", "b": "ACME-AAAAAAAAAAAA"}, guard) == {
         "a": "x ACME-[redacted:acme-key] y",
@@ -190,7 +221,10 @@ def test_patterns_of_the_policy_are_looked_for_too() -> None:
     [
         ({"at": {"charge": "block"}}, "where nothing is looked for"),
         ({"at": {"model_chunk": "escalate"}}, "makes no sense at `model_chunk`"),
-        ({"at": {"egress": "block"}, "stages": ["tool_call"]}, "at which this guard does not judge"),
+        (
+            {"at": {"egress": "block"}, "stages": ["tool_call"]},
+            "at which this guard does not judge",
+        ),
         ({"kinds": ["aws-acess-token"]}, "there is no kind `aws-acess-token`"),
         ({"without": ["nope-*"]}, "there is no kind `nope-\\*`"),
         ({"salt": "x"}, "does nothing without `pseudonyms`"),
@@ -202,7 +236,11 @@ def test_patterns_of_the_policy_are_looked_for_too() -> None:
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(PolicyError, match=says):
-        Shield.load({"name": "p", "guards": [{"use": "secrets", **options}]}, store="memory:", journal="memory:")
+        Shield.load(
+            {"name": "p", "guards": [{"use": "secrets", **options}]},
+            store="memory:",
+            journal="memory:",
+        )
 
 
 def test_an_allowed_value_is_no_secret_and_neither_is_what_is_inside_of_it() -> None:
@@ -213,21 +251,26 @@ def test_an_allowed_value_is_no_secret_and_neither_is_what_is_inside_of_it() -> 
 
 
 def test_one_guard_judges_from_many_threads() -> None:
-    contents = [{"a": f"id AKIA{number:016d} {number}", "b": "nothing here"} for number in range(200)]
+    contents = [
+        {"a": f"id AKIA{number:016d} {number}", "b": "nothing here"} for number in range(200)
+    ]
     wanted = [redacted(content, Secrets()) for content in contents]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(redacted, contents)) == wanted
 
 
 def test_a_call_without_secrets_costs_few_steps() -> None:
-    event: Any = ToolCall(id="e", at=0, run=RUN, args={"path": "src/a.py", "line": 3, "text": "hello"})
+    event: Any = ToolCall(
+        id="e", at=0, run=RUN, args={"path": "src/a.py", "line": 3, "text": "hello"}
+    )
     GUARD.judge(read(event))
     assert steps_of(lambda: GUARD.judge(read(event))) < 200
 
 
 @pytest.mark.parametrize("action", ["warn", "escalate"])
 def test_what_goes_on_unchanged_is_still_kept_out_of_the_trail(action: str) -> None:
-    """A warning and a question to a person leave the action as it is; neither record nor ticket has the secret."""
+    """A warning and a question to a person leave the action as it is; neither record nor ticket has
+    the secret."""
     policy = {"name": "p", "guards": [{"use": "secrets", "action": action}]}
     shield = shield_for(policy)
     decision = shield.run("a").check("t", {"body": f"id {KEY}"})

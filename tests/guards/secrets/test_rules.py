@@ -1,4 +1,5 @@
-"""Every rule finds its hits and leaves its misses alone, and its file says what a rule has to say."""
+"""Every rule finds its hits and leaves its misses alone, and its file says what a rule has to
+say."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def found(kind: str, text: str) -> list[str]:
     rule = rule_of(kind)
     near = UNLESS_BEFORE if rule.unless else NAMED_BEFORE
     hits = [
-        (text[max(0, hit.first - near) : hit.start], text[hit.start : hit.end]) for hit in scanner_of(kind).scan(text)
+        (text[max(0, hit.first - near) : hit.start], text[hit.start : hit.end])
+        for hit in scanner_of(kind).scan(text)
     ]
     return [secret for before, secret in hits if rule.accepts(secret, before)]
 
@@ -71,7 +73,9 @@ def test_a_keyword_is_in_every_hit() -> None:
         rule = rule_of(kind)
         assert all(len(word) >= 1 and word == word.lower() for word in rule.keywords), kind
         assert [
-            text for text in rule.hits if rule.keywords and not any(word in text.lower() for word in rule.keywords)
+            text
+            for text in rule.hits
+            if rule.keywords and not any(word in text.lower() for word in rule.keywords)
         ] == [], kind
 
 
@@ -109,7 +113,11 @@ def test_all_rules_together_find_every_hit() -> None:
     finder = Finder(Sought())
     texts = [(kind, text) for kind in KINDS for text in rule_of(kind).hits]
     spans = finder.find([text for _, text in texts], decode=False)
-    missed = [kind for (kind, _), here in zip(texts, spans, strict=True) if kind not in {span.kind for span in here}]
+    missed = [
+        kind
+        for (kind, _), here in zip(texts, spans, strict=True)
+        if kind not in {span.kind for span in here}
+    ]
     assert missed == []
 
 
@@ -121,8 +129,16 @@ def test_all_rules_together_find_every_hit() -> None:
             ["q1W2e3R4", "abcd1234abcd1234"],
             ["xxxxxxxxxx", "${TOKEN}", "<your-token>", "changeme", "my_api_key"],
         ),
-        ("random", ["q1W2e3R4", "DHVCUkOBElqYns"], ["administrator", "HTTPServerHandler", "1234567890123456"]),
-        ("guessed", ["q1W2e3R4t5", "0afae57f3ccfd9d7"], ["cmp2-qat-1208358310", "env/cert12.p12", "v1.13.0_20230412"]),
+        (
+            "random",
+            ["q1W2e3R4", "DHVCUkOBElqYns"],
+            ["administrator", "HTTPServerHandler", "1234567890123456"],
+        ),
+        (
+            "guessed",
+            ["q1W2e3R4t5", "0afae57f3ccfd9d7"],
+            ["cmp2-qat-1208358310", "env/cert12.p12", "v1.13.0_20230412"],
+        ),
         ("password", ["hunter2!", "thisIsDog11"], ["rootpasswd", "11111111", "********"]),
         (
             "written_password",
@@ -133,7 +149,11 @@ def test_all_rules_together_find_every_hit() -> None:
         ("mixed", ["aB3"], ["ab3", "AB3", "abC"]),
         ("artifactory", ["AKCabcdefghij", "AP6xxxxxxxxxx"], ["APACHESERVER", "AP20240115001"]),
         ("jwt", ["eyJhbGciOiJIUzI1NiJ9.e30.x"], ["eyJhbGciOiJIUzI1NiJ.e30.x", "eyJ.e30", "é.e30"]),
-        ("wrapped_jwt", ["ZXlKaGJHY2lPaUpJVXpJMU5pSjkuZTMwLng="], ["ZXlKaGJHY2lPaUpJVXpJMU5pSjk=", "ZXlK!"]),
+        (
+            "wrapped_jwt",
+            ["ZXlKaGJHY2lPaUpJVXpJMU5pSjkuZTMwLng="],
+            ["ZXlKaGJHY2lPaUpJVXpJMU5pSjk=", "ZXlK!"],
+        ),
         ("base64_text", ["cTFXMmUzUjR0NVk2"], ["production", "cTFXMmUzUjR0NVk", "YmFyCg=="]),
         ("user_and_password", ["YWRtaW46UzNjcjN0"], ["education", "AAAAAAAA", "YWRtaW4="]),
         (
@@ -141,7 +161,11 @@ def test_all_rules_together_find_every_hit() -> None:
             ["208032-463463-610665-506759-130119-368269-357797-591481"],
             ["208033-463463", "000000-000000", "990011-220022-330033"],
         ),
-        ("pem", ["-----BEGIN KEY-----\nq1W2e3R4t5Y6u7I8o9P0a1\n"], ["-----BEGIN KEY-----\n...\n-----END KEY-----"]),
+        (
+            "pem",
+            ["-----BEGIN KEY-----\nq1W2e3R4t5Y6u7I8o9P0a1\n"],
+            ["-----BEGIN KEY-----\n...\n-----END KEY-----"],
+        ),
     ],
 )
 def test_a_second_look_tells_secrets_from_what_looks_like_them(

@@ -27,17 +27,24 @@ PEM: Final = (
 )
 HITS: Final = [hit for text in files().values() for hit in read_rule(text).hits[:2]]
 GLUE: Final = [
-    "", " ", "\n", " the quick brown fox ", "AKI", "token", "password = ", "=", '"', "'", ":", ",", "中文", "é", "\\n",
-    "--", "-----BEGIN", "[redacted:", "]", "%41", "https://u:p@h/", "eyJ", "sk-", "x" * 30, "\udc80", "\x00",
-    "[jwt:0a1b2c]",
+    "", " ", "\n", " the quick brown fox ", "AKI", "token", "password = ", "=", '"', "'", ":", ",",
+    "中文", "é", "\\n", "--", "-----BEGIN", "[redacted:", "]", "%41", "https://u:p@h/", "eyJ", "sk-",  # noqa: E501
+    "x" * 30, "\udc80", "\x00", "[jwt:0a1b2c]",
 ]  # fmt: skip
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Texts with secrets at random places, whole and in halves, among ordinary and odd neighbours."""
-    hits = st.sampled_from([*HITS, KEY, PEM, b64encode(f"key {KEY} ".encode()).decode(), KEY.replace("A", "%41")])
-    halves = st.tuples(hits, st.integers(0, 80), st.integers(1, 80)).map(lambda t: t[0][t[1] : t[1] + t[2]])
-    return st.lists(st.one_of(hits, halves, st.sampled_from(GLUE)), min_size=1, max_size=6).map("".join)
+    """Texts with secrets at random places, whole and in halves, among ordinary and odd
+    neighbours."""
+    hits = st.sampled_from(
+        [*HITS, KEY, PEM, b64encode(f"key {KEY} ".encode()).decode(), KEY.replace("A", "%41")]
+    )
+    halves = st.tuples(hits, st.integers(0, 80), st.integers(1, 80)).map(
+        lambda t: t[0][t[1] : t[1] + t[2]]
+    )
+    return st.lists(st.one_of(hits, halves, st.sampled_from(GLUE)), min_size=1, max_size=6).map(
+        "".join
+    )
 
 
 def cut(text: str, places: list[int]) -> list[str]:
@@ -48,7 +55,9 @@ def cut(text: str, places: list[int]) -> list[str]:
 
 @settings(max_examples=max(50, SOAK), deadline=None)
 @given(texts(), st.lists(st.integers(0, 10_000), max_size=12))
-def test_every_way_of_cutting_a_text_gives_the_redaction_of_the_whole(text: str, places: list[int]) -> None:
+def test_every_way_of_cutting_a_text_gives_the_redaction_of_the_whole(
+    text: str, places: list[int]
+) -> None:
     assert "".join(streamed(GUARD, cut(text, places))) == whole(GUARD, text)
 
 
@@ -86,7 +95,9 @@ def test_no_piece_shows_a_part_of_a_secret(size: int) -> None:
 
 
 def test_ordinary_text_is_delayed_by_no_more_than_a_word() -> None:
-    text = "It was a cold day in April, and the clocks were striking thirteen. Was it? Yes: it was.\n"
+    text = (
+        "It was a cold day in April, and the clocks were striking thirteen. Was it? Yes: it was.\n"
+    )
     for at in some(range(len(text)), 3, "a word"):
         assert len(text[:at][GUARD.settled(text[:at]) :].split()) <= 2
 
@@ -98,11 +109,17 @@ def test_words_that_announce_a_secret_are_held_until_none_comes() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["0123456789abcdef" * 1_250, "keykeykey" * 2_200, "key=" * 5_000], ids=["hex", "key", "key="]
+    "text",
+    ["0123456789abcdef" * 1_250, "keykeykey" * 2_200, "key=" * 5_000],
+    ids=["hex", "key", "key="],
 )
 def test_matches_without_an_end_are_held_back_for_no_longer_than_anything_else(text: str) -> None:
-    """One long run of matches that overlap each other comes out as one redaction, in a stream, too."""
-    own: Any = [{"kind": "own-hex", "pattern": "[0-9a-f]{32}"}, {"kind": "own-keys", "pattern": "(?:key=?){3,40}"}]
+    """One long run of matches that overlap each other comes out as one redaction, in a stream,
+    too."""
+    own: Any = [
+        {"kind": "own-hex", "pattern": "[0-9a-f]{32}"},
+        {"kind": "own-keys", "pattern": "(?:key=?){3,40}"},
+    ]
     guard = _with(own)
     wanted = whole(guard, f"a {text} b")
     assert len(wanted) < 200
@@ -132,13 +149,18 @@ def _with(own: Any) -> Secrets:
 
 
 def test_a_stream_of_twice_as_many_pieces_costs_twice_as_much() -> None:
-    pieces = [f"word {number} of a long answer, with a path/to/file_{number}.py and a token\n" for number in range(128)]
-    # What scans is shared by guards that look for the same, and may be replaced beside by what is faster: not here.
+    pieces = [
+        f"word {number} of a long answer, with a path/to/file_{number}.py and a token\n"
+        for number in range(128)
+    ]
+    # What scans is shared by guards that look for the same, and may be replaced beside by what is
+    # faster: not here.
     guard = Secrets(without=("jwt", "private-key"))
     streamed(guard, pieces)
 
     def steps(count: int) -> int:
         return steps_of(lambda: streamed(guard, pieces[:count]))
 
-    # What stands before a piece is read with it, up to a limit: from there on each piece costs the same.
+    # What stands before a piece is read with it, up to a limit: from there on each piece costs the
+    # same.
     assert steps(128) - steps(96) <= 1.2 * (steps(96) - steps(64)) + 400

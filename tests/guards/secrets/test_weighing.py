@@ -1,4 +1,5 @@
-"""A value of any maker is a secret beside a word that makes it one, and no secret beside one that says otherwise."""
+"""A value of any maker is a secret beside a word that makes it one, and no secret beside one that
+says otherwise."""
 
 from __future__ import annotations
 
@@ -58,13 +59,24 @@ def test_a_password_in_the_users_own_words_goes_ahead_and_is_not_written_down() 
     text = "log in as john with password 'john1234' please"
     finding = Secrets().judge(read(Prompt(id="e", at=0, run=RUN, text=text)))
     assert finding is not None
-    assert (finding.action, finding.code, finding.patches) == (Action.ALLOW, "secrets.own_words", ())
+    assert (finding.action, finding.code, finding.patches) == (
+        Action.ALLOW,
+        "secrets.own_words",
+        (),
+    )
     assert "john1234" not in apply(text, finding.hides)
 
 
-@pytest.mark.parametrize(("role", "changed"), [("user", False), ("tool", True), ("assistant", True)])
-def test_in_a_request_only_messages_of_the_user_are_their_own_words(role: str, changed: bool) -> None:
-    messages = [{"role": "system", "content": "be kind"}, {"role": role, "content": "password = 'john1234x'"}]
+@pytest.mark.parametrize(
+    ("role", "changed"), [("user", False), ("tool", True), ("assistant", True)]
+)
+def test_in_a_request_only_messages_of_the_user_are_their_own_words(
+    role: str, changed: bool
+) -> None:
+    messages = [
+        {"role": "system", "content": "be kind"},
+        {"role": role, "content": "password = 'john1234x'"},
+    ]
     finding = Secrets().judge(read(ModelCall(id="e", at=0, run=RUN, messages=messages)))
     assert finding is not None
     assert bool(finding.patches) == changed
@@ -73,9 +85,17 @@ def test_in_a_request_only_messages_of_the_user_are_their_own_words(role: str, c
 @pytest.mark.parametrize(
     ("guard", "event"),
     [
-        (Secrets(), Prompt(id="e", at=0, run=RUN, text="password = 'john1234x'", source="mail", trusted=False)),
+        (
+            Secrets(),
+            Prompt(
+                id="e", at=0, run=RUN, text="password = 'john1234x'", source="mail", trusted=False
+            ),
+        ),
         (Secrets(action="block"), Prompt(id="e", at=0, run=RUN, text="password = 'john1234x'")),
-        (Secrets(), Prompt(id="e", at=0, run=RUN, text="use ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx")),
+        (
+            Secrets(),
+            Prompt(id="e", at=0, run=RUN, text="use ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"),
+        ),
     ],
     ids=["not the user", "refused", "a known maker"],
 )
@@ -86,7 +106,9 @@ def test_nothing_else_goes_ahead(guard: Secrets, event: Prompt) -> None:
     assert finding.patches
 
 
-@pytest.mark.parametrize("name", ["hmacKey", "relay_token_value", "x-orchard-auth-key", "smtpPass2", "botCred"])
+@pytest.mark.parametrize(
+    "name", ["hmacKey", "relay_token_value", "x-orchard-auth-key", "smtpPass2", "botCred"]
+)
 def test_a_value_under_a_field_is_weighed_with_its_name(name: str) -> None:
     event = ToolCall(id="e", at=0, run=RUN, tool="send", args={name: MADE + "q4Y8"})
     assert Secrets().judge(read(event)) is not None

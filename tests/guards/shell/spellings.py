@@ -1,4 +1,5 @@
-"""Spellings: the same command said in many ways, drawn afresh, and honest commands that only name Stanchion."""
+"""Spellings: the same command said in many ways, drawn afresh, and honest commands that only name
+Stanchion."""
 
 from __future__ import annotations
 
@@ -71,9 +72,13 @@ def spelled(draw: st.DrawFn, word: str) -> str:
         case 1:
             return f"'{word}'"
         case 2:
-            return f'{quote(word[:at]) if word[:at] else ""}""{quote(word[at:]) if word[at:] else ""}'
+            return (
+                f'{quote(word[:at]) if word[:at] else ""}""{quote(word[at:]) if word[at:] else ""}'
+            )
         case 3:
-            return "".join([f"\\{char}" if not char.isalnum() else char for char in word[:at]]) + quote(word[at:])
+            return "".join(
+                [f"\\{char}" if not char.isalnum() else char for char in word[:at]]
+            ) + quote(word[at:])
         case 4:
             return "$'" + "".join([f"\\x{ord(char):02x}" for char in word]) + "'"
         case _:
@@ -118,7 +123,11 @@ WRAPPERS: list[Callable[[str], str]] = [
     lambda text: f"sh <<'END'\n{text}\nEND",
     lambda text: f"python3 -c {quote(_code(text))}",
     lambda text: f"python3 - <<'END'\n{_code(text)}\nEND",
-    lambda text: f"perl -e {quote(f'system({json.dumps(text)})')}" if "$" not in text and "\\" not in text else text,
+    lambda text: (
+        f"perl -e {quote(f'system({json.dumps(text)})')}"
+        if "$" not in text and "\\" not in text
+        else text
+    ),
     lambda text: f"echo {base64.b64encode(text.encode()).decode()} | base64 -d | sh",
     lambda text: f"uv run sh -c {quote(text)}",
     _file("a.sh", "sh"),
@@ -179,7 +188,11 @@ def found(draw: st.DrawFn) -> str:
 @st.composite
 def found_to_read(draw: st.DrawFn) -> str:
     """The same for what only reads."""
-    words = draw(st.sampled_from(["check", "explain last", "tickets list", "policy loosens a b", "state", "--version"]))
+    words = draw(
+        st.sampled_from(
+            ["check", "explain last", "tickets list", "policy loosens a b", "state", "--version"]
+        )
+    )
     return draw(st.sampled_from(USES[:12]))(draw(st.sampled_from(FINDERS[:5])), words)
 
 
@@ -188,7 +201,12 @@ def unreadable(draw: st.DrawFn) -> str:
     """Python that works out what it starts or imports, and does what only a person may do."""
     name = draw(
         st.sampled_from(
-            ["open('n').read()", "''.join(map(chr, [115, 116]))", "zlib.decompress(b'x').decode()", "next(iter(names))"]
+            [
+                "open('n').read()",
+                "''.join(map(chr, [115, 116]))",
+                "zlib.decompress(b'x').decode()",
+                "next(iter(names))",
+            ]
         )
     )
     words = draw(loosenings().filter(lambda words: words[0] != "tickets" or words[1] != "--store"))
@@ -199,9 +217,15 @@ def unreadable(draw: st.DrawFn) -> str:
                 f"import subprocess, zlib; subprocess.run([{name}, {', '.join(map(repr, words))}])",
                 f"import os, zlib; go = os.execvp; go({name}, {['x', *words]!r})",
                 f"import os, zlib; os.system({name} + {' ' + ' '.join(words)!r})",
-                f"import os, zlib; os.spawnlp(os.P_WAIT, {name}, 'x', {', '.join(map(repr, words))})",
+                (
+                    f"import os, zlib; os.spawnlp(os.P_WAIT, {name}, 'x', "
+                    f"{', '.join(map(repr, words))})"
+                ),
                 f"import zlib; __import__({name}).Shield.load().resume()",
-                f"from importlib import import_module as i; import zlib; i({name}).Shield.load().approve('x', 'ann')",
+                (
+                    f"from importlib import import_module as i; import zlib; "
+                    f"i({name}).Shield.load().approve('x', 'ann')"
+                ),
             ]
         )
     )
@@ -256,8 +280,20 @@ def codes(draw: st.DrawFn) -> str:
 def honest(draw: st.DrawFn) -> str:
     """A command of somebody who works with, or on, Stanchion."""
     name, some = draw(NAMES), draw(IDS)
-    reads = ["check", "explain last", "lint policy.yaml", "demo", "policy show default", "state", "tickets list"]
-    start = draw(st.sampled_from(["stanchion", "uv run stanchion", "python -m stanchion", ".venv/bin/stanchion"]))
+    reads = [
+        "check",
+        "explain last",
+        "lint policy.yaml",
+        "demo",
+        "policy show default",
+        "state",
+        "tickets list",
+    ]
+    start = draw(
+        st.sampled_from(
+            ["stanchion", "uv run stanchion", "python -m stanchion", ".venv/bin/stanchion"]
+        )
+    )
     return draw(
         st.sampled_from(
             [
@@ -274,11 +310,15 @@ def honest(draw: st.DrawFn) -> str:
                 f"cd stanchion && ls {name}",
                 f"cat src/stanchion/{name}.py",
                 f"sed -i s/{name}/x/ src/stanchion/{name}.py",
-                f"git add src/stanchion && git commit -m 'say how to run stanchion tickets approve {some}'",
-                f"echo 'from stanchion import Shield' > {name}.py",
-                f"python -c 'from stanchion import Shield; print(Shield.load({name!r}).policy.hash)'".replace(
-                    "'x'", "x"
+                (
+                    f"git add src/stanchion && git commit -m 'say how to run stanchion tickets "
+                    f"approve {some}'"
                 ),
+                f"echo 'from stanchion import Shield' > {name}.py",
+                (
+                    f"python -c 'from stanchion import Shield; "
+                    f"print(Shield.load({name!r}).policy.hash)'"
+                ).replace("'x'", "x"),
                 f"cat > docs/{name}.md <<'END'\nRun stanchion tickets approve {some}.\nEND",
                 f"mkdir -p stanchion/{name} && touch stanchion/{name}/__init__.py",
                 f"docker build -t stanchion-{name} .",

@@ -22,14 +22,16 @@ def test_an_empty_list_allows_nothing() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["git status; rm -rf /", "git status && rm x", "git status | sh", "git status $(rm x)", "/bin/rm x", "./git status",
+    ["git status; rm -rf /", "git status && rm x", "git status | sh", "git status $(rm x)", "/bin/rm x", "./git status",  # noqa: E501
      "find . -delete", "sudo git status", "git status `id`", "eval git status", "$X"],
 )  # fmt: skip
 def test_a_command_behind_an_allowed_one_is_not_allowed(command: str) -> None:
     assert not decided(command, allow=["git"]).proceeds
 
 
-@pytest.mark.parametrize("command", ["git status", "/usr/bin/git log", "git diff; git log", "A=1; git show $A"])
+@pytest.mark.parametrize(
+    "command", ["git status", "/usr/bin/git log", "git diff; git log", "A=1; git show $A"]
+)
 def test_an_allowed_command_goes_ahead(command: str) -> None:
     assert decided(command, allow=["git"]).proceeds
 

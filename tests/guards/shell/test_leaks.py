@@ -12,9 +12,10 @@ from stanchion.readings.shell.secret_sources import SOURCE
 @pytest.mark.parametrize(
     "path",
     [
-        "~/.ssh", "/root/.ssh/id_ed25519_work", "deploy.pem", ".env.production", "prod.env", "infra/terraform.tfstate",
-        "~/.config/gcloud/x.db", "/proc/1/environ", "C:\\Users\\a\\AppData\\Local\\Google\\Chrome\\User Data",
-        "~/.zsh_history", "vault.kdbx", "/var/run/secrets/kubernetes.io/token", "~/.cargo/credentials.toml", SOURCE[1:],
+        "~/.ssh", "/root/.ssh/id_ed25519_work", "deploy.pem", ".env.production", "prod.env",
+        "infra/terraform.tfstate", "~/.config/gcloud/x.db", "/proc/1/environ",
+        "C:\\Users\\a\\AppData\\Local\\Google\\Chrome\\User Data", "~/.zsh_history", "vault.kdbx",
+        "/var/run/secrets/kubernetes.io/token", "~/.cargo/credentials.toml", SOURCE[1:],
     ],
 )  # fmt: skip
 def test_a_secret_place(path: str) -> None:
@@ -24,8 +25,9 @@ def test_a_secret_place(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "~/.ssh/id_rsa.pub", "~/.ssh/config", ".env.example", "src/environment.ts", "docs/credentials.md", "keys.py",
-        "monkey", "tests/env.py", "server.crt", "cookies.py", "src/secrets/index.ts", "history.md",
+        "~/.ssh/id_rsa.pub", "~/.ssh/config", ".env.example", "src/environment.ts",
+        "docs/credentials.md", "keys.py", "monkey", "tests/env.py", "server.crt", "cookies.py",
+        "src/secrets/index.ts", "history.md",
     ],
 )  # fmt: skip
 def test_no_secret_place(path: str) -> None:

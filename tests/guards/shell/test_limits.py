@@ -1,4 +1,5 @@
-"""No text makes the guard slow, deep or fail: cost grows with length, and what is too much is said to be unclear."""
+"""No text makes the guard slow, deep or fail: cost grows with length, and what is too much is said
+to be unclear."""
 
 from __future__ import annotations
 
@@ -19,11 +20,12 @@ from tests.properties.examples import sample
 
 VERDICT = Verdict(Shell())
 PIECES = [
-    "$", "${", "}", "$(", ")", "((", "))", "`", '"', "'", "\\", "|", "||", "&", "&&", ";", ";;", "\n", "<", ">",
-    "<<E\n", "<<<", "E\n", "{", "[[", "]]", "if ", "then ", "fi ", "for i in ", "do ", "done ", "case x in ", "esac ",
-    "f(){ ",
-    "a=", "a=(", "$a", "${a", "[@]", "#", "%", "/", "*", "?", "~", "eval ", "sh -c ", "xargs ", "find . -exec ",
-    "rm -rf ", "{a,b}", "{1..9}", "1+", "2#", "python -c ", "base64 -d ", "printf ", "echo ", " ", "x", "ä", "\0",
+    "$", "${", "}", "$(", ")", "((", "))", "`", '"', "'", "\\", "|", "||", "&", "&&", ";", ";;",
+    "\n", "<", ">", "<<E\n", "<<<", "E\n", "{", "[[", "]]", "if ", "then ", "fi ", "for i in ",
+    "do ", "done ", "case x in ", "esac ", "f(){ ",
+    "a=", "a=(", "$a", "${a", "[@]", "#", "%", "/", "*", "?", "~", "eval ", "sh -c ", "xargs ",
+    "find . -exec ", "rm -rf ", "{a,b}", "{1..9}", "1+", "2#", "python -c ", "base64 -d ",
+    "printf ", "echo ", " ", "x", "ä", "\0",
 ]  # fmt: skip
 
 SHAPES: dict[str, Callable[[int], str]] = {
@@ -99,7 +101,12 @@ def test_what_is_too_much_is_unclear(text: str, why: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["prettier " + "src/a.ts " * 200, "echo " + "rm " * 200, nested("say hello", 5), nested("rm -rf build", 2)],
+    [
+        "prettier " + "src/a.ts " * 200,
+        "echo " + "rm " * 200,
+        nested("say hello", 5),
+        nested("rm -rf build", 2),
+    ],
 )
 def test_what_is_much_but_no_command_is_clear(text: str) -> None:
     assert analysed(text).unclear == ""
@@ -127,7 +134,12 @@ def test_any_characters_are_judged(text: str) -> None:
 @given(st.text(alphabet="abc $'\"\\|;&()<>", max_size=12))
 def test_a_danger_behind_any_plain_list_is_found(text: str) -> None:
     before = analysed(text)
-    if before.broken or before.unclear or "<<" in text or text.rstrip().endswith(("|", "&", ";", "\\", "(")):
+    if (
+        before.broken
+        or before.unclear
+        or "<<" in text
+        or text.rstrip().endswith(("|", "&", ";", "\\", "("))
+    ):
         return
     found = VERDICT.of(f"{text}\nrm -rf /", Risk.MEDIUM)
     assert found is not None

@@ -1,4 +1,5 @@
-"""What only a person may do with Stanchion's command is refused under every spelling; honest work with it is not."""
+"""What only a person may do with Stanchion's command is refused under every spelling; honest work
+with it is not."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def test_what_reads_by_a_name_that_a_program_prints_goes_on(text: str) -> None:
 
 
 @given(unreadable())
-def test_code_whose_names_cannot_be_read_is_for_a_person_to_see_where_it_has_our_words(code: str) -> None:
+def test_code_whose_names_cannot_be_read_is_for_a_person_to_see_where_it_has_our_words(
+    code: str,
+) -> None:
     assert action(f"python3 -c {quote(code)}") >= Action.ESCALATE, code
     assert action(f"python3 - <<'END'\n{code}\nEND") >= Action.ESCALATE, code
 
@@ -66,10 +69,22 @@ def test_honest_work_with_stanchion_goes_on(text: str) -> None:
         ("go.sh", "#!/bin/sh\nX=stan; Y=chion\n$X$Y resume\n"),
         ("bin/go", "#!/usr/bin/env bash\nexec uvx stanchion resume\n"),
         ("go.py", "import subprocess\nsubprocess.run(['stanchion', 'tickets', 'approve', '1'])\n"),
-        ("go.py", "from pathlib import Path\np = Path.home() / '.local' / 'state' / 'stanchion' / 'state.db'\n"),
+        (
+            "go.py",
+            (
+                "from pathlib import Path\np = Path.home() / '.local' / 'state' / 'stanchion' / "
+                "'state.db'\n"
+            ),
+        ),
         ("go.js", "require('child_process').execSync('stanchion resume')\n"),
-        (".vscode/tasks.json", '{"tasks": [{"command": "stanchion", "args": ["safe-mode", "off"]}]}'),
-        ("Taskfile.yml", "vars:\n  S: stanchion\ntasks:\n  go:\n    cmds:\n      - '{{.S}} resume'\n"),
+        (
+            ".vscode/tasks.json",
+            '{"tasks": [{"command": "stanchion", "args": ["safe-mode", "off"]}]}',
+        ),
+        (
+            "Taskfile.yml",
+            "vars:\n  S: stanchion\ntasks:\n  go:\n    cmds:\n      - '{{.S}} resume'\n",
+        ),
         ("x.yaml", "env:\n  S: stanchion\nsteps:\n  - run: ${{ env.S }} tickets approve 1\n"),
         ("notes.md", "#!/bin/sh\nstanchion resume\n"),
         ("conftest.py", "import os\nos.system('python -m stanchion resume')\n"),
@@ -83,16 +98,25 @@ def test_a_file_that_would_loosen_is_refused(path: str, text: str) -> None:
     ("path", "text"),
     [
         ("app.py", "from stanchion import Shield\nshield = Shield.load('policy.yaml')\n"),
-        ("app.py", '"""Run `stanchion tickets approve ID` to go on."""\nfrom stanchion import Shield\n'),
+        (
+            "app.py",
+            '"""Run `stanchion tickets approve ID` to go on."""\nfrom stanchion import Shield\n',
+        ),
         ("README.md", "Run `stanchion resume` after a halt.\n"),
         ("Makefile", "lint:\n\tstanchion lint policy.yaml\n"),
         ("package.json", '{"name": "stanchion", "keywords": ["resume"]}'),
-        ("Taskfile.yml", "vars:\n  S: stanchion\ntasks:\n  go:\n    cmds:\n      - '{{.S}} lint p.yaml'\n"),
+        (
+            "Taskfile.yml",
+            "vars:\n  S: stanchion\ntasks:\n  go:\n    cmds:\n      - '{{.S}} lint p.yaml'\n",
+        ),
         ("pyproject.toml", '[project]\ndependencies = ["stanchion"]\n'),
         (".github/workflows/x.yml", "steps:\n  - run: uv run stanchion lint policy.yaml\n"),
         ("player.py", "player.resume()\nstate.approve(1)\n"),
         ("go.sh", "# stanchion resume is for people\nstanchion tickets list\n"),
-        ("src/stanchion/cli/main.py", "from stanchion.cli import tickets\nfrom stanchion.stores import memory\n"),
+        (
+            "src/stanchion/cli/main.py",
+            "from stanchion.cli import tickets\nfrom stanchion.stores import memory\n",
+        ),
     ],
 )
 def test_a_file_of_honest_work_is_written(path: str, text: str) -> None:
@@ -105,4 +129,9 @@ def test_a_script_that_looks_our_program_up_is_for_a_person_to_see() -> None:
 
 
 def test_a_program_that_uses_the_api_of_operators_is_for_a_person_to_see() -> None:
-    assert written("console.py", "from stanchion import Shield\nShield.load().approve('x', by='ann')\n") == "doubt"
+    assert (
+        written(
+            "console.py", "from stanchion import Shield\nShield.load().approve('x', by='ann')\n"
+        )
+        == "doubt"
+    )

@@ -28,7 +28,10 @@ CASES: list[tuple[str, list[str]]] = [
     ("A=b; A+=c; echo $A", ["echo|bc"]),
     ("a=(x y z); echo ${a[1]} ${a[@]} ${#a[@]}", ["echo|y|x|y|z|3"]),
     ("echo $HOME ${UNSET:-d} ${UNSET}", ["echo|$HOME|d|$UNSET"]),
-    ("a=abc; echo ${a^^} ${a:1} ${a:1:1} ${a#a} ${a%c} ${a/b/x} ${#a}", ["echo|ABC|bc|b|bc|ab|axc|3"]),
+    (
+        "a=abc; echo ${a^^} ${a:1} ${a:1:1} ${a#a} ${a%c} ${a/b/x} ${#a}",
+        ["echo|ABC|bc|b|bc|ab|axc|3"],
+    ),
     ("a=b; b=c; echo ${!a}", ["echo|c"]),
     ("echo $((2+3*4)) $((16#ff)) $[1<<4] $((2**10%7))", ["echo|14|255|16|2"]),
     ("echo {a,b}{1..2} x{,y}", ["echo|a1|a2|b1|b2|x|xy"]),

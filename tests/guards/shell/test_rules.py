@@ -21,7 +21,9 @@ def families(text: str, strict: bool = False) -> set[str]:
     """The families of dangers in a text."""
     found = analysed(text)
     broken = [danger for command in found.commands for danger in dangers(command, ROOTS, strict)]
-    return {danger.family.name for danger in [*broken, *writing(found.wrote, found.commands, ROOTS)]}
+    return {
+        danger.family.name for danger in [*broken, *writing(found.wrote, found.commands, ROOTS)]
+    }
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.FAMILY.name)

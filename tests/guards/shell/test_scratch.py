@@ -1,4 +1,5 @@
-"""Databases and containers of tests on this host go ahead; what is elsewhere, shared or unknown does not."""
+"""Databases and containers of tests on this host go ahead; what is elsewhere, shared or unknown
+does not."""
 
 from __future__ import annotations
 

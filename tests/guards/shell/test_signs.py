@@ -1,4 +1,5 @@
-"""Signs: a command without one breaks no rule for what is ours but those that its program's name leads to."""
+"""Signs: a command without one breaks no rule for what is ours but those that its program's name
+leads to."""
 
 from __future__ import annotations
 
@@ -26,21 +27,35 @@ INSIDE: Final = OwnPlaces(closed=("/work/app",), here="/work/app", home="/home/a
 PLACES: Final = (NOWHERE, AT_WORK, INSIDE)
 
 KNOWN: Final = tuple(
-    dict.fromkeys([text for module in (own, *MODULES) for text in (*module.HITS, *module.MISSES) if len(text) < 400])
+    dict.fromkeys(
+        [
+            text
+            for module in (own, *MODULES)
+            for text in (*module.HITS, *module.MISSES)
+            if len(text) < 400
+        ]
+    )
 )
 WORDS: Final = sorted({word for text in own.HITS + own.MISSES for word in text.split()})
-NAMES: Final = sorted(LAUNCHES | CHANGERS | own.COVERING | own.EARLY | {"ls", "cat", "python3.12", "make"})
+NAMES: Final = sorted(
+    LAUNCHES | CHANGERS | own.COVERING | own.EARLY | {"ls", "cat", "python3.12", "make"}
+)
 PLAIN: Final = (
-    "build", "data", ".", "..", "/", "~", "/home", "/work", "/tmp", "a b", "x y.py", "-r", "-R", "-rf", "-a", "-delete",
-    "-exec", "rm", "-m", "-c", "-t", "xf", "cf", "-C", "-i", "--delete", "tools", "policy", "state.db", "p\u0131p",
-    "\u017ftanchion", "STANCHION_X=1", "st\"\"anchion resume", "run", "777", "a/", "b",
+    "build", "data", ".", "..", "/", "~", "/home", "/work", "/tmp", "a b", "x y.py", "-r", "-R",
+    "-rf", "-a", "-delete", "-exec", "rm", "-m", "-c", "-t", "xf", "cf", "-C", "-i", "--delete",
+    "tools", "policy", "state.db", "p\u0131p", "\u017ftanchion", "STANCHION_X=1",
+    "st\"\"anchion resume", "run", "777", "a/", "b",
 )  # fmt: skip
 
 
 def _left_out(command: Command, roots: Roots) -> list[str]:
     """The rules that hold and are no candidates."""
     asked = own.candidates(command, roots)
-    return [rule.why for rule in own.RULES if not any(rule is one for one in asked) and rule.holds(command, roots)]
+    return [
+        rule.why
+        for rule in own.RULES
+        if not any(rule is one for one in asked) and rule.holds(command, roots)
+    ]
 
 
 @pytest.mark.parametrize("places", PLACES, ids=("nowhere", "at work", "inside"))
@@ -55,18 +70,26 @@ def test_no_known_command_breaks_a_rule_that_is_not_asked(places: OwnPlaces) -> 
     words=st.lists(st.sampled_from((*PLAIN, *WORDS)), max_size=5),
     cwd=st.sampled_from(("", "/work", "container:", "/home/ann/.local/state")),
     read=st.sampled_from((None, "", "stanchion resume", "print(1)")),
-    opens=st.lists(st.tuples(st.sampled_from((">", "<", ">>")), st.sampled_from(PLAIN)), max_size=1),
+    opens=st.lists(
+        st.tuples(st.sampled_from((">", "<", ">>")), st.sampled_from(PLAIN)), max_size=1
+    ),
     places=st.sampled_from(PLACES),
 )
 def test_no_drawn_command_breaks_a_rule_that_is_not_asked(
-    name: str, words: list[str], cwd: str, read: str | None, opens: list[tuple[str, str]], places: OwnPlaces
+    name: str,
+    words: list[str],
+    cwd: str,
+    read: str | None,
+    opens: list[tuple[str, str]],
+    places: OwnPlaces,
 ) -> None:
     command = Command((name, *words), cwd=cwd, given=read, opens=tuple(opens))
     assert _left_out(command, roots_of((".",), places)) == []
 
 
 @pytest.mark.parametrize(
-    "text", ["ls -la", "git commit -m done", "python3 -m pytest -q", "echo hi > out.txt", "make all"]
+    "text",
+    ["ls -la", "git commit -m done", "python3 -m pytest -q", "echo hi > out.txt", "make all"],
 )
 def test_an_everyday_command_is_asked_nothing(text: str) -> None:
     (command,) = analyse(text)

@@ -1,4 +1,5 @@
-"""A line in a start file that only says where programs are is told; what a start file could run is not."""
+"""A line in a start file that only says where programs are is told; what a start file could run is
+not."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from tests.guards.shell.test_made import action
     [
         "echo 'export PATH=\"$HOME/go/bin:$PATH\"' >> ~/.bashrc",
         "grep -q x ~/.zshrc || echo 'export PATH=$PATH:/usr/local/go/bin' >> ~/.zshrc",
-        "cat >> ~/.profile <<'EOF'\n# java\nexport JAVA_HOME=/opt/jdk-21\nexport PATH=$JAVA_HOME/bin:$PATH\nEOF",
+        (
+            "cat >> ~/.profile <<'EOF'\n# java\nexport JAVA_HOME=/opt/jdk-21\nexport "
+            "PATH=$JAVA_HOME/bin:$PATH\nEOF"
+        ),
         "echo 'export LANG=en_US.UTF-8' | tee -a ~/.bash_profile",
         "echo 'fish_add_path ~/.local/bin' >> ~/.config/fish/config.fish",
     ],

@@ -1,7 +1,8 @@
 """Run as a program: how many steps sqlglot's parser takes, counted in its Python form.
 
-Reads JSON `[[dialect, text], …]` and writes `[[work, steps], …]`: what the guard expects a text to cost at the most,
-and how often the parser went from one token to another; `null` for a text that the guard refuses to have parsed.
+Reads JSON `[[dialect, text], …]` and writes `[[work, steps], …]`: what the guard expects a text to
+cost at the most, and how often the parser went from one token to another; `null` for a text that
+the guard refuses to have parsed.
 """
 
 import importlib.machinery

@@ -15,7 +15,9 @@ def nested(before: str, opening: str, middle: str, closing: str = "") -> Shape:
 
 def long(before: str, piece: str, glue: str = "", after: str = "") -> Shape:
     """So many pieces in a row; `%` is each one's number."""
-    return lambda n: before + glue.join([piece.replace("%", str(number)) for number in range(n)]) + after
+    return lambda n: (
+        before + glue.join([piece.replace("%", str(number)) for number in range(n)]) + after
+    )
 
 
 NESTED: Final[dict[str, Shape]] = {

@@ -1,4 +1,5 @@
-"""Classes of attacks and of honest work, with members that no list of rows has, in many dialects."""
+"""Classes of attacks and of honest work, with members that no list of rows has, in many
+dialects."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ ATTACKS = {
         mssql_query|CREATE PROCEDURE p AS BEGIN DROP TABLE b END
         mssql_query|CREATE TRIGGER t ON ALL SERVER FOR LOGON AS ROLLBACK
         postgres_query|CREATE EVENT TRIGGER t ON ddl_command_start EXECUTE FUNCTION f()
-    """,
+    """,  # noqa: E501
     "lets data go": """
         bigquery_query|ALTER TABLE d.t SET OPTIONS (partition_expiration_days = 1)
         bigquery_query|ALTER SCHEMA d SET OPTIONS (default_table_expiration_days = 0.1)
@@ -52,7 +53,7 @@ ATTACKS = {
         postgres_query|SELECT pg_drop_replication_slot('standby')
         postgres_query|SELECT set_config('session_replication_role', 'replica', false)
         postgres_query|ALTER TABLE t ALTER COLUMN a TYPE int USING 0
-    """,
+    """,  # noqa: E501
     "has a limit that is none": """
         mysql_query|DELETE FROM t LIMIT 99999999999
         mssql_query|DELETE TOP (99999999) FROM t
@@ -80,7 +81,7 @@ ATTACKS = {
         clickhouse_query|SELECT sum(number) FROM numbers(1000000000000)
         sqlite_query|SELECT hex(zeroblob(1000000000))
         mysql_query|CREATE TABLE x AS SELECT a.id FROM t a CROSS JOIN t b CROSS JOIN t c
-    """,
+    """,  # noqa: E501
     "by a client": """
         bash|psql -c 'DELETE FROM t WHERE id > 0'
         bash|docker exec -i db mysql shop -e "UPDATE t SET a = 1 WHERE length(b) >= 0"
@@ -98,7 +99,7 @@ ATTACKS = {
         python|User.objects.all().delete()
         python|session.query(User).delete()
         notebook_cell|spark.sql('VACUUM t RETAIN 0 HOURS')
-    """,
+    """,  # noqa: E501
 }
 
 HONEST = {
@@ -132,7 +133,7 @@ HONEST = {
         snowflake_query|SELECT * FROM t AT (OFFSET => -60*5)
         bigquery_query|SELECT * FROM `p.d.t` FOR SYSTEM_TIME AS OF TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 HOUR)
         query|SELECT * FROM jobs WHERE state = 'new' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
-    """,
+    """,  # noqa: E501
     "writes": """
         duckdb_query|COPY (SELECT * FROM t) TO 'out/x.parquet' (FORMAT parquet)
         mysql_query|DELETE FROM q WHERE done = 1 ORDER BY id LIMIT 100
@@ -155,7 +156,7 @@ HONEST = {
         mssql_query|BEGIN TRAN; UPDATE a SET b = 1 WHERE id = 1; IF @@ERROR <> 0 ROLLBACK ELSE COMMIT
         oracle_query|BEGIN UPDATE a SET b = 1 WHERE id = 1; COMMIT; END;
         sqlite_query|PRAGMA foreign_keys = ON; INSERT INTO a VALUES (1)
-    """,
+    """,  # noqa: E501
     "schema": """
         query|CREATE TABLE a (id bigint PRIMARY KEY, password_hash text NOT NULL)
         query|CREATE TRIGGER t BEFORE UPDATE ON a FOR EACH ROW EXECUTE FUNCTION touch()
@@ -170,7 +171,7 @@ HONEST = {
         databricks_sql|VACUUM t RETAIN 200 HOURS
         mssql_query|IF OBJECT_ID('dbo.a') IS NULL CREATE TABLE dbo.a (id int)
         query|CREATE INDEX CONCURRENTLY ix ON a (b)
-    """,
+    """,  # noqa: E501
     "by a client": """
         bash|psql -c "SELECT count(*) FROM t"
         bash|sqlite3 app.db ".schema users"
@@ -185,16 +186,27 @@ HONEST = {
         python|import psycopg\\nc = psycopg.connect('x')\\nc.execute('UPDATE t SET a = %s WHERE id = ANY(%s)', (1, [2]))
         python|print('DROP TABLE users')
         notebook_cell|%%sql\\nSELECT day, sum(x) FROM t GROUP BY 1
-    """,
+    """,  # noqa: E501
 }
 
 
 def rows(table: dict[str, str]) -> list[tuple[str, str, str]]:
-    split = [(kind, *line.strip().split("|", 1)) for kind, text in table.items() for line in text.strip().splitlines()]
-    return [(kind, tool, text.replace("\\n", "\n").replace("\\\\", "\\")) for kind, tool, text in split]
+    split = [
+        (kind, *line.strip().split("|", 1))
+        for kind, text in table.items()
+        for line in text.strip().splitlines()
+    ]
+    return [
+        (kind, tool, text.replace("\\n", "\n").replace("\\\\", "\\")) for kind, tool, text in split
+    ]
 
 
-ARGUMENTS = {"bash": "command", "python": "code", "notebook_cell": "source", "databricks_sql": "statement"}
+ARGUMENTS = {
+    "bash": "command",
+    "python": "code",
+    "notebook_cell": "source",
+    "databricks_sql": "statement",
+}
 
 
 @pytest.mark.parametrize(("kind", "tool", "text"), rows(ATTACKS))

@@ -75,7 +75,9 @@ def test_documents_are_no_values() -> None:
     assert shape_of("\n" * 20 + "x' OR '1'='1") == ""
 
 
-@pytest.mark.parametrize("piece", ["'", '"', "-", "(", "/*", "#", "' or ", "1=", "union ", "%27", "@", ";", "\\"])
+@pytest.mark.parametrize(
+    "piece", ["'", '"', "-", "(", "/*", "#", "' or ", "1=", "union ", "%27", "@", ";", "\\"]
+)
 def test_twice_the_length_costs_at_most_twice_the_steps(piece: str) -> None:
     shape_of("' OR 1=1")
     sizes = [MAX_CHARS // (4 * len(piece)), MAX_CHARS // (2 * len(piece))]
@@ -93,8 +95,9 @@ def test_a_value_that_begins_with_a_word_of_sql_is_no_statement(word: str) -> No
 @pytest.mark.parametrize(
     "value",
     [
-        "(CASE WHEN (SELECT ascii(substr(k,1,1)) FROM u) > 77 THEN a ELSE b END)", "1 RLIKE SLEEP(5)",
-        "if(now()=sysdate(),sleep(9),0)", "IF (SELECT substring(p,1,1) FROM u) = 'a'", "name, (SELECT md5(p) FROM u)",
+        "(CASE WHEN (SELECT ascii(substr(k,1,1)) FROM u) > 77 THEN a ELSE b END)",
+        "1 RLIKE SLEEP(5)", "if(now()=sysdate(),sleep(9),0)",
+        "IF (SELECT substring(p,1,1) FROM u) = 'a'", "name, (SELECT md5(p) FROM u)",
     ],
 )  # fmt: skip
 def test_values_that_probe(value: str) -> None:

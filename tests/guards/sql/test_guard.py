@@ -1,4 +1,5 @@
-"""The guard in a policy: without its parser, with anything at all, and with what it has seen before."""
+"""The guard in a policy: without its parser, with anything at all, and with what it has seen
+before."""
 
 from __future__ import annotations
 
@@ -21,17 +22,23 @@ from tests.properties.examples import sample
 RUN = RunInfo("r")
 
 
-def judged(guard: Sql, args: dict[str, Any], tool: str = "run_sql", risk: Risk = Risk.MEDIUM) -> Finding | None:
+def judged(
+    guard: Sql, args: dict[str, Any], tool: str = "run_sql", risk: Risk = Risk.MEDIUM
+) -> Finding | None:
     return guard.judge(read(ToolCall(id="e", at=0, run=RUN, tool=tool, args=args, risk=risk)))
 
 
 def test_a_policy_does_not_load_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(Exception, match=r"it needs `sqlglot`, which is not installed: install the extra `sql`"):
+    with pytest.raises(
+        Exception, match=r"it needs `sqlglot`, which is not installed: install the extra `sql`"
+    ):
         load_policy({"name": "p", "guards": [{"use": "sql"}]})
 
 
-def test_a_policy_without_the_guard_loads_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_without_the_guard_loads_without_the_parser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     load_policy({"name": "p", "guards": [{"use": "size_limits"}]})
 
@@ -57,7 +64,21 @@ WORDS = st.sampled_from(
             "SET",
             "INSERT",
         ),
-        *("INTO", "DROP", "TABLE", "AND", "OR", "WITH", "AS", "EXPLAIN", "ANALYZE", "BEGIN", "EXECUTE", "COPY", "TO"),
+        *(
+            "INTO",
+            "DROP",
+            "TABLE",
+            "AND",
+            "OR",
+            "WITH",
+            "AS",
+            "EXPLAIN",
+            "ANALYZE",
+            "BEGIN",
+            "EXECUTE",
+            "COPY",
+            "TO",
+        ),
         *("CASE", "END", "ARRAY", "DATE", "PREPARE", "UNION", "VALUES", "NOT", "IN"),
     ]
 )
@@ -66,7 +87,9 @@ WORDS = st.sampled_from(
 @sample(75)
 @given(
     st.one_of(
-        st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join), st.lists(WORDS, max_size=25).map("".join)
+        st.text(max_size=60),
+        st.lists(WORDS, max_size=25).map(" ".join),
+        st.lists(WORDS, max_size=25).map("".join),
     )
 )
 def test_no_text_breaks_it(text: str) -> None:
@@ -83,7 +106,8 @@ def test_no_text_breaks_it(text: str) -> None:
     st.sampled_from(["DROP TABLE t", "DELETE FROM t", "GRANT ALL ON t TO x"]),
 )
 def test_nothing_in_front_makes_a_change_a_read(words: list[str], change: str) -> None:
-    """A change is refused whatever stands before it, as long as that opens no quote and no comment."""
+    """A change is refused whatever stands before it, as long as that opens no quote and no
+    comment."""
     text = f"{' '.join(words)} ; {change}"
     assert judged(Sql(tools=("*",), level="read_only"), {"query": text}) is not None
 
@@ -92,7 +116,12 @@ def test_a_judgement_is_remembered_for_each_risk() -> None:
     guard = Sql()
     args = {"query": "SELECT FROM WHERE"}
     found = [judged(guard, args, risk=risk) for risk in Risk]
-    assert [one.action for one in found if one] == [Action.WARN, Action.ESCALATE, Action.BLOCK, Action.BLOCK]
+    assert [one.action for one in found if one] == [
+        Action.WARN,
+        Action.ESCALATE,
+        Action.BLOCK,
+        Action.BLOCK,
+    ]
     assert judged(guard, args, risk=Risk.LOW) is found[0]
 
 
@@ -131,7 +160,11 @@ def test_what_it_can_answer_is_told(action: Any) -> None:
 
 
 def test_messages_have_no_values_of_the_text() -> None:
-    for text in ("SELECT 'hunter2' FROM", "hunter2 FROM t", "DELETE FROM t WHERE 'hunter2' = 'hunter2'"):
+    for text in (
+        "SELECT 'hunter2' FROM",
+        "hunter2 FROM t",
+        "DELETE FROM t WHERE 'hunter2' = 'hunter2'",
+    ):
         found = judged(Sql(tools=("*",)), {"query": text})
         assert found is not None
         assert "hunter2" not in found.message

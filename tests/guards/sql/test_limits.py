@@ -1,4 +1,5 @@
-"""No text makes the guard slow or ends the process: what is too much is unclear, and the rest costs what it is long."""
+"""No text makes the guard slow or ends the process: what is too much is unclear, and the rest costs
+what it is long."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def test_deep_texts_are_read_or_unclear(shape: str, dialect: str | None) -> None
 def test_twice_the_length_costs_at_most_twice_the_steps(shape: str) -> None:
     """The parser is compiled and counted elsewhere; these are the steps of the guard's own code."""
     classify(LONG[shape](7), "postgres")
-    small, large = (steps_of(partial(classify, LONG[shape](size), "postgres")) for size in (60, 120))
+    small, large = (
+        steps_of(partial(classify, LONG[shape](size), "postgres")) for size in (60, 120)
+    )
     assert large <= 2.2 * small + 50
 
 
@@ -48,17 +51,32 @@ def test_what_is_too_long_is_not_read(shape: str) -> None:
 
 
 def test_too_many_words_are_not_parsed() -> None:
-    assert classify("SELECT " + "a," * MAX_TOKENS + "a", "postgres")[0].why == "it is too long to be read"
+    assert (
+        classify("SELECT " + "a," * MAX_TOKENS + "a", "postgres")[0].why
+        == "it is too long to be read"
+    )
 
 
 def test_honest_texts_are_far_from_the_limits() -> None:
-    query = long("SELECT STRUCT(DATE(a), ARRAY[1, 2, DATE(b)]) FROM t WHERE x IN (", "1", ", ", ")")(500)
+    query = long(
+        "SELECT STRUCT(DATE(a), ARRAY[1, 2, DATE(b)]) FROM t WHERE x IN (", "1", ", ", ")"
+    )(500)
     assert not classify(query, "bigquery")[0].why
     rows = long("INSERT INTO t (id, at) VALUES ", "(%, DATE('2024-01-01'))", ", ")(300)
     assert not classify(rows, "postgres")[0].why
 
 
-DIALECTS: Final = ("postgres", "mysql", "sqlite", "tsql", "oracle", "snowflake", "bigquery", "duckdb", "spark")
+DIALECTS: Final = (
+    "postgres",
+    "mysql",
+    "sqlite",
+    "tsql",
+    "oracle",
+    "snowflake",
+    "bigquery",
+    "duckdb",
+    "spark",
+)
 
 
 def drawn(count: int, seed: int) -> list[tuple[str, str]]:
@@ -68,18 +86,33 @@ def drawn(count: int, seed: int) -> list[tuple[str, str]]:
     for _ in range(count):
         some = random.sample(PIECES, random.choice((1, 2, 3, len(PIECES))))
         chosen = [random.choice(some) for _ in range(random.randint(3, 31))]
-        begins, ends = "".join([one[0] for one in chosen]), "".join([one[1] for one in reversed(chosen)])
+        begins, ends = (
+            "".join([one[0] for one in chosen]),
+            "".join([one[1] for one in reversed(chosen)]),
+        )
         text = f"{random.choice(BEGINNINGS)} {begins}1{ends}"
-        texts.append((random.choice(DIALECTS), text[: random.randint(9, len(text))] if random.random() < 0.3 else text))
+        texts.append(
+            (
+                random.choice(DIALECTS),
+                text[: random.randint(9, len(text))] if random.random() < 0.3 else text,
+            )
+        )
     return texts
 
 
 def counted(texts: list[tuple[str, str]]) -> list[list[int] | None]:
-    """The expected work and the parser's steps for each, counted in a process where the parser is Python."""
+    """The expected work and the parser's steps for each, counted in a process where the parser is
+    Python."""
     command = [sys.executable, "-m", "tests.guards.sql.count_steps"]
     place = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     done = subprocess.run(
-        command, input=json.dumps(texts), capture_output=True, text=True, check=True, cwd=ROOT, env=place
+        command,
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=place,
     )
     answers: list[list[int] | None] = json.loads(done.stdout)
     return answers
@@ -88,7 +121,12 @@ def counted(texts: list[tuple[str, str]]) -> list[list[int] | None]:
 def test_the_parser_takes_no_more_steps_than_expected() -> None:
     soak = os.environ.get("STANCHION_SOAK") is not None
     texts = drawn(20_000 if soak else 400, seed=7)
-    texts += [(dialect, make(size)) for make in NESTED.values() for size in (3, 12, 30) for dialect in DIALECTS[:7]]
+    texts += [
+        (dialect, make(size))
+        for make in NESTED.values()
+        for size in (3, 12, 30)
+        for dialect in DIALECTS[:7]
+    ]
     texts += [("postgres", make(size)) for make in LONG.values() for size in (20, 200)]
     answers = counted(texts)
     assert sum(answer is not None for answer in answers) > len(texts) / 2

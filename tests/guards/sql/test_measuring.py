@@ -21,7 +21,9 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
         ("made", "not_sqli", "O'Brien"),
     ]
     lines = [
-        json.dumps({"id": f"row-{at}", "kind": kind, "label": label, "payload": payload, "source": "here"})
+        json.dumps(
+            {"id": f"row-{at}", "kind": kind, "label": label, "payload": payload, "source": "here"}
+        )
         for at, (kind, label, payload) in enumerate(rows)
     ]
     (tmp_path / FILE).write_text("\n".join(lines))
@@ -30,7 +32,9 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     assert shares["read only: changes stopped"] == (2, 3)
     assert figures["read only: changes stopped"].misses == ("row-3 (ddl): let through: SELECT 1",)
     assert shares["read only: reads stopped"] == (1, 2)
-    assert figures["read only: reads stopped"].misses == ("row-1 (read): sql.write: SELECT a FROM t FOR UPDATE",)
+    assert figures["read only: reads stopped"].misses == (
+        "row-1 (read): sql.write: SELECT a FROM t FOR UPDATE",
+    )
     assert [one.hits for one in figures["read only: reads stopped"].families] == [0, 1]
     assert shares["read only: unparsable stopped"] == (1, 1)
     assert shares["guarded: harmful stopped"] == (1, 1)

@@ -146,18 +146,33 @@ def test_conditions_that_do_not(condition: str) -> None:
         ("INSERT OVERWRITE TABLE t SELECT * FROM u", False),
         ("MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN UPDATE SET a = 1", True),
         ("MERGE INTO t USING u ON 1 = 1 WHEN MATCHED THEN DELETE", False),
-        ("MERGE INTO t USING (SELECT * FROM t) AS s ON t.id = s.id WHEN MATCHED THEN DELETE", False),
+        (
+            "MERGE INTO t USING (SELECT * FROM t) AS s ON t.id = s.id WHEN MATCHED THEN DELETE",
+            False,
+        ),
         ("DELETE a FROM t a JOIN t b ON a.id = b.id", False),
         ("DELETE a FROM t a JOIN t b ON a.email = b.email AND a.id > b.id", True),
         ("WITH x AS (SELECT id FROM t) DELETE FROM t USING t JOIN x ON t.id = x.id", False),
-        ("WITH x AS (SELECT id FROM t WHERE a = 1) DELETE FROM t WHERE id IN (SELECT id FROM x)", True),
+        (
+            "WITH x AS (SELECT id FROM t WHERE a = 1) DELETE FROM t WHERE id IN (SELECT id FROM x)",
+            True,
+        ),
         ("UPDATE t, u SET t.a = 1 WHERE u.id = 7", False),
         ("INSERT INTO t (id, a) SELECT id, 1 FROM t ON DUPLICATE KEY UPDATE a = 1", False),
-        ("INSERT INTO t (id, a) SELECT id, 1 FROM t WHERE id = 4 ON DUPLICATE KEY UPDATE a = 1", True),
+        (
+            "INSERT INTO t (id, a) SELECT id, 1 FROM t WHERE id = 4 ON DUPLICATE KEY UPDATE a = 1",
+            True,
+        ),
         ("INSERT INTO t (id, a) SELECT id, 1 FROM u ON DUPLICATE KEY UPDATE a = 1", True),
         ("MERGE INTO t USING u ON 1 = 1 WHEN NOT MATCHED THEN INSERT (a) VALUES (1)", True),
         ("MERGE INTO t USING u ON FALSE WHEN NOT MATCHED BY SOURCE THEN DELETE", False),
-        ("MERGE INTO t USING u ON t.id = u.id WHEN NOT MATCHED BY SOURCE AND t.old = 1 THEN DELETE", True),
+        (
+            (
+                "MERGE INTO t USING u ON t.id = u.id WHEN NOT MATCHED BY SOURCE AND t.old = 1 THEN "
+                "DELETE"
+            ),
+            True,
+        ),
     ],
 )
 def test_other_ways_to_pick(text: str, picks: bool) -> None:
@@ -169,10 +184,29 @@ def test_other_ways_to_pick(text: str, picks: bool) -> None:
     [
         ("UPDATE t SET a = 1 FROM u WHERE t.u_id = u.id", "postgres", True),
         ("UPDATE t SET a = 1 FROM u WHERE u.id = 9", "postgres", False),
-        ("UPDATE t SET t.a = 0 FROM dbo.things AS t CROSS JOIN (SELECT 1 AS k) AS s WHERE s.k = 1", "tsql", False),
-        ("UPDATE t SET t.a = 0 FROM dbo.things AS t JOIN dbo.u AS u ON u.id = t.u_id", "tsql", True),
-        ("WITH d AS (SELECT ctid FROM l) DELETE FROM l USING d WHERE l.ctid = d.ctid", "postgres", False),
-        ("WITH d AS (SELECT ctid FROM l LIMIT 9) DELETE FROM l USING d WHERE l.ctid = d.ctid", "postgres", True),
+        (
+            (
+                "UPDATE t SET t.a = 0 FROM dbo.things AS t CROSS JOIN (SELECT 1 AS k) AS s WHERE "
+                "s.k = 1"
+            ),
+            "tsql",
+            False,
+        ),
+        (
+            "UPDATE t SET t.a = 0 FROM dbo.things AS t JOIN dbo.u AS u ON u.id = t.u_id",
+            "tsql",
+            True,
+        ),
+        (
+            "WITH d AS (SELECT ctid FROM l) DELETE FROM l USING d WHERE l.ctid = d.ctid",
+            "postgres",
+            False,
+        ),
+        (
+            "WITH d AS (SELECT ctid FROM l LIMIT 9) DELETE FROM l USING d WHERE l.ctid = d.ctid",
+            "postgres",
+            True,
+        ),
         ("DELETE FROM l USING (SELECT id FROM l) AS x WHERE l.id = x.id", "postgres", False),
         ("DELETE FROM l a USING l b WHERE a.email = b.email AND a.id < b.id", "postgres", True),
         ("INSERT INTO t SELECT * FROM t ON CONFLICT (id) DO UPDATE SET a = NULL", "sqlite", False),

@@ -1,4 +1,5 @@
-"""What statements do, by what they say: each kind, and what stands in front of another statement."""
+"""What statements do, by what they say: each kind, and what stands in front of another
+statement."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ SELECT COUNT(*) INTO @n FROM t
 
 KINDS: dict[Does, str] = {
     Does.READ: READS,
-    Does.TRANSACTION: "BEGIN\nSTART TRANSACTION\nCOMMIT\nROLLBACK TO s\nSET TRANSACTION READ ONLY\nEND",
+    Does.TRANSACTION: (
+        "BEGIN\nSTART TRANSACTION\nCOMMIT\nROLLBACK TO s\nSET TRANSACTION READ ONLY\nEND"
+    ),
     Does.SESSION: """
 SET statement_timeout = 5
 USE shop
@@ -140,7 +143,8 @@ def worst(text: str, dialect: str | None = None) -> Statement:
 
 
 @pytest.mark.parametrize(
-    ("does", "text"), [(does, line) for does, lines in KINDS.items() for line in lines.splitlines() if line]
+    ("does", "text"),
+    [(does, line) for does, lines in KINDS.items() for line in lines.splitlines() if line],
 )
 def test_what_a_statement_does(does: Does, text: str) -> None:
     found = worst(text)
@@ -163,7 +167,11 @@ def test_a_read_is_one_whatever_surrounds_it(text: str) -> None:
         ("WITH users AS (SELECT * FROM users) SELECT * FROM users", {"users"}, set()),
         ("WITH users AS (SELECT 1) SELECT * FROM users", set(), set()),
         ("WITH RECURSIVE r AS (SELECT 1 UNION SELECT * FROM r) SELECT * FROM r", set(), set()),
-        ("WITH x AS (WITH users AS (SELECT 1) SELECT * FROM users) SELECT * FROM users", {"users"}, set()),
+        (
+            "WITH x AS (WITH users AS (SELECT 1) SELECT * FROM users) SELECT * FROM users",
+            {"users"},
+            set(),
+        ),
         ("WITH a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a, b", {"b"}, set()),
         ("WITH users AS (SELECT 1) SELECT * FROM public.users", {"public.users"}, set()),
         ("INSERT INTO a (x) SELECT y FROM b", {"b"}, {"a"}),

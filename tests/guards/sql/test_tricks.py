@@ -32,7 +32,11 @@ HIDDEN = {
 }
 
 SHOWN = {
-    "mysql": ["SELECT 'a\\'; DROP TABLE t; -- '", "SELECT 1 # ; DROP TABLE t", 'SELECT "; DROP TABLE t"'],
+    "mysql": [
+        "SELECT 'a\\'; DROP TABLE t; -- '",
+        "SELECT 1 # ; DROP TABLE t",
+        'SELECT "; DROP TABLE t"',
+    ],
     "postgres": [
         "SELECT $$; DROP TABLE t; $$",
         "SELECT $x$; DROP TABLE t; $$ $x$",
@@ -46,7 +50,11 @@ SHOWN = {
 }
 
 UNSURE = {
-    "postgres": ["SELECT x'1'; SELECT zz'; DROP TABLE t; --'", 'SELECT * FROM U&"\\0074"', "SELECT 1\0; DROP TABLE t"],
+    "postgres": [
+        "SELECT x'1'; SELECT zz'; DROP TABLE t; --'",
+        'SELECT * FROM U&"\\0074"',
+        "SELECT 1\0; DROP TABLE t",
+    ],
     "mysql": ["SELECT 1 --\rDROP TABLE t", "SELECT 1 /*! /*! ; DROP TABLE t */ */"],
     "hive": ["SELECT 1 /* /* */ ; DROP TABLE t -- */"],
     "snowflake": ["SELECT {# ; DROP TABLE t #} 1"],

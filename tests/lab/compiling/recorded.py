@@ -50,14 +50,21 @@ def claims(predicate: str, subject: str, value: int | None = None, polarity: boo
 def game_of(name: str, file: str) -> Game:
     """A game that is won by counting the lines of a file."""
     programs, goal = ("wc", "test", "true"), f"find out how long {file} is"
-    return Game(name, goal, (Claim(Predicate.LINES, file, LINES[file]),), programs=programs, turns=6)
+    return Game(
+        name, goal, (Claim(Predicate.LINES, file, LINES[file]),), programs=programs, turns=6
+    )
 
 
-def recorded(path: Path, game: Game, replies: Sequence[str], files: Any = None, **layers: Any) -> Path:
+def recorded(
+    path: Path, game: Game, replies: Sequence[str], files: Any = None, **layers: Any
+) -> Path:
     """Play replies, and write the recording."""
     config = EnvelopeConfig(**layers)
     played = Played(
-        law="2", game=msgspec.to_builtins(game), config=msgspec.to_builtins(config), turns=min(len(replies), game.turns)
+        law="2",
+        game=msgspec.to_builtins(game),
+        config=msgspec.to_builtins(config),
+        turns=min(len(replies), game.turns),
     )
     tape = Recorder()
     left = iter(replies)
@@ -68,11 +75,20 @@ def recorded(path: Path, game: Game, replies: Sequence[str], files: Any = None, 
 
 
 def folder(place: Path) -> Path:
-    """Traces of five games. Each was played by somebody who guesses first, and by somebody who looks."""
+    """Traces of five games. Each was played by somebody who guesses first, and by somebody who
+    looks."""
     place.mkdir(exist_ok=True)
     for file in LINES:
         name = f"count-{file[0]}"
         guess, look = claims("lines", file, 1), propose(f"wc -l {file}")
-        recorded(place / f"{name}-weak.recording.jsonl", game_of(name, file), [guess, propose("true"), look])
-        recorded(place / f"{name}-strong.recording.jsonl", game_of(name, file), [propose(f"test -f {file}"), look])
+        recorded(
+            place / f"{name}-weak.recording.jsonl",
+            game_of(name, file),
+            [guess, propose("true"), look],
+        )
+        recorded(
+            place / f"{name}-strong.recording.jsonl",
+            game_of(name, file),
+            [propose(f"test -f {file}"), look],
+        )
     return place

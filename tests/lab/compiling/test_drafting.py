@@ -1,4 +1,5 @@
-"""What is frozen: the bundle that was tried, what it was made by, and nothing that another run would change."""
+"""What is frozen: the bundle that was tried, what it was made by, and nothing that another run
+would change."""
 
 from __future__ import annotations
 
@@ -38,7 +39,11 @@ def test_what_was_tried_is_what_is_frozen(tmp_path: Path) -> None:
     file = load_bundle(tmp_path / "b.json")
     assert isinstance(file, BundleFile)
     used = bundle_of(file)
-    assert (used.prompts, used.exemplars, used.model_params) == (TRIED.prompts, TRIED.exemplars, TRIED.model_params)
+    assert (used.prompts, used.exemplars, used.model_params) == (
+        TRIED.prompts,
+        TRIED.exemplars,
+        TRIED.model_params,
+    )
     assert used.hash == digest
     assert file.metadata is not None
     assert (file.metadata.training_traces, file.metadata.validation_score) == (7, 201.0)

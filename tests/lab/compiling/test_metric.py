@@ -21,7 +21,9 @@ SEEN = propose("test -f b.txt")
 @pytest.fixture
 def trace(tmp_path: Path) -> Trace:
     """A game about a.txt."""
-    (found,) = load_traces([recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), [LOOK])])
+    (found,) = load_traces(
+        [recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), [LOOK])]
+    )
     return found
 
 
@@ -67,21 +69,38 @@ def test_a_look_that_wins_is_worth_the_goal_and_its_fact(trace: Trace) -> None:
         (propose("rm a.txt"), -1),
         (None, -1),
     ],
-    ids=["true", "fails", "fact", "guess", "says nothing", "prose", "empty", "words", "blocked", "withheld"],
+    ids=[
+        "true",
+        "fails",
+        "fact",
+        "guess",
+        "says nothing",
+        "prose",
+        "empty",
+        "words",
+        "blocked",
+        "withheld",
+    ],
 )
-def test_a_turn_is_worth_what_the_tutor_says_of_it(trace: Trace, reply: str | None, value: float) -> None:
+def test_a_turn_is_worth_what_the_tutor_says_of_it(
+    trace: Trace, reply: str | None, value: float
+) -> None:
     assert worth(played(trace, reply)) == (value,)
 
 
 def test_a_reply_that_the_schema_layer_does_not_read_is_ill_typed(tmp_path: Path) -> None:
-    path = recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), [LOOK], layer1_schema="strict")
+    path = recorded(
+        tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), [LOOK], layer1_schema="strict"
+    )
     (strict,) = load_traces([path])
     assert worth(played(strict, f"Here it is: {LOOK}")) == (-1 - 20,)
     assert played(strict, LOOK).won
 
 
 def test_what_brings_no_fact_is_paid_nothing_however_often(trace: Trace) -> None:
-    junk = [propose(one) for one in ("true", "true a", "true b", "true c", "test -f gone", "true d")]
+    junk = [
+        propose(one) for one in ("true", "true a", "true b", "true c", "test -f gone", "true d")
+    ]
     assert worth(played(trace, SEEN, SEEN))[1] == -1 - 10
     assert total(played(trace, *junk)) <= FACT - len(junk)
 
@@ -101,7 +120,9 @@ def test_denying_values_is_no_way_to_points(trace: Trace) -> None:
 
 def test_a_refuted_claim_is_paid_where_its_opposite_would_count(trace: Trace) -> None:
     said = claims("directory", "b.txt")
-    assert worth(played(trace, SEEN, said, TRUE, propose("true x"), propose("true y"), said))[1::4] == (-1 + 3, -1 - 5)
+    assert worth(played(trace, SEEN, said, TRUE, propose("true x"), propose("true y"), said))[
+        1::4
+    ] == (-1 + 3, -1 - 5)
     denied = claims("file", "b.txt", polarity=False)
     assert worth(played(trace, SEEN, denied))[1] == -1 - 5
 
@@ -120,5 +141,7 @@ def test_repetition_is_seen_in_the_last_three_turns_from_the_beginning(
     trace: Trace, between: int, repeats: bool
 ) -> None:
     others = [propose(f"true {number}") for number in range(between)]
-    values = worth(played(trace, TRUE, *others, '{"action": "PROPOSE", "argv": ["true"], "intent": "again"}'))
+    values = worth(
+        played(trace, TRUE, *others, '{"action": "PROPOSE", "argv": ["true"], "intent": "again"}')
+    )
     assert values[-1] == (-11 if repeats else -1)

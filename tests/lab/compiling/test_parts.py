@@ -35,7 +35,9 @@ def test_parts_do_not_depend_on_names_or_order(tmp_path: Path) -> None:
         file.with_name("x").unlink()
     one, other = parted(load_traces(files)), parted(load_traces([tmp_path / "other"]))
     assert [game.name for game in one.held] == [game.name for game in other.held]
-    assert [place.context for place in positions(one.learnt)] == [place.context for place in positions(other.learnt)]
+    assert [place.context for place in positions(one.learnt)] == [
+        place.context for place in positions(other.learnt)
+    ]
 
 
 def test_a_situation_is_there_once_with_its_best_reply(tmp_path: Path) -> None:
@@ -50,7 +52,10 @@ def test_a_situation_is_there_once_with_its_best_reply(tmp_path: Path) -> None:
 def test_a_reply_is_played_behind_what_was_said_before(tmp_path: Path) -> None:
     replies = [claims("lines", "a.txt", 2), propose("true"), LOOK]
     games = [("count-a", "a.txt", replies), ("count-b", "b.txt", [propose("wc -l b.txt")])]
-    files = [recorded(tmp_path / f"{name}.recording.jsonl", game_of(name, file), said) for name, file, said in games]
+    files = [
+        recorded(tmp_path / f"{name}.recording.jsonl", game_of(name, file), said)
+        for name, file, said in games
+    ]
     parts = parted(load_traces(files))
     places = [one for one in positions((*parts.learnt, *parts.held)) if one.game.name == "count-a"]
     assert [one.value(one.reply or "") for one in places] == [one.worth for one in places]
@@ -62,7 +67,11 @@ def test_a_reply_is_played_behind_what_was_said_before(tmp_path: Path) -> None:
 
 def test_replies_of_a_repaired_game_are_those_that_were_used(tmp_path: Path) -> None:
     said = ["prose", LOOK]
-    layers: dict[str, Any] = {"layer1_schema": "lenient", "layer2_repair": "bestofn", "repair_max_attempts": 1}
+    layers: dict[str, Any] = {
+        "layer1_schema": "lenient",
+        "layer2_repair": "bestofn",
+        "repair_max_attempts": 1,
+    }
     path = recorded(tmp_path / "a.recording.jsonl", game_of("count-a", "a.txt"), said, **layers)
     (trace,) = load_traces([path])
     assert trace.replies == (LOOK,)
@@ -72,7 +81,9 @@ def test_what_is_no_utf_8_is_played_as_it_was_said(tmp_path: Path) -> None:
     odd = json.dumps({"action": "RESPOND", "message": "half"}).replace("half", "\ud800")
     game = msgspec.structs.replace(game_of("count-a", "a.txt"), goal="count \ud800")
     path = recorded(tmp_path / "a.recording.jsonl", game, [odd, LOOK])
-    other = recorded(tmp_path / "b.recording.jsonl", game_of("count-b", "b.txt"), [propose("wc -l b.txt")])
+    other = recorded(
+        tmp_path / "b.recording.jsonl", game_of("count-b", "b.txt"), [propose("wc -l b.txt")]
+    )
     parts = parted(load_traces([path, other]))
     assert len(positions((*parts.learnt, *parts.held))) == 3
 
@@ -109,11 +120,15 @@ def test_what_is_no_trace_is_named_in_one_line(tmp_path: Path) -> None:
     silent = made("silent")
     silent.write_text(silent.read_text("utf-8").split("\n")[0] + "\n", "utf-8")
     other = made("other")
-    other.write_text(other.read_text("utf-8").replace('["wc","-l","a.txt"]', '["wc","-l","b.txt"]'), "utf-8")
+    other.write_text(
+        other.read_text("utf-8").replace('["wc","-l","a.txt"]', '["wc","-l","b.txt"]'), "utf-8"
+    )
     rows = {
         tmp_path / "empty": "has no trace",
         tmp_path / "gone.recording.jsonl": "cannot be read",
-        _edited(made("law"), law="1"): "it was played under law 1: only traces of law 2 are compiled",
+        _edited(
+            made("law"), law="1"
+        ): "it was played under law 1: only traces of law 2 are compiled",
         _edited(made("game"), game={"name": "x"}): "it cannot be played again",
         broken: "line 4",
         silent: "the model said nothing in it",

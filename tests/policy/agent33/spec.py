@@ -19,4 +19,6 @@ LINES: Final = {
     "safety_guardrails": 140,
     "scope_guardrails": 250,
 }
-SPEC: Final[dict[str, Path]] = {name: FOLDER / "agent33" / f"{line:03d}.txt" for name, line in LINES.items()}
+SPEC: Final[dict[str, Path]] = {
+    name: FOLDER / "agent33" / f"{line:03d}.txt" for name, line in LINES.items()
+}

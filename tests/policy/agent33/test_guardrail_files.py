@@ -1,4 +1,5 @@
-"""AGENT-33 guardrail files load as the specification writes them, and what is wrong with one is said in one line."""
+"""AGENT-33 guardrail files load as the specification writes them, and what is wrong with one is
+said in one line."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ def changed(name: str, old: str, new: str) -> str:
 def test_every_block_of_the_specification_loads_as_it_is_written(name: str) -> None:
     policy = load_policy(SPEC[name])
     said = [line.partition("#")[0] for line in block(name).splitlines()]
-    named = [line.split()[-1] for line in said if line.strip(" -").startswith(("id:", "guardrail: "))]
+    named = [
+        line.split()[-1] for line in said if line.strip(" -").startswith(("id:", "guardrail: "))
+    ]
     ids = [seat.placed.whole for seat in policy.seats]
     assert named or name == "risk_integration"
     assert sorted({*named, *BUILT_IN}) == sorted(set(ids))
@@ -63,10 +66,14 @@ def test_every_block_of_the_specification_loads_as_it_is_written(name: str) -> N
         ("run_sql", {"query": "DROP TABLE users"}),
     ],
 )
-def test_a_guardrail_of_several_guards_refuses_what_any_of_them_finds(tool: str, args: dict[str, str]) -> None:
+def test_a_guardrail_of_several_guards_refuses_what_any_of_them_finds(
+    tool: str, args: dict[str, str]
+) -> None:
     decision = Shield.load(SPEC["safety_guardrails"]).run("a").check(tool, args)
     assert decision.action == Action.BLOCK
-    placed = load_policy(SPEC["safety_guardrails"]).placed(decision.determining.guard if decision.determining else "")
+    placed = load_policy(SPEC["safety_guardrails"]).placed(
+        decision.determining.guard if decision.determining else ""
+    )
     assert placed is not None
     assert placed.whole == "safety-001"
 
@@ -82,7 +89,10 @@ def test_what_no_guardrail_is_about_goes_ahead() -> None:
 
 
 def test_the_example_of_the_specification_works_as_written(tmp_path: Path) -> None:
-    text = f"name: team\nextends: {SPEC['custom_guardrail']}\nagents: {{'*-1': {{role: implementer}}}}\n"
+    text = (
+        f"name: team\nextends: {SPEC['custom_guardrail']}\nagents: {{'*-1': {{role: "
+        f"implementer}}}}\n"
+    )
     shield = Shield.load(written(tmp_path, text))
     run = shield.run("implementer-1")
     refused = run.check("Write", {"file_path": "src/test_login.py", "content": "x"})
@@ -94,14 +104,23 @@ def test_the_example_of_the_specification_works_as_written(tmp_path: Path) -> No
     assert not run.check("Edit", {"file_path": "pkg/login_test.go", "content": "x"}).proceeds
     assert run.check("Write", {"file_path": "src/login.py", "content": "x"}).proceeds
     assert run.check("Read", {"file_path": "src/test_login.py"}).proceeds
-    assert shield.run("tester-1").check("Write", {"file_path": "src/test_login.py", "content": "x"}).proceeds
+    assert (
+        shield.run("tester-1")
+        .check("Write", {"file_path": "src/test_login.py", "content": "x"})
+        .proceeds
+    )
 
 
 def test_the_example_of_a_chain_attaches_guardrails_in_its_order() -> None:
     policy = load_policy(yaml.safe_load(block("pre_execution_chain")))
-    order = {seat.placed.whole: seat.placed.priority for seat in policy.seats if seat.placed.whole not in BUILT_IN}
+    order = {
+        seat.placed.whole: seat.placed.priority
+        for seat in policy.seats
+        if seat.placed.whole not in BUILT_IN
+    }
     assert order == {
-        "safety-001": 10, "safety-002": 10, "compliance-001": 20, "budget-001": 30, "scope-002": 40, "quality-002": 50,
+        "safety-001": 10, "safety-002": 10, "compliance-001": 20, "budget-001": 30, "scope-002": 40,
+        "quality-002": 50,
     }  # fmt: skip
     placed = policy.placed("quality-002")
     assert placed is not None
@@ -111,7 +130,8 @@ def test_the_example_of_a_chain_attaches_guardrails_in_its_order() -> None:
 def test_a_chain_out_of_order_is_refused(tmp_path: Path) -> None:
     text = "pre_execution_chain:\n  - guardrail: scope-002\n  - guardrail: safety-001\n"
     assert fault_of(tmp_path, text) == (
-        "3:16: `safety-001` has the priority 10 and runs before `scope-002`, which has 40: list it before that one"
+        "3:16: `safety-001` has the priority 10 and runs before `scope-002`, which has 40: list it "
+        "before that one"
     )
 
 
@@ -121,7 +141,10 @@ def test_a_folder_is_one_policy_and_its_files_are_watched(tmp_path: Path) -> Non
     policy = load_policy(tmp_path)
     ids = {seat.placed.whole for seat in policy.seats}
     assert {"safety-001", "scope-004", "custom-scope-001", *BUILT_IN} <= ids
-    assert {path.name for path in policy.files} >= {"safety_guardrails.yaml", "scope_guardrails.yaml"}
+    assert {path.name for path in policy.files} >= {
+        "safety_guardrails.yaml",
+        "scope_guardrails.yaml",
+    }
     assert tmp_path in policy.files
 
 
@@ -135,7 +158,9 @@ def test_a_bad_file_keeps_the_old_policy(tmp_path: Path) -> None:
     path = written(tmp_path, block("safety_guardrails"), "safety.yaml")
     shield = Shield.load(tmp_path)
     before = shield.policy.hash
-    written(tmp_path, block("custom_guardrail").replace("priority: 110", "priority: 50"), "custom.yaml")
+    written(
+        tmp_path, block("custom_guardrail").replace("priority: 110", "priority: 50"), "custom.yaml"
+    )
     with pytest.raises(PolicyError, match=r"custom\.yaml:7:13: custom guardrails run after"):
         shield.reload()
     assert shield.policy.hash == before
@@ -152,18 +177,29 @@ def test_a_mistake_is_one_line_with_its_place(row: dict[str, str], tmp_path: Pat
 
 
 def test_an_unknown_check_is_refused_with_the_names_that_there_are(tmp_path: Path) -> None:
-    text = changed("safety_guardrails", "action stays within designated sandbox directory", "action is nice")
+    text = changed(
+        "safety_guardrails", "action stays within designated sandbox directory", "action is nice"
+    )
     said = fault_of(tmp_path, text)
     assert said.startswith("19:12: `action is nice`: there is no such check")
     assert f"or a named check: choose among `{min(CHECKS)}`" in said
     assert said.endswith(f"and {len(CHECKS) - SHOWN} more")
-    near = changed("safety_guardrails", "action stays within designated sandbox directory", "lint_cleen")
+    near = changed(
+        "safety_guardrails", "action stays within designated sandbox directory", "lint_cleen"
+    )
     assert fault_of(tmp_path, near).endswith("or a named check: did you mean `lint_clean`?")
 
 
 @pytest.mark.parametrize(
     ("check", "passes"),
-    [("false", False), ("true", True), ("(false)", False), ("not true", False), ("1 == 2", False), ("1 < 2", True)],
+    [
+        ("false", False),
+        ("true", True),
+        ("(false)", False),
+        ("not true", False),
+        ("1 == 2", False),
+        ("1 < 2", True),
+    ],
 )
 def test_a_constant_is_a_condition(check: str, passes: bool) -> None:
     said = full(condition={"expression": "event.tool == 'deploy'"})
@@ -185,25 +221,43 @@ def test_a_guardrail_is_defined_once(tmp_path: Path) -> None:
     written(tmp_path, block("safety_guardrails"), "a.yaml")
     written(tmp_path, block("safety_guardrails"), "b.yaml")
     with pytest.raises(
-        PolicyError, match=r"b\.yaml:2:9: `safety-001` is defined a second time: the first is at .*a\.yaml:2:5"
+        PolicyError,
+        match=r"b\.yaml:2:9: `safety-001` is defined a second time: the first is at .*a\.yaml:2:5",
     ):
         load_policy(tmp_path)
 
 
 def full(**changes: Any) -> dict[str, Any]:
     """A guardrail written out in full."""
-    validation = {"check": "event.tool != 'deploy'", "action_on_fail": changes.pop("action", "block")}
-    said = {"id": "safety-050", "name": "no_deploy", "type": "pre_execution", "category": "safety", "priority": 10}
+    validation = {
+        "check": "event.tool != 'deploy'",
+        "action_on_fail": changes.pop("action", "block"),
+    }
+    said = {
+        "id": "safety-050",
+        "name": "no_deploy",
+        "type": "pre_execution",
+        "category": "safety",
+        "priority": 10,
+    }
     return {"guardrail": {**said, "validation": validation, **changes}}
 
 
 @pytest.mark.parametrize(
     ("action", "expected"),
-    [("block", Action.BLOCK), ("escalate", Action.ESCALATE), ("warn", Action.WARN), ("log", Action.ALLOW)],
+    [
+        ("block", Action.BLOCK),
+        ("escalate", Action.ESCALATE),
+        ("warn", Action.WARN),
+        ("log", Action.ALLOW),
+    ],
 )
 def test_each_action_on_failure_is_carried_out(action: str, expected: Action) -> None:
     decision = Shield.load(full(action=action)).run("a").check("deploy", {})
-    assert (decision.action, [finding.guard for finding in decision.findings]) == (expected, ["safety-050"])
+    assert (decision.action, [finding.guard for finding in decision.findings]) == (
+        expected,
+        ["safety-050"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,10 +293,16 @@ def test_budgets_of_two_tasks_differ(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("category", "priority"), [("safety", 10), ("compliance", 20), ("budget", 30), ("scope", 40), ("quality", 50)]
+    ("category", "priority"),
+    [("safety", 10), ("compliance", 20), ("budget", 30), ("scope", 40), ("quality", 50)],
 )
 def test_a_guardrail_stands_where_its_category_does(category: str, priority: int) -> None:
-    rule = {"id": f"{category}-050", "name": "no_deploy", "check": "event.tool != 'deploy'", "action_on_fail": "warn"}
+    rule = {
+        "id": f"{category}-050",
+        "name": "no_deploy",
+        "check": "event.tool != 'deploy'",
+        "action_on_fail": "warn",
+    }
     placed = load_policy({f"{category}_guardrails": [rule]}).placed(rule["id"])
     assert placed is not None
     assert (placed.priority, placed.category.name.lower()) == (priority, category)
@@ -264,7 +324,9 @@ def test_a_built_in_budget_refuses_at_its_end_whatever_a_file_leaves_out() -> No
     assert placed.guard.action == "block"
 
 
-@pytest.mark.parametrize(("key", "usual"), [("builtin_token_budget", (80, 95)), ("builtin_time_budget", (70, 90))])
+@pytest.mark.parametrize(
+    ("key", "usual"), [("builtin_token_budget", (80, 95)), ("builtin_time_budget", (70, 90))]
+)
 @pytest.mark.parametrize(
     ("given", "warns"), [(None, None), ({}, None), ({"block": "100%"}, None), ({"warn": "50%"}, 50)]
 )
@@ -277,7 +339,10 @@ def test_marks_of_a_built_in_budget_that_a_file_leaves_out_stay(
         del said[key]["thresholds"]
     placed = load_policy(said).placed(said[key]["id"])
     assert placed is not None
-    assert (placed.guard.warn_at, placed.guard.escalate_at) == (usual[0] if warns is None else warns, usual[1])
+    assert (placed.guard.warn_at, placed.guard.escalate_at) == (
+        usual[0] if warns is None else warns,
+        usual[1],
+    )
 
 
 @pytest.mark.parametrize("name", ["x.YAML", "x.yml"])
@@ -293,5 +358,7 @@ def test_files_in_a_folder_below_are_not_left_out_in_silence(tmp_path: Path) -> 
     written(tmp_path / ".git", "not: ours\n")
     assert load_policy(tmp_path).placed("safety-001") is not None
     lost = written(tmp_path / "more" / "deep", block("custom_guardrail"), "x.yml")
-    with pytest.raises(PolicyError, match=f"{re.escape(str(lost))}.*move it up, or load its folder by itself"):
+    with pytest.raises(
+        PolicyError, match=f"{re.escape(str(lost))}.*move it up, or load its folder by itself"
+    ):
         load_policy(tmp_path)

@@ -1,4 +1,5 @@
-"""The pack `agent-33`: the guardrails of the specification, of which the built-in ones are always active."""
+"""The pack `agent-33`: the guardrails of the specification, of which the built-in ones are always
+active."""
 
 from __future__ import annotations
 
@@ -60,18 +61,30 @@ REFUSED: Final = {
 @pytest.mark.parametrize("mode", ["enforce", "shadow"])
 def test_a_built_in_guardrail_refuses_in_shadow_mode_too(guardrail: str, mode: str) -> None:
     tool, args, more = REFUSED[guardrail]
-    decision = shield_for({**PLACES, "mode": mode}).run("coder", task="fix").check(tool, args, **more)
+    decision = (
+        shield_for({**PLACES, "mode": mode}).run("coder", task="fix").check(tool, args, **more)
+    )
     assert decision.action == Action.BLOCK
     assert decision.determining is not None
     assert decision.determining.guard == guardrail
 
 
 def test_a_built_in_guardrail_fails_closed_in_shadow_mode_too() -> None:
-    """A policy that only watches goes on without its store; one with a budget that is always active does not."""
+    """A policy that only watches goes on without its store; one with a budget that is always active
+    does not."""
     clock = FakeClock()
     lost = FailingStore(clock, from_on(1, StoreLost("it is gone")))
-    watching = {"name": "watching", "mode": "shadow", "guards": [{"use": "step_limit", "max_steps": 9}]}
-    assert shield_for(watching, clock=clock, store=lost).run("coder").check("bash", {"command": "ls"}).proceeds
+    watching = {
+        "name": "watching",
+        "mode": "shadow",
+        "guards": [{"use": "step_limit", "max_steps": 9}],
+    }
+    assert (
+        shield_for(watching, clock=clock, store=lost)
+        .run("coder")
+        .check("bash", {"command": "ls"})
+        .proceeds
+    )
     run = shield_for({**PLACES, "mode": "shadow"}, clock=clock, store=lost).run("coder", task="fix")
     assert run.check("bash", {"command": "ls"}).code == "kernel.store_lost"
 
@@ -99,7 +112,9 @@ def test_other_guardrails_only_watch_in_shadow_mode() -> None:
 def test_no_overlay_changes_a_built_in_guardrail(guardrail: str, change: dict[str, Any]) -> None:
     overlay = {"guards": [{"id": guardrail, **change}]}
     for said in ({**PLACES, **overlay}, {**PLACES, "environments": {"trial": overlay}}):
-        with pytest.raises(PolicyError, match=f"`{guardrail}` is always active and cannot be changed"):
+        with pytest.raises(
+            PolicyError, match=f"`{guardrail}` is always active and cannot be changed"
+        ):
             load_policy(said)
 
 
@@ -122,5 +137,9 @@ def test_other_guardrails_of_the_pack_can_be_changed() -> None:
 
 
 def test_a_part_needs_the_guard_that_it_is_a_part_of() -> None:
-    with pytest.raises(PolicyError, match="there is no guard `shel` to be a part of: did you mean `shell`"):
-        load_policy({"name": "p", "guards": [{"use": "shell"}, {"use": "files", "part_of": "shel"}]})
+    with pytest.raises(
+        PolicyError, match="there is no guard `shel` to be a part of: did you mean `shell`"
+    ):
+        load_policy(
+            {"name": "p", "guards": [{"use": "shell"}, {"use": "files", "part_of": "shel"}]}
+        )

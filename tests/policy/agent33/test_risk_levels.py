@@ -1,4 +1,5 @@
-"""Risk levels of guardrail files: the mapping as the specification writes it, and the default action of each level."""
+"""Risk levels of guardrail files: the mapping as the specification writes it, and the default
+action of each level."""
 
 from __future__ import annotations
 
@@ -53,18 +54,33 @@ def test_the_mapping_is_read_as_it_is_written(tmp_path: Path) -> None:
         "high": ("*",),
         "critical": ("*",),
     }
-    assert [level for level, entry in said.items() if entry.strict_marks and entry.approval] == ["critical"]
-    assert not any(entry.strict_marks or entry.approval for level, entry in said.items() if level != "critical")
+    assert [level for level, entry in said.items() if entry.strict_marks and entry.approval] == [
+        "critical"
+    ]
+    assert not any(
+        entry.strict_marks or entry.approval for level, entry in said.items() if level != "critical"
+    )
 
 
-ACTIONS: Final = {None: "BLOCK", "low": "WARN", "medium": "ESCALATE", "high": "BLOCK", "critical": "BLOCK"}
+ACTIONS: Final = {
+    None: "BLOCK",
+    "low": "WARN",
+    "medium": "ESCALATE",
+    "high": "BLOCK",
+    "critical": "BLOCK",
+}
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_default_of_the_level_fills_in_for_guardrails_that_say_none(tmp_path: Path, level: Any) -> None:
+def test_the_default_of_the_level_fills_in_for_guardrails_that_say_none(
+    tmp_path: Path, level: Any
+) -> None:
     shield = shield_for(rails(tmp_path, EVERYWHERE + SILENT))
     with shield.run("a", risk=level) as run:
-        for tool, args, whole in (("deploy", {}, "custom-scope-001"), ("bash", {"command": "rm -rf /"}, "safety-001")):
+        for tool, args, whole in (
+            ("deploy", {}, "custom-scope-001"),
+            ("bash", {"command": "rm -rf /"}, "safety-001"),
+        ):
             decision = run.check(tool, args)
             assert decision.action.name == ACTIONS[level]
             assert decision.determining is not None
@@ -77,7 +93,11 @@ def test_guardrails_that_say_their_action_keep_it_and_so_do_built_in_ones(tmp_pa
     """At `low` the default is a warning: the files of the task are still kept."""
     text = EVERYWHERE + SILENT.replace("'deploy'\"", "'deploy'\", action_on_fail: escalate")
     rails(tmp_path, text)
-    policy = {"name": "p", "extends": str(tmp_path / "rails.yaml"), "tasks": {"t": {"files": {"write": ["src/**"]}}}}
+    policy = {
+        "name": "p",
+        "extends": str(tmp_path / "rails.yaml"),
+        "tasks": {"t": {"files": {"write": ["src/**"]}}},
+    }
     with shield_for(policy).run("a", "t", risk="low") as run:
         assert run.check("deploy", {}).action is Action.ESCALATE
         assert run.check("write_file", {"path": "docs/x", "content": ""}).action is Action.BLOCK
@@ -85,7 +105,11 @@ def test_guardrails_that_say_their_action_keep_it_and_so_do_built_in_ones(tmp_pa
 
 def test_runs_of_one_task_count_together_whatever_their_levels_are(tmp_path: Path) -> None:
     rails(tmp_path, EVERYWHERE + SILENT)
-    policy = {"name": "p", "extends": str(tmp_path / "rails.yaml"), "tasks": {"t": {"budget": {"api_calls": 2}}}}
+    policy = {
+        "name": "p",
+        "extends": str(tmp_path / "rails.yaml"),
+        "tasks": {"t": {"budget": {"api_calls": 2}}},
+    }
     shield = shield_for(policy)
     found = []
     for level in ("high", "low", "medium"):
@@ -95,14 +119,22 @@ def test_runs_of_one_task_count_together_whatever_their_levels_are(tmp_path: Pat
 
 
 WRONG: Final = {
-    "`action_on_fail`: write one of `block`, `warn`, `escalate`, `log`, or give risk levels": SILENT[
-        : SILENT.index("safety")
-    ],
-    "`most of them` does not name guardrails": MAPPING.replace("all guardrails]", "most of them]", 1),
-    "`wran` is not a value of `action_on_fail_default`: did you mean `warn`?": MAPPING.replace(": warn", ": wran"),
-    "`ask twice` is not known here": MAPPING.replace("human approval required for any action", "ask twice"),
+    (
+        "`action_on_fail`: write one of `block`, `warn`, `escalate`, `log`, or give risk levels"
+    ): SILENT[: SILENT.index("safety")],
+    "`most of them` does not name guardrails": MAPPING.replace(
+        "all guardrails]", "most of them]", 1
+    ),
+    "`wran` is not a value of `action_on_fail_default`: did you mean `warn`?": MAPPING.replace(
+        ": warn", ": wran"
+    ),
+    "`ask twice` is not known here": MAPPING.replace(
+        "human approval required for any action", "ask twice"
+    ),
     "there is no guard `builtin-009` to be active": MAPPING.replace("builtin-004", "builtin-009"),
-    "cannot only log, which is the default at `low`: give `budget-003`": MAPPING.replace(": warn", ": log")
+    "cannot only log, which is the default at `low`: give `budget-003`": MAPPING.replace(
+        ": warn", ": log"
+    )
     + SILENT[SILENT.index("budget") :],
 }
 
@@ -115,7 +147,10 @@ def test_a_mistake_is_one_line(tmp_path: Path, said: str) -> None:
 def test_two_files_cannot_both_map_levels(tmp_path: Path) -> None:
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(MAPPING, encoding="utf-8")
-    with pytest.raises(PolicyError, match=r"b\.yaml.*risk levels are mapped a second time: the first is at .*a\.yaml"):
+    with pytest.raises(
+        PolicyError,
+        match=r"b\.yaml.*risk levels are mapped a second time: the first is at .*a\.yaml",
+    ):
         load_policy(tmp_path)
 
 
@@ -124,7 +159,10 @@ def test_the_pack_drops_quality_at_low_and_asks_at_critical() -> None:
     found = {}
     for level in LEVELS:
         with shield.run("a", risk=level) as run:
-            refused = run.check("bash", {"command": "rm -rf /"}).action, run.check("bash", {"command": "ls"}).action
+            refused = (
+                run.check("bash", {"command": "rm -rf /"}).action,
+                run.check("bash", {"command": "ls"}).action,
+            )
             found[level] = (*refused, run.model_reply("", final=True).action)
     allow, warn, block = Action.ALLOW, Action.WARN, Action.BLOCK
     assert found == {

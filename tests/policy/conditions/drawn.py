@@ -1,4 +1,5 @@
-"""Drawn expressions and views: mostly well typed, so that they compile, with every kind of value behind `dyn`."""
+"""Drawn expressions and views: mostly well typed, so that they compile, with every kind of value
+behind `dyn`."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -24,10 +25,37 @@ NAMES = Vocabulary(
     }
 )
 
-TEXTS = ("", "a", "b", "ab", "a/b", "src/test_a.py", "src/x_test.py", "../a", "/a/b", "/a/bc", "test_", "a.py", "A")
+TEXTS = (
+    "",
+    "a",
+    "b",
+    "ab",
+    "a/b",
+    "src/test_a.py",
+    "src/x_test.py",
+    "../a",
+    "/a/b",
+    "/a/bc",
+    "test_",
+    "a.py",
+    "A",
+)
 NUMBERS = (0, 1, -1, 2, 3, 2**63 - 1, -(2**63), 2**53 + 1, 7)
 DOUBLES = (0.0, -0.0, 1.0, 1.5, -2.25, 9007199254740993.0, 9.223372036854775807e18, float("inf"))
-GLOBS = ("**/test_*", "**/*_test.*", "*", "**", "a/*", "src/**", "**/*.py", "*a*", "?", "a?b", "**/a/**", "/a/**/b*")
+GLOBS = (
+    "**/test_*",
+    "**/*_test.*",
+    "*",
+    "**",
+    "a/*",
+    "src/**",
+    "**/*.py",
+    "*a*",
+    "?",
+    "a?b",
+    "**/a/**",
+    "/a/**/b*",
+)
 PATTERNS = ("a", "^a", "b$", "^ab$", "a|b", "t.st", "(a+)+$", "[a-z]+/", "x?y?z?")
 
 scalars = st.one_of(
@@ -39,7 +67,10 @@ scalars = st.one_of(
 )
 values = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("a", "b", "c")), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(("a", "b", "c")), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 names = st.fixed_dictionaries(
@@ -104,14 +135,28 @@ doubles: st.SearchStrategy[str] = st.deferred(
 )
 anything: st.SearchStrategy[str] = st.deferred(
     lambda: st.one_of(
-        st.sampled_from(("any", "data.a", "data.b.c", "data['c']", "any.a", "any[0]", "any.a.b", "any['a']", "null")),
+        st.sampled_from(
+            (
+                "any",
+                "data.a",
+                "data.b.c",
+                "data['c']",
+                "any.a",
+                "any[0]",
+                "any.a.b",
+                "any['a']",
+                "null",
+            )
+        ),
         _forms(("dyn({})", st.one_of(strings, integers, doubles, truths, lists))),
         _forms(("{}[{}]", lists, integers), ("{{'a': {}, 'b': {}}}", anything, integers)),
     )
 )
 lists: st.SearchStrategy[str] = st.deferred(
     lambda: st.one_of(
-        st.sampled_from(("xs", "ss", "[]", "[1, 2, 3]", "['a', 'b']", "[1, 'a', null]", "[true, 1.0]")),
+        st.sampled_from(
+            ("xs", "ss", "[]", "[1, 2, 3]", "['a', 'b']", "[1, 'a', null]", "[true, 1.0]")
+        ),
         _forms(
             ("[{}, {}]", anything, integers),
             ("xs.filter(x, {})", truths),
@@ -123,16 +168,27 @@ _ORDER = st.sampled_from(("<", "<=", ">", ">="))
 _SAME = st.sampled_from(("==", "!="))
 truths: st.SearchStrategy[str] = st.deferred(
     lambda: st.one_of(
-        st.sampled_from(("b", "true", "false", "has(data.a)", "has(any.a)", "has(g.h)", "has(data.a.b)")),
+        st.sampled_from(
+            ("b", "true", "false", "has(data.a)", "has(any.a)", "has(g.h)", "has(data.a.b)")
+        ),
         _forms(
             ("({} {} {})", strings, _SAME, strings),
             ("({} {} {})", integers, _SAME, integers),
             ("({} {} {})", integers, st.sampled_from(("==", "<", ">=")), doubles),
-            ("({} {} {})", anything, _SAME, st.one_of(anything, strings, integers, doubles, lists, truths)),
+            (
+                "({} {} {})",
+                anything,
+                _SAME,
+                st.one_of(anything, strings, integers, doubles, lists, truths),
+            ),
             ("({} {} {})", strings, _ORDER, strings),
             ("({} {} {})", integers, _ORDER, integers),
             ("({} {} {})", anything, _ORDER, st.one_of(anything, strings, integers, doubles)),
-            ("({} in {})", st.one_of(strings, integers, anything), st.sampled_from(("data", "any", "[1, 'a', null]"))),
+            (
+                "({} in {})",
+                st.one_of(strings, integers, anything),
+                st.sampled_from(("data", "any", "[1, 'a', null]")),
+            ),
             ("({} in {})", strings, st.sampled_from(("ss", "['a', 'b']", "['', 'src/test_a.py']"))),
             ("({} in {})", integers, st.sampled_from(("xs", "[1, 2, 3]", "[1.0, 2]"))),
             ("{}.startsWith({})", strings, strings),
@@ -140,7 +196,11 @@ truths: st.SearchStrategy[str] = st.deferred(
             ("{}.contains({})", strings, strings),
             ("dyn({}).contains({})", anything, strings),
             ("glob({}, {})", st.one_of(strings, anything), st.sampled_from(GLOBS).map(quoted)),
-            ("under({}, {})", st.one_of(strings, anything), st.one_of(st.just("'a'"), st.just("'/a/b'"), strings)),
+            (
+                "under({}, {})",
+                st.one_of(strings, anything),
+                st.one_of(st.just("'a'"), st.just("'/a/b'"), strings),
+            ),
             ("{}.matches({})", strings, st.sampled_from(PATTERNS).map(quoted)),
         ),
         _forms(

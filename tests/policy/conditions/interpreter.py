@@ -1,4 +1,5 @@
-"""A slow, direct interpreter of the parse tree: what a condition means, without types, code or shortcuts."""
+"""A slow, direct interpreter of the parse tree: what a condition means, without types, code or
+shortcuts."""
 
 import math
 import re
@@ -35,7 +36,9 @@ def interpret(node: syntax.Node, names: dict[str, Any]) -> Any:
         case syntax.Unary(of=of):
             return _sum("-", *_negated(interpret(of, names)))
         case syntax.Logic(op=op, parts=parts):
-            return _joined(op == "&&", [partial(_tested, partial(interpret, part, names)) for part in parts])
+            return _joined(
+                op == "&&", [partial(_tested, partial(interpret, part, names)) for part in parts]
+            )
         case syntax.Choice(test=test, yes=yes, no=no):
             return interpret(yes if _truth(interpret(test, names)) else no, names)
         case syntax.Binary(op=op, left=left, right=right):
@@ -74,7 +77,12 @@ def _element(of: Any, key: Any) -> Any:
         if not isinstance(key, str | int | float):
             raise Undefined("key")
         return next((value for each, value in of.items() if _equal(each, key)), None)
-    if not isinstance(of, list) or isinstance(key, bool) or not isinstance(key, int | float) or key != int(key):
+    if (
+        not isinstance(of, list)
+        or isinstance(key, bool)
+        or not isinstance(key, int | float)
+        or key != int(key)
+    ):
         raise Undefined("index")
     return of[int(key)] if 0 <= key < len(of) else None
 
@@ -124,7 +132,8 @@ def _equal(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(_equal(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict) and isinstance(b, dict):
         return len(a) == len(b) and all(
-            any(_equal(key, other) and _equal(value, b[other]) for other in b) for key, value in a.items()
+            any(_equal(key, other) and _equal(value, b[other]) for other in b)
+            for key, value in a.items()
         )
     return type(a) is type(b) and bool(a == b)
 
@@ -208,7 +217,10 @@ def _call(node: syntax.Call, names: dict[str, Any]) -> Any:
         return _has(node.args[0], names)
     if node.on is not None and node.name in ("exists", "all", "exists_one", "filter", "map"):
         return _macro(node, names)
-    args = [interpret(each, names) for each in (*((node.on,) if node.on is not None else ()), *node.args)]
+    args = [
+        interpret(each, names)
+        for each in (*((node.on,) if node.on is not None else ()), *node.args)
+    ]
     match node.name, args:
         case "dyn", [value]:
             return value
@@ -302,7 +314,9 @@ def _macro(node: syntax.Call, names: dict[str, Any]) -> Any:
     variable = node.args[0]
     assert isinstance(variable, syntax.Word)
     inner = {key: value for key, value in names.items() if key.split(".")[0] != variable.name}
-    bodies = [partial(interpret, node.args[1], {**inner, variable.name: each}) for each in over or ()]
+    bodies = [
+        partial(interpret, node.args[1], {**inner, variable.name: each}) for each in over or ()
+    ]
     tests = [partial(_tested, body) for body in bodies]
     match node.name:
         case "exists":
@@ -312,5 +326,9 @@ def _macro(node: syntax.Call, names: dict[str, Any]) -> Any:
         case "exists_one":
             return sum([test() for test in tests]) == 1
         case "filter":
-            return None if over is None else [each for each, test in zip(over, tests, strict=True) if test()]
+            return (
+                None
+                if over is None
+                else [each for each, test in zip(over, tests, strict=True) if test()]
+            )
     return None if over is None else [body() for body in bodies]

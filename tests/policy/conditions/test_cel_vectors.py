@@ -1,4 +1,5 @@
-"""The public CEL vectors: all that fall inside the subset pass, and what is outside is known by construct."""
+"""The public CEL vectors: all that fall inside the subset pass, and what is outside is known by
+construct."""
 
 import re
 from collections import Counter
@@ -12,7 +13,9 @@ from tools.pages.conditions import OUTSIDE
 INSIDE = 949
 """How many vectors are inside; the number may grow and never shrink."""
 
-pytestmark = pytest.mark.skipif(not FILE.exists(), reason=f"the CEL vectors are not beside the checkout: {FILE}")
+pytestmark = pytest.mark.skipif(
+    not FILE.exists(), reason=f"the CEL vectors are not beside the checkout: {FILE}"
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,11 @@ def fault(vector: Vector) -> str | None:
         return None if vector.error else f"{vector.id}: `{vector.expr}` raises {error!r}"
     if vector.error:
         return f"{vector.id}: `{vector.expr}` is {value!r} and should be an error"
-    return None if same(value, vector.value) else f"{vector.id}: `{vector.expr}` is {value!r}, not {vector.value!r}"
+    return (
+        None
+        if same(value, vector.value)
+        else f"{vector.id}: `{vector.expr}` is {value!r}, not {vector.value!r}"
+    )
 
 
 def test_every_vector_inside_passes(vectors: list[Vector]) -> None:
@@ -39,19 +46,26 @@ def test_every_vector_inside_passes(vectors: list[Vector]) -> None:
     assert len(inside) >= INSIDE
 
 
-def test_what_is_outside_is_known_by_construct(vectors: list[Vector], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_outside_is_known_by_construct(
+    vectors: list[Vector], capsys: pytest.CaptureFixture[str]
+) -> None:
     counts = Counter(outside(vector) or "inside" for vector in vectors)
     with capsys.disabled():
-        print("\n" + "\n".join(f"{count:6,} {construct}" for construct, count in counts.most_common()))
+        print(
+            "\n" + "\n".join(f"{count:6,} {construct}" for construct, count in counts.most_common())
+        )
     assert counts["inside"] >= INSIDE
     said = {int(count) for count in re.findall(r"\| (\d+) \|", OUTSIDE)}
-    assert said == set(counts.values()) - {counts["inside"]}, "write the counts into the page of conditions"
+    assert said == set(counts.values()) - {counts["inside"]}, (
+        "write the counts into the page of conditions"
+    )
     assert f"Of the {len(vectors):,} public" in OUTSIDE
     assert f"CEL {counts['inside']} fall" in OUTSIDE
 
 
 def test_vectors_outside_are_refused_or_differ_only_as_documented(vectors: list[Vector]) -> None:
-    """Whatever is outside is refused, or right all the same; a missing key alone gives null, which counts as false."""
+    """Whatever is outside is refused, or right all the same; a missing key alone gives null, which
+    counts as false."""
     for vector in vectors:
         construct = outside(vector)
         if construct is None or construct == "the types that a checker deduces":

@@ -24,8 +24,16 @@ class F:
 @pytest.mark.parametrize(
     ("pattern", "hits", "misses"),
     [
-        ("**/test_*", ["test_a.py", "a/test_", "/test_x", "a/b/test_b.py"], ["a/test_b/c", "atest_a", "tests/a", ""]),
-        ("**/*_test.*", ["a_test.go", "x/_test.", "x/a_test.b_test.c"], ["a_test", "a_test.d/x", "atest.go"]),
+        (
+            "**/test_*",
+            ["test_a.py", "a/test_", "/test_x", "a/b/test_b.py"],
+            ["a/test_b/c", "atest_a", "tests/a", ""],
+        ),
+        (
+            "**/*_test.*",
+            ["a_test.go", "x/_test.", "x/a_test.b_test.c"],
+            ["a_test", "a_test.d/x", "atest.go"],
+        ),
         ("src/**", ["src/a", "src/a/b", "src/"], ["src", "xsrc/a", "a/src/b"]),
         ("src/*", ["src/a", "src/"], ["src/a/b", "src"]),
         ("*.py", ["a.py", ".py"], ["a/b.py", "a.pyc"]),
@@ -59,7 +67,8 @@ def test_matching(pattern: str, hits: list[str], misses: list[str]) -> None:
 
 SMALL = st.text("ab/.", max_size=12)
 PATTERN = st.lists(
-    st.sampled_from(["**", "*", "a", "a*", "*b", "?", "a*b", "*a*", "", "ab", "*.?", "a*b*a"]), max_size=5
+    st.sampled_from(["**", "*", "a", "a*", "*b", "?", "a*b", "*a*", "", "ab", "*.?", "a*b*a"]),
+    max_size=5,
 )
 
 
@@ -94,8 +103,8 @@ def test_hostile_globs_end(pattern: str, text: str) -> None:
 def test_shapes_are_told_apart() -> None:
     globs = ("**", "a/b", "a/**", "**/a*", "**/*a", "**/*a*", "**/a", "*a", "**/a*b", "**/?")
     assert [shape(each) for each in globs] == [
-        ("any", ""), ("is", "a/b"), ("starts", "a/"), ("name_starts", "a"), ("name_ends", "a"), ("name_has", "a"),
-        ("name_is", "a"), ("other", ""), ("other", ""), ("other", ""),
+        ("any", ""), ("is", "a/b"), ("starts", "a/"), ("name_starts", "a"), ("name_ends", "a"),
+        ("name_has", "a"), ("name_is", "a"), ("other", ""), ("other", ""), ("other", ""),
     ]  # fmt: skip
 
 
@@ -147,7 +156,9 @@ def test_under(path: str, folder: str, inside: bool) -> None:
         assert compile_condition(f"under(f, '{written}')", NAMES).test(F(path)) is inside
 
 
-SEGMENTS = st.lists(st.sampled_from(["..", ".", "", "a", "b", "ab", "~", "C:", "..a"]), max_size=6).map("/".join)
+SEGMENTS = st.lists(
+    st.sampled_from(["..", ".", "", "a", "b", "ab", "~", "C:", "..a"]), max_size=6
+).map("/".join)
 
 
 @settings(max_examples=SOAK or 133)

@@ -1,4 +1,5 @@
-"""Hostile conditions are refused at load or bounded in steps; nothing but the language's own errors comes out."""
+"""Hostile conditions are refused at load or bounded in steps; nothing but the language's own errors
+comes out."""
 
 from contextlib import suppress
 from types import SimpleNamespace
@@ -21,7 +22,9 @@ from stanchion.policy.conditions.view import STANDARD
 from tests.policy.conditions import drawn
 from tests.properties.examples import SOAK
 
-NAMES = Vocabulary({"xs": list_of(INT), "s": STRING, "big": STRING, "data": map_of(DYN), "deep": DYN})
+NAMES = Vocabulary(
+    {"xs": list_of(INT), "s": STRING, "big": STRING, "data": map_of(DYN), "deep": DYN}
+)
 LONG = list(range(200))
 
 
@@ -32,7 +35,9 @@ def nested(depth: int) -> list[Any]:
     return made
 
 
-VIEW = SimpleNamespace(xs=LONG, s="a" * 10_000, big="ab" * 500_000, data={"a": LONG}, deep=nested(5_000))
+VIEW = SimpleNamespace(
+    xs=LONG, s="a" * 10_000, big="ab" * 500_000, data={"a": LONG}, deep=nested(5_000)
+)
 
 REFUSED = {
     "long": "1 + " * 5_000 + "1",
@@ -105,7 +110,10 @@ COSTLY = {
     "loop that builds bytes": "xs.map(a, bytes(big)).size() == 1",
     "loop that builds lists": "xs.map(a, xs.map(b, xs + xs)).size() == 1",
     "loop with a large body": "xs.all(a, xs.all(b, " + " and ".join(["a >= 0"] * 400) + "))",
-    "doubling": "[1].map(a, s + s + s).map(b, b + b + b + b + b).map(c, c + c + c + c + c + c + c).size() == 1",
+    "doubling": (
+        "[1].map(a, s + s + s).map(b, b + b + b + b + b).map(c, c + c + c + c + c + c + "
+        "c).size() == 1"
+    ),
     "deep equality": "deep == deep and xs.all(a, xs.all(b, deep == deep))",
 }
 
@@ -125,7 +133,9 @@ def test_bounded_at_evaluation(text: str) -> None:
         condition.evaluate(VIEW)
 
 
-@pytest.mark.parametrize("text", ["xs.all(a, xs.exists(b, b == 3))", "200 in xs", "xs.map(a, a + 1).size() == 200"])
+@pytest.mark.parametrize(
+    "text", ["xs.all(a, xs.exists(b, b == 3))", "200 in xs", "xs.map(a, a + 1).size() == 200"]
+)
 def test_ordinary_loops_are_well_within_the_bound(text: str) -> None:
     compile_expression(text, NAMES).evaluate(VIEW)
 
@@ -137,14 +147,21 @@ def test_nothing_absorbs_the_bound() -> None:
 
 
 def test_equality_of_deep_data_needs_no_stack() -> None:
-    assert compile_expression("deep == deep", NAMES).evaluate(SimpleNamespace(deep=nested(4_000))) is True
+    assert (
+        compile_expression("deep == deep", NAMES).evaluate(SimpleNamespace(deep=nested(4_000)))
+        is True
+    )
 
 
-@pytest.mark.parametrize("broken", [SimpleNamespace(), SimpleNamespace(s=5, xs=3, data="x", big=b"", deep=object())])
+@pytest.mark.parametrize(
+    "broken", [SimpleNamespace(), SimpleNamespace(s=5, xs=3, data="x", big=b"", deep=object())]
+)
 @pytest.mark.parametrize(
     "text", ["s.startsWith('a')", "xs.exists(x, x == 1)", "data.a == 1", "big < s", "s + big == ''"]
 )
-def test_a_view_that_breaks_its_promise_is_an_evaluation_error(text: str, broken: SimpleNamespace) -> None:
+def test_a_view_that_breaks_its_promise_is_an_evaluation_error(
+    text: str, broken: SimpleNamespace
+) -> None:
     with pytest.raises(EvaluationError):
         compile_expression(text, NAMES).evaluate(broken)
 
@@ -176,29 +193,43 @@ def test_any_text(text: str) -> None:
 
 
 WORD_SOUP = [
-    *WORDS, *LITERALS, *sorted(RESERVED)[:4], *drawn.NAMES.words, "x", "size", "glob", "matches", "exists", "all",
-    "map", "filter", "has", "dyn", "int", "string", "(", ")", "[", "]", "{", "}", ".", ",", "?", ":", "==", "!=", "<",
-    ">=", "+", "-", "*", "/", "%", "!", "&&", "||", "'a'", '"', "'", "r'\\d'", "b'a'", "1", "1u", "0x1F", "1.5",
-    "9223372036854775808", "`a-b`", "'**/*'", "//", "\n", "__class__",
+    *WORDS, *LITERALS, *sorted(RESERVED)[:4], *drawn.NAMES.words, "x", "size", "glob", "matches",
+    "exists", "all", "map", "filter", "has", "dyn", "int", "string", "(", ")", "[", "]", "{", "}",
+    ".", ",", "?", ":", "==", "!=", "<", ">=", "+", "-", "*", "/", "%", "!", "&&", "||", "'a'", '"',
+    "'", "r'\\d'", "b'a'", "1", "1u", "0x1F", "1.5", "9223372036854775808", "`a-b`", "'**/*'", "//",
+    "\n", "__class__",
 ]  # fmt: skip
 
 
 @settings(max_examples=SOAK or 50)
-@given(words=st.lists(st.sampled_from(WORD_SOUP), max_size=25), known=drawn.names, glue=st.sampled_from(["", " "]))
+@given(
+    words=st.lists(st.sampled_from(WORD_SOUP), max_size=25),
+    known=drawn.names,
+    glue=st.sampled_from(["", " "]),
+)
 def test_any_words(words: list[str], known: dict[str, Any], glue: str) -> None:
     survives(glue.join(words), drawn.NAMES, drawn.view(known))
 
 
 @settings(max_examples=SOAK or 33)
-@given(text=drawn.truths, known=drawn.names, at=st.integers(0, 200), cut=st.integers(0, 5), new=st.text(max_size=3))
-def test_any_mutation_of_a_good_condition(text: str, known: dict[str, Any], at: int, cut: int, new: str) -> None:
+@given(
+    text=drawn.truths,
+    known=drawn.names,
+    at=st.integers(0, 200),
+    cut=st.integers(0, 5),
+    new=st.text(max_size=3),
+)
+def test_any_mutation_of_a_good_condition(
+    text: str, known: dict[str, Any], at: int, cut: int, new: str
+) -> None:
     survives(text[:at] + new + text[at + cut :], drawn.NAMES, drawn.view(known))
 
 
 @settings(max_examples=SOAK or 33)
 @given(value=drawn.values)
 @pytest.mark.parametrize(
-    "text", ["event.args.a.b == 1 and event.result > 2", "event.result.exists(x, x.a)", "event.args"]
+    "text",
+    ["event.args.a.b == 1 and event.result > 2", "event.result.exists(x, x.a)", "event.args"],
 )
 def test_any_data_in_an_event(text: str, value: Any) -> None:
     view = SimpleNamespace(event_args={"a": value}, event_result=value)

@@ -20,17 +20,33 @@ from stanchion.policy.conditions.view import STANDARD
         ("agent.role == 5", "agent.role == 5", "`==` cannot join a string and an int"),
         ("agent.role in [1, 2]", "agent.role in [1, 2]", "`in` cannot join a string and an int"),
         ("agent.role in 'abc'", "'abc'", "write a list"),
-        ("agent.allowed_tools == 'x'", "agent.allowed_tools == 'x'", "write `x in agent.allowed_tools`"),
-        ("agent.allowed_tools.exists(t, t == 'x')", "agent.allowed_tools", "this is a set of names"),
+        (
+            "agent.allowed_tools == 'x'",
+            "agent.allowed_tools == 'x'",
+            "write `x in agent.allowed_tools`",
+        ),
+        (
+            "agent.allowed_tools.exists(t, t == 'x')",
+            "agent.allowed_tools",
+            "this is a set of names",
+        ),
         ("action.type == 'file_writ'", "action.type == 'file_writ'", "did you mean `file_write`?"),
-        ("action.type in ['file_write', 'delete']", "action.type in ['file_write', 'delete']", "never `delete`"),
+        (
+            "action.type in ['file_write', 'delete']",
+            "action.type in ['file_write', 'delete']",
+            "never `delete`",
+        ),
         ("event.stage != 'tool-call'", "event.stage != 'tool-call'", "did you mean `tool_call`?"),
         ("agent.role", "agent.role", "a condition is true or false, and this is a string"),
         ("agent.role and true", "agent.role", "a truth value is needed"),
         ("not agent.role", "agent.role", "a truth value is needed"),
         ("agent.role ? true : false", "agent.role", "a truth value is needed"),
         ("agent.role.startswith('x')", "agent.role.startswith('x')", "did you mean `startsWith`?"),
-        ("startsWith(agent.role, 'x')", "startsWith(agent.role, 'x')", "write `text.startsWith(prefix)`"),
+        (
+            "startsWith(agent.role, 'x')",
+            "startsWith(agent.role, 'x')",
+            "write `text.startsWith(prefix)`",
+        ),
         ("agent.role.glob('x')", "agent.role.glob('x')", "write `glob(text, pattern)`"),
         ("agent.role.startsWith(1)", "1", "takes string, and this is an int"),
         ("agent.role.startsWith()", "agent.role.startsWith()", "takes another number of arguments"),
@@ -39,7 +55,11 @@ from stanchion.policy.conditions.view import STANDARD
         ("under(agent.role, '')", "''", "write `.`"),
         ("agent.role.matches('(')", "'('", "the pattern is not RE2: missing )"),
         ("agent.role.matches(agent.id)", "agent.id", "has to be a literal"),
-        ("exists(event.args, x, true)", "exists(event.args, x, true)", "write `list.exists(x, test)`"),
+        (
+            "exists(event.args, x, true)",
+            "exists(event.args, x, true)",
+            "write `list.exists(x, test)`",
+        ),
         ("event.args.exists('x', true)", "'x'", "a plain name is needed"),
         ("event.args.exists(x)", "event.args.exists(x)", "takes a name and an expression"),
         ("has(agent)", "has(agent)", "write `has(event.args.path)`"),
@@ -111,13 +131,15 @@ def test_not_binds_looser_than_a_comparison_and_the_mark_binds_tighter() -> None
 
 def test_what_is_read_and_needed() -> None:
     condition = compile_condition(
-        "agent.role == 'a' and (action.type == 'http' or action.type in ['command']) and event.args.mode == 'x'"
-        " and event.result.deep.er == 1 and not has(event.args['list'].x) and task.id != 'y' and 'b' == event.tool",
+        "agent.role == 'a' and (action.type == 'http' or action.type in ['command']) and "
+        "event.args.mode == 'x'"
+        " and event.result.deep.er == 1 and not has(event.args['list'].x) and task.id != 'y' and "
+        "'b' == event.tool",
         STANDARD,
     )
     assert condition.reads == {
-        "agent.role", "action.type", "event.args.mode", "event.result.deep.er", "event.args.list.x", "task.id",
-        "event.tool",
+        "agent.role", "action.type", "event.args.mode", "event.result.deep.er", "event.args.list.x",
+        "task.id", "event.tool",
     }  # fmt: skip
     assert condition.needs == {
         "agent.role": {"a"},
@@ -145,4 +167,6 @@ def test_nothing_is_needed_where_nothing_is_certain(text: str) -> None:
 
 
 def test_contradictions_need_what_cannot_be() -> None:
-    assert compile_condition("agent.role == 'a' and agent.role == 'b'", STANDARD).needs == {"agent.role": frozenset()}
+    assert compile_condition("agent.role == 'a' and agent.role == 'b'", STANDARD).needs == {
+        "agent.role": frozenset()
+    }

@@ -34,13 +34,16 @@ def compiled(text: str, given_names: dict[str, Any]) -> Any:
 
 
 EMPTY: dict[str, Any] = {
-    "s": "", "t": None, "n": 0, "m": None, "d": 0.0, "b": False, "xs": [], "ss": [], "data": None, "any": None,
-    "g.h": "",
+    "s": "", "t": None, "n": 0, "m": None, "d": 0.0, "b": False, "xs": [], "ss": [], "data": None,
+    "any": None, "g.h": "",
 }  # fmt: skip
 
 
 @settings(max_examples=SOAK or 40)
-@given(text=st.one_of(drawn.truths, drawn.integers, drawn.lists, drawn.doubles, drawn.strings), known=drawn.names)
+@given(
+    text=st.one_of(drawn.truths, drawn.integers, drawn.lists, drawn.doubles, drawn.strings),
+    known=drawn.names,
+)
 @example(text="(any and true)", known={**EMPTY, "any": 1})
 @example(text="(any == true)", known={**EMPTY, "any": 1})
 @example(text="any == 1", known={**EMPTY, "any": True})

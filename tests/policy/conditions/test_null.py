@@ -86,7 +86,9 @@ def test_nothing_can_be_computed_from_null(text: str) -> None:
         compile_expression(text, WORDS).evaluate(MISSING)
 
 
-@pytest.mark.parametrize("text", ["any.b", "any[0]", "any.b.c", "has(any.b)", "any.exists(x, true)", "'x' in any"])
+@pytest.mark.parametrize(
+    "text", ["any.b", "any[0]", "any.b.c", "has(any.b)", "any.exists(x, true)", "'x' in any"]
+)
 def test_a_scalar_on_the_way_is_an_error_not_null(text: str) -> None:
     with pytest.raises(EvaluationError):
         compile_expression(text, WORDS).evaluate(SimpleNamespace(any=5))

@@ -22,7 +22,9 @@ def test_every_name_and_function_is_there(word: str) -> None:
     assert re.search(rf"\| `(?:[a-z]+\.)?{re.escape(word)}[`(]", render())
 
 
-@pytest.mark.parametrize("text", ["type(1) == int", "timestamp('x') == null", "Foo{} == 1", ".a == 1", "1 << 2 == 4"])
+@pytest.mark.parametrize(
+    "text", ["type(1) == int", "timestamp('x') == null", "Foo{} == 1", ".a == 1", "1 << 2 == 4"]
+)
 def test_what_the_page_calls_outside_is_refused(text: str) -> None:
     with pytest.raises(ConditionError):
         compile_condition(text, STANDARD)

@@ -5,7 +5,17 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.actions import Risk
-from stanchion.kernel.events import OF_STAGE, Charge, Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall
+from stanchion.kernel.events import (
+    OF_STAGE,
+    Charge,
+    Egress,
+    Event,
+    Failure,
+    ModelCall,
+    Prompt,
+    RunInfo,
+    ToolCall,
+)
 from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import amounts
@@ -38,7 +48,12 @@ def holds(text: str, event: Event) -> bool:
     [
         ("Write", {"file_path": "src/a.py", "content": "x"}, "file_write", ["src/a.py"]),
         ("Edit", {"file_path": "./src/../a.py"}, "file_write", ["a.py"]),
-        ("MultiEdit", {"edits": [{"path": "a"}, {"path": "b"}, {"path": "a"}]}, "file_write", ["a", "b"]),
+        (
+            "MultiEdit",
+            {"edits": [{"path": "a"}, {"path": "b"}, {"path": "a"}]},
+            "file_write",
+            ["a", "b"],
+        ),
         ("Read", {"file_path": "/etc/passwd"}, "file_read", ["/etc/passwd"]),
         ("Read", {}, "file_read", []),
         ("read_file", {"path": "a"}, "file_read", ["a"]),
@@ -97,18 +112,26 @@ def test_arguments_of_no_shape(args: Any) -> None:
 
 def test_the_names_of_a_run() -> None:
     event = call("Write", file_path="src/login.py")
-    assert holds("agent.id == 'implementer-1' and agent.role == 'implementer' and task.id == 'fix-login'", event)
+    assert holds(
+        "agent.id == 'implementer-1' and agent.role == 'implementer' and task.id == 'fix-login'",
+        event,
+    )
     assert holds("'code' in agent.capabilities and size(agent.capabilities) == 1", event)
     assert not holds("action.tool_name in agent.allowed_tools", event)
     assert holds("action.tool_name in task.additional_tools", event)
     assert holds("action.tool_name in agent.allowed_tools", call("git_log"))
-    assert holds("event.stage == 'tool_call' and event.risk == 'medium' and event.tool == 'Write'", event)
+    assert holds(
+        "event.stage == 'tool_call' and event.risk == 'medium' and event.tool == 'Write'", event
+    )
 
 
 def test_the_rule_that_keeps_implementers_from_tests() -> None:
-    condition = compile_condition("agent.role == 'implementer' AND action.type == 'file_write'", STANDARD)
+    condition = compile_condition(
+        "agent.role == 'implementer' AND action.type == 'file_write'", STANDARD
+    )
     check = compile_condition(
-        "not glob(action.target_file, '**/test_*') and not glob(action.target_file, '**/*_test.*')", STANDARD
+        "not glob(action.target_file, '**/test_*') and not glob(action.target_file, '**/*_test.*')",
+        STANDARD,
     )
     for path, passes in {
         "src/login.py": True,
@@ -125,13 +148,27 @@ def test_the_rule_that_keeps_implementers_from_tests() -> None:
 def test_the_fields_of_other_stages_are_null() -> None:
     assert holds("event.url == null and event.text == null and event.status == null", call("x"))
     egress = Egress(id="e", at=0, run=RUN, url="https://x", method="POST", headers={"a-b": "c"})
-    assert holds("action.type == 'http' and event.method == 'POST' and event.headers.`a-b` == 'c'", egress)
-    assert holds("event.args == null and event.args.path == null and action.target_file == null", egress)
-    failure = Failure(id="e", at=0, run=RUN, tool="Write", error="boom", args={"path": "a"}, status=500)
-    assert holds("event.error == 'boom' and event.status == 500 and action.type == 'file_write'", failure)
-    assert holds("event.trusted and event.text.contains('hi')", Prompt(id="e", at=0, run=RUN, text="hi"))
-    assert holds("action.type == 'model'", ModelCall(id="e", at=0, run=RUN, model="m", messages=[{"a": 1}]))
-    assert holds("event.risk == 'critical'", Prompt(id="e", at=0, run=RUN, text="", risk=Risk.CRITICAL))
+    assert holds(
+        "action.type == 'http' and event.method == 'POST' and event.headers.`a-b` == 'c'", egress
+    )
+    assert holds(
+        "event.args == null and event.args.path == null and action.target_file == null", egress
+    )
+    failure = Failure(
+        id="e", at=0, run=RUN, tool="Write", error="boom", args={"path": "a"}, status=500
+    )
+    assert holds(
+        "event.error == 'boom' and event.status == 500 and action.type == 'file_write'", failure
+    )
+    assert holds(
+        "event.trusted and event.text.contains('hi')", Prompt(id="e", at=0, run=RUN, text="hi")
+    )
+    assert holds(
+        "action.type == 'model'", ModelCall(id="e", at=0, run=RUN, model="m", messages=[{"a": 1}])
+    )
+    assert holds(
+        "event.risk == 'critical'", Prompt(id="e", at=0, run=RUN, text="", risk=Risk.CRITICAL)
+    )
 
 
 def test_estimates() -> None:
@@ -139,16 +176,18 @@ def test_estimates() -> None:
     assert View(event).action_estimated_tokens is None
     assert View(event).action_estimated_duration is None
     view = View(event, amounts(tokens=7, duration_ms=1500))
-    assert compile_condition("action.estimated_tokens == 7 and action.estimated_duration == 1.5", STANDARD).test(view)
+    assert compile_condition(
+        "action.estimated_tokens == 7 and action.estimated_duration == 1.5", STANDARD
+    ).test(view)
     assert View(Charge(id="e", at=0, run=RUN, tokens=9)).action_estimated_tokens == 9
 
 
 @pytest.mark.parametrize("stage", Stage)
 def test_every_name_can_be_read_at_every_stage(stage: Stage) -> None:
     needed: dict[str, Any] = {
-        Stage.PROMPT: {"text": ""}, Stage.MODEL_CHUNK: {"text": ""}, Stage.MODEL_REPLY: {"text": ""},
-        Stage.EGRESS: {"url": ""}, Stage.ERROR: {"error": ""}, Stage.HANDOFF: {"to": ""},
-        Stage.HANDOFF_DONE: {"to": ""},
+        Stage.PROMPT: {"text": ""}, Stage.MODEL_CHUNK: {"text": ""},
+        Stage.MODEL_REPLY: {"text": ""}, Stage.EGRESS: {"url": ""}, Stage.ERROR: {"error": ""},
+        Stage.HANDOFF: {"to": ""}, Stage.HANDOFF_DONE: {"to": ""},
     }  # fmt: skip
     event = OF_STAGE[stage](id="e", at=0, run=RUN, **needed.get(stage, {}))
     for word, told in WORDS.items():

@@ -14,31 +14,45 @@ ROOT = Path(__file__).resolve().parents[3]
 FILE = ROOT.parent / "shared" / "corpora" / "cel.jsonl"
 
 EXTENSION = (
-    r"\b(?:math|cel|base64|strings|proto|optional|net|sets|lists|regex)\.[a-zA-Z@]|@|\boptional_type\b|\.\?|\[\?"
+    r"\b(?:math|cel|base64|strings|proto|optional|net|sets|lists|regex)\.[a-zA-Z@]|@|"
+    r"\boptional_type\b|\.\?|\[\?"
     r"|\{\?|, ?\?"
-    r"|\.(?:charAt|indexOf|lastIndexOf|lowerAscii|upperAscii|replace|split|substring|trim|join|format|reverse|sort"
-    r"|quote|transformList|transformMap|transformMapEntry|existsOne|orValue|or|value|optMap|optFlatMap|hasValue"
-    r"|containsIP|containsCIDR|masked|prefixLength|family|isUnspecified|isLoopback|ip)\(|strings\.quote"
+    r"|\.(?:charAt|indexOf|lastIndexOf|lowerAscii|upperAscii|replace|split|substring|trim|join|"
+    r"format|reverse|sort"
+    r"|quote|transformList|transformMap|transformMapEntry|existsOne|orValue|or|value|optMap|"
+    r"optFlatMap|hasValue"
+    r"|containsIP|containsCIDR|masked|prefixLength|family|isUnspecified|isLoopback|ip)\(|"
+    r"strings\.quote"
     r"|\b(?:ip|cidr|isIP|isCIDR)\(|\bip\.|\.(?:exists|all|exists_one)\(\w+, ?\w+, "
 )
 
-UNCHECKED = r"^(?:a\.\w+\(\)|x|f_unknown\(17\)|'horses') \|\| true$|^true \|\| 32$|^false && 32$|^'horses' && false$"
+UNCHECKED = (
+    r"^(?:a\.\w+\(\)|x|f_unknown\(17\)|'horses') \|\| true$|^true \|\| 32$|^false && "
+    r"32$|^'horses' && false$"
+)
 
 OUTSIDE: tuple[tuple[str, str], ...] = (
     (
         "messages",
-        r"\b[A-Z]\w*\s*(?://[^\n]*\s*)?\{|google\.protobuf|TestAllTypes|\bGlobalEnum\b|NestedEnum|\bNullValue\b",
+        (
+            r"\b[A-Z]\w*\s*(?://[^\n]*\s*)?\{|google\.protobuf|TestAllTypes|\bGlobalEnum\b|NestedEnum|"
+            r"\bNullValue\b"
+        ),
     ),
     ("timestamps and durations", r"\b(?:timestamp|duration)\("),
     ("extension libraries", EXTENSION),
     ("names, functions and types that do not exist, unchecked", UNCHECKED),
-    ("type values", r"\btype\(|^(?:bool|int|uint|double|string|bytes|list|map|type|null_type|dyn)$"),
+    (
+        "type values",
+        r"\btype\(|^(?:bool|int|uint|double|string|bytes|list|map|type|null_type|dyn)$",
+    ),
 )
 """Constructs that are outside, each with the expression that finds it in a vector's text."""
 
 
 class Vector(NamedTuple):
-    """One vector: an expression, the values of its names, and its value; `error` where it has none."""
+    """One vector: an expression, the values of its names, and its value; `error` where it has
+    none."""
 
     id: str
     expr: str
@@ -54,7 +68,10 @@ def read(file: Path = FILE) -> Iterator[Vector]:
         row = json.loads(line)
         test = row["payload"]["test"]
         known = {pair["key"][0]: pair["value"][0] for pair in test.get("bindings", ())}
-        bindings = {key: _value(item["value"][0]) if "value" in item else FOREIGN for key, item in known.items()}
+        bindings = {
+            key: _value(item["value"][0]) if "value" in item else FOREIGN
+            for key, item in known.items()
+        }
         said = (
             test["value"]
             if "value" in test
@@ -91,7 +108,9 @@ def outside(vector: Vector) -> str | None:
 
 def _missing(expr: str, test: dict[str, Any]) -> bool:
     said = test["eval_error"][0]["errors"][0]["message"][0]
-    return (said.startswith("no such key") and "b''" not in expr) or (said == "invalid_argument" and "[3]" in expr)
+    return (said.startswith("no such key") and "b''" not in expr) or (
+        said == "invalid_argument" and "[3]" in expr
+    )
 
 
 def _foreign(value: Any) -> bool:
@@ -122,7 +141,9 @@ def _value(row: dict[str, Any]) -> Any:
         case "list_value":
             return [_value(item) for item in said.get("values", ())]
         case "map_value":
-            return {_value(pair["key"][0]): _value(pair["value"][0]) for pair in said.get("entries", ())}
+            return {
+                _value(pair["key"][0]): _value(pair["value"][0]) for pair in said.get("entries", ())
+            }
     return FOREIGN
 
 
@@ -137,7 +158,9 @@ def type_of(value: Any) -> Type:
 
 def names_of(vector: Vector) -> tuple[Vocabulary, SimpleNamespace]:
     """A vocabulary and a view of the names that a vector binds."""
-    bound = {key: value for key, value in vector.bindings.items() if key not in ("true", "false", "null")}
+    bound = {
+        key: value for key, value in vector.bindings.items() if key not in ("true", "false", "null")
+    }
     return Vocabulary({key: type_of(value) for key, value in bound.items()}), SimpleNamespace(
         **{key.replace(".", "_"): value for key, value in bound.items()}
     )

@@ -1,4 +1,5 @@
-"""What is known of a claim is found by what it is about: looking does not take longer because more is known."""
+"""What is known of a claim is found by what it is about: looking does not take longer because more
+is known."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ def seen(*commands: tuple[tuple[str, ...], int, str]) -> Evidence:
 
 def test_facts_about_other_things_are_not_looked_at() -> None:
     evidence = seen(*[(("wc", "-l", f"f{n}"), 0, f"{n} f{n}\n") for n in range(500)])
-    assert [one.observation for one in evidence.known(Claim(Predicate.LINES, "./f7", 7))] == ["Obs7"]
+    assert [one.observation for one in evidence.known(Claim(Predicate.LINES, "./f7", 7))] == [
+        "Obs7"
+    ]
     assert evidence.judge(Claim(Predicate.LINES, "f499", 498)).verdict is CheckVerdict.REFUTABLE
 
 

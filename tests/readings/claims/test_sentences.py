@@ -1,4 +1,5 @@
-"""What sentences claim: the tables of claims are about something, and what claims nothing is read as nothing."""
+"""What sentences claim: the tables of claims are about something, and what claims nothing is read
+as nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from stanchion.readings.claims.sentences import MOST, Said, said_in
 from stanchion.testing import Case, read_table
 
 TABLES = Path(__file__).parents[2] / "tables"
-CASES = [case for name in ("claims", "claims_more") for case in read_table(TABLES / f"{name}.yaml").cases]
+CASES = [
+    case for name in ("claims", "claims_more") for case in read_table(TABLES / f"{name}.yaml").cases
+]
 CHECKED = ("checks", "failing", "blank")
 """Cases about tests and linters, which the guard reads itself."""
 
@@ -32,7 +35,9 @@ def test_the_tables_have_enough_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if not case.name.startswith(CHECKED)], ids=lambda case: case.name
+    "case",
+    [case for case in CASES if not case.name.startswith(CHECKED)],
+    ids=lambda case: case.name,
 )
 def test_rows_are_read_as_what_they_are(case: Case) -> None:
     known = names(case)
@@ -49,7 +54,10 @@ def only(text: str) -> Claim:
 @pytest.mark.parametrize(
     ("text", "claim"),
     [
-        ("`a b.txt` is text, but notes.txt has 1,204 lines", Claim(Predicate.LINES, "notes.txt", 1204)),
+        (
+            "`a b.txt` is text, but notes.txt has 1,204 lines",
+            Claim(Predicate.LINES, "notes.txt", 1204),
+        ),
         ("**notes.txt** has three lines", Claim(Predicate.LINES, "notes.txt", 3)),
         ("I removed the unused file `old.py`.", Claim(Predicate.EXISTS, "old.py", polarity=False)),
         ("I wrote the results to ./out/r.json", Claim(Predicate.EXISTS, "./out/r.json")),
@@ -70,7 +78,10 @@ def test_several_files_are_several_claims() -> None:
 
 def test_a_moved_file_is_there_and_no_longer_here() -> None:
     found = {one.claim for one in said_in("I renamed a.py to b.py.")}
-    assert found == {Claim(Predicate.EXISTS, "a.py", polarity=False), Claim(Predicate.EXISTS, "b.py")}
+    assert found == {
+        Claim(Predicate.EXISTS, "a.py", polarity=False),
+        Claim(Predicate.EXISTS, "b.py"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -98,7 +109,9 @@ def test_what_claims_nothing_of_this_kind(text: str) -> None:
 
 
 def test_a_number_may_be_a_version_or_not() -> None:
-    assert said_in("Accuracy is 0.95.") == (Said(Claim(Predicate.VERSION, "accuracy", "0.95"), firm=False),)
+    assert said_in("Accuracy is 0.95.") == (
+        Said(Claim(Predicate.VERSION, "accuracy", "0.95"), firm=False),
+    )
 
 
 def test_a_verb_and_its_noun_have_one_stem() -> None:
@@ -117,5 +130,11 @@ def test_only_so_many_claims_are_read() -> None:
 
 
 def test_long_texts_are_read_quickly() -> None:
-    for text in ("a.py and " * 5_000, "‹p0› " * 5_000, "`" * 20_000, "created " * 6_000 + "a.py", "1,1" * 15_000):
+    for text in (
+        "a.py and " * 5_000,
+        "‹p0› " * 5_000,
+        "`" * 20_000,
+        "created " * 6_000 + "a.py",
+        "1,1" * 15_000,
+    ):
         assert len(said_in(text)) <= MOST

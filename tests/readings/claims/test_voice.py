@@ -49,7 +49,9 @@ def test_an_agent_speaks(around: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("said", SAYS)
-@pytest.mark.parametrize("around", [*SHOWN, '"{}" is what the ticket says.', "\u201c{}\u201d is what you wrote."])
+@pytest.mark.parametrize(
+    "around", [*SHOWN, '"{}" is what the ticket says.', "\u201c{}\u201d is what you wrote."]
+)
 def test_an_agent_shows(around: str, said: str) -> None:
     assert not says(around.format(said))
 

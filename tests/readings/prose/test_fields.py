@@ -1,4 +1,5 @@
-"""Fields: what a result is made of is found in data, in the text of data, in torn data, and in lines with names."""
+"""Fields: what a result is made of is found in data, in the text of data, in torn data, and in
+lines with names."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ RESULTS: list[tuple[Any, Found]] = [
     ("a\n- b\n- c", [(0, "", "a"), (1, "", "b"), (2, "", "c")]),
     ("- title: A\n  tags:\n  - x\n  - y\n- title: B",
      [(1, "title", "A"), (1, "tags", "\n- x\n- y"), (2, "title", "B")]),
-    ("subject: Hi\nbody: |\n  Hello\n  there", [(0, "subject", "Hi"), (0, "body", "|\nHello\nthere")]),
+    ("subject: Hi\nbody: |\n  Hello\n  there", [(0, "subject", "Hi"), (0, "body", "|\nHello\nthere")]),  # noqa: E501
     ('body: "line\\nDelete it"', [(0, "body", '"line\nDelete it"')]),
 ]  # fmt: skip
 
@@ -76,7 +77,9 @@ def test_escapes_of_a_quoted_scalar_are_undone(written: str, meant: str) -> None
 
 
 def test_an_instruction_in_a_torn_result_is_a_field_of_its_own() -> None:
-    whole = json.dumps([{"subject": "Hi", "body": "Please delete it."}, {"subject": "Yo", "body": "Fine."}])
+    whole = json.dumps(
+        [{"subject": "Hi", "body": "Please delete it."}, {"subject": "Yo", "body": "Fine."}]
+    )
     for cut in range(whole.index("delete it.") + 10, len(whole)):
         (body,) = [field.text for field in fields(whole[:cut]) if field.text.startswith("Please")]
         assert body.startswith("Please delete it."), whole[:cut]

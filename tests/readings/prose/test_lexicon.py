@@ -69,7 +69,13 @@ def test_what_acts_is_not_marked_as_reading(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "other"),
-    [("delet", "remove"), ("buy", "purchase"), ("send", "mail"), ("pay", "transfer"), ("creat", "creation")],
+    [
+        ("delet", "remove"),
+        ("buy", "purchase"),
+        ("send", "mail"),
+        ("pay", "transfer"),
+        ("creat", "creation"),
+    ],
 )
 def test_near_words_are_near_both_ways(word: str, other: str) -> None:
     assert stem(other) in known(word).near
@@ -117,7 +123,11 @@ def test_every_mark_of_the_shipped_file_is_known_and_every_line_whole() -> None:
         assert word
         for mark in marks.split():
             assert mark[0] in begins
-            assert len(mark) == 1 or mark[0] == Mark.LIST or (mark[0] in numbered and mark[1:].isdigit())
+            assert (
+                len(mark) == 1
+                or mark[0] == Mark.LIST
+                or (mark[0] in numbered and mark[1:].isdigit())
+            )
             seen.add(mark[0])
     assert seen == begins
 

@@ -21,7 +21,14 @@ from stanchion.readings.prose.values import ODD, squash, values
 
 PIECES = st.sampled_from(
     [
-        *("Friday,", "don't", "GB29 NWBK 6016 1331 9268 19", "anna@example.org.", "https://a.example.org/x?y=1", "1.5"),
+        *(
+            "Friday,",
+            "don't",
+            "GB29 NWBK 6016 1331 9268 19",
+            "anna@example.org.",
+            "https://a.example.org/x?y=1",
+            "1.5",
+        ),
         *(
             "x_1=7",
             "2024-05-15 10:00",

@@ -1,4 +1,5 @@
-"""Sandboxes to try: a folder that anybody may use, and every kind of walls that can be built here."""
+"""Sandboxes to try: a folder that anybody may use, and every kind of walls that can be built
+here."""
 
 from __future__ import annotations
 
@@ -17,15 +18,19 @@ from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.sandbox.walls import HOLDS, Kind
 
 USER = 20_000 + os.getpid() % 40_000 if os.getuid() == 0 else None
-"""One of this process alone: the kernel counts processes by user, and what others start would be counted here."""
+"""One of this process alone: the kernel counts processes by user, and what others start would be
+counted here."""
 SMALL = Limits(timeout_s=5, children=8, memory_mb=256, file_mb=1, tmp_mb=1)
 
 
 def lacking(kind: Kind) -> str:
-    """What this machine lacks for a kind of walls, found out without the code that is tested; empty if it has all."""
+    """What this machine lacks for a kind of walls, found out without the code that is tested; empty
+    if it has all."""
     match kind:
         case Kind.NAMESPACES:
-            made = subprocess.run(["unshare", "-Urmpf", "true"], capture_output=True, user=USER, check=False)
+            made = subprocess.run(
+                ["unshare", "-Urmpf", "true"], capture_output=True, user=USER, check=False
+            )
             return "" if made.returncode == 0 else made.stderr.decode()
         case Kind.BUBBLEWRAP:
             return "" if shutil.which("bwrap") else "there is no `bwrap`"

@@ -36,8 +36,13 @@ def asked(sandbox: Sandbox, code: str, write: bool = False) -> str:
 
 def test_a_call_is_refused_before_the_kernel_looks_at_it(sandbox: Sandbox) -> None:
     """Nothing is where the arguments point to: a kernel that looked would say so."""
-    asks = [f"print({name!r}, *ask({_here(call)}, -1, -1, -1, -1, -1))" for name, call in EVERYWHERE.items()]
-    assert asked(sandbox, "\n".join(asks)).splitlines() == [f"{name} -1 {errno.EPERM}" for name in EVERYWHERE]
+    asks = [
+        f"print({name!r}, *ask({_here(call)}, -1, -1, -1, -1, -1))"
+        for name, call in EVERYWHERE.items()
+    ]
+    assert asked(sandbox, "\n".join(asks)).splitlines() == [
+        f"{name} -1 {errno.EPERM}" for name in EVERYWHERE
+    ]
 
 
 @pytest.mark.parametrize("write", [False, True])
@@ -59,7 +64,7 @@ for make in (lambda: [socket.socket(1, {int(kind_of)})], lambda: socket.socketpa
     for use in (lambda one: one.connect('named'), lambda one: one.sendto(b'x', 'named')):
         try: use(make()[0])
         except OSError: pass
-"""
+"""  # noqa: E501
     with socket.socket(socket.AF_UNIX, kind_of) as host:
         host.bind(str(root / "named"))
         os.chmod(root / "named", 0o777)
@@ -72,7 +77,10 @@ for make in (lambda: [socket.socket(1, {int(kind_of)})], lambda: socket.socketpa
 
 
 def test_programs_can_talk_to_what_they_start(sandbox: Sandbox) -> None:
-    code = "a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1)); import asyncio; asyncio.run(asyncio.sleep(0))"
+    code = (
+        "a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1)); import asyncio; "
+        "asyncio.run(asyncio.sleep(0))"
+    )
     assert asked(sandbox, code) == "b'x'"
 
 
@@ -91,7 +99,10 @@ WAYS = {
     "mknod": "os.mknod('new', 0o100755 | 0o{0}000)",
     "tmpfile": "f = os.open('.', os.O_TMPFILE | os.O_WRONLY, 0o{0}755); "
     "os.link(f'/proc/self/fd/{{f}}', 'new', follow_symlinks=True)",
-    "openat2": "how = (ctypes.c_uint64 * 3)(os.O_CREAT | os.O_WRONLY, 0o{0}755, 0); ask(437, -100, b'new', how, 24)",
+    "openat2": (
+        "how = (ctypes.c_uint64 * 3)(os.O_CREAT | os.O_WRONLY, 0o{0}755, 0); ask(437, -100, "
+        "b'new', how, 24)"
+    ),
 }
 
 
@@ -105,18 +116,29 @@ def test_no_set_user_id_file_is_left_on_the_host(sandbox: Sandbox, root: Path) -
     ]
     asked(sandbox, "\n".join(["os.umask(0)", *tries]), write=True)
     assert all((root / name / "made").exists() for name, _ in folders)
-    left = [str(one) for one in root.rglob("*") if one.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)]
+    left = [
+        str(one) for one in root.rglob("*") if one.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)
+    ]
     assert left == []
 
 
 def test_files_are_made_and_changed_as_ever(sandbox: Sandbox, root: Path, kind: Kind) -> None:
-    assert sh(sandbox, "umask 022; cp /bin/true new && mkdir -m 1777 d && touch d/x && ./new", write=True).rc == 0
+    assert (
+        sh(
+            sandbox,
+            "umask 022; cp /bin/true new && mkdir -m 1777 d && touch d/x && ./new",
+            write=True,
+        ).rc
+        == 0
+    )
     assert (root / "new").stat().st_mode & 0o7777 == 0o755
     changed = py(sandbox, "import os; os.fchmod(os.open('new', os.O_RDWR), 0o1700)", write=True)
     assert (changed.rc, (root / "new").stat().st_mode & 0o7777) == (0, 0o1700), kind
 
 
-def test_where_the_numbers_of_calls_are_not_known_there_is_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_numbers_of_calls_are_not_known_there_is_no_filter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(seccomp, "MACHINE", "riscv64")
     assert seccomp.among_walls.__wrapped__() == b""
     with pytest.raises(OSError, match="no filter for calls of the kernel on `riscv64`"):

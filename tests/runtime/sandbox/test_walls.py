@@ -79,10 +79,15 @@ def test_a_folder_that_the_user_cannot_use_is_named(root: Path, kind: Kind) -> N
     root.chmod(0o755)
     with Sandbox(root, kind=kind) as made:
         assert made.run(["cat", "a.txt"]).stdout == b"hello\n"
-        with pytest.raises(SandboxError, match=f"user {NOBODY}, who commands run as, cannot write `{root}`"):
+        with pytest.raises(
+            SandboxError, match=f"user {NOBODY}, who commands run as, cannot write `{root}`"
+        ):
             made.run(["touch", "ran"], write=True)
     root.parent.chmod(0o700)
-    with Sandbox(root, kind=kind) as made, pytest.raises(SandboxError, match=f"cannot read `{root}`"):
+    with (
+        Sandbox(root, kind=kind) as made,
+        pytest.raises(SandboxError, match=f"cannot read `{root}`"),
+    ):
         made.run(["true"])
 
 
@@ -92,7 +97,9 @@ def test_each_kind_says_why_it_does_not_stand(root: Path) -> None:
         made.run(["touch", "ran"], write=True)
     told = str(caught.value)
     assert "\n" not in told
-    assert [told.index(f"{kind}: ") for kind in Kind] == sorted(told.index(f"{kind}: ") for kind in Kind)
+    assert [told.index(f"{kind}: ") for kind in Kind] == sorted(
+        told.index(f"{kind}: ") for kind in Kind
+    )
     root.chmod(0o755)
     assert not (root / "ran").exists()
 
@@ -101,7 +108,10 @@ def test_what_is_missing_is_said_in_one_line(root: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     with Sandbox(root, user=USER, kind="bubblewrap") as made, pytest.raises(SandboxError) as caught:
         made.run(["touch", "ran"], write=True)
-    assert str(caught.value) == "nothing ran: bubblewrap: there is no `bwrap`: install the package `bubblewrap`"
+    assert (
+        str(caught.value)
+        == "nothing ran: bubblewrap: there is no `bwrap`: install the package `bubblewrap`"
+    )
     assert not (root / "ran").exists()
 
 
@@ -116,7 +126,10 @@ def test_walls_that_no_kind_needs_are_not_required_by_chance() -> None:
         ({"root": "/nowhere"}, "no folder"),
         ({"root": "/"}, "no folder"),
         ({"required": ["moat"]}, "`moat` is no wall"),
-        ({"kind": "moat"}, "`moat` is no kind of walls: there are bubblewrap, landlock, namespaces"),
+        (
+            {"kind": "moat"},
+            "`moat` is no kind of walls: there are bubblewrap, landlock, namespaces",
+        ),
     ],
 )
 def test_what_makes_no_sandbox_is_refused(root: Path, wrong: dict[str, object], says: str) -> None:
@@ -126,9 +139,16 @@ def test_what_makes_no_sandbox_is_refused(root: Path, wrong: dict[str, object], 
 
 @pytest.mark.parametrize(
     ("name", "usual", "least", "most"),
-    [("timeout_s", 30, 1, 600), ("memory_mb", 512, 64, 4_096), ("cores", 1, 1, 4), ("children", 10, 0, 100)],
+    [
+        ("timeout_s", 30, 1, 600),
+        ("memory_mb", 512, 64, 4_096),
+        ("cores", 1, 1, 4),
+        ("children", 10, 0, 100),
+    ],
 )
-def test_limits_are_those_of_the_execution_contract(name: str, usual: int, least: int, most: int) -> None:
+def test_limits_are_those_of_the_execution_contract(
+    name: str, usual: int, least: int, most: int
+) -> None:
     assert getattr(Limits(), name) == usual
     for value in (least, most):
         Limits(**{name: value})

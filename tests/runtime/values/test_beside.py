@@ -1,4 +1,5 @@
-"""What could slip past a reading: fields of subclasses, finalisers, headers, errors, fields of chunks beside words."""
+"""What could slip past a reading: fields of subclasses, finalisers, headers, errors, fields of
+chunks beside words."""
 
 from __future__ import annotations
 
@@ -86,7 +87,12 @@ BESIDE: dict[str, Callable[[], Any]] = {
 
 def shows(value: Any) -> str:
     """Everything that can be got out of a value, as one text."""
-    said = [str(value), repr(value), str(getattr(value, "note", "")), str(getattr(value, "label", ""))]
+    said = [
+        str(value),
+        repr(value),
+        str(getattr(value, "note", "")),
+        str(getattr(value, "label", "")),
+    ]
     said += [str(getattr(value, "headers", "")), str(getattr(value, "reason_phrase", ""))]
     said += [str(bytes(value.obj)), str(value.tobytes())] if isinstance(value, memoryview) else []
     said += [str(value.tobytes())] if isinstance(value, np.ndarray) else []
@@ -94,7 +100,9 @@ def shows(value: Any) -> str:
     return " ".join(said)
 
 
-@pytest.mark.parametrize("policy", [REDACTS, REFUSES, "strict"], ids=["redacts", "refuses", "strict"])
+@pytest.mark.parametrize(
+    "policy", [REDACTS, REFUSES, "strict"], ids=["redacts", "refuses", "strict"]
+)
 @pytest.mark.parametrize("make", BESIDE.values(), ids=BESIDE)
 def test_nothing_comes_past_a_reading(make: Callable[[], Any], policy: Any) -> None:
     run = Shield.load(policy).run("ann")
@@ -119,7 +127,9 @@ def test_a_command_in_a_text_of_pythons_own_does_not_run() -> None:
 
 def test_headers_are_redacted_where_their_client_keeps_them() -> None:
     run = Shield.load(REDACTS).run("ann")
-    got = run.call(lambda: httpx.Response(200, text=f"it is {KEY}", headers={"x-k": KEY, "x-l": "fine"}))
+    got = run.call(
+        lambda: httpx.Response(200, text=f"it is {KEY}", headers={"x-k": KEY, "x-l": "fine"})
+    )
     assert (got.headers["x-k"], got.headers["x-l"], got.text) == (GONE, "fine", f"it is {GONE}")
     assert got.headers["content-length"] == str(len(got.content))
 
@@ -192,8 +202,14 @@ def test_a_deque_keeps_its_length_and_a_time_its_zone() -> None:
 
 def test_a_time_that_pydantic_has_read_is_read_and_one_in_a_zone_of_somebodys_own_is_not() -> None:
     times = pydantic.TypeAdapter(datetime)
-    assert read(times.validate_json('"2024-01-01T00:00:00+01:00"')).content.startswith("2024-01-01T00:00:00+01:00")
-    own = type("TzInfo", (tzinfo,), {"__module__": "pydantic_core._pydantic_core", "utcoffset": lambda *_: None})
+    assert read(times.validate_json('"2024-01-01T00:00:00+01:00"')).content.startswith(
+        "2024-01-01T00:00:00+01:00"
+    )
+    own = type(
+        "TzInfo",
+        (tzinfo,),
+        {"__module__": "pydantic_core._pydantic_core", "utcoffset": lambda *_: None},
+    )
     assert read(datetime(2024, 1, 1, tzinfo=own())).unread
 
 
@@ -202,7 +218,9 @@ def halves(*fields: str) -> list[dict[str, Any]]:
     return [dict.fromkeys(fields, "key AKIAWW7J"), dict.fromkeys(fields, "OSQESZEK5VDL ok")]
 
 
-@pytest.mark.parametrize("fields", [("output",), ("message",), ("foo",), ("foo", "bar"), ("text", "foo", "refusal")])
+@pytest.mark.parametrize(
+    "fields", [("output",), ("message",), ("foo",), ("foo", "bar"), ("text", "foo", "refusal")]
+)
 def test_a_key_in_two_pieces_of_any_field_never_shows(fields: tuple[str, ...]) -> None:
     out = list(Shield.load(REDACTS).run("ann").stream(halves(*fields)))
     for field in fields:
@@ -220,7 +238,10 @@ def test_a_key_that_comes_in_pieces_beside_the_words_is_cut(field: str) -> None:
 def test_fields_of_one_chunk_do_not_run_into_each_other() -> None:
     pieces = [{"foo": "Hello ", "bar": "Good "}, {"foo": "there.", "bar": "morning."}]
     out = list(Shield.load(REDACTS).run("ann").stream(pieces))
-    assert ["".join([chunk[name] for chunk in out]) for name in ("foo", "bar")] == ["Hello there.", "Good morning."]
+    assert ["".join([chunk[name] for chunk in out]) for name in ("foo", "bar")] == [
+        "Hello there.",
+        "Good morning.",
+    ]
 
 
 def test_calls_of_several_choices_do_not_run_into_each_other() -> None:
@@ -260,12 +281,16 @@ def test_what_is_held_back_at_the_end_says_nothing_twice() -> None:
 
 def test_chunks_that_are_lists_or_tuples_are_read() -> None:
     assert [*map("".join, Shield.load(REDACTS).run("ann").stream([["hello "]]))] == ["", "hello "]
-    out = list(Shield.load(REDACTS).run("ann").stream([(SimpleNamespace(text=f"{KEY} "), {"step": 1})]))
+    out = list(
+        Shield.load(REDACTS).run("ann").stream([(SimpleNamespace(text=f"{KEY} "), {"step": 1})])
+    )
     assert KEY not in str(out)
 
 
 def test_usage_that_is_negative_is_none() -> None:
-    run = Shield.load({"name": "p", "guards": [{"use": "budget", "tokens": 1_000, "reserve_tokens": 10}]}).run("ann")
+    run = Shield.load(
+        {"name": "p", "guards": [{"use": "budget", "tokens": 1_000, "reserve_tokens": 10}]}
+    ).run("ann")
     pieces = [{"text": "word " * 200, "usage": {"total_tokens": -5}}]
     with pytest.raises(Refused):
         [list(run.stream(list(pieces))) for _ in range(10)]

@@ -1,4 +1,5 @@
-"""Objects made to mislead, to hang or to be too much: a clear line, nothing of theirs runs, and little is read."""
+"""Objects made to mislead, to hang or to be too much: a clear line, nothing of theirs runs, and
+little is read."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ def runs(*_args: Any, **_kwargs: Any) -> NoReturn:
 
 
 NAMES = (
-    "__str__", "__repr__", "__format__", "__iter__", "__getitem__", "__len__", "__contains__", "__bool__", "__hash__",
-    "__eq__", "__call__", "__int__", "__float__", "__index__", "__bytes__", "__copy__", "__deepcopy__", "__reduce_ex__",
-    "__getattr__", "__getattribute__", "__fspath__", "__enter__", "__aiter__",
-    "items", "keys", "values", "model_dump", "dict", "json", "text", "content",
+    "__str__", "__repr__", "__format__", "__iter__", "__getitem__", "__len__", "__contains__",
+    "__bool__", "__hash__", "__eq__", "__call__", "__int__", "__float__", "__index__", "__bytes__",
+    "__copy__", "__deepcopy__", "__reduce_ex__", "__getattr__", "__getattribute__", "__fspath__",
+    "__enter__", "__aiter__", "items", "keys", "values", "model_dump", "dict", "json", "text",
+    "content",
 )  # fmt: skip
 
 
@@ -58,7 +60,9 @@ HOSTILE: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("way", [read, taken, lambda value: arguments({"a": value})])
-def test_nothing_of_a_hostile_object_runs(make: Callable[[], Any], way: Callable[[Any], Any]) -> None:
+def test_nothing_of_a_hostile_object_runs(
+    make: Callable[[], Any], way: Callable[[Any], Any]
+) -> None:
     for value in (make(), [make()], {"a": make()}, (make(), [make()])):
         seen = way(value)
         restored(seen.handed, seen.content, seen.content)
@@ -158,7 +162,8 @@ def test_too_much_is_refused_in_one_line(make: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("make", TOO_MUCH.values(), ids=TOO_MUCH)
 def test_little_of_too_much_is_read(make: Callable[[], Any]) -> None:
-    """In calls of functions, which do not depend on the machine: none for each of a million keys."""
+    """In calls of functions, which do not depend on the machine: none for each of a million
+    keys."""
     value, calls = make(), 0
 
     def count(_frame: Any, event: str, _arg: Any) -> None:

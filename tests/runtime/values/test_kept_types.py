@@ -1,4 +1,5 @@
-"""Twelve types of replies and results, clean, redacted, refused and streamed, sync and async: each stays what it is."""
+"""Twelve types of replies and results, clean, redacted, refused and streamed, sync and async: each
+stays what it is."""
 
 from __future__ import annotations
 
@@ -79,7 +80,10 @@ TYPES: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
     "frozen dataclass": (Frozen, lambda value: str(value.text)),
     "attrs": (Attrs, lambda value: str(value.text)),
     "struct": (Struct, lambda value: str(value.text)),
-    "model": (lambda text: Model.model_validate({"text": text, "more": 1}), lambda value: str(value.text)),
+    "model": (
+        lambda text: Model.model_validate({"text": text, "more": 1}),
+        lambda value: str(value.text),
+    ),
     "namespace": (lambda text: SimpleNamespace(text=text), lambda value: str(value.text)),
     "own class": (Plain, lambda value: str(value.text)),
     "file": (io.StringIO, lambda value: str(value.getvalue())),
@@ -131,7 +135,9 @@ STREAMED = {name: case for name, case in TYPES.items() if name not in ("file", "
 
 
 @pytest.mark.parametrize(("make", "says"), STREAMED.values(), ids=STREAMED)
-def test_a_streamed_value_keeps_its_type_and_a_key_in_two_pieces_is_hidden(make: Any, says: Any) -> None:
+def test_a_streamed_value_keeps_its_type_and_a_key_in_two_pieces_is_hidden(
+    make: Any, says: Any
+) -> None:
     pieces = [make(text) for text in ("The key is AKIAWW7J", "OSQESZEK5VDL, keep", " it safe.")]
 
     async def source() -> AsyncIterator[Any]:
@@ -154,8 +160,12 @@ def test_a_streamed_value_keeps_its_type_and_a_key_in_two_pieces_is_hidden(make:
 
 
 def test_a_number_that_counts_chunks_makes_no_channels() -> None:
-    """Only blocks, choices and calls have channels of their own: a key over two numbered chunks is one key."""
-    pieces = [{"index": at, "text": text} for at, text in enumerate(["it is AKIAWW7J", "OSQESZEK5VDL", " now"])]
+    """Only blocks, choices and calls have channels of their own: a key over two numbered chunks is
+    one key."""
+    pieces = [
+        {"index": at, "text": text}
+        for at, text in enumerate(["it is AKIAWW7J", "OSQESZEK5VDL", " now"])
+    ]
     out = list(Shield.load(REDACTS).run("ann").stream(pieces))
     assert "".join([str(piece["text"]) for piece in out]) == f"it is {GONE} now"
 
@@ -164,7 +174,12 @@ def test_choices_that_come_by_turns_have_channels_of_their_own() -> None:
     def chunk(index: int, text: str) -> dict[str, Any]:
         return {"choices": [{"index": index, "delta": {"content": text}}]}
 
-    pieces = [chunk(0, "it is AKIAWW7J"), chunk(1, "nothing "), chunk(0, "OSQESZEK5VDL now"), chunk(1, "here")]
+    pieces = [
+        chunk(0, "it is AKIAWW7J"),
+        chunk(1, "nothing "),
+        chunk(0, "OSQESZEK5VDL now"),
+        chunk(1, "here"),
+    ]
     out = list(Shield.load(REDACTS).run("ann").stream(pieces))
     said = ["", ""]
     for piece in out:

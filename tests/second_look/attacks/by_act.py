@@ -1,4 +1,5 @@
-"""Attacks on everything else that only an operator may do: the agent would have a brake lifted, or a rule bent."""
+"""Attacks on everything else that only an operator may do: the agent would have a brake lifted, or
+a rule bent."""
 
 from __future__ import annotations
 
@@ -18,11 +19,21 @@ REQUESTS: Final = {
     "safe-mode-off": Request(purpose=Purpose.SAFE_MODE_OFF, said={"why": ""}),
     "reset": Request(purpose=Purpose.RESET, subject="pay", said={"why": ""}),
     "break-lock": Request(purpose=Purpose.BREAK_LOCK, subject="a.py", said={"why": ""}),
-    "allow": Request(purpose=Purpose.ALLOW, subject="f" * 64, said={"once": False, "tool": "", "why": ""}),
-    "settle": Request(purpose=Purpose.SETTLE, subject="e" * 32, said={"happened": False, "result": None}),
-    "release": Request(purpose=Purpose.RELEASE, subject="r1.1f2e3d4c.1", said={"used": None, "why": ""}),
-    "top-up": Request(purpose=Purpose.TOP_UP, subject="spend/run:r1", said={"amount": {"tokens": 5}, "why": ""}),
-    "store": Request(purpose=Purpose.STORE, tenant="*", subject="store", said={"restored": False, "why": ""}),
+    "allow": Request(
+        purpose=Purpose.ALLOW, subject="f" * 64, said={"once": False, "tool": "", "why": ""}
+    ),
+    "settle": Request(
+        purpose=Purpose.SETTLE, subject="e" * 32, said={"happened": False, "result": None}
+    ),
+    "release": Request(
+        purpose=Purpose.RELEASE, subject="r1.1f2e3d4c.1", said={"used": None, "why": ""}
+    ),
+    "top-up": Request(
+        purpose=Purpose.TOP_UP, subject="spend/run:r1", said={"amount": {"tokens": 5}, "why": ""}
+    ),
+    "store": Request(
+        purpose=Purpose.STORE, tenant="*", subject="store", said={"restored": False, "why": ""}
+    ),
     "policy": Request(purpose=Purpose.POLICY, tenant="*", subject="a" * 64, said={}),
 }
 """What only an operator may have done."""
@@ -41,9 +52,13 @@ COMMANDS: Final = {
 
 def answers(scene: Scene, request: Request) -> dict[str, By]:
     """Everything that an agent can say to be believed."""
-    act = wish_for(scene.shield, request).act("ann", "human_operator", scene.shield.clock() + 60_000, True, "")
+    act = wish_for(scene.shield, request).act(
+        "ann", "human_operator", scene.shield.clock() + 60_000, True, ""
+    )
     own = scene.mallory.key
-    signed = Answer(act=act, way=Way.KEY, key=own.public.fingerprint, signature=own.sign(act.message).hex())
+    signed = Answer(
+        act=act, way=Way.KEY, key=own.public.fingerprint, signature=own.sign(act.message).hex()
+    )
     named = msgspec.structs.replace(signed, key=scene.ann.key.public.fingerprint)
     return {
         "a name": "ann",

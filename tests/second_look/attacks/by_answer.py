@@ -1,4 +1,5 @@
-"""Attacks on what an operator really answered: said again, for something else, twice at once, or after the fact."""
+"""Attacks on what an operator really answered: said again, for something else, twice at once, or
+after the fact."""
 
 from __future__ import annotations
 
@@ -31,8 +32,9 @@ with Shield.load(policy, store=store, journal="memory:") as shield, shield.run("
         run.call(pay, to="mallory", amount=1000)
     except Refused:
         pass
-"""
-"""A host of its own that makes the payment when it is told to, and dies in the middle of it perhaps."""
+"""  # noqa: E501
+"""A host of its own that makes the payment when it is told to, and dies in the middle of it
+perhaps."""
 
 
 def hosts(scene: Scene, count: int, ends: str = "") -> None:
@@ -82,11 +84,14 @@ def writes_an_answer_to_the_next_ticket(scene: Scene) -> None:
     scene.wants()
     scene.approves_by_hand(answer)
     scene.wants()
-    scene.approves_by_hand(msgspec.structs.replace(answer, act=msgspec.structs.replace(answer.act, generation=3)))
+    scene.approves_by_hand(
+        msgspec.structs.replace(answer, act=msgspec.structs.replace(answer.act, generation=3))
+    )
 
 
 def answers_twice_by_two_operators(scene: Scene) -> None:
-    """Ann and bob look at one ticket. Ann says yes, it is paid, and asked for again: bob's yes is too late."""
+    """Ann and bob look at one ticket. Ann says yes, it is paid, and asked for again: bob's yes is
+    too late."""
     bob, known = operator("bob")
     scene.shield.enrol("add", known, scene.ann)
     seen = scene.kept()
@@ -142,13 +147,17 @@ def lets_another_agent_use_it(scene: Scene) -> None:
 
 
 def moves_an_answer_to_another_ticket(scene: Scene) -> None:
-    """Ann says yes to a small payment; the answer is put to the large one, as it is and made to fit."""
+    """Ann says yes to a small payment; the answer is put to the large one, as it is and made to
+    fit."""
     small = scene.shield.approve(scene.asks(amount=5), by=scene.ann)
     assert small.answer is not None
     scene.approves_by_hand(small.answer)
     scene.wants()
     act = msgspec.structs.replace(
-        small.answer.act, subject=scene.ticket, digest=scene.kept().deed.digest, generation=scene.kept().generation
+        small.answer.act,
+        subject=scene.ticket,
+        digest=scene.kept().deed.digest,
+        generation=scene.kept().generation,
     )
     scene.approves_by_hand(msgspec.structs.replace(small.answer, act=act))
     scene.wants()
@@ -167,7 +176,8 @@ def turns_a_no_into_a_yes(scene: Scene) -> None:
 
 
 def plays_with_yes_and_no(scene: Scene) -> None:
-    """It denies its own ticket, waits for ann to say yes to the next, and has what she took back approved again."""
+    """It denies its own ticket, waits for ann to say yes to the next, and has what she took back
+    approved again."""
     scene.shield.deny(scene.ticket, by=BOT, comment="no")
     for by in (BOT, "ann", Signer("ann", scene.mallory.key)):
         with suppress(TicketError):
@@ -211,7 +221,9 @@ def prolongs_an_approval(scene: Scene) -> None:
     scene.writes_ticket(grant_until=later, state="approved")
     scene.wants()
     assert ticket.answer is not None
-    act = msgspec.structs.replace(ticket.answer.act, until=later, generation=scene.kept().generation)
+    act = msgspec.structs.replace(
+        ticket.answer.act, until=later, generation=scene.kept().generation
+    )
     scene.approves_by_hand(msgspec.structs.replace(ticket.answer, act=act))
 
 

@@ -1,4 +1,5 @@
-"""What an agent gets that can write the state's file, and signatures do not prevent: the file has to be another's."""
+"""What an agent gets that can write the state's file, and signatures do not prevent: the file has
+to be another's."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def lifts_a_halt(scene: Scene) -> bool:
 
 def forgets_what_it_has_asked(scene: Scene) -> bool:
     """Budgets, limits and counters are numbers: how many tickets a run may open is one of them."""
-    while (refused := scene.wants(amount=len(scene.shield.tickets(most=1000)))) is not None and refused.ticket:
+    while (
+        refused := scene.wants(amount=len(scene.shield.tickets(most=1000)))
+    ) is not None and refused.ticket:
         pass
     scene.does("UPDATE cell SET number = 0, body = NULL, live = 0 WHERE key LIKE '{default}asks:%'")
     refused = scene.wants(amount=-1)
@@ -37,7 +40,8 @@ def forgets_what_it_has_asked(scene: Scene) -> bool:
 
 
 def replaces_the_operators_before_the_next_process(scene: Scene) -> bool:
-    """A process that begins takes the first operator in the store for the first; one who is pinned stands."""
+    """A process that begins takes the first operator in the store for the first; one who is pinned
+    stands."""
     mine = Operator(name="ann", key=scene.mallory.key.public.line)
     scene.writes(RECORD, lambda _: [Change(kind="add", operator=mine, at=1)])
     scene.approves_by_hand(scene.forged(scene.mallory))
@@ -46,7 +50,8 @@ def replaces_the_operators_before_the_next_process(scene: Scene) -> bool:
 
 
 def enrols_itself_before_the_next_process(scene: Scene) -> bool:
-    """Where nobody has a key the agent can be the first to have one; then it answers even what is critical."""
+    """Where nobody has a key the agent can be the first to have one; then it answers even what is
+    critical."""
     mine = Operator(name="mallory", key=scene.mallory.key.public.line)
     scene.writes(RECORD, lambda _: [Change(kind="add", operator=mine, at=1)])
     scene.approves_by_hand(scene.forged(scene.mallory, "mallory"))
@@ -88,8 +93,11 @@ def uses_a_grant_that_was_revoked_elsewhere(scene: Scene) -> bool:
 
 
 def gives_a_false_reason(scene: Scene) -> bool:
-    """What would be done is signed, why it was stopped is not: beside the true payment a person reads a lie."""
-    scene.writes_ticket(message="the yearly invoice, checked by the accountant", evidence={"checked": "yes"})
+    """What would be done is signed, why it was stopped is not: beside the true payment a person
+    reads a lie."""
+    scene.writes_ticket(
+        message="the yearly invoice, checked by the accountant", evidence={"checked": "yes"}
+    )
     scene.ann_agrees()
     scene.wants()
     return scene.paid == [PAYMENT]

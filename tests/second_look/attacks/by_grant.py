@@ -19,8 +19,12 @@ GRANTS: Final = grants_key("default")
 def granted(scene: Scene, by: Signer | None, scope: Scope) -> Grant:
     """A grant for what the agent wants, made by itself."""
     ticket = scene.kept()
-    answer = scene.forged(by, way=Way.TERMINAL if by is None else Way.KEY, scope=said(scope, ticket.run))
-    approved = msgspec.structs.replace(ticket, answer=answer, scope=scope, grant_until=answer.act.until)
+    answer = scene.forged(
+        by, way=Way.TERMINAL if by is None else Way.KEY, scope=said(scope, ticket.run)
+    )
+    approved = msgspec.structs.replace(
+        ticket, answer=answer, scope=scope, grant_until=answer.act.until
+    )
     return grant_of(approved, {})
 
 
@@ -31,11 +35,15 @@ def grants_itself_a_run(scene: Scene) -> None:
 
 def grants_itself_everything(scene: Scene) -> None:
     """Grants for its task and for a time, signed with its own key."""
-    scene.writes(GRANTS, lambda _: [granted(scene, scene.mallory, scope) for scope in (Scope.TASK, Scope.TIME)])
+    scene.writes(
+        GRANTS,
+        lambda _: [granted(scene, scene.mallory, scope) for scope in (Scope.TASK, Scope.TIME)],
+    )
 
 
 def changes_a_grant(scene: Scene, change: Any) -> None:
-    """Have the only grant there is say something else, in the grant alone and in what was signed as well."""
+    """Have the only grant there is say something else, in the grant alone and in what was signed as
+    well."""
     (kept,) = msgspec.convert(scene.value(GRANTS), tuple[Grant, ...])
     wider: Grant = change(kept)
     act = msgspec.structs.replace(
@@ -74,7 +82,9 @@ def widens_a_grant_to_another_agent(scene: Scene) -> None:
     """What another agent may do, it may do as well."""
     other = scene.asks("helper", "other")
     scene.shield.approve(other, by=scene.ann, scope="time")
-    changes_a_grant(scene, lambda grant: msgspec.structs.replace(grant, agents=(*grant.agents, BOT)))
+    changes_a_grant(
+        scene, lambda grant: msgspec.structs.replace(grant, agents=(*grant.agents, BOT))
+    )
 
 
 def moves_a_grant_to_its_own_run(scene: Scene) -> None:
@@ -112,7 +122,9 @@ def moves_an_approval_to_another_tenant(scene: Scene) -> None:
     ticket: Ticket = scene.shield.approve(refused.ticket, by=scene.ann, tenant="other")
     scene.approves_by_hand(ticket.answer)
     scene.wants()
-    scene.writes_ticket(**{name: getattr(ticket, name) for name in ("state", "answer", "grant_until", "deed")})
+    scene.writes_ticket(
+        **{name: getattr(ticket, name) for name in ("state", "answer", "grant_until", "deed")}
+    )
 
 
 def uses_a_grant_that_was_revoked(scene: Scene) -> None:

@@ -1,4 +1,5 @@
-"""Attacks on what the store holds: the agent writes operators, tickets and grants as it would like them to be."""
+"""Attacks on what the store holds: the agent writes operators, tickets and grants as it would like
+them to be."""
 
 from __future__ import annotations
 
@@ -14,12 +15,24 @@ from stanchion.testing.operators import operator
 from tests.second_look.attacks.scene import Attack, Scene
 
 
-def added(scene: Scene, who: Signer, name: str, by: str = "", signs: Signer | None = None) -> Change:
+def added(
+    scene: Scene, who: Signer, name: str, by: str = "", signs: Signer | None = None
+) -> Change:
     """A change that makes somebody an operator, as it would follow now."""
     known = changes_of(scene.value(RECORD))
     before = known[-1].hash if known else ""
-    made = Change(kind="add", operator=Operator(name=name, key=who.key.public.line), at=1, before=before, by=by)
-    return made if signs is None else msgspec.structs.replace(made, signature=signs.key.sign(made.message).hex())
+    made = Change(
+        kind="add",
+        operator=Operator(name=name, key=who.key.public.line),
+        at=1,
+        before=before,
+        by=by,
+    )
+    return (
+        made
+        if signs is None
+        else msgspec.structs.replace(made, signature=signs.key.sign(made.message).hex())
+    )
 
 
 def replaces_the_key_of_an_operator(scene: Scene) -> None:
@@ -61,7 +74,8 @@ def spoils_the_operators(scene: Scene) -> None:
 
 
 def revoked(scene: Scene) -> tuple[Signer, Any]:
-    """Bob was an operator, whose key the agent has, and is none any more; gives the record before that."""
+    """Bob was an operator, whose key the agent has, and is none any more; gives the record before
+    that."""
     bob, known = operator("bob")
     scene.shield.enrol("add", known, scene.ann)
     before = scene.value(RECORD)
@@ -144,7 +158,8 @@ def makes_its_action_look_harmless(scene: Scene) -> None:
 
 
 def empties_the_store(scene: Scene) -> None:
-    """Nothing is left of it: no halt, no operator, no ticket. What is asked for then is answered at a terminal."""
+    """Nothing is left of it: no halt, no operator, no ticket. What is asked for then is answered at
+    a terminal."""
     scene.does("DELETE FROM cell")
     scene.does("DELETE FROM batch")
     refused = scene.wants()

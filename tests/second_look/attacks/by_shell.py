@@ -1,4 +1,5 @@
-"""Attacks through a shell, a Python and terminals: every one is a process of its own, under the same user."""
+"""Attacks through a shell, a Python and terminals: every one is a process of its own, under the
+same user."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ os.close(writes)
 while part := os.read(answer, 4096):
     sys.stdout.buffer.write(part)
 """
-"""A daemon that has left its session and its parent, opens a terminal, and types the code that it reads there."""
+"""A daemon that has left its session and its parent, opens a terminal, and types the code that it
+reads there."""
 
 
 def python(scene: Scene, code: str) -> None:
@@ -81,7 +83,16 @@ def approves_as_ann(scene: Scene) -> None:
 def approves_with_typed_ahead_words(scene: Scene) -> None:
     """`yes | stanchion tickets approve ID`."""
     subprocess.run(
-        [sys.executable, "-m", "stanchion", "tickets", "approve", scene.ticket, "--store", scene.home.store],
+        [
+            sys.executable,
+            "-m",
+            "stanchion",
+            "tickets",
+            "approve",
+            scene.ticket,
+            "--store",
+            scene.home.store,
+        ],
         input=b"y\nyes\n" * 50,
         capture_output=True,
         env=scene.home.environ,
@@ -105,20 +116,28 @@ def approves_in_a_role_it_likes(scene: Scene) -> None:
     """It says that it is a person with every role there is."""
     code = "from stanchion.approvals.answerers import Person\n"
     for role in ("human_operator", "supervisor", "admin", "root"):
-        code += f"try: shield.approve({scene.ticket!r}, by=Person('ann', None, {role!r}))\nexcept Exception: pass\n"
+        code += (
+            f"try: shield.approve({scene.ticket!r}, by=Person('ann', None, {role!r}))\nexcept "
+            f"Exception: pass\n"
+        )
     python(scene, code)
 
 
 def approves_on_a_state_of_its_own(scene: Scene) -> None:
     """STANCHION_STATE_DIR and STANCHION_STORE point elsewhere while it answers."""
     elsewhere = str(scene.home.folder / "elsewhere")
-    scene.home.runs("tickets", "approve", scene.ticket, "--by", "ann", STANCHION_STATE_DIR=elsewhere)
+    scene.home.runs(
+        "tickets", "approve", scene.ticket, "--by", "ann", STANCHION_STATE_DIR=elsewhere
+    )
     scene.home.runs("tickets", "approve", scene.ticket, "--by", "ann", STANCHION_STORE="memory:")
-    scene.home.runs("tickets", "approve", scene.ticket, "--by", "ann", HOME=elsewhere, XDG_STATE_HOME=elsewhere)
+    scene.home.runs(
+        "tickets", "approve", scene.ticket, "--by", "ann", HOME=elsewhere, XDG_STATE_HOME=elsewhere
+    )
 
 
 def approves_through_a_store_without_a_place(scene: Scene) -> None:
-    """It hides from the library that the state is a file: a program may answer what only it can reach."""
+    """It hides from the library that the state is a file: a program may answer what only it can
+    reach."""
     code = """
 class Hidden:
     def __init__(self, store): self._store = store
@@ -169,9 +188,13 @@ def enrols_itself_through_a_pipe(scene: Scene) -> None:
 def enrols_itself_from_a_daemon(scene: Scene) -> None:
     """The same at a terminal that it plays, while its run is open and when it has ended."""
     (scene.home.project / "mallory.pub").write_text(scene.mallory.key.public.line)
-    escaped(scene, "operators", "add", "mallory", "--public", str(scene.home.project / "mallory.pub"))
+    escaped(
+        scene, "operators", "add", "mallory", "--public", str(scene.home.project / "mallory.pub")
+    )
     scene.run.__exit__(None, None, None)
-    escaped(scene, "operators", "add", "mallory", "--public", str(scene.home.project / "mallory.pub"))
+    escaped(
+        scene, "operators", "add", "mallory", "--public", str(scene.home.project / "mallory.pub")
+    )
     scene.run = scene.shield.run("bot", "invoices")
     scene.run.__enter__()
     scene.approves_by_hand(scene.forged(scene.mallory, "mallory"))
@@ -201,7 +224,8 @@ def pins_itself_in_a_policy_of_its_own(scene: Scene) -> None:
     mine.write_text(f"{policy}operators:\n  ann: {{key: {made.line}, roles: [human_operator]}}\n")
     (scene.home.folder / "words").write_text("words\n")
     script = (
-        f'exec "$0" -m stanchion tickets approve {scene.ticket} --policy {mine} --key {path} --as ann '
+        f'exec "$0" -m stanchion tickets approve {scene.ticket} --policy {mine} --key {path} --as '
+        f"ann "
         f"--passphrase-fd 3 --store {scene.home.store} 3< {scene.home.folder / 'words'}"
     )
     subprocess.run(
@@ -214,14 +238,22 @@ def pins_itself_in_a_policy_of_its_own(scene: Scene) -> None:
 
 
 def signs_elsewhere_as_ann(scene: Scene) -> None:
-    """`tickets request`, `tickets sign --as ann` with a key of its own on another machine, `tickets answer`."""
+    """`tickets request`, `tickets sign --as ann` with a key of its own on another machine, `tickets
+    answer`."""
     path = scene.home.folder / "plain"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
     request = scene.home.runs("tickets", "request", scene.ticket, "--store", scene.home.store).out
     (scene.home.project / "request").write_text(request)
     elsewhere = str(scene.home.folder / "elsewhere")
     signed = scene.home.runs(
-        "tickets", "sign", "request", "--as", "ann", "--key", str(path), STANCHION_STATE_DIR=elsewhere
+        "tickets",
+        "sign",
+        "request",
+        "--as",
+        "ann",
+        "--key",
+        str(path),
+        STANCHION_STATE_DIR=elsewhere,
     )
     assert signed.status == 0, signed
     (scene.home.project / "answer").write_text(signed.out)

@@ -1,4 +1,5 @@
-"""Attacks on what a person sees: the agent would have somebody agree to what they were not shown."""
+"""Attacks on what a person sees: the agent would have somebody agree to what they were not
+shown."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def changes_what_is_shown_and_its_hash(scene: Scene) -> None:
 
 
 def changes_what_is_shown_while_ann_looks(scene: Scene) -> None:
-    """The ticket is a small bill when it is looked up, and its own again when it is signed: she is shown that one."""
+    """The ticket is a small bill when it is looked up, and its own again when it is signed: she is
+    shown that one."""
     true = scene.kept()
     scene.writes_ticket(content=HARMLESS, deed=harmless(true))
     seen = scene.shield.ticket(scene.ticket)
@@ -54,11 +56,14 @@ def changes_what_is_shown_while_ann_looks(scene: Scene) -> None:
             raise TicketError("this is not what I looked at")
 
     with suppress(TicketError):
-        scene.shield.approve(seen.id, by=msgspec.structs.replace(scene.ann, shows=shows), generation=seen.generation)
+        scene.shield.approve(
+            seen.id, by=msgspec.structs.replace(scene.ann, shows=shows), generation=seen.generation
+        )
 
 
 def steers_the_terminal(scene: Scene) -> None:
-    """Escapes, marks that turn the reading order and characters without width are in an argument."""
+    """Escapes, marks that turn the reading order and characters without width are in an
+    argument."""
     ticket = scene.asks(to=ESCAPES)
     for verb in ("show", "list"):
         words = (ticket,) if verb == "show" else ()

@@ -1,4 +1,5 @@
-"""Where the attacks happen: a shield under which paying waits for a person, an agent, and perhaps an operator."""
+"""Where the attacks happen: a shield under which paying waits for a person, an agent, and perhaps
+an operator."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ ONE: Final = "escalation: {quorum: 1}\n"
 
 
 class Setup(NamedTuple):
-    """How Stanchion is set up: who is known to be an operator, from where, and how bad paying is."""
+    """How Stanchion is set up: who is known to be an operator, from where, and how bad paying
+    is."""
 
     name: str
     keys: str
@@ -43,8 +45,9 @@ class Setup(NamedTuple):
 
 
 class Scene:
-    """One home, one shield in this process, one agent in a run; and a shell, a Python, a terminal and the state for
-    that agent. `agreed` is what an operator said yes to, `paid` what really happened."""
+    """One home, one shield in this process, one agent in a run; and a shell, a Python, a terminal
+    and the state for that agent. `agreed` is what an operator said yes to, `paid` what really
+    happened."""
 
     def __init__(self, home: Home, setup: Setup, ann: Signer) -> None:
         self.home = home
@@ -57,14 +60,20 @@ class Scene:
         self.run = self.shield.run(BOT, "invoices", id="run-1")
         self.run.__enter__()
         self.refusal = self.wants()
-        self.ticket = "" if self.refusal is None or self.refusal.ticket is None else self.refusal.ticket
+        self.ticket = (
+            "" if self.refusal is None or self.refusal.ticket is None else self.refusal.ticket
+        )
 
     @property
     def pins(self) -> str:
-        """What the policy says of operators: the yes of one is enough, so that one forged yes would be."""
+        """What the policy says of operators: the yes of one is enough, so that one forged yes would
+        be."""
         if self.setup.keys != "pinned":
             return ONE
-        return f"{ONE}operators:\n  ann: {{key: {self.ann.key.public.line}, roles: [human_operator]}}\n"
+        return (
+            f"{ONE}operators:\n  ann: {{key: {self.ann.key.public.line}, roles: "
+            f"[human_operator]}}\n"
+        )
 
     def opens(self) -> Shield:
         """A shield as the host begins it."""
@@ -84,7 +93,9 @@ class Scene:
     def wants(self, run: Any = None, **args: Any) -> Refused | None:
         """The agent calls the tool; gives how it was refused."""
         try:
-            (self.run if run is None else run).call(self.pay, **{"to": PAYMENT[0], "amount": PAYMENT[1], **args})
+            (self.run if run is None else run).call(
+                self.pay, **{"to": PAYMENT[0], "amount": PAYMENT[1], **args}
+            )
         except Refused as refused:
             return refused
         return None
@@ -94,7 +105,9 @@ class Scene:
         with self.opens() as shield, shield.run(BOT, "invoices") as run:
             return self.wants(run)
 
-    def asks(self, agent: str = BOT, task: str = "invoices", run: str | None = None, **args: Any) -> str:
+    def asks(
+        self, agent: str = BOT, task: str = "invoices", run: str | None = None, **args: Any
+    ) -> str:
         """An agent asks for something in another run; gives the ticket."""
         with self.shield.run(agent, task, id=run) as other:
             refused = self.wants(other, **args)
@@ -125,18 +138,22 @@ class Scene:
         return None if found is None or found[1] is None else msgspec.msgpack.decode(found[1])
 
     def writes(self, key: str, change: Callable[[Any], Any]) -> None:
-        """Edit a record of the store, by whoever may write the file; its version goes up so that everybody sees it."""
+        """Edit a record of the store, by whoever may write the file; its version goes up so that
+        everybody sees it."""
         with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
             number, body = db.execute(CELL, (key,)).fetchone() or (0, None)
             new = msgspec.msgpack.encode(
                 msgspec.to_builtins(change(None if body is None else msgspec.msgpack.decode(body)))
             )
             if number:
-                db.execute("UPDATE cell SET number = ?, body = ? WHERE key = ?", (number + 1, new, key))
+                db.execute(
+                    "UPDATE cell SET number = ?, body = ? WHERE key = ?", (number + 1, new, key)
+                )
             else:
                 row = (key, 1, new, None, 0, self.shield.clock(), 1 << 62, 0)
                 db.execute(
-                    "INSERT INTO cell (key, number, body, bucket, live, touched, keep, width) VALUES (?,?,?,?,?,?,?,?)",
+                    "INSERT INTO cell (key, number, body, bucket, live, touched, keep, width) "
+                    "VALUES (?,?,?,?,?,?,?,?)",
                     row,
                 )
 
@@ -163,10 +180,15 @@ class Scene:
 
     def writes_ticket(self, **fields: Any) -> None:
         """Edit the agent's ticket."""
-        self.writes(key_of("default", self.ticket), lambda _: msgspec.structs.replace(self.kept(), **fields))
+        self.writes(
+            key_of("default", self.ticket), lambda _: msgspec.structs.replace(self.kept(), **fields)
+        )
 
-    def forged(self, by: Signer | None = None, name: str = "ann", way: Way = Way.KEY, **fields: Any) -> Answer:
-        """A yes to the agent's ticket that looks like somebody's, signed with the agent's own key or not at all."""
+    def forged(
+        self, by: Signer | None = None, name: str = "ann", way: Way = Way.KEY, **fields: Any
+    ) -> Answer:
+        """A yes to the agent's ticket that looks like somebody's, signed with the agent's own key
+        or not at all."""
         ticket = self.kept()
         act = wish_of(ticket).act(name, "human_operator", ticket.expires_at, True, "fine")
         act = msgspec.structs.replace(act, **fields)
@@ -191,8 +213,9 @@ class Scene:
 
 
 class Attack(NamedTuple):
-    """One thing that the agent tries. `answered` says that an operator with a key has a part in it, `undone` that it
-    undoes in the store what has happened: only a process that has seen it can know."""
+    """One thing that the agent tries. `answered` says that an operator with a key has a part in it,
+    `undone` that it undoes in the store what has happened: only a process that has seen it can
+    know."""
 
     tries: Callable[[Scene], None]
     answered: bool = False

@@ -1,4 +1,5 @@
-"""Bundles for tests: one of the documented shape, one of the shipped shape, and a file of either."""
+"""Bundles for tests: one of the documented shape, one of the shipped shape, and a file of
+either."""
 
 from __future__ import annotations
 
@@ -24,15 +25,16 @@ DOCUMENTED: dict[str, Any] = {
         "training_traces": 50,
         "validation_score": 185.3,
     },
-    "prompts": {"system": "Play by evidence.", "action_menu": "Choose.", "error_recovery": "Look at the error."},
-    "exemplars": [{"input": "Goal: a file", "output": '{"action": "PROPOSE"}', "rationale": "it looks"}],
-    "model_params": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 2048, "stop_sequences": ["```\n\n"]},
+    "prompts": {"system": "Play by evidence.", "action_menu": "Choose.", "error_recovery": "Look at the error."},  # noqa: E501
+    "exemplars": [{"input": "Goal: a file", "output": ('{"action": '
+                                                      '"PROPOSE"}'), "rationale": "it looks"}],
+    "model_params": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 2048, "stop_sequences": ["```\n\n"]},  # noqa: E501
     "metric_config": {
         "version": "1.0.0",
         "weights": {
-            "goal": 200, "provable": 5, "refutable": 3, "undecidable": -10, "ill_typed": -20, "illegal": -30,
-            "evidence_node": 1, "evidence_edge": 1, "undecidable_resolved": 5, "repetition_penalty": -10,
-            "noop_penalty": -5,
+            "goal": 200, "provable": 5, "refutable": 3, "undecidable": -10, "ill_typed": -20,
+            "illegal": -30, "evidence_node": 1, "evidence_edge": 1, "undecidable_resolved": 5,
+            "repetition_penalty": -10, "noop_penalty": -5,
         },
         "repetition_window": 3,
         "low_info_actions": ["CHECK"],
@@ -51,11 +53,23 @@ SHIPPED: dict[str, Any] = {
         "optimization_source": "failures",
         "target_improvements": ["no prose"],
     },
-    "prompts": {"system": "Generate a command.", "task_template": "TASK: {task_description}\n{context}\n{{}}"},
-    "exemplars": [{"task": "sort", "correct": "sort a", "wrong": "order a", "why_wrong": "no such command"}],
-    "anti_patterns": [{"pattern": "^Review", "description": "verbs of prose", "severity": "critical"}],
+    "prompts": {
+        "system": "Generate a command.",
+        "task_template": "TASK: {task_description}\n{context}\n{{}}",
+    },
+    "exemplars": [
+        {"task": "sort", "correct": "sort a", "wrong": "order a", "why_wrong": "no such command"}
+    ],
+    "anti_patterns": [
+        {"pattern": "^Review", "description": "verbs of prose", "severity": "critical"}
+    ],
     "model_params": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 256},
-    "format_guidance": {"json_only": True, "no_markdown": True, "no_prose": True, "single_object": True},
+    "format_guidance": {
+        "json_only": True,
+        "no_markdown": True,
+        "no_prose": True,
+        "single_object": True,
+    },
 }
 
 

@@ -22,7 +22,9 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
 
 @pytest.mark.parametrize("data", [DOCUMENTED, SHIPPED], ids=["documented", "shipped"])
 @pytest.mark.parametrize("name", ["bundle.json", "bundle.yaml", "bundle.yml"])
-def test_both_shapes_are_read_from_both_kinds_of_files(tmp_path: Path, data: dict[str, Any], name: str) -> None:
+def test_both_shapes_are_read_from_both_kinds_of_files(
+    tmp_path: Path, data: dict[str, Any], name: str
+) -> None:
     whole = frozen(data)
     text = json.dumps(whole) if name.endswith("json") else yaml.safe_dump(whole, sort_keys=False)
     chosen = choose_bundle(written(tmp_path, text, name), USE)
@@ -41,7 +43,11 @@ def test_what_the_shipped_shape_says_reaches_the_player(tmp_path: Path) -> None:
     assert "Avoid: verbs of prose" in bundle.prompts["system"]
     assert bundle.prompts["task_template"] == "TASK: {task_description}\n{context}\n{}"
     (one,) = bundle.exemplars
-    assert (one.input, one.output, one.rationale) == ("sort", "sort a", "Wrong: order a no such command")
+    assert (one.input, one.output, one.rationale) == (
+        "sort",
+        "sort a",
+        "Wrong: order a no such command",
+    )
 
 
 def _without(name: str) -> dict[str, Any]:
@@ -50,10 +56,10 @@ def _without(name: str) -> dict[str, Any]:
 
 BAD: dict[str, tuple[Any, Reason, str]] = {
     "no hash": (DOCUMENTED, Reason.NO_HASH, "freeze it"),
-    "wrong hash": ({**frozen(DOCUMENTED), "bundle_id": "other"}, Reason.WRONG_HASH, "was changed after it was frozen"),
-    "hash of another kind": ({**frozen(DOCUMENTED), "bundle_hash": "2277b31f"}, Reason.WRONG_HASH, "`2277b31f`"),
+    "wrong hash": ({**frozen(DOCUMENTED), "bundle_id": "other"}, Reason.WRONG_HASH, "was changed after it was frozen"),  # noqa: E501
+    "hash of another kind": ({**frozen(DOCUMENTED), "bundle_hash": "2277b31f"}, Reason.WRONG_HASH, "`2277b31f`"),  # noqa: E501
     "unknown key": (frozen(DOCUMENTED, extra=1), Reason.UNKNOWN_KEY, "`extra`"),
-    "unknown prompt": (frozen(DOCUMENTED, prompts={"system": "x", "sytem": "y"}), Reason.UNKNOWN_KEY, "`sytem`"),
+    "unknown prompt": (frozen(DOCUMENTED, prompts={"system": "x", "sytem": "y"}), Reason.UNKNOWN_KEY, "`sytem`"),  # noqa: E501
     "unknown in an example": (
         frozen(DOCUMENTED, exemplars=[{"input": "a", "output": "b", "wrong": "c"}]),
         Reason.UNKNOWN_KEY,
@@ -77,20 +83,23 @@ BAD: dict[str, tuple[Any, Reason, str]] = {
         Reason.BAD_VALUE,
         "{{context}}",
     ),
-    "an open brace": (frozen(SHIPPED, prompts={"task_template": "{"}), Reason.BAD_VALUE, "write `{{`"),
-    "other game": (frozen(DOCUMENTED, scope={**SCOPE, "games": ["count"]}), Reason.OUT_OF_SCOPE, "game `log-7`"),
-    "other model": (frozen(DOCUMENTED, scope={**SCOPE, "models": ["big"]}), Reason.OUT_OF_SCOPE, "model `small:3b`"),
-    "other law": (frozen(DOCUMENTED, scope={**SCOPE, "laws": ["1"]}), Reason.OUT_OF_SCOPE, "law `2`"),
-    "warm": (frozen(DOCUMENTED, model_params={"temperature": 0.3}), Reason.NOT_DETERMINISTIC, "temperature is 0.3"),
-    "negative": (frozen(DOCUMENTED, model_params={"temperature": -1}), Reason.BAD_VALUE, "temperature"),
+    "an open brace": (frozen(SHIPPED, prompts={"task_template": "{"}), Reason.BAD_VALUE, "write `{{`"),  # noqa: E501
+    "other game": (frozen(DOCUMENTED, scope={**SCOPE, "games": ["count"]}), Reason.OUT_OF_SCOPE, "game `log-7`"),  # noqa: E501
+    "other model": (frozen(DOCUMENTED, scope={**SCOPE, "models": ["big"]}), Reason.OUT_OF_SCOPE, "model `small:3b`"),  # noqa: E501
+    "other law": (frozen(DOCUMENTED, scope={**SCOPE, "laws": ["1"]}), Reason.OUT_OF_SCOPE, "law `2`"),  # noqa: E501
+    "warm": (frozen(DOCUMENTED, model_params={"temperature": 0.3}), Reason.NOT_DETERMINISTIC, "temperature is 0.3"),  # noqa: E501
+    "negative": (frozen(DOCUMENTED, model_params={"temperature": -1}), Reason.BAD_VALUE, "temperature"),  # noqa: E501
     "a list": ([DOCUMENTED], Reason.BAD_VALUE, "a mapping"),
     "nothing": ("", Reason.UNREADABLE, "not JSON"),
     "truncated": (json.dumps(frozen(DOCUMENTED))[:-40], Reason.UNREADABLE, "cut off"),
-    "twice": ('{"bundle_version": "1.0.0", "bundle_version": "1.0.0"}', Reason.DUPLICATE_KEY, "`bundle_version`"),
+    "twice": (('{"bundle_version": "1.0.0", '
+              '"bundle_version": "1.0.0"}'), Reason.DUPLICATE_KEY, "`bundle_version`"),
     "deep": ("[" * 100_000, Reason.UNREADABLE, "not JSON"),
-    "not a number": ('{"bundle_version": "1.0.0", "model_params": {"temperature": NaN}, "prompts": {}}',
+    "not a number": (('{"bundle_version": "1.0.0", "model_params": {"temperature": NaN}, '
+                      '"prompts": '
+                     '{}}'),
                      Reason.BAD_VALUE, ""),
-    "half a character": (json.dumps(DOCUMENTED | {"bundle_id": "\ud800"}), Reason.BAD_VALUE, "canonical"),
+    "half a character": (json.dumps(DOCUMENTED | {"bundle_id": "\ud800"}), Reason.BAD_VALUE, "canonical"),  # noqa: E501
     "too large": (json.dumps({"bundle_id": "x" * LARGEST}), Reason.TOO_LARGE, "1 MiB"),
 }  # fmt: skip
 
@@ -118,12 +127,20 @@ def test_a_bad_bundle_is_refused_by_its_reason(case: str, tmp_path: Path) -> Non
 YAML: dict[str, tuple[str, Reason, str]] = {
     "bomb": (BOMB, Reason.ALIASES, "line 1 has `&a`"),
     "alias": ("a: *b\n", Reason.ALIASES, "`*b`"),
-    "twice": ("bundle_version: '1.0.0'\nbundle_version: '1.0.0'\n", Reason.DUPLICATE_KEY, "a second time"),
+    "twice": (
+        "bundle_version: '1.0.0'\nbundle_version: '1.0.0'\n",
+        Reason.DUPLICATE_KEY,
+        "a second time",
+    ),
     "merge": ("<<: {a: 1}\n", Reason.UNREADABLE, "<<"),
     "code": ("a: !!python/object/apply:os.system [x]\n", Reason.UNREADABLE, "tag"),
     "two": ("a: 1\n---\nb: 2\n", Reason.UNREADABLE, "second document"),
     "truncated": ('bundle_version: "1.0', Reason.UNREADABLE, "not YAML"),
-    "infinite": ("bundle_version: '1.0.0'\nmodel_params: {temperature: .inf}\n", Reason.UNREADABLE, "finite"),
+    "infinite": (
+        "bundle_version: '1.0.0'\nmodel_params: {temperature: .inf}\n",
+        Reason.UNREADABLE,
+        "finite",
+    ),
 }
 
 
@@ -145,13 +162,21 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_warm_bundle_is_used_where_chance_is_allowed(tmp_path: Path) -> None:
     path = written(tmp_path, frozen(DOCUMENTED, model_params={"temperature": 0.3}))
-    assert choose_bundle(path, Use(game="count", model="m", law="2", deterministic=False)).bundle is not None
+    assert (
+        choose_bundle(path, Use(game="count", model="m", law="2", deterministic=False)).bundle
+        is not None
+    )
 
 
 def test_the_hash_does_not_depend_on_how_it_is_written() -> None:
     turned = dict(reversed(list(DOCUMENTED.items())))
     whole = {**DOCUMENTED, "model_params": {**DOCUMENTED["model_params"], "temperature": 0}}
-    assert bundle_hash(turned) == bundle_hash(DOCUMENTED) == bundle_hash(whole) == bundle_hash(frozen(DOCUMENTED))
+    assert (
+        bundle_hash(turned)
+        == bundle_hash(DOCUMENTED)
+        == bundle_hash(whole)
+        == bundle_hash(frozen(DOCUMENTED))
+    )
 
 
 def test_any_change_changes_the_hash() -> None:

@@ -48,7 +48,15 @@ def test_values_are_written_as_the_rfc_writes_them(value: Any, written: str) -> 
 
 def test_keys_are_sorted_by_their_utf_16_units() -> None:
     data = {"\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\U0001f600": 5, "\x80": 6, "\xf6": 7}
-    assert list(json.loads(canonical(data))) == ["\r", "1", "\x80", "\xf6", "\u20ac", "\U0001f600", "\ufb33"]
+    assert list(json.loads(canonical(data))) == [
+        "\r",
+        "1",
+        "\x80",
+        "\xf6",
+        "\u20ac",
+        "\U0001f600",
+        "\ufb33",
+    ]
 
 
 @given(DATA)
@@ -67,7 +75,18 @@ def _deep() -> Any:
 
 @pytest.mark.parametrize(
     "value",
-    [float("nan"), float("inf"), EXACT + 1, 10**400, {1: 2}, b"", "\ud800", {"\ud800": 1}, _deep(), {"a": {1, 2}}],
+    [
+        float("nan"),
+        float("inf"),
+        EXACT + 1,
+        10**400,
+        {1: 2},
+        b"",
+        "\ud800",
+        {"\ud800": 1},
+        _deep(),
+        {"a": {1, 2}},
+    ],
 )
 def test_what_has_no_form_is_refused(value: Any) -> None:
     with pytest.raises(NotCanonical):

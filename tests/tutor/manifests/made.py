@@ -33,7 +33,9 @@ def made() -> Manifest:
             platform="linux-x86_64",
             hostname="here",
         ),
-        repository=Repository(git_commit="a" * 40, git_dirty=False, git_branch="main", git_tags=("v1",)),
+        repository=Repository(
+            git_commit="a" * 40, git_dirty=False, git_branch="main", git_tags=("v1",)
+        ),
         tutor=TutorPart(
             api_version="0.1.0",
             law="2",
@@ -42,11 +44,19 @@ def made() -> Manifest:
             envelope_config={"layer1_schema": "strict", "repair_trigger_verdicts": ["ILL_TYPED"]},
         ),
         model=Model(temperature=0.0, model_id="m", provider="p", top_p=1.0, max_tokens=10, seed=4),
-        benchmark=Benchmark(benchmark_files_hash=HASH, benchmark_ids=("01",), benchmark_version="1.0.0", round=4),
-        policy=Policy(
-            bundle_enabled=True, bundle_path="b.json", bundle_hash=HASH, compiled_by="c", compiled_at="2026-01-01"
+        benchmark=Benchmark(
+            benchmark_files_hash=HASH, benchmark_ids=("01",), benchmark_version="1.0.0", round=4
         ),
-        outputs=Outputs(jsonl_log="t.jsonl", csv_features="f.csv", manifest_file="m.json", recording="r.jsonl"),
+        policy=Policy(
+            bundle_enabled=True,
+            bundle_path="b.json",
+            bundle_hash=HASH,
+            compiled_by="c",
+            compiled_at="2026-01-01",
+        ),
+        outputs=Outputs(
+            jsonl_log="t.jsonl", csv_features="f.csv", manifest_file="m.json", recording="r.jsonl"
+        ),
         checksums=Checksums(jsonl_log_hash=HASH, csv_features_hash=HASH, recording_hash=HASH),
         repair_stats=RepairStats(total_retries=2, retries_per_turn=(0, 2)),
         result=Result(turns=2, model_calls=4, score=-3, won=False, stopped="a budget"),

@@ -1,4 +1,5 @@
-"""Manifests: nothing needed is missing, and whoever changes a field is named by a checker that shares no code."""
+"""Manifests: nothing needed is missing, and whoever changes a field is named by a checker that
+shares no code."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ DATA = st.recursive(
 WANTED = {
     "": {"manifest_version", "run_id"},
     "environment": {
-        "timestamp_start", "timestamp_end", "duration_seconds", "python_version", "platform", "hostname",
+        "timestamp_start", "timestamp_end", "duration_seconds", "python_version", "platform",
+        "hostname",
     },
     "repository": {"git_commit", "git_branch", "git_dirty", "git_tags"},
     "tutor": {"api_version", "tutor_file_hash", "envelope_enabled", "envelope_config"},
@@ -76,7 +78,9 @@ def places(data: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 def test_every_field_that_is_changed_removed_or_added_is_named() -> None:
-    fields = [place for place in places(written()) if place[0] not in ("field_hashes", "manifest_hash")]
+    fields = [
+        place for place in places(written()) if place[0] not in ("field_hashes", "manifest_hash")
+    ]
     assert len(fields) > 60
     for place in fields:
         for deed in (lambda _: "changed", lambda one: [one], None):
@@ -91,7 +95,10 @@ def test_every_field_that_is_changed_removed_or_added_is_named() -> None:
             named = ".".join(place)
             found = [one.field for one in hash_faults(data)]
             assert any(one == named or one.startswith(f"{named}.") for one in found), place
-            assert all(one == named or one.startswith((f"{named}.", named.rpartition(".")[0])) for one in found)
+            assert all(
+                one == named or one.startswith((f"{named}.", named.rpartition(".")[0]))
+                for one in found
+            )
     data = written()
     data["model"]["extra"] = None
     assert [(one.field, one.why) for one in hash_faults(data)] == [("model.extra", "it was added")]
@@ -106,12 +113,17 @@ def test_a_change_of_the_hashes_themselves_is_named() -> None:
     assert [one.field for one in hash_faults(data)] == ["manifest_hash"]
     others: list[Any] = [None, [], "x"]
     for known in others:
-        assert [one.field for one in hash_faults({**written(), "field_hashes": known})] == ["field_hashes"]
+        assert [one.field for one in hash_faults({**written(), "field_hashes": known})] == [
+            "field_hashes"
+        ]
 
 
 def test_two_fields_cannot_be_exchanged() -> None:
     data = written()
-    data["model"]["model_id"], data["model"]["provider"] = data["model"]["provider"], data["model"]["model_id"]
+    data["model"]["model_id"], data["model"]["provider"] = (
+        data["model"]["provider"],
+        data["model"]["model_id"],
+    )
     assert {one.field for one in hash_faults(data)} == {"model.model_id", "model.provider"}
     assert field_hashes({"a.b": 1, "a": {"c": 1}}).keys() == {"a\\.b", "a.c"}
 
@@ -129,7 +141,11 @@ def test_the_checker_imports_nothing_of_ours() -> None:
         name
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [one.name for one in node.names]
+        )
     ]
     assert names
     assert not [name for name in names if name.startswith("stanchion") or not name]
@@ -146,7 +162,10 @@ NEEDED = {
     "benchmark.benchmark_files_hash": ("benchmark", {"benchmark_ids": []}),
     "no git and no reason": ("repository", {"git_commit": None, "git_dirty": None}),
     "chance without a seed": ("model", {"temperature": 0.3}),
-    "retries that do not add up": ("repair_stats", {"total_retries": 3, "retries_per_turn": [0, 2]}),
+    "retries that do not add up": (
+        "repair_stats",
+        {"total_retries": 3, "retries_per_turn": [0, 2]},
+    ),
     "no result": ("result", None),
     "a hash that is none": ("checksums", {"jsonl_log_hash": "abc"}),
     "an unknown field": ("model", {"temperature": 0.0, "heat": 1}),
@@ -162,7 +181,10 @@ def test_what_is_needed_is_asked_for(case: str) -> None:
 
 
 def test_no_git_is_said() -> None:
-    data = {**written(), "repository": {"git_commit": None, "git_dirty": None, "git_missing": "there is none"}}
+    data = {
+        **written(),
+        "repository": {"git_commit": None, "git_dirty": None, "git_missing": "there is none"},
+    }
     assert manifest_in(data).repository is not None
 
 
@@ -173,7 +195,11 @@ def test_a_seed_lets_chance_in() -> None:
 
 def test_files_are_held_against_their_hashes(tmp_path: Path) -> None:
     data: dict[str, Any] = copy.deepcopy(written())
-    for name, key in (("t.jsonl", "jsonl_log_hash"), ("f.csv", "csv_features_hash"), ("r.jsonl", "recording_hash")):
+    for name, key in (
+        ("t.jsonl", "jsonl_log_hash"),
+        ("f.csv", "csv_features_hash"),
+        ("r.jsonl", "recording_hash"),
+    ):
         (tmp_path / name).write_text(name)
         data["checksums"][key] = f"sha256:{sha256(name.encode()).hexdigest()}"
     assert file_faults(data, tmp_path) == []

@@ -1,4 +1,5 @@
-"""What a run of the Tutor leaves: a manifest that vouches for its trace and its recording, known to the trail."""
+"""What a run of the Tutor leaves: a manifest that vouches for its trace and its recording, known to
+the trail."""
 
 from __future__ import annotations
 
@@ -59,17 +60,27 @@ def recorder(calls: int) -> Recorder:
     return made
 
 
-def writer(path: Path | None, config: dict[str, Any] | None = None, **options: Any) -> ManifestWriter:
+def writer(
+    path: Path | None, config: dict[str, Any] | None = None, **options: Any
+) -> ManifestWriter:
     """What writes the manifest of a game under the second law."""
     played = Played(law="2", game=GAME, config={} if config is None else config, turns=5)
     ticks = count(1_700_000_000)
-    options = {"model": Model(temperature=0.0, model_id="m"), "clock": lambda: next(ticks), **options}
-    return ManifestWriter(played, benchmark=Benchmark(benchmark_files_hash=HASH), path=path, **options)
+    options = {
+        "model": Model(temperature=0.0, model_id="m"),
+        "clock": lambda: next(ticks),
+        **options,
+    }
+    return ManifestWriter(
+        played, benchmark=Benchmark(benchmark_files_hash=HASH), path=path, **options
+    )
 
 
 def test_a_manifest_vouches_for_what_stands_beside_it(tmp_path: Path) -> None:
     config = {"layer2_repair": "bestofn", "repair_max_attempts": 2}
-    made = writer(tmp_path / "m.json", config).finish(episode(turn(1, 3), turn(1, 0), turn(2, 1)), recorder(4))
+    made = writer(tmp_path / "m.json", config).finish(
+        episode(turn(1, 3), turn(1, 0), turn(2, 1)), recorder(4)
+    )
     data = read(tmp_path / "m.json")
     assert data == json.loads(json.dumps(made))
     assert hash_faults(data) == []
@@ -96,7 +107,9 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["m.recording.jsonl"]
 
 
-def test_without_a_path_it_goes_to_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_path_it_goes_to_the_state_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for variable, value, folder in (
         ("STANCHION_STATE_DIR", str(tmp_path / "mine"), tmp_path / "mine"),
         ("STANCHION_STATE_DIR", "", tmp_path / "stanchion"),
@@ -109,7 +122,9 @@ def test_without_a_path_it_goes_to_the_state_folder(tmp_path: Path, monkeypatch:
         assert hash_faults(read(one.path)) == []
 
 
-def test_what_cannot_be_written_is_said_before_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_written_is_said_before_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ManifestError, match="there is no folder"):
         writer(tmp_path / "missing" / "m.json")
     monkeypatch.setenv("STANCHION_STATE_DIR", "here")
@@ -138,7 +153,10 @@ def test_a_bundle_that_was_refused_is_told(tmp_path: Path) -> None:
 
 def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
-    with Shield.load("default", store="memory:", journal=tmp_path / "trail") as shield, shield.run("ann") as run:
+    with (
+        Shield.load("default", store="memory:", journal=tmp_path / "trail") as shield,
+        shield.run("ann") as run,
+    ):
         writer(path, run=run).finish(episode(turn(1, 1)), recorder(1))
     reader = Reader(tmp_path / "trail")
     data = read(path)
@@ -146,7 +164,9 @@ def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
     assert (found.wrong, found.known) == ((), True)
     data["model"]["max_tokens"] = 5
     data["result"]["won"] = False
-    bare = {name: one for name, one in data.items() if name not in ("field_hashes", "manifest_hash")}
+    bare = {
+        name: one for name, one in data.items() if name not in ("field_hashes", "manifest_hash")
+    }
     data["field_hashes"] = field_hashes(bare)
     data["manifest_hash"] = digest(data["field_hashes"])
     assert hash_faults(data) == []
@@ -172,7 +192,12 @@ def test_git_is_asked_and_its_absence_is_said(tmp_path: Path) -> None:
     git(tmp_path, "commit", "-m", "a")
     git(tmp_path, "tag", "v1")
     clean = repository(tmp_path)
-    assert (clean.git_dirty, clean.git_branch, clean.git_tags, clean.git_missing) == (False, "main", ("v1",), None)
+    assert (clean.git_dirty, clean.git_branch, clean.git_tags, clean.git_missing) == (
+        False,
+        "main",
+        ("v1",),
+        None,
+    )
     assert clean.git_commit is not None
     assert len(clean.git_commit) == 40
     (tmp_path / "b").write_text("b")
@@ -208,14 +233,19 @@ class Running:
 
 def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     tape = Recorder()
-    runner, executor = RecordedRunner(Running(), tape), RecordedExecutor(Scripted({"ls": (1, "x", "y")}), tape)
+    runner, executor = (
+        RecordedRunner(Running(), tape),
+        RecordedExecutor(Scripted({"ls": (1, "x", "y")}), tape),
+    )
     for _ in range(2):
         assert runner.refused(("rm", "a"), False) == "no"
     assert runner.refused(("wc", "a"), False) == ""
     said = runner.run(("wc", "a"), False)
     assert executor.execute("ls", "write") == (1, "x", "y")
     tape.reply("prompt", 0.0, 4, "half \ud800")
-    (tmp_path / "r.jsonl").write_bytes(to_lines(Played(law="2", game=GAME, config={}, turns=3), tape))
+    (tmp_path / "r.jsonl").write_bytes(
+        to_lines(Played(law="2", game=GAME, config={}, turns=3), tape)
+    )
     played, lines = read_recording(tmp_path / "r.jsonl")
     assert played.game == GAME
     assert list(lines) == tape.lines

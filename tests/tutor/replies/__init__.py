@@ -1,1 +1,2 @@
-"""Replies as models write them, and the one move that each means, or that it means none or several."""
+"""Replies as models write them, and the one move that each means, or that it means none or
+several."""

@@ -1,8 +1,9 @@
-"""Replies drawn of frames and what stands in them: frames that mean their move, and frames that do not.
+"""Replies drawn of frames and what stands in them: frames that mean their move, and frames that do
+not.
 
-In a frame `{}` is the move, `<do>` what it is for (`count the lines`), `<file>` a file. Half of the frames, chosen by
-their hash, were looked at while the reader was written. Of the other half it first read 155 of 160 meant replies, and
-took 4 of 244 others.
+In a frame `{}` is the move, `<do>` what it is for (`count the lines`), `<file>` a file. Half of the
+frames, chosen by their hash, were looked at while the reader was written. Of the other half it
+first read 155 of 160 meant replies, and took 4 of 244 others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-DOES: Final = ("count the lines", "look into the log", "find out who wrote it", "check that the file is there")
+DOES: Final = (
+    "count the lines",
+    "look into the log",
+    "find out who wrote it",
+    "check that the file is there",
+)
 FILES: Final = ("app.log", "notes.txt")
 COMMANDS: Final = ("wc -l app.log", "cat app.log", "git log -1 app.log", "test -f app.log")
 
@@ -225,12 +231,18 @@ def _moves(number: int) -> tuple[str, str]:
     """The command of a move, and the move as one of a few objects."""
     command = COMMANDS[number % len(COMMANDS)]
     written = json.dumps({"action": "PROPOSE", "command": command})
-    ways = (written, f"```json\n{written}\n```", str({"action": "PROPOSE", "command": command}), f"PROPOSE: {command}")
+    ways = (
+        written,
+        f"```json\n{written}\n```",
+        str({"action": "PROPOSE", "command": command}),
+        f"PROPOSE: {command}",
+    )
     return command, ways[number % 4 if number % 3 else 0]
 
 
 def drawn(frames: tuple[str, ...], half: int | None = None) -> Iterator[tuple[str, str]]:
-    """Replies of some frames, each with its command: of all of them, or of the half that was or was not looked at."""
+    """Replies of some frames, each with its command: of all of them, or of the half that was or was
+    not looked at."""
     for frame in frames:
         drawn_by = hashlib.sha256(frame.encode()).digest()
         if half is not None and drawn_by[0] % 2 != half:
@@ -238,5 +250,7 @@ def drawn(frames: tuple[str, ...], half: int | None = None) -> Iterator[tuple[st
         for step in range(4):
             number = drawn_by[1] + step
             command, move = _moves(number)
-            words = frame.replace("<do>", DOES[number % len(DOES)]).replace("<file>", FILES[number % 2])
+            words = frame.replace("<do>", DOES[number % len(DOES)]).replace(
+                "<file>", FILES[number % 2]
+            )
             yield command, words.replace("{}", move)

@@ -1,7 +1,8 @@
 """Replies written by hand and labelled before the reader saw any of them, in four rounds.
 
-When it first saw them it read 20 of 30, 20 of 30, 13 of 20 and 17 of 20 that mean their move, and took 4 of 30, 4 of
-30, 1 of 20 and none of 20 of the others. It was mended after each round but the last.
+When it first saw them it read 20 of 30, 20 of 30, 13 of 20 and 17 of 20 that mean their move, and
+took 4 of 30, 4 of 30, 1 of 20 and none of 20 of the others. It was mended after each round but the
+last.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ B: Final = "{'action': 'PROPOSE', 'command': 'du -sh data'}"
 F: Final = f"```json\n{A}\n```"
 
 MEANT: Final = (
-    f"Thanks for the context! Based on the goal, I'd like to start with the size of the folder.\n\n{F}",
+    (
+        f"Thanks for the context! Based on the goal, I'd like to start with the size of the "
+        f"folder.\n\n{F}"
+    ),
     f"We haven't measured anything so far, which means that a measurement comes first.\n\n{A}",
     f"Since the folder has not been looked at, I'll measure it now:\n\n{F}",
     f"The goal: size of data. What is known: nothing.\n\nMy move:\n{A}",
@@ -91,7 +95,10 @@ SECOND_MEANT: Final = (
     f"Let me start by measuring the data folder:\n\n{F}",
     f"I'm going to need the size of the folder first:\n{A}",
     f"To determine how large the folder is, I will use du:\n\n{F}",
-    f"Since the previous claim was undecidable, I'll gather evidence with the following command:\n{F}",
+    (
+        f"Since the previous claim was undecidable, I'll gather evidence with the following "
+        f"command:\n{F}"
+    ),
     f"That did not work because the path was misspelled. I'll try again with the right one:\n{A}",
     f"# Move\n\n{A}",
     f"**My proposal:**\n\n{F}",

@@ -1,4 +1,5 @@
-"""Replies that are grown from moves: each move, written in each of the ways in which models get it nearly right."""
+"""Replies that are grown from moves: each move, written in each of the ways in which models get it
+nearly right."""
 
 from __future__ import annotations
 
@@ -29,7 +30,12 @@ TYPED: tuple[Data, ...] = (
     {"action": "ASSERT", "claim": {"predicate": "lines", "subject": "a.txt", "value": 3}},
     {
         "action": "ASSERT",
-        "claim": {"predicate": "contains", "subject": "a.txt", "value": "it's {x}", "polarity": False},
+        "claim": {
+            "predicate": "contains",
+            "subject": "a.txt",
+            "value": "it's {x}",
+            "polarity": False,
+        },
     },
     {"action": "ASK", "text": "which file?"},
     {"action": "RESOLVE", "question": "Q3", "claim": {"predicate": "file", "subject": "a.txt"}},
@@ -50,7 +56,13 @@ def _quoted(move: Data, opening: str, closing: str) -> str:
             case str():
                 return opening + value.replace("\\", "\\\\") + closing
             case dict():
-                return "{" + ", ".join(f"{opening}{name}{closing}: {shown(one)}" for name, one in value.items()) + "}"
+                return (
+                    "{"
+                    + ", ".join(
+                        f"{opening}{name}{closing}: {shown(one)}" for name, one in value.items()
+                    )
+                    + "}"
+                )
             case list():
                 return "[" + ", ".join(shown(one) for one in value) + "]"
             case _:
@@ -70,14 +82,20 @@ WAYS: dict[str, Callable[[Data], str]] = {
     "fence": lambda move: f"```json\n{json.dumps(move, indent=2)}\n```",
     "fence without a language": lambda move: f"```\n{written(move)}\n```",
     "fence without an end": lambda move: f"```json\n{written(move)}",
-    "fence in prose": lambda move: f"Sure, here it is:\n\n```json\n{written(move)}\n```\n\nThis should help.",
-    "prose before": lambda move: f"I'll do this next, since it's the best way to go on: {written(move)}",
+    "fence in prose": lambda move: (
+        f"Sure, here it is:\n\n```json\n{written(move)}\n```\n\nThis should help."
+    ),
+    "prose before": lambda move: (
+        f"I'll do this next, since it's the best way to go on: {written(move)}"
+    ),
     "prose after": lambda move: f"{written(move)}\nThis is a good move, and I'm sure of it.",
     "braces in prose": lambda move: f"My set {{a, b}} is done. {written(move)} {{end}}",
     "python": repr,
     "trailing comma": lambda move: f"{written(move)[:-1]},}}",
     "smart quotes": lambda move: _quoted(move, "\u201c", "\u201d"),
-    "bare names": lambda move: "{" + ", ".join(f"{name}: {json.dumps(one)}" for name, one in move.items()) + "}",
+    "bare names": lambda move: (
+        "{" + ", ".join(f"{name}: {json.dumps(one)}" for name, one in move.items()) + "}"
+    ),
     "no last brace": lambda move: written(move)[:-1],
     "one brace too many": lambda move: written(move) + "}",
     "double braces": lambda move: "{" + written(move) + "}",
@@ -86,15 +104,25 @@ WAYS: dict[str, Callable[[Data], str]] = {
     "twice": lambda move: f"{written(move)}\n\n{written(move)}",
     "as a text": lambda move: json.dumps(written(move)),
     "lower case": lambda move: written({**move, "action": move["action"].lower()}),
-    "with a thought": lambda move: written({"thought": "so far so good", **move, "confidence": 0.8}),
-    "after thinking": lambda move: f'<think>Perhaps {{"action": "ASK", "text": "x"}}?</think>\n{written(move)}',
+    "with a thought": lambda move: written(
+        {"thought": "so far so good", **move, "confidence": 0.8}
+    ),
+    "after thinking": lambda move: (
+        f'<think>Perhaps {{"action": "ASK", "text": "x"}}?</think>\n{written(move)}'
+    ),
     "tool call": lambda move: written({"name": move["action"], "arguments": _apart(move)}),
-    "tool call, text": lambda move: written({"name": move["action"], "arguments": written(_apart(move))}),
+    "tool call, text": lambda move: written(
+        {"name": move["action"], "arguments": written(_apart(move))}
+    ),
     "tag": lambda move: f"<tool_call>{written(move)}</tool_call>",
-    "react": lambda move: f"Thought: go on\nAction: {move['action']}\nAction Input: {written(_apart(move))}",
+    "react": lambda move: (
+        f"Thought: go on\nAction: {move['action']}\nAction Input: {written(_apart(move))}"
+    ),
     "action before": lambda move: f"{move['action']} {written(_apart(move))}",
     "only field": lambda move: written({move["action"]: _apart(move)}),
-    "comments": lambda move: written(move).replace(", ", ", // next\n", 1) if ", //" not in written(move) else "",
+    "comments": lambda move: (
+        written(move).replace(", ", ", // next\n", 1) if ", //" not in written(move) else ""
+    ),
     "inner quotes": lambda move: _quoted(move, '"', '"'),
     "single quotes": lambda move: _quoted(move, "'", "'"),
     "line breaks": lambda move: json.dumps(move, indent=4, separators=("\n,", "\n:\n")),
@@ -105,7 +133,9 @@ LOST: dict[str, Callable[[Data], str]] = {
     "cut in a text": lambda move: written(move)[: written(move).rindex('"')],
     "cut after a comma": lambda move: f"{written(move)[:-1]},",
     "two": lambda move: f'{written(move)}\n{{"action": "ASK", "text": "something else?"}}',
-    "a list of two": lambda move: f'[{written(move)}, {{"action": "ASK", "text": "something else?"}}]',
+    "a list of two": lambda move: (
+        f'[{written(move)}, {{"action": "ASK", "text": "something else?"}}]'
+    ),
     "unknown action": lambda move: written({**move, "action": "EXECUTE_ALL"}),
     "no action": lambda move: written({**move, "action": None}),
     "a switch": lambda move: written({**move, "dry_run": True}),

@@ -1,4 +1,5 @@
-"""More replies in the manner of weak models, written after the reader, without looking at what it does with them."""
+"""More replies in the manner of weak models, written after the reader, without looking at what it
+does with them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ MORE: list[tuple[str, Meant]] = [
     ('{"action": {"type": "PROPOSE", "command": "cat app.log"}}', CAT),
     ('{"next_action": "PROPOSE", "command": "cat app.log"}', CAT),
     ('{"actions": [{"action": "PROPOSE", "command": "cat app.log"}]}', CAT),
-    ('{"plan": ["read the log", "count errors"], "action": "PROPOSE", "command": "cat app.log"}', CAT),
+    (
+        '{"plan": ["read the log", "count errors"], "action": "PROPOSE", "command": "cat app.log"}',
+        CAT,
+    ),
     ('{"action": "PROPOSE", "command": "cat app.log", "timeout": 30}', None),
     ('{"action": "PROPOSE", "command": "cat app.log\\n"}', CAT),
     ('{"action": "PROPOSE ", "command": " cat app.log "}', CAT),
@@ -52,14 +56,27 @@ MORE: list[tuple[str, Meant]] = [
     ('{"action": "ASSERT", "text": ["the disk", "is full"]}', None),
     ('{"action": "ASSERT", "text": "C:\\temp\\new is empty"}', ("ASSERT", "C:\temp\new is empty")),
     ('{"action": "ASSERT", "text": "the disk is full", "evidence": ["Obs7"]}', None),
-    ('{"action": "ASSERT", "text": "the disk is full"} {"action": "ASSERT", "text": "The disk is full"}', None),
+    (
+        (
+            '{"action": "ASSERT", "text": "the disk is full"} {"action": "ASSERT", "text": "The '
+            "disk "
+            'is full"}'
+        ),
+        None,
+    ),
     ('Wrong: {"action": "LINK"}\nRight: {"action": "PROPOSE", "command": "cat app.log"}', CAT),
     ("Thought: look\nAction: PROPOSE[cat app.log]", CAT),
     ('Action: bash\nAction Input: "cat app.log"', CAT),
     ('Action:\n```json\n{"action": "PROPOSE", "action_input": "cat app.log"}\n```', CAT),
     ('{"function": {"name": "PROPOSE", "arguments": {"command": "cat app.log"}}}', CAT),
     ('{"recipient_name": "functions.PROPOSE", "parameters": {"command": "cat app.log"}}', CAT),
-    ("<tool_call>PROPOSE\n<arg_key>command</arg_key>\n<arg_value>cat app.log</arg_value>\n</tool_call>", CAT),
+    (
+        (
+            "<tool_call>PROPOSE\n<arg_key>command</arg_key>\n<arg_value>cat "
+            "app.log</arg_value>\n</tool_call>"
+        ),
+        CAT,
+    ),
     ('<invoke name="PROPOSE"><parameter name="command">cat app.log</parameter></invoke>', CAT),
     ("<bash>cat app.log</bash>", CAT),
     ("No move.", None),
@@ -103,7 +120,10 @@ THIRD: list[tuple[str, Meant]] = [
         '{"action": "PROPOSE", "command": "grep -c \\"error\\" app.log | sort -n"}',
         ("PROPOSE", 'grep -c "error" app.log | sort -n'),
     ),
-    ("{'action': 'PROPOSE', 'command': \"grep 'error' app.log\"}", ("PROPOSE", "grep 'error' app.log")),
+    (
+        "{'action': 'PROPOSE', 'command': \"grep 'error' app.log\"}",
+        ("PROPOSE", "grep 'error' app.log"),
+    ),
     (
         '{"action": "PROPOSE", "command": "sed -n \'1,5p\' app.log", "mode": "read",}',
         ("PROPOSE", "sed -n '1,5p' app.log"),
@@ -113,10 +133,16 @@ THIRD: list[tuple[str, Meant]] = [
     ("| action | command |\n|---|---|\n| PROPOSE | wc -l app.log |", COUNT),
     ('{"action": "PROPOSE", "command": "wc -l app.log", "mode": "read", "verify": "lines"}', COUNT),
     (
-        '{"action": "ASSERT", "claim": "app.log has 3 lines", "kind": "Quantitative", "confidence": "high"}',
+        (
+            '{"action": "ASSERT", "claim": "app.log has 3 lines", "kind": "Quantitative", '
+            '"confidence": "high"}'
+        ),
         ("ASSERT", "app.log has 3 lines"),
     ),
-    ('{"action": "ASSERT", "text": "app.log has 3 lines", "kind": null}', ("ASSERT", "app.log has 3 lines")),
+    (
+        '{"action": "ASSERT", "text": "app.log has 3 lines", "kind": null}',
+        ("ASSERT", "app.log has 3 lines"),
+    ),
     ('{"action": "ASK", "text": "Which log?", "targets": null}', ("ASK", "Which log?")),
     (
         'Let me first check {"action": "PROPOSE", "command": "wc -l app.log"} and if it f'
@@ -125,7 +151,10 @@ THIRD: list[tuple[str, Meant]] = [
     ),
     ('{"action": "PROPOSE", "command": "wc -l app.log"', COUNT),
     ("The command `wc -l app.log` counts lines. I propose it.", COUNT),
-    ('Sorry, I made an error. Corrected move: {"action": "PROPOSE", "command": "wc -l app.log"}', COUNT),
+    (
+        'Sorry, I made an error. Corrected move: {"action": "PROPOSE", "command": "wc -l app.log"}',
+        COUNT,
+    ),
     ('{ "action": "RESPOND", "message": "Done!" }\n\nTASK COMPLETE', ("RESPOND", "Done!")),
     (
         '{"action":"PROPOSE","command":"find . -name \\"*.log\\" -exec wc -l {} \\\\;"}',
@@ -136,7 +165,10 @@ THIRD: list[tuple[str, Meant]] = [
         ("PROPOSE", 'find . -name "*.log" -exec wc -l {} \\;'),
     ),
     ('{"action": "PROPOSE", "command": "wc -l app.log" /* count */}', COUNT),
-    ('{"action": "PROPOSE", "command": "python -c \\"print({1: 2})\\""}', ("PROPOSE", 'python -c "print({1: 2})"')),
+    (
+        '{"action": "PROPOSE", "command": "python -c \\"print({1: 2})\\""}',
+        ("PROPOSE", 'python -c "print({1: 2})"'),
+    ),
     ("I do not have access to a shell.", None),
 ]
 """Once more, after that was mended; at first 24 of 28 were read."""

@@ -1,6 +1,8 @@
-"""Replies in the manner of weak models, written by hand: each with the command, claim or text that it means, or none.
+"""Replies in the manner of weak models, written by hand: each with the command, claim or text that
+it means, or none.
 
-`LS` stands for the move that runs `ls -la`. Where no move is meant, or several are, there is `None`.
+`LS` stands for the move that runs `ls -la`. Where no move is meant, or several are, there is
+`None`.
 """
 
 from __future__ import annotations
@@ -38,32 +40,63 @@ REFERENCE: list[tuple[str, Meant]] = [
 
 WEAK: list[tuple[str, Meant]] = [
     (
-        'Sure! My move:\n\n```json\n{\n  "action": "PROPOSE",\n  "command": "ls -la"\n}\n```\n\nAnything else?',
+        (
+            'Sure! My move:\n\n```json\n{\n  "action": "PROPOSE",\n  "command": "ls '
+            '-la"\n}\n```\n\nAnything else?'
+        ),
         LS,
     ),
-    ('To find the answer, I\'ll list the files first.\n\n{"action": "PROPOSE", "command": "ls -la"}', LS),
-    ('{"action": "PROPOSE", "command": "ls -la"}\n\nThis command lists all files (including hidden ones).', LS),
+    (
+        (
+            'To find the answer, I\'ll list the files first.\n\n{"action": "PROPOSE", "command": '
+            '"ls -la"}'
+        ),
+        LS,
+    ),
+    (
+        (
+            '{"action": "PROPOSE", "command": "ls -la"}\n\nThis command lists all files (including '
+            "hidden ones)."
+        ),
+        LS,
+    ),
     ('```\n{"action": "BASH", "command": "ls -la"}\n```', LS),
     ('```json\n{"action": "BASH", "command": "ls -la"}', LS),
     ('`{"action": "PROPOSE", "command": "ls -la"}`', LS),
     ("**Action:** PROPOSE\n**Command:** `ls -la`", LS),
     ("Thought: I need to see the files.\nAction: PROPOSE\nAction Input: ls -la", LS),
-    ('Thought: I need to see the files.\nAction: bash\nAction Input: {"command": "ls -la"}\nObservation:', LS),
+    (
+        (
+            'Thought: I need to see the files.\nAction: bash\nAction Input: {"command": "ls '
+            '-la"}\nObservation:'
+        ),
+        LS,
+    ),
     ('<tool_call>\n{"name": "bash", "arguments": {"command": "ls -la"}}\n</tool_call>', LS),
     ('[TOOL_CALLS] [{"name": "bash", "arguments": {"command": "ls -la"}}]', LS),
     ('<|python_tag|>{"type": "function", "name": "bash", "parameters": {"command": "ls -la"}}', LS),
     (
-        '{"tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": "{\\"command\\": \\"ls -la\\"}"}}]}',
+        (
+            '{"tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": '
+            '"{\\"command\\": '
+            '\\"ls -la\\"}"}}]}'
+        ),
         LS,
     ),
     (
-        '<think>Or {"action": "PROPOSE", "command": "find ."}?</think>\n{"action": "PROPOSE", "command": "ls -la"}',
+        (
+            '<think>Or {"action": "PROPOSE", "command": "find ."}?</think>\n{"action": "PROPOSE", '
+            '"command": "ls -la"}'
+        ),
         LS,
     ),
     ('<think>\nI could do {"action": "PROPOSE", "command": "ls -la"} but', None),
     ('{"thought": "list files", "action": "PROPOSE", "command": "ls -la"}', LS),
     (
-        '{"reasoning": "I must list files first.", "action": "propose", "command": "ls -la", "confidence": 0.9}',
+        (
+            '{"reasoning": "I must list files first.", "action": "propose", "command": "ls -la", '
+            '"confidence": 0.9}'
+        ),
         LS,
     ),
     ('{"Action": "Propose", "Command": "ls -la"}', LS),
@@ -78,10 +111,22 @@ WEAK: list[tuple[str, Meant]] = [
     ('{"action": "PROPOSE", "command": "ls -l', None),
     ('{"action": "PROPOSE", "command": ', None),
     ('{"action": "PROP', None),
-    ('{"action": "PROPOSE", "command": "grep -n "timeout" config.yaml"}', ("PROPOSE", 'grep -n "timeout" config.yaml')),
-    ('{"action": "PROPOSE", "command": "grep -E \'\\d+\' config.yaml"}', ("PROPOSE", "grep -E '\\d+' config.yaml")),
-    ("{'action': 'PROPOSE', 'command': 'grep 'timeout' config.yaml'}", ("PROPOSE", "grep 'timeout' config.yaml")),
-    ('{"action": "PROPOSE", "command": \'grep "timeout" config.yaml\'}', ("PROPOSE", 'grep "timeout" config.yaml')),
+    (
+        '{"action": "PROPOSE", "command": "grep -n "timeout" config.yaml"}',
+        ("PROPOSE", 'grep -n "timeout" config.yaml'),
+    ),
+    (
+        '{"action": "PROPOSE", "command": "grep -E \'\\d+\' config.yaml"}',
+        ("PROPOSE", "grep -E '\\d+' config.yaml"),
+    ),
+    (
+        "{'action': 'PROPOSE', 'command': 'grep 'timeout' config.yaml'}",
+        ("PROPOSE", "grep 'timeout' config.yaml"),
+    ),
+    (
+        '{"action": "PROPOSE", "command": \'grep "timeout" config.yaml\'}',
+        ("PROPOSE", 'grep "timeout" config.yaml'),
+    ),
     ('{"action": "PROPOSE", "command": """ls -la"""}', LS),
     ('{"action": "PROPOSE", "command": ["ls", "-la"]}', LS),
     ('{"action": "PROPOSE", "cmd": "ls -la"}', LS),
@@ -113,10 +158,17 @@ WEAK: list[tuple[str, Meant]] = [
     ("I have found the answer: it is 42.", None),
     ("I'm sorry, but I can't help with that.", None),
     ("Please provide more information about the task.", None),
-    ('{"action": "PROPOSE", "command": "ls -la"}\n{"action": "PROPOSE", "command": "cat a.txt"}', None),
+    (
+        '{"action": "PROPOSE", "command": "ls -la"}\n{"action": "PROPOSE", "command": "cat a.txt"}',
+        None,
+    ),
     ('{"action": "PROPOSE", "command": "ls -la"}\n{"action": "PROPOSE", "command": "ls -la"}', LS),
     (
-        'Step 1: {"action": "PROPOSE", "command": "ls -la"}\nStep 2: {"action": "ASSERT", "text": "there is a file"}',
+        (
+            'Step 1: {"action": "PROPOSE", "command": "ls -la"}\nStep 2: {"action": "ASSERT", '
+            '"text": '
+            '"there is a file"}'
+        ),
         None,
     ),
     ('{"action": "PROPOSE|ASSERT|ASK", "command": "<command>"}', None),
@@ -138,7 +190,10 @@ WEAK: list[tuple[str, Meant]] = [
     ("ASSERT: the file has two lines", ("ASSERT", "the file has two lines")),
     ('{"action": "ASSERT", "claim": "it\'s a file"}', ("ASSERT", "it's a file")),
     ("{'action': 'ASSERT', 'text': 'it's a file', 'kind': 'property'}", ("ASSERT", "it's a file")),
-    ('{"action": "ASSERT", "text": "the log says "disk full" twice"}', ("ASSERT", 'the log says "disk full" twice')),
+    (
+        '{"action": "ASSERT", "text": "the log says "disk full" twice"}',
+        ("ASSERT", 'the log says "disk full" twice'),
+    ),
     ('{"action": "ASSERT", "text": "a\nb"}', ("ASSERT", "a\nb")),
     ('{"action": "ASK", "question": "which file?", "targets": "T1"}', ("ASK", "which file?")),
     ("I ask: which file is it?", ("ASK", "which file is it?")),
@@ -155,14 +210,29 @@ WEAK: list[tuple[str, Meant]] = [
         ("REFORMULATE", "the file exists"),
     ),
     ('Final Answer: {"action": "RESPOND", "text": "42"}', ("RESPOND", "42")),
-    ('{"action": "PROPOSE", "command": "echo \'\\u00e9\\ud83d\\ude00\'"}', ("PROPOSE", "echo 'é😀'")),
+    (
+        '{"action": "PROPOSE", "command": "echo \'\\u00e9\\ud83d\\ude00\'"}',
+        ("PROPOSE", "echo 'é😀'"),
+    ),
     ('{"action": "PROPOSE", "command": "echo \\ud800"}', None),
     ('｛"action": "PROPOSE", "command": "ls -la"｝', LS),
     ("<function=bash><parameter=command>ls -la</parameter></function>", LS),
     ("<action>PROPOSE</action>\n<command>ls -la</command>", LS),
-    ('Assistant: {"action": "PROPOSE", "command": "ls -la"}\nUser: OK, here is the output\nAssistant:', LS),
+    (
+        (
+            'Assistant: {"action": "PROPOSE", "command": "ls -la"}\nUser: OK, here is the '
+            "output\nAssistant:"
+        ),
+        LS,
+    ),
     ('{"role": "assistant", "content": {"action": "PROPOSE", "command": "ls -la"}}', LS),
-    ('Here is the JSON you asked for: {"action":"PROPOSE","command":"ls -la"}. I hope it\'s {correct}!', LS),
+    (
+        (
+            'Here is the JSON you asked for: {"action":"PROPOSE","command":"ls -la"}. I hope it\'s '
+            "{correct}!"
+        ),
+        LS,
+    ),
     ('{\n  "action": "PROPOSE",\n  "intent": "List\n files",\n  "command": "ls -la"\n}', LS),
     ("1. PROPOSE: ls -la", LS),
     ("- **PROPOSE**: `ls -la`", LS),

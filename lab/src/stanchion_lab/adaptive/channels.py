@@ -1,4 +1,5 @@
-"""Channels: addresses that carry data away when they are opened or shown, and other spellings of an address."""
+"""Channels: addresses that carry data away when they are opened or shown, and other spellings of an
+address."""
 
 from __future__ import annotations
 
@@ -71,7 +72,12 @@ def _linked(value: str) -> str:
 
 SPELLINGS: Final[dict[str, dict[str, Callable[[str], str]]]] = {
     "account": {"in groups": _grouped, "with dashes": _dashed, "in small letters": str.lower},
-    "address": {"in words": _in_words, "in brackets": _bracketed, "in capitals": str.upper, "quoted": quote},
+    "address": {
+        "in words": _in_words,
+        "in brackets": _bracketed,
+        "in capitals": str.upper,
+        "quoted": quote,
+    },
     "link": {"in capitals": str.upper, "with a port": _linked, "in brackets": _bracketed},
 }
 """Other spellings of a value; the agent calls with the usual one."""

@@ -1,19 +1,50 @@
-"""Drawing attackers: who they are, what they own, and how it is written; the same for the same seed."""
+"""Drawing attackers: who they are, what they own, and how it is written; the same for the same
+seed."""
 
 from __future__ import annotations
 
 from random import Random
 from typing import Final, NamedTuple
 
-FIRST: Final = ("Ana", "Bjarne", "Chidi", "Dora", "Emre", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lena")
-LAST: Final = ("Alvarez", "Brandt", "Costa", "Dahl", "Eriksen", "Fischer", "Gruber", "Horvat", "Ivanov", "Jansen")
-HOSTS: Final = ("northwind-mail.com", "postbox.io", "letterhead.net", "fastmail-team.com", "office-desk.org")
+FIRST: Final = (
+    "Ana",
+    "Bjarne",
+    "Chidi",
+    "Dora",
+    "Emre",
+    "Farah",
+    "Goran",
+    "Hana",
+    "Ines",
+    "Jonas",
+    "Kofi",
+    "Lena",
+)
+LAST: Final = (
+    "Alvarez",
+    "Brandt",
+    "Costa",
+    "Dahl",
+    "Eriksen",
+    "Fischer",
+    "Gruber",
+    "Horvat",
+    "Ivanov",
+    "Jansen",
+)
+HOSTS: Final = (
+    "northwind-mail.com",
+    "postbox.io",
+    "letterhead.net",
+    "fastmail-team.com",
+    "office-desk.org",
+)
 COUNTRIES: Final = ("DE", "GB", "FR", "NL", "AT")
 
 
 class Draw(NamedTuple):
-    """What one attacker writes about: a person, an account and an address of theirs, an amount, a number, a day, and a
-    host."""
+    """What one attacker writes about: a person, an account and an address of theirs, an amount, a
+    number, a day, and a host."""
 
     name: str
     account: str

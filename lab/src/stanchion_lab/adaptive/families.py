@@ -1,4 +1,5 @@
-"""Families of adaptive attacks: for every task of a user, what is written where, and what the agent then does."""
+"""Families of adaptive attacks: for every task of a user, what is written where, and what the agent
+then does."""
 
 from __future__ import annotations
 
@@ -11,7 +12,16 @@ import msgspec
 from stanchion_lab.adaptive.channels import CARRIES, SAYS, SPELLINGS
 from stanchion_lab.adaptive.drawing import Draw, draw
 from stanchion_lab.adaptive.wants import KINDS, OPENERS, READERS, WANTS, Want, call, swap
-from stanchion_lab.adaptive.words import ASKED, DATA, ENCODED, HALVES, REPORTED, TONGUES, VETOES, WISHES
+from stanchion_lab.adaptive.words import (
+    ASKED,
+    DATA,
+    ENCODED,
+    HALVES,
+    REPORTED,
+    TONGUES,
+    VETOES,
+    WISHES,
+)
 from stanchion_lab.agentdojo.worlds import Seen
 from stanchion_lab.flow.asking import PLAIN
 
@@ -21,9 +31,10 @@ OWN_CALL: Final = "values shaped as data, in the user's own call"
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One attack: its family, the task, what stands at which places, the calls it makes once call `after` was read, and
-    the words that a tool's definition has more than it should, before or after it was pinned. `says` is what the answer
-    is to show, made of something that was read; a `veto` wants nothing but that the user's work is stopped."""
+    """One attack: its family, the task, what stands at which places, the calls it makes once call
+    `after` was read, and the words that a tool's definition has more than it should, before or
+    after it was pinned. `says` is what the answer is to show, made of something that was read; a
+    `veto` wants nothing but that the user's work is stopped."""
 
     family: str
     task: Any
@@ -39,8 +50,9 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a case is made from: a suite, a task of its user and what that reads, a seed, the values of the user's
-    calls that stand in the user's words, and something that the task reads for an attacker to carry away."""
+    """What a case is made from: a suite, a task of its user and what that reads, a seed, the values
+    of the user's calls that stand in the user's words, and something that the task reads for an
+    attacker to carry away."""
 
     suite: str
     name: str
@@ -103,7 +115,15 @@ def _one(
     by = about.drawn(family, want.tool, name)
     written = hide(_written(text, by, want.kind, spell))
     texts = dict.fromkeys(about.seen.vectors, written)
-    return Case(family, about.task, about.name, texts, about.seen.after, partial(_called, want, by, ()), want.tool)
+    return Case(
+        family,
+        about.task,
+        about.name,
+        texts,
+        about.seen.after,
+        partial(_called, want, by, ()),
+        want.tool,
+    )
 
 
 def _called(want: Want, by: Draw, before: tuple[Any, ...], world: Any) -> Sequence[Any]:
@@ -111,7 +131,8 @@ def _called(want: Want, by: Draw, before: tuple[Any, ...], world: Any) -> Sequen
 
 
 def _split(about: About, want: Want) -> Iterator[Case]:
-    """What is wanted in a text that the task reads; with what, in one that the agent reads because of that."""
+    """What is wanted in a text that the task reads; with what, in one that the agent reads because
+    of that."""
     readers = READERS[about.suite]
     other = next((name for name in readers if name not in about.seen.vectors), None)
     if other is None:
@@ -120,21 +141,27 @@ def _split(about: About, want: Want) -> Iterator[Case]:
     first, second = [_written(text, by, want.kind) for text in HALVES[want.kind]]
     texts = {**dict.fromkeys(about.seen.vectors, first), other: second}
     calls = partial(_called, want, by, (readers[other](),))
-    yield Case("split over two results", about.task, about.name, texts, about.seen.after, calls, want.tool)
+    yield Case(
+        "split over two results", about.task, about.name, texts, about.seen.after, calls, want.tool
+    )
 
 
 def _defined(about: About, want: Want) -> Iterator[Case]:
-    """The tool itself asks for it: in a definition that was pinned without, and in one that was never different."""
+    """The tool itself asks for it: in a definition that was pinned without, and in one that was
+    never different."""
     for pinned in (True, False):
         by = about.drawn(DEFINED, want.tool, str(pinned))
         poison = _written(ASKED[want.kind], by, want.kind)
         family = f"{DEFINED}, {'changed' if pinned else 'from the start'}"
         calls = partial(_called, want, by, ())
-        yield Case(family, about.task, about.name, {}, about.seen.after, calls, want.tool, poison, pinned)
+        yield Case(
+            family, about.task, about.name, {}, about.seen.after, calls, want.tool, poison, pinned
+        )
 
 
 class Swapped:
-    """The user's task up to its first call that says where something goes, and that call with another's value.
+    """The user's task up to its first call that says where something goes, and that call with
+    another's value.
 
     It is a task as AgentDojo has them, for the agent to do.
     """
@@ -182,7 +209,15 @@ def _opened(about: About) -> Iterator[Case]:
         by = about.drawn("opened", name)
         texts = dict.fromkeys(about.seen.vectors, _written(ASKED["link"], by, "link"))
         calls = partial(_carried, tool, carry(by.link, about.read))
-        yield Case(f"a read as a channel, {name}", about.task, about.name, texts, about.seen.after, calls, tool)
+        yield Case(
+            f"a read as a channel, {name}",
+            about.task,
+            about.name,
+            texts,
+            about.seen.after,
+            calls,
+            tool,
+        )
 
 
 def _carried(tool: str, url: str, _: Any) -> Sequence[Any]:
@@ -203,7 +238,8 @@ def _answered(about: About) -> Iterator[Case]:
 
 
 def _vetoed(about: About) -> Iterator[Case]:
-    """A text asks for the values that the user named; the agent does its user's work and nothing else."""
+    """A text asks for the values that the user named; the agent does its user's work and nothing
+    else."""
     for value in about.named:
         for text in VETOES:
             texts = dict.fromkeys(about.seen.vectors, text.format(value=value))

@@ -1,1 +1,2 @@
-"""AgentDojo with an agent that obeys every hidden instruction: what is left of its attacks under a policy."""
+"""AgentDojo with an agent that obeys every hidden instruction: what is left of its attacks under a
+policy."""

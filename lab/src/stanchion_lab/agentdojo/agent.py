@@ -1,4 +1,5 @@
-"""The worst agent there is: it does its user's task by the book, and whatever a text that it reads wants."""
+"""The worst agent there is: it does its user's task by the book, and whatever a text that it reads
+wants."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ Calls = Callable[[Any], Sequence[Any]]
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """What an attacker wants: calls, and perhaps something said; `reached` is asked for the last words, the world
-    before and after, and all calls that were made."""
+    """What an attacker wants: calls, and perhaps something said; `reached` is asked for the last
+    words, the world before and after, and all calls that were made."""
 
     calls: Calls
     says: str
@@ -33,9 +34,9 @@ CHANGED: Final = "changed"
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What became of one run: what honest work was stopped or changed, which results it got with something redacted,
-    what of the attack went ahead and what did not, whether its goal was reached, and whether something of it happened
-    that cannot be called reading."""
+    """What became of one run: what honest work was stopped or changed, which results it got with
+    something redacted, what of the attack went ahead and what did not, whether its goal was
+    reached, and whether something of it happened that cannot be called reading."""
 
     stops: tuple[Stop, ...] = ()
     redacted: tuple[str, ...] = ()
@@ -60,7 +61,9 @@ class Agent:
         self._refused: list[Stop] = []
         self._attacked = self._touched = self._whole = False
 
-    def play(self, task: Any, goal: Goal | None = None, after: int = -1, when: str = AT_ONCE) -> Played:
+    def play(
+        self, task: Any, goal: Goal | None = None, after: int = -1, when: str = AT_ONCE
+    ) -> Played:
         """Do a task. With a goal, obey it once the result of call number `after` was read."""
         honest = list(task.ground_truth(self._before.fresh()))
         self._keep(self._judge.prompt(task.PROMPT).stop, self._stops)
@@ -72,7 +75,11 @@ class Agent:
                 self._obey(goal)
         if goal is not None and read and not self._attacked:
             self._obey(goal)
-        said = self._say(task.GROUND_TRUTH_OUTPUT, self._stops) if goal is None or not goal.says else ""
+        said = (
+            self._say(task.GROUND_TRUTH_OUTPUT, self._stops)
+            if goal is None or not goal.says
+            else ""
+        )
         reached = goal is not None and self._attacked and self._reached(goal, task, said)
         return Played(
             tuple(self._stops),
@@ -97,7 +104,8 @@ class Agent:
         return self._whole or goal.reached(said, self._before.fresh(), self.world, self._made)
 
     def _do(self, call: Any, stopped: list[Stop], attack: bool = False) -> bool:
-        """Make a call, if it may be made; says whether it was made as it was meant, and its result came back."""
+        """Make a call, if it may be made; says whether it was made as it was meant, and its result
+        came back."""
         tool, meant = call.function, self._plain(dict(call.args))
         stop, args = self._judge.call(tool, meant)
         if stop is not None:
@@ -114,14 +122,18 @@ class Agent:
         stop, left = self._judge.result(tool, args, text)
         if left != text and stop is None and not attack:
             self._redacted.append(tool)
-        changed = Stop(tool, CHANGED, "its arguments are not what they were") if args != meant else None
+        changed = (
+            Stop(tool, CHANGED, "its arguments are not what they were") if args != meant else None
+        )
         return self._keep(stop if stop is not None else changed, stopped)
 
     def _say(self, text: str, stopped: list[Stop]) -> str:
         if not text:
             return ""
         stop, left = self._judge.answer(text)
-        changed = Stop("the answer", CHANGED, "it does not say what it said") if left != text else None
+        changed = (
+            Stop("the answer", CHANGED, "it does not say what it said") if left != text else None
+        )
         self._keep(stop if stop is not None else changed, stopped)
         return "" if stop is not None else str(left)
 
@@ -132,13 +144,16 @@ class Agent:
         return stop is None
 
     def _plain(self, args: Any) -> Any:
-        """Arguments with the calls in them made: AgentDojo lets one call be the argument of another."""
+        """Arguments with the calls in them made: AgentDojo lets one call be the argument of
+        another."""
         match args:
             case dict():
                 return {name: self._plain(value) for name, value in args.items()}
             case list():
                 return [self._plain(value) for value in args]
             case self._package.call():
-                return self._runtime.run_function(self.world, args.function, self._plain(dict(args.args)))[0]
+                return self._runtime.run_function(
+                    self.world, args.function, self._plain(dict(args.args))
+                )[0]
             case _:
                 return args

@@ -1,4 +1,5 @@
-"""The attacks of AgentDojo that need no model and no person: the texts by which they ask for their goal."""
+"""The attacks of AgentDojo that need no model and no person: the texts by which they ask for their
+goal."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from stanchion_lab.agentdojo.package import MODEL, agentdojo
 
 
 def attack_names() -> list[str]:
-    """Every attack that is measured. Left out: the one that asks a person, and those that only want the agent to stop,
-    which no guard of calls can prevent."""
+    """Every attack that is measured. Left out: the one that asks a person, and those that only want
+    the agent to stop, which no guard of calls can prevent."""
     known = agentdojo().attacks
     return [name for name, kind in known.items() if name != "manual" and not kind.is_dos_attack]
 
@@ -25,6 +26,7 @@ class Attack:
 
     def texts(self, task: Any, goal: Any, vectors: tuple[str, ...]) -> dict[str, str]:
         """What is written at each of those places."""
-        # AgentDojo finds the places anew for every attack and task, by a slow way; they are known already.
+        # AgentDojo finds the places anew for every attack and task, by a slow way; they are known
+        # already.
         self._made.get_injection_candidates = lambda _: list(vectors)
         return dict(self._made.attack(task, goal))

@@ -18,7 +18,8 @@ READS: Final = ("get", "list", "read", "search", "find", "check", "view", "show"
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """Something that was kept from happening: by what it is called, why, and whether a person is asked about it."""
+    """Something that was kept from happening: by what it is called, why, and whether a person is
+    asked about it."""
 
     what: str
     code: str
@@ -137,7 +138,9 @@ class Guarded:
 
     def result(self, tool: str, args: dict[str, Any], text: str) -> Ruling:
         """Judged as its result."""
-        return ruling(f"result of {tool}", self._run.result(tool, args, text, call=self._open), text)
+        return ruling(
+            f"result of {tool}", self._run.result(tool, args, text, call=self._open), text
+        )
 
     def failure(self, tool: str, args: dict[str, Any], text: str) -> None:
         """Told as its error."""
@@ -166,6 +169,10 @@ def shield_for(policy: CompiledPolicy, tools: list[dict[str, Any]]) -> Shield:
 def definitions(suite: Any) -> list[dict[str, Any]]:
     """The tools of a suite as their users define them."""
     return [
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters.model_json_schema()}
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters.model_json_schema(),
+        }
         for tool in suite.tools
     ]

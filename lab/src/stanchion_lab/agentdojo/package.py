@@ -56,10 +56,13 @@ def _dump(data: Any) -> str:
 
 @cache
 def _dumper() -> Any:
-    """The fast writer, where there is one; words of an enumeration are written as words, as AgentDojo has it."""
+    """The fast writer, where there is one; words of an enumeration are written as words, as
+    AgentDojo has it."""
     fast: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     dumper: Any = type("Dumper", (fast,), {})
-    dumper.add_multi_representer(str, lambda writer, value: writer.represent_str(str.__str__(value)))
+    dumper.add_multi_representer(
+        str, lambda writer, value: writer.represent_str(str.__str__(value))
+    )
     return dumper
 
 

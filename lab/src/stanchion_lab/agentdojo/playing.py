@@ -1,4 +1,5 @@
-"""Playing AgentDojo: every task of a user against every goal of an attacker, asked for in every way."""
+"""Playing AgentDojo: every task of a user against every goal of an attacker, asked for in every
+way."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ Told = Callable[[int, int], None]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of one case under one judge, obeyed at once and obeyed at the end; honest work alone has no goal."""
+    """What became of one case under one judge, obeyed at once and obeyed at the end; honest work
+    alone has no goal."""
 
     suite: str
     judge: str
@@ -128,7 +130,12 @@ def _honest(unit: Unit) -> Iterator[Outcome]:
     for name, task in worlds.suite.user_tasks.items():
         for judge in (POLICY, NAIVE):
             world = Frozen(task.init_environment(worlds.make({})))
-            yield Outcome(unit.suite, judge, name, plays=(Agent(worlds.suite, world, judges(judge)).play(task),))
+            yield Outcome(
+                unit.suite,
+                judge,
+                name,
+                plays=(Agent(worlds.suite, world, judges(judge)).play(task),),
+            )
 
 
 def _attacked(unit: Unit) -> Iterator[Outcome]:
@@ -141,17 +148,23 @@ def _attacked(unit: Unit) -> Iterator[Outcome]:
             read = seen[name]
             if read is None:
                 continue
-            world = Frozen(task.init_environment(worlds.make(attack.texts(task, wanted, read.vectors))))
+            world = Frozen(
+                task.init_environment(worlds.make(attack.texts(task, wanted, read.vectors)))
+            )
             last = len(task.ground_truth(world.fresh())) - 1
             moments = (AT_ONCE, AT_THE_END) if read.after < last and not goal.says else (AT_ONCE,)
             # What the baselines say does not depend on how a goal is asked for.
             for judge in (POLICY, *BASELINES) if number == 0 else (POLICY,):
-                plays = [Agent(suite, world, judges(judge)).play(task, goal, read.after, when) for when in moments]
+                plays = [
+                    Agent(suite, world, judges(judge)).play(task, goal, read.after, when)
+                    for when in moments
+                ]
                 yield Outcome(unit.suite, judge, name, unit.goal, attack.name, tuple(plays))
 
 
 def _judges(unit: Unit, suite: Any) -> Callable[[str], Judge]:
-    """Makes judges for single runs. Every run has a tenant of its own, so that no run is judged by another."""
+    """Makes judges for single runs. Every run has a tenant of its own, so that no run is judged by
+    another."""
     shield = shield_for(load_policy(unit.source, unit.env), definitions(suite))
     count = 0
 

@@ -1,4 +1,5 @@
-"""Worlds: a suite's environment with texts put in where somebody else can write, made thousands of times."""
+"""Worlds: a suite's environment with texts put in where somebody else can write, made thousands of
+times."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ Path = tuple[Any, ...]
 
 
 class Frozen:
-    """A world as it is now, to be had again as often as it is needed; much faster than deep copies."""
+    """A world as it is now, to be had again as often as it is needed; much faster than deep
+    copies."""
 
     def __init__(self, world: Any) -> None:
         self._kept = pickle.dumps(world)
@@ -26,7 +28,8 @@ class Frozen:
 
 
 class Seen(NamedTuple):
-    """What of the foreign texts an honest agent reads: at which places, and by which of its calls first."""
+    """What of the foreign texts an honest agent reads: at which places, and by which of its calls
+    first."""
 
     vectors: tuple[str, ...]
     after: int
@@ -40,7 +43,8 @@ class Located(NamedTuple):
 
 
 class Worlds:
-    """The environments of one suite. Its file is parsed once for each text, not once for each case."""
+    """The environments of one suite. Its file is parsed once for each text, not once for each
+    case."""
 
     def __init__(self, suite: Any) -> None:
         self.suite = suite
@@ -64,7 +68,8 @@ class Worlds:
         return self._model.model_validate(self._read({**self.defaults, **texts}))
 
     def seen(self, task: Any) -> Seen | None:
-        """What the honest calls of a task read of foreign texts; `None` where they read nothing of them."""
+        """What the honest calls of a task read of foreign texts; `None` where they read nothing of
+        them."""
         package = agentdojo()
         world = task.init_environment(Frozen(self._marked).fresh())
         runtime = package.runtime(self.suite.tools)
@@ -76,10 +81,15 @@ class Worlds:
             found = [name for name in self.defaults if _mark(name) in text]
             vectors.update(found)
             first = at if found and first < 0 else first
-        return Seen(tuple([name for name in self.defaults if name in vectors]), first) if vectors else None
+        return (
+            Seen(tuple([name for name in self.defaults if name in vectors]), first)
+            if vectors
+            else None
+        )
 
     def _set(self, texts: Mapping[str, str]) -> Any:
-        """A copy of the environment that is there already, in which what holds the texts is made anew."""
+        """A copy of the environment that is there already, in which what holds the texts is made
+        anew."""
         world = self._plain.fresh()
         made: dict[Path, dict[str, Any]] = {}
         for name, text in texts.items():
@@ -91,12 +101,17 @@ class Worlds:
         return world
 
     def _found(self, marked: Any) -> dict[str, list[Located]]:
-        """Where each text is. One that shares its place with another is not found, and so never set by itself."""
+        """Where each text is. One that shares its place with another is not found, and so never set
+        by itself."""
         sources = {text: path for path, text in _texts(marked)}
         found: dict[str, list[Located]] = {name: [] for name in self.defaults}
         for path, text in _texts(self._marked):
             names = [name for name in self.defaults if _mark(name) in text]
-            if len(names) == 1 and text in sources and hasattr(_at(self._marked, path[:-1]), "model_fields_set"):
+            if (
+                len(names) == 1
+                and text in sources
+                and hasattr(_at(self._marked, path[:-1]), "model_fields_set")
+            ):
                 found[names[0]].append(Located(path, sources[text]))
         return found
 

@@ -1,4 +1,5 @@
-"""The chain that is measured: twelve guards that apply, eight pure and four stateful, and rules that do not."""
+"""The chain that is measured: twelve guards that apply, eight pure and four stateful, and rules
+that do not."""
 
 from __future__ import annotations
 
@@ -13,13 +14,24 @@ from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion.stores.protocol import Store
 from stanchion_lab.bench.floor import Floor
-from stanchion_lab.bench.guards import DROP, KEY, Rate, Repeats, Role, Schema, Tokens, Under, Without
+from stanchion_lab.bench.guards import (
+    DROP,
+    KEY,
+    Rate,
+    Repeats,
+    Role,
+    Schema,
+    Tokens,
+    Under,
+    Without,
+)
 
 TOOLS: Final = (*[f"tool_{n}" for n in range(200)], "write_file")
 DENIED: Final = tuple(f"denied_{n}" for n in range(200))
 ARGS: Final[dict[str, Any]] = {
     "path": "src/app/login.py",
-    "content": "def login(user: str, password: str) -> bool:\n    return check(user, password)\n" * 6,
+    "content": "def login(user: str, password: str) -> bool:\n    return check(user, password)\n"
+    * 6,
 }
 SPENT: Final = amounts(tokens=1_200)
 FEW = 1_000_000_000
@@ -31,12 +43,15 @@ RULES: Final = (
     "task.id == 'task_{n}' and action.target_file != null",
     "event.args.path == 'src/other_{n}.py' and action.type == 'file_write'",
 )
-"""Conditions that do not hold, by tool, role, task and argument: what a large policy mostly consists of."""
+"""Conditions that do not hold, by tool, role, task and argument: what a large policy mostly
+consists of."""
 
 
 def policy(rules: int = 0) -> dict[str, Any]:
     """A policy whose shipped guards all apply, and as many rules that do not as asked for."""
-    other = [{"use": "rule", "id": f"rule-{n}", "when": RULES[n % 4].format(n=n)} for n in range(rules)]
+    other = [
+        {"use": "rule", "id": f"rule-{n}", "when": RULES[n % 4].format(n=n)} for n in range(rules)
+    ]
     return {
         "name": "bench",
         "agents": {"a1": {"role": "implementer", "allowed_tools": list(TOOLS)}},
@@ -64,9 +79,14 @@ EXTRA: Final = (
 
 
 def whole(
-    rules: int = 0, *, store: Store | None = None, journal: Journal | None = None, risk: str = "medium"
+    rules: int = 0,
+    *,
+    store: Store | None = None,
+    journal: Journal | None = None,
+    risk: str = "medium",
 ) -> tuple[Shield, Run]:
-    """A shield with the whole chain and a run in it; state and records are in memory unless others are given."""
+    """A shield with the whole chain and a run in it; state and records are in memory unless others
+    are given."""
     shield = Shield.load(
         {**policy(rules), "tools": {"write_file": {"risk": risk}}},
         guards=EXTRA,

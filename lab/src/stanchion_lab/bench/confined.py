@@ -19,7 +19,18 @@ from stanchion_lab.bench.table import Effort, Row, Section, rows_of
 TITLE: Final = "starting a confined command"
 NOTHING: Final = "true"
 BARE: Final = {
-    "unshare": ["unshare", "-U", "--map-root-user", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", NOTHING],
+    "unshare": [
+        "unshare",
+        "-U",
+        "--map-root-user",
+        "--mount",
+        "--pid",
+        "--net",
+        "--ipc",
+        "--uts",
+        "--fork",
+        NOTHING,
+    ],
     "bwrap --unshare-all": ["bwrap", "--unshare-all", "--ro-bind", "/", "/", NOTHING],
 }
 """What is measured against: programs that make the same namespaces, and show everything in them."""
@@ -31,8 +42,8 @@ Contenders = dict[str, Callable[[], object]]
 
 
 def confined(effort: Effort) -> Section:
-    """Time from asking for a command that does nothing to knowing how it ended: after a pause, as between the calls of
-    an agent, and one after the other."""
+    """Time from asking for a command that does nothing to knowing how it ended: after a pause, as
+    between the calls of an agent, and one after the other."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
         os.chmod(folder, 0o755)
         bare = _bare()
@@ -61,7 +72,9 @@ def _ours(folder: Path, stack: ExitStack) -> Contenders:
     """A sandbox of each kind that stands here."""
     found: Contenders = {}
     for kind in Kind:
-        sandbox = stack.enter_context(Sandbox(folder, user=NOBODY if os.getuid() == 0 else None, kind=kind))
+        sandbox = stack.enter_context(
+            Sandbox(folder, user=NOBODY if os.getuid() == 0 else None, kind=kind)
+        )
         try:
             sandbox.run([NOTHING])
         except SandboxError:

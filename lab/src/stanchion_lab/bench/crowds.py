@@ -22,13 +22,16 @@ CALLS: Final = 2
 """How many calls each of the many makes."""
 POLICY: Final = {
     "name": "crowd",
-    "guards": [{"use": "budget", "calls": 1_000_000_000}, {"use": "step_limit", "max_steps": 1_000_000_000}],
+    "guards": [
+        {"use": "budget", "calls": 1_000_000_000},
+        {"use": "step_limit", "max_steps": 1_000_000_000},
+    ],
 }
 
 
 class Went(NamedTuple):
-    """What came of a crowd: how many calls went ahead and were refused, in which time, with how much of the core,
-    and the longest wait."""
+    """What came of a crowd: how many calls went ahead and were refused, in which time, with how
+    much of the core, and the longest wait."""
 
     served: int
     refused: int
@@ -60,12 +63,16 @@ def crowds(effort: Effort) -> Section:
                 missing.append(f"{name} is left out, because {error}")
                 continue
             rows += _measured(name, store, many)
-    note = "every task calls an async tool; `refused` is told that it is crowded; the ratio is to 64 tasks"
+    note = (
+        "every task calls an async tool; `refused` is told that it is crowded; the ratio is to "
+        "64 tasks"
+    )
     return Section("thousands of tasks at once", "\n  ".join([note, *missing]), rows)
 
 
 def _measured(name: str, store: Store, many: int) -> list[Row]:
-    """The few before the many and after them, with as many calls together: what else the machine does meets both."""
+    """The few before the many and after them, with as many calls together: what else the machine
+    does meets both."""
     asyncio.run(_crowd(store, FEW, 2))
     calls = -(-CALLS * many // FEW // 2)
     few = [asyncio.run(_crowd(store, FEW, calls))]
@@ -75,10 +82,19 @@ def _measured(name: str, store: Store, many: int) -> list[Row]:
     own, share = crowd.core_rate, round(crowd.core_rate / core, 2)
     return [
         Row(f"{name}: {FEW} tasks", amount=base, unit="calls/s"),
-        Row(f"{name}: {many:,} tasks", amount=crowd.rate, unit="calls/s", ratio=round(crowd.rate / base, 2)),
+        Row(
+            f"{name}: {many:,} tasks",
+            amount=crowd.rate,
+            unit="calls/s",
+            ratio=round(crowd.rate / base, 2),
+        ),
         Row(f"{name}: {FEW} tasks, of its own core", amount=core, unit="calls/s"),
         Row(f"{name}: {many:,} tasks, of its own core", amount=own, unit="calls/s", ratio=share),
-        Row(f"{name}: {many:,} tasks, refused", amount=crowd.refused, unit=f"of {crowd.served + crowd.refused:,}"),
+        Row(
+            f"{name}: {many:,} tasks, refused",
+            amount=crowd.refused,
+            unit=f"of {crowd.served + crowd.refused:,}",
+        ),
         Row(f"{name}: {many:,} tasks, the longest took", amount=1000 * crowd.longest_s, unit="ms"),
     ]
 

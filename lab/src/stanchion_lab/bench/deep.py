@@ -1,4 +1,5 @@
-"""What a deep rule costs a call of low risk, which does not wait for it: one that answers, hangs, crashes, floods."""
+"""What a deep rule costs a call of low risk, which does not wait for it: one that answers, hangs,
+crashes, floods."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from stanchion_lab.bench.chain import EXTRA, checked, policy
 from stanchion_lab.bench.measure import compare
 from stanchion_lab.bench.table import Effort, Section, rows_of
 
-NOTE = "the whole chain at low risk, beside a deep rule that hangs, crashes, floods, answers rubbish, or passes"
+NOTE = (
+    "the whole chain at low risk, beside a deep rule that hangs, crashes, floods, answers "
+    "rubbish, or passes"
+)
 HOW = ("hangs", "crashes", "floods with rubbish", "floods with notes", "rubbish", "passes")
 MUCH = 100_000
 WITHOUT = "without a deep rule"
@@ -51,7 +55,9 @@ def deep(effort: Effort) -> Section:
     try:
         calls = {name: checked(shield.run("a1", "t1", id="r1")) for name, shield in shields.items()}
         return Section(
-            "deep rules beside low risk", NOTE, rows_of(compare(calls, effort.rounds, effort.calls), WITHOUT)
+            "deep rules beside low risk",
+            NOTE,
+            rows_of(compare(calls, effort.rounds, effort.calls), WITHOUT),
         )
     finally:
         over.set()

@@ -37,16 +37,27 @@ fdatasync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
 def _records(effort: Effort, folder: Path) -> Section:
-    """The whole chain with its records in memory and on disk; and a risky call beside the disk itself."""
+    """The whole chain with its records in memory and on disk; and a risky call beside the disk
+    itself."""
     with closing(Trail(folder / "low")) as low, closing(Trail(folder / "high")) as high:
-        in_memory, on_disk, risky = whole()[1], whole(journal=low)[1], whole(journal=high, risk="high")[1]
+        in_memory, on_disk, risky = (
+            whole()[1],
+            whole(journal=low)[1],
+            whole(journal=high, risk="high")[1],
+        )
         contenders = {"records in memory": checked(in_memory), "records on disk": checked(on_disk)}
         costs = compare(contenders, effort.rounds, effort.calls)
         with _appending(folder / "bare") as file:
-            waiting = {"bare write and sync": _synced(file), "high risk, on disk first": checked(risky)}
+            waiting = {
+                "bare write and sync": _synced(file),
+                "high risk, on disk first": checked(risky),
+            }
             synced = compare(waiting, max(2, effort.rounds // 4), max(20, effort.calls // 4))
     adds = costs["records on disk"].p50_us - costs["records in memory"].p50_us
-    note = f"the whole chain; records on disk add {adds:.1f} µs, and a risky call waits until its own is there"
+    note = (
+        f"the whole chain; records on disk add {adds:.1f} µs, and a risky call waits until its "
+        f"own is there"
+    )
     rows = rows_of(costs, "records in memory") + rows_of(synced, "bare write and sync")
     return Section("durable records", note, rows)
 
@@ -55,9 +66,13 @@ def _judged() -> tuple[Moment, Decision]:
     """A decision as the whole chain makes it."""
     at = wall_ms()
     run = RunInfo("r1", agent="a1", role="implementer", task="t1")
-    call = ToolCall(id="r1.00000000.1000", at=at, run=run, tool="write_file", traits=("untrusted",), args=ARGS)
+    call = ToolCall(
+        id="r1.00000000.1000", at=at, run=run, tool="write_file", traits=("untrusted",), args=ARGS
+    )
     inputs = Inputs(reply=Reply(at, False, True, (1_000, 1_200_000, 60)), now=at)
-    return Moment((call,), (1, 1_200, 0, 0, 0)), Decision(call.id, Action.ALLOW, "0" * 64, inputs=inputs)
+    return Moment((call,), (1, 1_200, 0, 0, 0)), Decision(
+        call.id, Action.ALLOW, "0" * 64, inputs=inputs
+    )
 
 
 def _line() -> bytes:
@@ -87,12 +102,17 @@ def _synced(file: int) -> Callable[[], object]:
 
 
 def _writer(effort: Effort, folder: Path) -> Section:
-    """Records a second of one thread, beside a bare append of lines of the same length, both synced meanwhile."""
+    """Records a second of one thread, beside a bare append of lines of the same length, both synced
+    meanwhile."""
     moment, decision = _judged()
     line = _line()
     took = {"bare append": 0.0, "records": 0.0}
     bursts = max(2, effort.rounds)
-    with closing(Trail(folder / "trail")) as trail, _appending(folder / "bare") as file, _syncing(file):
+    with (
+        closing(Trail(folder / "trail")) as trail,
+        _appending(folder / "bare") as file,
+        _syncing(file),
+    ):
         bare = _repeat(lambda: os.write(file, line))
         records = _repeat(lambda: trail.write(moment, decision, 12_345))
         for _ in range(bursts):
@@ -108,7 +128,11 @@ def _writer(effort: Effort, folder: Path) -> Section:
             ratio=round(rates["records"] / rates["bare append"], 2),
         ),
     ]
-    return Section("the writer alone", f"one thread, lines of {len(line)} bytes, a sync every few milliseconds", rows)
+    return Section(
+        "the writer alone",
+        f"one thread, lines of {len(line)} bytes, a sync every few milliseconds",
+        rows,
+    )
 
 
 def _repeat(call: Callable[[], object]) -> Callable[[int], float]:
@@ -142,15 +166,21 @@ def _syncing(file: int) -> Iterator[None]:
 def _stores(effort: Effort, folder: Path) -> Section:
     """The whole chain on each store, records in memory."""
     with closing(open_store(str(folder / "state.db"))) as sqlite:
-        contenders = {"state in memory": checked(whole()[1]), "state in SQLite": checked(whole(store=sqlite)[1])}
+        contenders = {
+            "state in memory": checked(whole()[1]),
+            "state in SQLite": checked(whole(store=sqlite)[1]),
+        }
         costs = compare(contenders, effort.rounds, max(20, effort.calls // 4))
     return Section(
-        "durable state", "the whole chain on each store, records in memory", rows_of(costs, "state in memory")
+        "durable state",
+        "the whole chain on each store, records in memory",
+        rows_of(costs, "state in memory"),
     )
 
 
 def _history(effort: Effort, folder: Path) -> Section:
-    """A decision at the beginning of a trail and after a long history, and the memory that history took."""
+    """A decision at the beginning of a trail and after a long history, and the memory that history
+    took."""
     early, late = effort.history // 10, effort.history
     with closing(Trail(folder / "young")) as young, closing(Trail(folder / "old")) as old:
         run = whole(journal=old)[1]
@@ -159,14 +189,24 @@ def _history(effort: Effort, folder: Path) -> Section:
         for upto in (early, late):
             done = _work(run, done, upto)
             memory.append(_resident_mb())
-        contenders = {"after 10 records": checked(whole(journal=young)[1]), f"after {late:,} records": checked(run)}
+        contenders = {
+            "after 10 records": checked(whole(journal=young)[1]),
+            f"after {late:,} records": checked(run),
+        }
         costs = compare(contenders, effort.rounds, effort.calls)
     rows = rows_of(costs, "after 10 records")
     rows.append(Row(f"memory at {early:,} decisions", amount=memory[0], unit="MB"))
     rows.append(
-        Row(f"memory at {late:,} decisions", amount=memory[1], unit="MB", ratio=round(memory[1] / memory[0], 2))
+        Row(
+            f"memory at {late:,} decisions",
+            amount=memory[1],
+            unit="MB",
+            ratio=round(memory[1] / memory[0], 2),
+        )
     )
-    return Section("long histories", "the whole chain, records on disk; memory is the whole process's", rows)
+    return Section(
+        "long histories", "the whole chain, records on disk; memory is the whole process's", rows
+    )
 
 
 def _work(run: Run, done: int, upto: int) -> int:

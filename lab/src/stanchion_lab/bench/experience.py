@@ -1,4 +1,5 @@
-"""Experience: what it adds to a check and a report, and that neither grows with how much is kept."""
+"""Experience: what it adds to a check and a report, and that neither grows with how much is
+kept."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ Call = Callable[[], object]
 
 
 def experience(effort: Effort) -> Section:
-    """Check and report, a batch and a reading, with few and with many incidents kept, on SQLite and PostgreSQL."""
+    """Check and report, a batch and a reading, with few and with many incidents kept, on SQLite and
+    PostgreSQL."""
     rows: list[Row] = []
     absent: list[str] = []
     for name, opened in (("SQLite", _sqlite), ("PostgreSQL", _postgres)):
@@ -42,7 +44,10 @@ def experience(effort: Effort) -> Section:
                 rows += _on(name, stores, effort)
         except Missing as missing:
             absent.append(f"{name} is not measured, because {missing}")
-    note = f"a call that is checked and reported, with {FEW} and with {effort.history:,} incidents of other calls kept"
+    note = (
+        f"a call that is checked and reported, with {FEW} and with {effort.history:,} incidents of "
+        f"other calls kept"
+    )
     return Section("experience", "; ".join([note, *absent]), rows)
 
 
@@ -55,7 +60,7 @@ def _on(name: str, stores: tuple[Store, Store, Store], effort: Effort) -> list[R
             _fill(shelves[label], size)
         without = f"{name}, no experience"
         said = dict(zip((without, few, many), stores, strict=True))
-        calls = {label: _called(store, ends, "none" if label == without else "persistent") for label, store in
+        calls = {label: _called(store, ends, "none" if label == without else "persistent") for label, store in  # noqa: E501
                  said.items()}  # fmt: skip
         rows = _rows("check and report", calls, effort.rounds, effort.calls, few)
         rounds = max(2, effort.rounds // 4)
@@ -67,7 +72,9 @@ def _on(name: str, stores: tuple[Store, Store, Store], effort: Effort) -> list[R
 
 def _rows(what: str, calls: dict[str, Call], rounds: int, number: int, against: str) -> list[Row]:
     costs = compare(calls, rounds, number)
-    return rows_of({f"{what}: {label}": cost for label, cost in costs.items()}, f"{what}: {against}")
+    return rows_of(
+        {f"{what}: {label}": cost for label, cost in costs.items()}, f"{what}: {against}"
+    )
 
 
 def _called(store: Store, ends: ExitStack, tier: str) -> Call:
@@ -91,13 +98,17 @@ def _called(store: Store, ends: ExitStack, tier: str) -> Call:
 def _fill(shelf: Shelf, size: int) -> None:
     at_ms = wall_ms()
     for start in range(0, size, AT_ONCE):
-        shelf.write([_incident(number, at_ms) for number in range(start, min(size, start + AT_ONCE))])
+        shelf.write(
+            [_incident(number, at_ms) for number in range(start, min(size, start + AT_ONCE))]
+        )
 
 
 def _incident(number: int, at_ms: int) -> Incident:
     data = encoded({"kept": number})
     ident = new_id(at_ms, number.to_bytes(10, "big"))
-    return Incident(ident, TENANT, "r", TOOL, fingerprint(TOOL, data), number % 10 > 0, at_ms, call_data=data)
+    return Incident(
+        ident, TENANT, "r", TOOL, fingerprint(TOOL, data), number % 10 > 0, at_ms, call_data=data
+    )
 
 
 def _writing(shelf: Shelf) -> Call:
@@ -133,10 +144,17 @@ def _postgres() -> Iterator[tuple[Store, Store, Store]]:
         names = [f"stanchion_bench_{name}" for name in "abc"]
         with psycopg.connect(url, autocommit=True) as db, ExitStack() as ends:
             for name in names:
-                db.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name)))
-                drop = psycopg.sql.SQL("DROP DATABASE {} WITH (FORCE)").format(psycopg.sql.Identifier(name))
+                db.execute(
+                    psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(name))
+                )
+                drop = psycopg.sql.SQL("DROP DATABASE {} WITH (FORCE)").format(
+                    psycopg.sql.Identifier(name)
+                )
                 ends.callback(db.execute, drop)
-            urls = [f"{base.rpartition('/')[0]}/{name}{'?' if options else ''}{options}" for name in names]
+            urls = [
+                f"{base.rpartition('/')[0]}/{name}{'?' if options else ''}{options}"
+                for name in names
+            ]
             one, two, three = [open_store(each) for each in urls]
             for store in (one, two, three):
                 ends.enter_context(closing(store))

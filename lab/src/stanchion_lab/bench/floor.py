@@ -1,4 +1,5 @@
-"""The floor: the same twelve checks, the same state and the same record, written by hand in one function."""
+"""The floor: the same twelve checks, the same state and the same record, written by hand in one
+function."""
 
 from __future__ import annotations
 
@@ -81,9 +82,10 @@ class Floor:
                 self.holds[event_id] = tokens
             body = _encode(
                 Entry(
-                    VERSION, self.head, self.seq, MEMORY, "intent", at, event_id, "r1", "tool_call", action,
-                    self.policy, "default", "a1", "t1", "", tool, traits=("untrusted",), content=args,
-                    amounts=(1, tokens, 0, 0, 0), records=(("repeats", self.seq, window),), now=now, values=values,
+                    VERSION, self.head, self.seq, MEMORY, "intent", at, event_id, "r1", "tool_call",
+                    action, self.policy, "default", "a1", "t1", "", tool, traits=("untrusted",),
+                    content=args, amounts=(1, tokens, 0, 0, 0),
+                    records=(("repeats", self.seq, window),), now=now, values=values,
                 )
             )  # fmt: skip
             self.head = sha256(body).hexdigest()

@@ -1,4 +1,5 @@
-"""Guards that stand for what policies typically check, so that the whole chain has twelve that apply."""
+"""Guards that stand for what policies typically check, so that the whole chain has twelve that
+apply."""
 
 from __future__ import annotations
 
@@ -76,7 +77,11 @@ class Without(msgspec.Struct, frozen=True):
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         event = reading.event
-        return Finding(Action.BLOCK, "bench.without") if self.pattern.search(event.args["content"]) else None
+        return (
+            Finding(Action.BLOCK, "bench.without")
+            if self.pattern.search(event.args["content"])
+            else None
+        )
 
 
 class Role(msgspec.Struct, frozen=True):
@@ -106,9 +111,13 @@ class Tokens(msgspec.Struct, frozen=True):
 
     def lines(self, event: ToolCall, /) -> tuple[Line, ...]:
         bands = ((self.limit, Action.BLOCK),)
-        return (Line(key(event.run.tenant, "tokens", event.run.id), bands, Unit.TOKENS, hold_ms=60_000),)
+        return (
+            Line(key(event.run.tenant, "tokens", event.run.id), bands, Unit.TOKENS, hold_ms=60_000),
+        )
 
-    def word(self, _event: ToolCall, action: Action, _values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, _event: ToolCall, action: Action, _values: tuple[int, ...], _said: tuple[int, ...], /
+    ) -> Finding:
         return Finding(action, "bench.tokens")
 
 
@@ -126,7 +135,9 @@ class Rate(msgspec.Struct, frozen=True):
         bands = ((self.limit, Action.BLOCK),)
         return (Line(key(event.run.tenant, "rate", event.run.id), bands, window_ms=60_000),)
 
-    def word(self, _event: ToolCall, action: Action, _values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, _event: ToolCall, action: Action, _values: tuple[int, ...], _said: tuple[int, ...], /
+    ) -> Finding:
         return Finding(action, "bench.rate")
 
 

@@ -1,4 +1,5 @@
-"""The inbox: a page of tickets is listed and one is answered, where a hundred wait and where ten thousand do."""
+"""The inbox: a page of tickets is listed and one is answered, where a hundred wait and where ten
+thousand do."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ ROUNDS: Final = 8
 POLICY: Final = {
     "name": "inbox",
     "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}],
-    "escalation": {"timeout_s": 86_400, "tickets_for_a_run": 1_000_000, "tickets_a_minute": 1_000_000},
+    "escalation": {
+        "timeout_s": 86_400,
+        "tickets_for_a_run": 1_000_000,
+        "tickets_a_minute": 1_000_000,
+    },
 }
 
 
@@ -31,14 +36,30 @@ def inbox(effort: Effort) -> Section:
     rows: list[Row] = []
     for name in STORES:
         with ExitStack() as stack:
-            few, many = [_crowded(stack.enter_context(OPENED[name]()).store, count) for count in (FEW, MANY)]
-            rows += _rows(name, "list a page", few.tickets, many.tickets, effort.rounds, max(4, effort.calls // 50))
+            few, many = [
+                _crowded(stack.enter_context(OPENED[name]()).store, count) for count in (FEW, MANY)
+            ]
+            rows += _rows(
+                name,
+                "list a page",
+                few.tickets,
+                many.tickets,
+                effort.rounds,
+                max(4, effort.calls // 50),
+            )
             rows += _rows(name, "answer one", _answering(few), _answering(many), ROUNDS, ANSWERS)
-    return Section("an inbox that fills", f"{FEW} open tickets beside {MANY:,}; the ratio is to the few", rows)
+    return Section(
+        "an inbox that fills", f"{FEW} open tickets beside {MANY:,}; the ratio is to the few", rows
+    )
 
 
 def _rows(
-    name: str, what: str, few: Callable[[], object], many: Callable[[], object], rounds: int, calls: int
+    name: str,
+    what: str,
+    few: Callable[[], object],
+    many: Callable[[], object],
+    rounds: int,
+    calls: int,
 ) -> list[Row]:
     costs = compare({"few": few, "many": many}, rounds, calls)
     ratio = round(costs["many"].p50_us / costs["few"].p50_us, 2)

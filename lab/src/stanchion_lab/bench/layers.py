@@ -1,4 +1,5 @@
-"""Layers: what each of the pack `guardian` costs beside the latency that its specification states."""
+"""Layers: what each of the pack `guardian` costs beside the latency that its specification
+states."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ STATED_US: Final[dict[str, float]] = {
 """The longest that the specification states for each, in microseconds."""
 
 GUARDS: Final[dict[str, list[dict[str, Any]]]] = {
-    "breaker and health": [{"use": "breaker"}, {"use": "health", "stages": ["tool_call", "tool_result", "error"]}],
+    "breaker and health": [
+        {"use": "breaker"},
+        {"use": "health", "stages": ["tool_call", "tool_result", "error"]},
+    ],
     "loops": [{"use": "loops"}],
     "schema, not seen before": [{"use": "schema"}],
 }
@@ -74,7 +78,11 @@ def layers(effort: Effort) -> Section:
         }
         costs |= compare(whole, effort.rounds, effort.calls)
     rows = [_row(name, costs[name], stated_us) for name, stated_us in STATED_US.items()]
-    return Section("layers of guardian", "the ratio is that of p99 to the longest that the specification states", rows)
+    return Section(
+        "layers of guardian",
+        "the ratio is that of p99 to the longest that the specification states",
+        rows,
+    )
 
 
 def _row(name: str, cost: Cost, stated_us: float) -> Row:
@@ -92,7 +100,9 @@ def _read(folder: Path, ends: ExitStack) -> Call:
 
 
 def _run(policy: dict[str, Any], ends: ExitStack, folder: Path | None = None) -> Run:
-    store, trail = (MEMORY, MEMORY) if folder is None else (str(folder / "state.db"), str(folder / "trail"))
+    store, trail = (
+        (MEMORY, MEMORY) if folder is None else (str(folder / "state.db"), str(folder / "trail"))
+    )
     if folder is not None:
         folder.mkdir()
     shield = Shield.load({"name": "bench", **policy}, store=store, journal=trail, tenant=TENANT)
@@ -143,4 +153,6 @@ def _at_hand() -> Call:
 
 def _worded() -> Call:
     cache, numbers = AdviceCache(), itertools.count(1)
-    return lambda: cache.advice("expert", AdviceContext(TOOL, next(numbers), ToolText("it is not there")))
+    return lambda: cache.advice(
+        "expert", AdviceContext(TOOL, next(numbers), ToolText("it is not there"))
+    )

@@ -1,4 +1,5 @@
-"""Hot counters: threads that decide on one counter of the whole fleet, beside the same threads with their own."""
+"""Hot counters: threads that decide on one counter of the whole fleet, beside the same threads with
+their own."""
 
 from __future__ import annotations
 
@@ -48,7 +49,11 @@ def leases(effort: Effort) -> Section:
 def _measured(effort: Effort, name: str, store: Store) -> list[Row]:
     """The three ways to count, in rounds that take turns."""
     leasing = LeasingStore(store)
-    contenders = {PRIVATE: _runs(store, "run"), LEASED: _runs(leasing, "fleet"), DIRECT: _runs(store, "fleet")}
+    contenders = {
+        PRIVATE: _runs(store, "run"),
+        LEASED: _runs(leasing, "fleet"),
+        DIRECT: _runs(store, "fleet"),
+    }
     took: dict[str, list[float]] = {one: [] for one in contenders}
     calls = max(20, effort.calls // 2)
     for turn in range(effort.rounds + 1):
@@ -69,7 +74,10 @@ def _measured(effort: Effort, name: str, store: Store) -> list[Row]:
 
 
 def _runs(store: Store, per: str) -> list[Run]:
-    policy = {"name": "hot", "guards": [{"use": "budget", "tokens": FEW * 1_000, "per": per, "counter": per}]}
+    policy = {
+        "name": "hot",
+        "guards": [{"use": "budget", "tokens": FEW * 1_000, "per": per, "counter": per}],
+    }
     shield = Shield.load(policy, store=store, journal=MEMORY)
     return [shield.run("a1", "t1", tenant=f"tenant-{number}") for number in range(THREADS)]
 

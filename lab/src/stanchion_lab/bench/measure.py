@@ -1,4 +1,5 @@
-"""Measuring side by side: contenders take turns in short rounds, so that a noisy machine disturbs all alike."""
+"""Measuring side by side: contenders take turns in short rounds, so that a noisy machine disturbs
+all alike."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def compare(
     idle_s: float = 0.0,
     clock: Callable[[], int] = time.perf_counter_ns,
 ) -> dict[str, Cost]:
-    """Time every contender, call by call, in rounds that interleave; `idle_s` passes before each call."""
+    """Time every contender, call by call, in rounds that interleave; `idle_s` passes before each
+    call."""
     spent: dict[str, list[int]] = {name: [] for name in contenders}
     for call in contenders.values():
         for _ in range(min(calls, 200)):
@@ -45,5 +47,7 @@ def cost_of(took_ns: list[int]) -> Cost:
     ordered = sorted(took_ns)
     last = len(ordered) - 1
     return Cost(
-        round(ordered[last // 2] / 1000, 2), round(ordered[min(last, int(last * 0.99))] / 1000, 2), len(ordered)
+        round(ordered[last // 2] / 1000, 2),
+        round(ordered[min(last, int(last * 0.99))] / 1000, 2),
+        len(ordered),
     )

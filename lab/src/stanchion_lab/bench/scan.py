@@ -1,4 +1,5 @@
-"""Scanning: ten patterns beside a thousand, both engines beside the bare one, and texts that are meant to hurt."""
+"""Scanning: ten patterns beside a thousand, both engines beside the bare one, and texts that are
+meant to hurt."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ WORDS: Final = (
 def scanning(effort: Effort) -> Section:
     """What 64 KB cost; the bare engine scans the same patterns and does not say where they are."""
     text = (WORDS * (SIZE // len(WORDS) + 1))[:SIZE]
-    few, many = [_pattern(number) for number in range(FEW)], [_pattern(number) for number in range(MANY)]
+    few, many = (
+        [_pattern(number) for number in range(FEW)],
+        [_pattern(number) for number in range(MANY)],
+    )
     contenders: dict[str, Callable[[], object]] = {}
     if installed():
         sieve = compiled(many)[0]
@@ -43,7 +47,8 @@ def scanning(effort: Effort) -> Section:
 
 
 def hostile(effort: Effort) -> Section:
-    """Texts of 512 KB and 1 MB beside each other: twice the text costs twice as much, whatever it is made of."""
+    """Texts of 512 KB and 1 MB beside each other: twice the text costs twice as much, whatever it
+    is made of."""
     patterns = [_pattern(number) for number in range(MANY)]
     scanner = Scanner(patterns, "hyperscan" if installed() else "re2")
     contenders: dict[str, Callable[[], object]] = {}
@@ -56,14 +61,23 @@ def hostile(effort: Effort) -> Section:
 
 
 def secrets(effort: Effort) -> Section:
-    """What the guard costs with all that it knows: a call with three arguments, and a result of 64 KB."""
+    """What the guard costs with all that it knows: a call with three arguments, and a result of 64
+    KB."""
     guard = Secrets()
     run = RunInfo("r1")
     short = ToolCall(
-        id="e1", at=0, run=run, tool="t", args={"path": "src/app/main.py", "line": 3, "text": "hello there"}
+        id="e1",
+        at=0,
+        run=run,
+        tool="t",
+        args={"path": "src/app/main.py", "line": 3, "text": "hello there"},
     )
-    long = ToolResult(id="e2", at=0, run=run, tool="t", result=(WORDS * (SIZE // len(WORDS) + 1))[:SIZE])
-    found = ToolCall(id="e3", at=0, run=run, tool="t", args={"body": "id AKIAQ3EGRXYZ5ABCD7WQ", "line": 3})
+    long = ToolResult(
+        id="e2", at=0, run=run, tool="t", result=(WORDS * (SIZE // len(WORDS) + 1))[:SIZE]
+    )
+    found = ToolCall(
+        id="e3", at=0, run=run, tool="t", args={"body": "id AKIAQ3EGRXYZ5ABCD7WQ", "line": 3}
+    )
     contenders: dict[str, Callable[[], object]] = {
         "a call, nothing in it": lambda: guard.judge(read(short)),
         "a call with a secret": lambda: guard.judge(read(found)),
@@ -71,7 +85,11 @@ def secrets(effort: Effort) -> Section:
     }
     costs = compare(contenders, effort.rounds, effort.calls)
     costs |= compare({"64 KB, nothing in them": lambda: guard.judge(read(long))}, 2, 10)
-    return Section("the secrets guard", "without the engine around it, by RE2", rows_of(costs, "a call, nothing in it"))
+    return Section(
+        "the secrets guard",
+        "without the engine around it, by RE2",
+        rows_of(costs, "a call, nothing in it"),
+    )
 
 
 def _scanning(scanner: Scanner, text: str) -> Callable[[], object]:
@@ -79,19 +97,23 @@ def _scanning(scanner: Scanner, text: str) -> Callable[[], object]:
 
 
 def _pattern(number: int) -> Pattern:
-    """A pattern as rules have them: a prefix of its own and random characters, or a name, an operator and a value."""
+    """A pattern as rules have them: a prefix of its own and random characters, or a name, an
+    operator and a value."""
     word = "".join(Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=6))
     if number % 2:
         return Pattern(rf"\b({word}_[0-9A-Za-z]{{32,64}})\b")
     return Pattern(
-        rf"(?i:{word})[\w.-]{{0,20}}[ \t]{{0,4}}[=:]{{1,2}}[ \t\"']{{0,4}}([0-9a-z_-]{{32,64}})(?:[\"';,\s]|$)"
+        rf"(?i:{word})[\w.-]{{0,20}}[ \t]{{0,4}}[=:]{{1,2}}[ "
+        rf"\t\"']{{0,4}}([0-9a-z_-]{{32,64}})(?:[\"';,\s]|$)"
     )
 
 
 def _texts(size: int) -> dict[str, Any]:
     chance = Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz0123456789=:\"' \n"
-    words = ["".join(Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=6)) for number in range(40)]
+    words = [
+        "".join(Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=6)) for number in range(40)
+    ]
     beginnings = " ".join([f"{word}_{'a' * 31} {word} = " for word in words])
     return {
         "random": "".join(chance.choices(letters, k=size)),

@@ -26,13 +26,19 @@ SCHEMA: Final[dict[str, Any]] = {
     "required": ["path", "content"],
     "additionalProperties": False,
 }
-ARGS: Final[dict[str, Any]] = {"path": "src/app.py", "content": "x" * 200, "mode": "create", "lines": [1, 2, 3]}
+ARGS: Final[dict[str, Any]] = {
+    "path": "src/app.py",
+    "content": "x" * 200,
+    "mode": "create",
+    "lines": [1, 2, 3],
+}
 WRONG: Final[dict[str, Any]] = {"path": "src/app.py", "contents": "x" * 200, "lines": [1, "2", 3]}
 HOSTILE: Final[dict[str, Any]] = {"type": "object", "properties": {"path": {"pattern": "^(a+)+$"}}}
 
 
 def schemas(effort: Effort) -> Section:
-    """The section: a call that fits, one that does not, one that is known already, and a hostile pattern."""
+    """The section: a call that fits, one that does not, one that is known already, and a hostile
+    pattern."""
     run = RunInfo("r1")
     plain = _guard(SCHEMA)
     cached = plain.with_tools(plain.tools, ValidationCache())
@@ -40,7 +46,11 @@ def schemas(effort: Effort) -> Section:
     long = ToolCall(id="e1", at=0, run=run, tool="write_file", args={"path": "a" * 10_000 + "!"})
     fits = ToolCall(id="e1", at=0, run=run, tool="write_file", args=ARGS)
     wrong = ToolCall(id="e1", at=0, run=run, tool="write_file", args=WRONG)
-    policy = {"name": "one", "tools": {"write_file": {"schema": SCHEMA}}, "guards": [{"use": "schema"}]}
+    policy = {
+        "name": "one",
+        "tools": {"write_file": {"schema": SCHEMA}},
+        "guards": [{"use": "schema"}],
+    }
     checked = Shield.load(policy, store=MEMORY, journal=MEMORY).run("a1", "t1")
     bare = Shield.load({"name": "none"}, store=MEMORY, journal=MEMORY).run("a1", "t1")
     contenders: dict[str, Callable[[], object]] = {
@@ -55,7 +65,9 @@ def schemas(effort: Effort) -> Section:
     }
     costs = compare(contenders, max(2, effort.rounds // 2), effort.calls)
     return Section(
-        "calls against schemas", "four arguments, a pattern, a list; 10,000 characters", rows_of(costs, "by hand")
+        "calls against schemas",
+        "four arguments, a pattern, a list; 10,000 characters",
+        rows_of(costs, "by hand"),
     )
 
 
@@ -64,12 +76,24 @@ def by_hand(args: dict[str, Any]) -> bool:
     if not {"path", "content"} <= args.keys() <= {"path", "content", "mode", "lines"}:
         return False
     path, content, lines = args["path"], args["content"], args.get("lines", [])
-    if not (isinstance(path, str) and path and all(char.isalnum() or char in "_/." for char in path)):
+    if not (
+        isinstance(path, str) and path and all(char.isalnum() or char in "_/." for char in path)
+    ):
         return False
-    if not (isinstance(content, str) and len(content) <= 10_000 and args.get("mode", "create") in ("create", "append")):
+    if not (
+        isinstance(content, str)
+        and len(content) <= 10_000
+        and args.get("mode", "create") in ("create", "append")
+    ):
         return False
-    return isinstance(lines, list) and len(lines) <= 100 and all(isinstance(each, int) and each > 0 for each in lines)
+    return (
+        isinstance(lines, list)
+        and len(lines) <= 100
+        and all(isinstance(each, int) and each > 0 for each in lines)
+    )
 
 
 def _guard(schema: dict[str, Any]) -> Schema:
-    return Schema().with_tools(Tools({"write_file": Known(Definition(name="write_file", schema=schema))}))
+    return Schema().with_tools(
+        Tools({"write_file": Known(Definition(name="write_file", schema=schema))})
+    )

@@ -26,8 +26,8 @@ RULES = (0, 1, 10, 100, 1_000, 10_000)
 
 
 def sections(effort: Effort, only: str = "") -> Iterator[Section]:
-    """All sections, one after the other, so that each can be shown as soon as it is done; with `only`, those with
-    that in their titles."""
+    """All sections, one after the other, so that each can be shown as soon as it is done; with
+    `only`, those with that in their titles."""
     for title in titles(only):
         yield MAKERS[title](effort)
 
@@ -62,7 +62,9 @@ def _public(effort: Effort) -> Section:
     costs = compare(contenders, effort.rounds, effort.calls)
     costs["await run.acheck"] = asyncio.run(_asynchronous(run, effort))
     return Section(
-        "the same through the public face", "arguments are projected to plain data first", rows_of(costs, "by hand")
+        "the same through the public face",
+        "arguments are projected to plain data first",
+        rows_of(costs, "by hand"),
     )
 
 
@@ -78,17 +80,24 @@ async def _asynchronous(run: Run, effort: Effort) -> Cost:
 def _rules(effort: Effort) -> Section:
     contenders = {f"{rules:,} rules": checked(whole(rules)[1]) for rules in RULES}
     costs = compare(contenders, effort.rounds, effort.calls)
-    note = "the whole chain beside rules with conditions, for other tools, roles, tasks and arguments"
+    note = (
+        "the whole chain beside rules with conditions, for other tools, roles, tasks and arguments"
+    )
     return Section("rules that do not apply", note, rows_of(costs, "10 rules"))
 
 
 def _conditions(effort: Effort) -> Section:
-    """The example of a guardrail that keeps implementers from changing tests, on a view that is made once."""
+    """The example of a guardrail that keeps implementers from changing tests, on a view that is
+    made once."""
     run = RunInfo("r1", agent="implementer-1", role="implementer")
     args = {"file_path": "src/app/login.py", "content": "x"}
     view = View(ToolCall(id="e1", at=0, run=run, tool="Write", args=args))
-    when = compile_condition("agent.role == 'implementer' AND action.type == 'file_write'", STANDARD).test
-    source = "not glob(action.target_file, '**/test_*') and not glob(action.target_file, '**/*_test.*')"
+    when = compile_condition(
+        "agent.role == 'implementer' AND action.type == 'file_write'", STANDARD
+    ).test
+    source = (
+        "not glob(action.target_file, '**/test_*') and not glob(action.target_file, '**/*_test.*')"
+    )
     check = compile_condition(source, STANDARD).test
 
     def by_hand() -> bool:
@@ -103,7 +112,11 @@ def _conditions(effort: Effort) -> Section:
         "with the view made": lambda: when(made := View(view.event)) and check(made),
     }
     costs = compare(contenders, effort.rounds, effort.calls)
-    return Section("conditions", "implementers do not change tests: condition and check", rows_of(costs, "by hand"))
+    return Section(
+        "conditions",
+        "implementers do not change tests: condition and check",
+        rows_of(costs, "by hand"),
+    )
 
 
 def _guards(effort: Effort) -> Section:
@@ -118,11 +131,15 @@ def _guards(effort: Effort) -> Section:
     contenders = {name: _judging(entry) for name, entry in alone.items()}
     contenders["python (a thread a call)"] = _asking()
     costs = compare(contenders, max(2, effort.rounds // 2), effort.calls)
-    return Section("each guard alone", "run.check with one guard in the policy", rows_of(costs, "no guard"))
+    return Section(
+        "each guard alone", "run.check with one guard in the policy", rows_of(costs, "no guard")
+    )
 
 
 def _judging(entry: dict[str, Any]) -> Callable[[], object]:
-    shield = Shield.load({"name": "one", "guards": [entry] if entry else []}, store=MEMORY, journal=MEMORY)
+    shield = Shield.load(
+        {"name": "one", "guards": [entry] if entry else []}, store=MEMORY, journal=MEMORY
+    )
     run = shield.run("a1", "t1")
     return lambda: run.check("write_file", ARGS)
 
@@ -131,7 +148,9 @@ def _asking() -> Callable[[], object]:
     def passes(_event: object) -> None:
         return None
 
-    run = Shield.load({"name": "one"}, guards=[passes], store=MEMORY, journal=MEMORY).run("a1", "t1")
+    run = Shield.load({"name": "one"}, guards=[passes], store=MEMORY, journal=MEMORY).run(
+        "a1", "t1"
+    )
     return lambda: run.check("write_file", ARGS)
 
 
@@ -141,10 +160,15 @@ def _idle(effort: Effort) -> Section:
         _, run = whole()
         calls = effort.calls if not idle_ms else max(10, effort.calls // (idle_ms * 2))
         rounds = effort.rounds if not idle_ms else 4
-        costs = compare({"by hand": by_hand(), "engine": checked(run)}, rounds, calls, idle_ms / 1000)
+        costs = compare(
+            {"by hand": by_hand(), "engine": checked(run)}, rounds, calls, idle_ms / 1000
+        )
         ratio = round(costs["engine"].p50_us / costs["by hand"].p50_us, 2)
         when = "hot" if not idle_ms else f"after {idle_ms} ms"
-        rows += [Row(f"by hand, {when}", costs["by hand"]), Row(f"engine, {when}", costs["engine"], ratio)]
+        rows += [
+            Row(f"by hand, {when}", costs["by hand"]),
+            Row(f"engine, {when}", costs["engine"], ratio),
+        ]
     return Section("after idleness", "what an agent feels: caches are cold after a pause", rows)
 
 

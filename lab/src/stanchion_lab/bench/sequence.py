@@ -44,7 +44,10 @@ def sequences(effort: Effort) -> Section:
     contenders: dict[str, Callable[[], object]] = {
         f"{count} sequences, 10 earlier calls": checked(_run(count, 10)) for count in RULES
     }
-    contenders |= {f"10 sequences, {earlier:,} earlier calls": checked(_run(10, earlier)) for earlier in EARLIER[1:]}
+    contenders |= {
+        f"10 sequences, {earlier:,} earlier calls": checked(_run(10, earlier))
+        for earlier in EARLIER[1:]
+    }
     costs = compare(contenders, effort.rounds, effort.calls)
     note = "each has a record of its own in memory; those of other tools cost nothing"
     return Section("sequences", note, rows_of(costs, "10 sequences, 10 earlier calls"))

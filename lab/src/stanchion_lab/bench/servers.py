@@ -1,4 +1,5 @@
-"""Servers to measure on: the ones that the environment names, or new ones in temporary folders, stopped at the end."""
+"""Servers to measure on: the ones that the environment names, or new ones in temporary folders,
+stopped at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ PATIENCE_S: Final = 30.0
 NOBODY: Final = "nobody" if hasattr(os, "geteuid") and os.geteuid() == 0 else None
 """Who runs PostgreSQL: root may not."""
 
-# Waiting for a disk would hide what is measured: how much more a batch is than the least a server can do.
+# Waiting for a disk would hide what is measured: how much more a batch is than the least a server
+# can do.
 _SETTINGS: Final = {"fsync": "off", "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
 
 
@@ -43,12 +45,25 @@ def postgres() -> Iterator[str]:
     programs = next(iter(sorted(package.glob("pginstall*/bin/initdb"), reverse=True))).parent
     with _folder(NOBODY) as folder:
         data, port = folder / "data", _free_port()
-        making = [str(programs / "initdb"), "-D", str(data), "--no-sync", "--locale=C", "--encoding=UTF8"]
+        making = [
+            str(programs / "initdb"),
+            "-D",
+            str(data),
+            "--no-sync",
+            "--locale=C",
+            "--encoding=UTF8",
+        ]
         subprocess.run(
-            [*making, "--auth=trust", "--username=postgres"], check=True, capture_output=True, user=NOBODY, cwd=folder
+            [*making, "--auth=trust", "--username=postgres"],
+            check=True,
+            capture_output=True,
+            user=NOBODY,
+            cwd=folder,
         )
         settings = [f"--{name}={value}" for name, value in {**_SETTINGS, "port": str(port)}.items()]
-        with _running([str(programs / "postgres"), "-D", str(data), *settings], folder, port, NOBODY):
+        with _running(
+            [str(programs / "postgres"), "-D", str(data), *settings], folder, port, NOBODY
+        ):
             url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
             _until(lambda: _answers_postgres(url))
             yield url
@@ -64,7 +79,15 @@ def redis() -> Iterator[str]:
     _package("hiredis", REDIS)
     with _folder() as folder:
         port = _free_port()
-        command = [str(package / "bin" / "redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+        command = [
+            str(package / "bin" / "redis-server"),
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+        ]
         with _running(command, folder, port):
             yield f"redis://127.0.0.1:{port}/0"
 
@@ -72,7 +95,9 @@ def redis() -> Iterator[str]:
 def _package(name: str, variable: str) -> Path:
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
-        raise Missing(f"`{name}` is not installed: install the extra `dev`, or name a server in {variable}")
+        raise Missing(
+            f"`{name}` is not installed: install the extra `dev`, or name a server in {variable}"
+        )
     return Path(found.origin).parent
 
 
@@ -88,10 +113,14 @@ def _folder(owner: str | None = None) -> Iterator[Path]:
 
 
 @contextmanager
-def _running(command: list[str], folder: Path, port: int, user: str | None = None) -> Iterator[None]:
+def _running(
+    command: list[str], folder: Path, port: int, user: str | None = None
+) -> Iterator[None]:
     """A server for as long as it is needed; it is there when its port takes connections."""
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user)
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user
+        )
     try:
         _until(lambda: process.poll() is not None or _listens(port))
         if process.poll() is not None:
@@ -133,5 +162,7 @@ def _until(ready: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not ready():
         if time.monotonic() > end:
-            raise Missing(f"the server was not ready within {PATIENCE_S:g} s: see what else this machine does")
+            raise Missing(
+                f"the server was not ready within {PATIENCE_S:g} s: see what else this machine does"
+            )
         time.sleep(0.02)

@@ -1,4 +1,5 @@
-"""What the `shell` guard costs: texts that were judged before, new simple ones, and new ones of many commands."""
+"""What the `shell` guard costs: texts that were judged before, new simple ones, and new ones of
+many commands."""
 
 from __future__ import annotations
 
@@ -32,12 +33,21 @@ def shells(effort: Effort) -> Section:
     def call(text: str) -> ToolCall:
         return ToolCall(id="e1", at=0, run=run, tool="bash", args={"command": text})
 
-    known, other = call(SIMPLE), ToolCall(id="e1", at=0, run=run, tool="read_file", args={"path": "x"})
+    known, other = (
+        call(SIMPLE),
+        ToolCall(id="e1", at=0, run=run, tool="read_file", args={"path": "x"}),
+    )
     contenders: dict[str, Callable[[], object]] = {
         "a tool that runs no shell": lambda: guard.judge(read(other)),
         "a known text": lambda: guard.judge(read(known)),
-        "a new simple command": lambda: guard.judge(read(call(f"git status --short src{next(numbers)}"))),
-        "a new text of several commands": lambda: guard.judge(read(call(next(shapes).format(next(numbers))))),
+        "a new simple command": lambda: guard.judge(
+            read(call(f"git status --short src{next(numbers)}"))
+        ),
+        "a new text of several commands": lambda: guard.judge(
+            read(call(next(shapes).format(next(numbers))))
+        ),
     }
     costs = compare(contenders, effort.rounds, effort.calls)
-    return Section("shell commands", "read, followed and judged; the event is made, too", rows_of(costs))
+    return Section(
+        "shell commands", "read, followed and judged; the event is made, too", rows_of(costs)
+    )

@@ -1,4 +1,5 @@
-"""What a process costs that starts: the import, and one check from a shell, beside an interpreter that does nothing."""
+"""What a process costs that starts: the import, and one check from a shell, beside an interpreter
+that does nothing."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ CALL: Final = ("--tool", "bash", "--args", '{"command": "ls"}')
 
 
 def starts(effort: Effort) -> Section:
-    """CPU time of fresh processes, user and system, taken in turns, with bytecode and state as a second start has
-    them."""
+    """CPU time of fresh processes, user and system, taken in turns, with bytecode and state as a
+    second start has them."""
     took: dict[str, list[float]] = {}
     with TemporaryDirectory() as folder:
         commands = _commands(Path(folder))
@@ -34,11 +35,17 @@ def starts(effort: Effort) -> Section:
                     took.setdefault(name, []).append(spent)
     base = median(took[BARE])
     rows = [
-        Row(name, Cost(median(times), max(times), len(times)), None if name == BARE else round(median(times) / base, 2))
+        Row(
+            name,
+            Cost(median(times), max(times), len(times)),
+            None if name == BARE else round(median(times) / base, 2),
+        )
         for name, times in took.items()
     ]
     added = (median(took["import stanchion"]) - base) / 1000
-    return Section("import and start", f"CPU time of a process; `import stanchion` adds {added:.0f} ms", rows)
+    return Section(
+        "import and start", f"CPU time of a process; `import stanchion` adds {added:.0f} ms", rows
+    )
 
 
 def _commands(folder: Path) -> dict[str, list[str]]:
@@ -62,7 +69,11 @@ def _commands(folder: Path) -> dict[str, list[str]]:
 def _surroundings(folder: Path) -> dict[str, str]:
     """The environment, with bytecode and state in a folder that is gone afterwards."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPYCACHEPREFIX": str(folder / "pyc"), "STANCHION_STATE_DIR": str(folder / "state")}
+    return {
+        **kept,
+        "PYTHONPYCACHEPREFIX": str(folder / "pyc"),
+        "STANCHION_STATE_DIR": str(folder / "state"),
+    }
 
 
 def _cpu_us(command: list[str], surroundings: dict[str, str]) -> float:

@@ -1,4 +1,5 @@
-"""Stores side by side: a batch of a typical decision beside the least its server can do, and decisions a second."""
+"""Stores side by side: a batch of a typical decision beside the least its server can do, and
+decisions a second."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def decisions_on_stores(effort: Effort) -> Section:
 
 @contextmanager
 def _opened() -> Iterator[tuple[list[Measured], list[str]]]:
-    """All stores that there are, and a word for each that there is not; the servers live as long as they are needed."""
+    """All stores that there are, and a word for each that there is not; the servers live as long as
+    they are needed."""
     with ExitStack() as stack:
         measured, missing = [], []
         for name, opened in OPENED.items():
@@ -89,13 +91,15 @@ def _batches(effort: Effort, measured: list[Measured], missing: list[str]) -> Se
         rows.append(Row(f"{name}: {least}", floor_cost))
         rows.append(Row(f"{name}: the batch", cost, round(cost.p50_us / floor_cost.p50_us, 2)))
     note = (
-        "four counters, two of them held, a record, and the hold before settled; beside the least the same server does"
+        "four counters, two of them held, a record, and the hold before settled; beside the "
+        "least the same server does"
     )
     return Section("a batch on each store", "\n  ".join([note, *missing]), rows)
 
 
 def batches(store: Store) -> Call:
-    """A call that carries out one batch after another, each settling what the one before has reserved."""
+    """A call that carries out one batch after another, each settling what the one before has
+    reserved."""
     nonce = os.urandom(4).hex()
     done = 0
 
@@ -103,7 +107,9 @@ def batches(store: Store) -> Call:
         nonlocal done
         settles = ((f"{nonce}.{done - 1}", USED),) if done else ()
         expects, puts = ((RECORD, done, done + 1),), ((RECORD, SEEN, When.JUDGED, len(LINES), 0),)
-        reply = store.carry(Batch(f"{nonce}.{done}", TENANT, True, expects, settles, LINES, RESERVED, puts))
+        reply = store.carry(
+            Batch(f"{nonce}.{done}", TENANT, True, expects, settles, LINES, RESERVED, puts)
+        )
         if not reply.go or len(reply.settled) != len(settles):
             raise AssertionError(reply)
         done += 1
@@ -126,9 +132,14 @@ def _decisions(effort: Effort, measured: list[Measured], missing: list[str]) -> 
     decided = 2 * pairs * effort.rounds
     rows = []
     for name, (cpu, wall) in spent.items():
-        rows.append(Row(f"{name}: a second of its own core", amount=decided / cpu, unit="decisions"))
+        rows.append(
+            Row(f"{name}: a second of its own core", amount=decided / cpu, unit="decisions")
+        )
         rows.append(Row(f"{name}: a second of time", amount=decided / wall, unit="decisions"))
-    note = "the whole chain before and after a call (run.check, run.result), one thread, records in memory"
+    note = (
+        "the whole chain before and after a call (run.check, run.result), one thread, records "
+        "in memory"
+    )
     return Section("decisions on each store", "\n  ".join([note, *missing]), rows)
 
 
@@ -137,7 +148,10 @@ def _work(store: Store) -> Call:
 
     def work() -> None:
         decision = run.check("write_file", ARGS, tokens=1_200)
-        if not decision.proceeds or not run.result("write_file", ARGS, "ok", call=decision.id, tokens=900).proceeds:
+        if (
+            not decision.proceeds
+            or not run.result("write_file", ARGS, "ok", call=decision.id, tokens=900).proceeds
+        ):
             raise AssertionError(decision.message)
 
     return work
@@ -166,7 +180,9 @@ def _sqlite() -> Iterator[Measured]:
     ):
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("CREATE TABLE five (key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
+        db.execute(
+            "CREATE TABLE five (key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID"
+        )
         db.executemany("INSERT INTO five VALUES (?, 0)", [(name,) for name in FIVE])
 
         def floor() -> None:
@@ -187,7 +203,9 @@ def _postgres() -> Iterator[Measured]:
         try:
             connected = psycopg.connect(url, autocommit=True)
         except psycopg.OperationalError:
-            raise Missing("its server cannot be reached: see that it runs, and takes connections") from None
+            raise Missing(
+                "its server cannot be reached: see that it runs, and takes connections"
+            ) from None
         with connected as db:
             _begin_anew(db)
             try:
@@ -202,7 +220,8 @@ def _begin_anew(db: Any) -> None:
     db.execute("DROP SCHEMA IF EXISTS stanchion_bench CASCADE")
     db.execute("DROP TABLE IF EXISTS stanchion_bench_five")
     db.execute(
-        "CREATE TABLE stanchion_bench_five (key text PRIMARY KEY, number bigint NOT NULL) WITH (fillfactor = 50)"
+        "CREATE TABLE stanchion_bench_five (key text PRIMARY KEY, number bigint NOT NULL) WITH "
+        "(fillfactor = 50)"
     )
     db.execute("INSERT INTO stanchion_bench_five SELECT unnest(%s::text[]), 0", (FIVE,))
 
@@ -244,7 +263,9 @@ def _redis() -> Iterator[Measured]:
             empty = ask(link, "SCRIPT", "LOAD", "return 1")
             try:
                 with closing(RedisStore(url, prefix=OWN)) as store:
-                    yield Measured("Redis", store, "an empty script", lambda: ask(link, "EVALSHA", empty, "0"))
+                    yield Measured(
+                        "Redis", store, "an empty script", lambda: ask(link, "EVALSHA", empty, "0")
+                    )
             finally:
                 remove()
 

@@ -10,8 +10,9 @@ from stanchion_lab.bench.measure import Cost
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One line of the table: what a call costs, or an amount of something else. `ratio` is to the row it is measured
-    against; `cpu_us` is the mean of what a call takes of the processor, in all threads, and `cpu_ratio` to that row."""
+    """One line of the table: what a call costs, or an amount of something else. `ratio` is to the
+    row it is measured against; `cpu_us` is the mean of what a call takes of the processor, in all
+    threads, and `cpu_ratio` to that row."""
 
     name: str
     cost: Cost | None = None
@@ -52,13 +53,22 @@ def show(section: Section) -> None:
     print(f"\n{section.title}: {section.note}")
     width = max(len(row.name) for row in section.rows)
     if any(row.cost is not None for row in section.rows):
-        cpu = f"  {'CPU':>9}  {'ratio':>6}" if any(row.cpu_us is not None for row in section.rows) else ""
+        cpu = (
+            f"  {'CPU':>9}  {'ratio':>6}"
+            if any(row.cpu_us is not None for row in section.rows)
+            else ""
+        )
         print(f"  {'':{width}}  {'p50':>9}  {'p99':>9}  {'ratio':>6}{cpu}")
     for row in section.rows:
-        ratio, cpu_ratio = ["" if one is None else f"{one:.2f}" for one in (row.ratio, row.cpu_ratio)]
+        ratio, cpu_ratio = [
+            "" if one is None else f"{one:.2f}" for one in (row.ratio, row.cpu_ratio)
+        ]
         if row.cost is not None:
             cpu = "" if row.cpu_us is None else f"  {row.cpu_us:9.1f}  {cpu_ratio:>6}"
-            print(f"  {row.name:{width}}  {row.cost.p50_us:9.1f}  {row.cost.p99_us:9.1f}  {ratio:>6}{cpu}")
+            print(
+                f"  {row.name:{width}}  {row.cost.p50_us:9.1f}  {row.cost.p99_us:9.1f}  "
+                f"{ratio:>6}{cpu}"
+            )
         else:
             print(f"  {row.name:{width}}  {f'{row.amount:,.0f} {row.unit}':>20}  {ratio:>6}")
     sys.stdout.flush()

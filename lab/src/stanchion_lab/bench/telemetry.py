@@ -17,10 +17,12 @@ from stanchion_lab.bench.table import Effort, Section, rows_of
 
 
 def telemetry(effort: Effort) -> Section:
-    """A check without guards with and without metrics, and what telemetry is told alone. Logging is as it is usual: on
-    for warnings, and nobody listens."""
+    """A check without guards with and without metrics, and what telemetry is told alone. Logging is
+    as it is usual: on for warnings, and nobody listens."""
     allowed = Decision("r1.a.1", Action.ALLOW, "hash")
-    refused = Decision("r1.a.1", Action.BLOCK, "hash", findings=(Finding(Action.BLOCK, "own.no", guard="own"),))
+    refused = Decision(
+        "r1.a.1", Action.BLOCK, "hash", findings=(Finding(Action.BLOCK, "own.no", guard="own"),)
+    )
     contenders = {
         "check, metrics off": _check(False),
         "check, metrics on": _check(True),

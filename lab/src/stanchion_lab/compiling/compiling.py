@@ -53,15 +53,21 @@ class Compiled(msgspec.Struct, frozen=True):
 
 
 def compiled(
-    plan: Plan, model: Callable[[], Any], compiled_at: str, told: Told | None = None, proposer: Any = None
+    plan: Plan,
+    model: Callable[[], Any],
+    compiled_at: str,
+    told: Told | None = None,
+    proposer: Any = None,
 ) -> Compiled:
-    """Compile a bundle. `model` makes the model, once it is certain that there is something to compile. Raises
-    `NoTraces`, `NoDSPy` and `ModelFailed`."""
+    """Compile a bundle. `model` makes the model, once it is certain that there is something to
+    compile. Raises `NoTraces`, `NoDSPy` and `ModelFailed`."""
     traces = load_traces(plan.traces)
     parts = parted(traces)
     places = positions(parts.learnt)
     if not any(one.worth > 0 for one in places):
-        raise NoTraces("no move in the games to learn from brings a fact: record some that somebody plays well")
+        raise NoTraces(
+            "no move in the games to learn from brings a fact: record some that somebody plays well"
+        )
     package, asked = dspy(), model()
     whole = sum(2 * game.traces[0].game.turns for game in parts.held)
     counter = Counter(told, rounds(plan.optimizer, plan.candidates) * len(places) + whole)
@@ -81,14 +87,19 @@ def compiled(
         games=tuple(sorted({one.game.name for one in traces})),
         traces=sum(len(game.traces) for game in parts.learnt),
     )
-    return Compiled(draft(bundle, made, scores, compiled_at), scores, len(parts.learnt), len(places))
+    return Compiled(
+        draft(bundle, made, scores, compiled_at), scores, len(parts.learnt), len(places)
+    )
 
 
 def held_back(games: Sequence[Known], bundle: Bundle, answer: Callable[[str], str]) -> Scores:
     """Play whole games that nothing was learnt from, by the bundle and without it."""
 
     def played(by: Bundle | None) -> list[Watched]:
-        return [play(game.traces[0], game.world, by, lambda asked: answer(asked.prompt)) for game in games]
+        return [
+            play(game.traces[0], game.world, by, lambda asked: answer(asked.prompt))
+            for game in games
+        ]
 
     by, without = played(bundle), played(None)
     return Scores(

@@ -1,4 +1,5 @@
-"""The metric: what an episode is worth, by what the Tutor said of it. What brings no fact is worth nothing."""
+"""The metric: what an episode is worth, by what the Tutor said of it. What brings no fact is worth
+nothing."""
 
 from __future__ import annotations
 
@@ -46,8 +47,12 @@ PAID: Final = Paid()
 
 def metric_config(paid: Paid = PAID) -> MetricConfig:
     """The metric as a bundle names it."""
-    weights = Weights(**{name: float(value) for name, value in msgspec.structs.asdict(paid).items()})
-    return MetricConfig(version=VERSION, weights=weights, repetition_window=WINDOW, low_info_actions=LOW_INFO)
+    weights = Weights(
+        **{name: float(value) for name, value in msgspec.structs.asdict(paid).items()}
+    )
+    return MetricConfig(
+        version=VERSION, weights=weights, repetition_window=WINDOW, low_info_actions=LOW_INFO
+    )
 
 
 def worth(watched: Watched, paid: Paid = PAID) -> tuple[float, ...]:
@@ -75,16 +80,22 @@ def total(watched: Watched, paid: Paid = PAID) -> float:
 
 
 def _gained(step: Step, resolved: int, tells: bool, paid: Paid) -> float:
-    gain = step.facts * (paid.evidence_node + paid.evidence_edge) + resolved * paid.undecidable_resolved
+    gain = (
+        step.facts * (paid.evidence_node + paid.evidence_edge)
+        + resolved * paid.undecidable_resolved
+    )
     if step.check == "provable" and step.facts:
         gain += paid.provable
     return gain + (paid.refutable if tells else 0)
 
 
 def _lost(step: Step, gain: float, before: Sequence[str], paid: Paid) -> float:
-    """What is taken off. Cases, in this order: nobody read the reply; it was no move, or one that says nothing; its
-    claim was open; it was words and brought nothing. A repetition counts beside them."""
-    lost = paid.repetition_penalty if step.action is not None and _signature(step) in before else 0.0
+    """What is taken off. Cases, in this order: nobody read the reply; it was no move, or one that
+    says nothing; its claim was open; it was words and brought nothing. A repetition counts beside
+    them."""
+    lost = (
+        paid.repetition_penalty if step.action is not None and _signature(step) in before else 0.0
+    )
     if step.withheld:
         return 0.0
     if step.ill_typed:
@@ -98,8 +109,9 @@ def _lost(step: Step, gain: float, before: Sequence[str], paid: Paid) -> float:
 
 
 def _tells(step: Step, known: set[str]) -> bool:
-    """Whether a refuted claim tells what was not known. It does if the law would count its opposite: that is about the
-    world, nobody has proven it, and it does not just deny one of many values."""
+    """Whether a refuted claim tells what was not known. It does if the law would count its
+    opposite: that is about the world, nobody has proven it, and it does not just deny one of many
+    values."""
     claim = step.claim if step.check == "refutable" else None
     if claim is None or claim.predicate in TRIVIAL or (claim.polarity and claim.value is not None):
         return False
@@ -113,6 +125,10 @@ def _denial(step: Step) -> str:
 
 def _signature(step: Step) -> str:
     """By what moves are compared: their action and what they do, however a command is written."""
-    move = {name: value for name, value in step.move.items() if name not in ("intent", "argv", "command")}
+    move = {
+        name: value
+        for name, value in step.move.items()
+        if name not in ("intent", "argv", "command")
+    }
     argv = step.move.get("argv") or single(step.move.get("command") or "")
     return json.dumps([step.action, argv, move], sort_keys=True, default=list)

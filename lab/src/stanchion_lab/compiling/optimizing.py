@@ -1,4 +1,5 @@
-"""Choosing prompts and examples with DSPy. It makes the candidates; what they are worth is said by the Tutor alone."""
+"""Choosing prompts and examples with DSPy. It makes the candidates; what they are worth is said by
+the Tutor alone."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ class ModelFailed(Exception):
 
 
 class Judge:
-    """DSPy's metric. It looks at the reply alone, which is played through the Tutor where it was given: what the
-    optimiser has traced is never looked at."""
+    """DSPy's metric. It looks at the reply alone, which is played through the Tutor where it was
+    given: what the optimiser has traced is never looked at."""
 
     def __init__(self, places: Sequence[Position], counted: Counted) -> None:
         self._places, self._counted = places, counted
@@ -57,7 +58,9 @@ class Judge:
 
 def language_model(name: str) -> Any:
     """A model by its name, as DSPy has it; nothing that it says is kept for later."""
-    return loaded().LM(name, temperature=PARAMS.temperature, max_tokens=PARAMS.max_tokens, cache=False)
+    return loaded().LM(
+        name, temperature=PARAMS.temperature, max_tokens=PARAMS.max_tokens, cache=False
+    )
 
 
 def ask(model: Any, prompt: str) -> str:
@@ -80,9 +83,9 @@ def optimized(
     counted: Counted,
     proposer: Any = None,
 ) -> Bundle:
-    """The best candidate that an optimiser finds. Its examples are replies that brought something, and it is chosen by
-    its worth in all places. `proposer` is the model that proposes instructions, if it is another one. Raises `NoDSPy`
-    and `ModelFailed`."""
+    """The best candidate that an optimiser finds. Its examples are replies that brought something,
+    and it is chosen by its worth in all places. `proposer` is the model that proposes instructions,
+    if it is another one. Raises `NoDSPy` and `ModelFailed`."""
     dspy = loaded(*NEEDS[optimizer])
     failures: list[Exception] = []
     student = _player(dspy, failures)
@@ -104,7 +107,9 @@ def optimized(
     return _bundle(chosen)
 
 
-def _bootstrapped(dspy: Any, judge: Judge, candidates: int, student: Any, good: list[Any], every: list[Any]) -> Any:
+def _bootstrapped(
+    dspy: Any, judge: Judge, candidates: int, student: Any, good: list[Any], every: list[Any]
+) -> Any:
     search = dspy.BootstrapFewShotWithRandomSearch(
         metric=judge,
         max_bootstrapped_demos=DEMOS,
@@ -154,26 +159,32 @@ def rounds(optimizer: str, candidates: int) -> int:
 
 
 def _trials(candidates: int) -> int:
-    """How many combinations of instructions and examples are tried: as DSPy recommends for few candidates."""
+    """How many combinations of instructions and examples are tried: as DSPy recommends for few
+    candidates."""
     return max(4, candidates * 3 // 2)
 
 
 def _example(dspy: Any, number: int, place: Position) -> Any:
-    return dspy.Example(context=place.context, reply=place.reply, place=number).with_inputs("context")
+    return dspy.Example(context=place.context, reply=place.reply, place=number).with_inputs(
+        "context"
+    )
 
 
 def _player(dspy: Any, failures: list[Exception]) -> Any:
-    """A program that replies as a player does. It is asked in the words in which the envelope will ask by the bundle,
-    so that what is measured is what is frozen."""
+    """A program that replies as a player does. It is asked in the words in which the envelope will
+    ask by the bundle, so that what is measured is what is frozen."""
 
     class Words(dspy.Adapter):
         def format(self, signature: Any, demos: Any, inputs: Any) -> list[dict[str, str]]:
-            # an example does not answer the very situation that it is from: that would be learning by heart
+            # an example does not answer the very situation that it is from: that would be learning
+            # by heart
             others = [one for one in demos if one["context"] != inputs["context"]]
             bundle = candidate(signature.instructions, _shown(others))
             return [{"role": "user", "content": prompt_of(bundle, "", inputs["context"])}]
 
-        def _call_postprocess(self, _processed: Any, _signature: Any, outputs: Any, *_more: Any) -> list[Any]:
+        def _call_postprocess(
+            self, _processed: Any, _signature: Any, outputs: Any, *_more: Any
+        ) -> list[Any]:
             # an empty reply is a bad move, and no failure
             texts = [one.get("text") if isinstance(one, dict) else one for one in outputs]
             return [{"reply": text if isinstance(text, str) else ""} for text in texts]

@@ -1,4 +1,5 @@
-"""The `dspy` package, loaded when a bundle is compiled and nowhere else: it takes seconds, and is an extra."""
+"""The `dspy` package, loaded when a bundle is compiled and nowhere else: it takes seconds, and is
+an extra."""
 
 from __future__ import annotations
 

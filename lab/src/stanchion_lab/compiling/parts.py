@@ -56,19 +56,24 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 def parted(traces: Iterable[Trace]) -> Parts:
-    """Part games by their contents alone, so that the same traces are always parted the same; raises `NoTraces`."""
+    """Part games by their contents alone, so that the same traces are always parted the same;
+    raises `NoTraces`."""
     groups: dict[str, list[Trace]] = {}
     for trace in traces:
         groups.setdefault(trace.key, []).append(trace)
     games = [Known(tuple(groups[key]), World(groups[key])) for key in sorted(groups)]
     if len(games) < 2:
-        raise NoTraces(f"all traces are of the game `{games[0].name}`: one game is held back, so give traces of two")
+        raise NoTraces(
+            f"all traces are of the game `{games[0].name}`: one game is held back, so give traces "
+            f"of two"
+        )
     held = max(1, len(games) // EVERY)
     return Parts(tuple(games[held:]), tuple(games[:held]))
 
 
 def positions(games: Iterable[Known]) -> tuple[Position, ...]:
-    """Every turn of every trace, each situation once: where several traces come to it, the best reply counts."""
+    """Every turn of every trace, each situation once: where several traces come to it, the best
+    reply counts."""
     best: dict[tuple[str, str], Position] = {}
     for game in games:
         for trace in game.traces:

@@ -59,8 +59,8 @@ class Watched(msgspec.Struct, frozen=True):
 
 
 def replay(trace: Trace, world: Runner, replies: Sequence[str | None]) -> Watched:
-    """Play replies from the beginning of a trace's game, each in a turn of its own. Every one goes through the Tutor;
-    those behind a win are not played."""
+    """Play replies from the beginning of a trace's game, each in a turn of its own. Every one goes
+    through the Tutor; those behind a win are not played."""
     left = iter(replies)
 
     def said(_asked: Asked) -> Came:
@@ -76,7 +76,8 @@ def play(trace: Trace, world: Runner, bundle: Bundle | None, answer: Answer) -> 
 
 
 def _envelope(trace: Trace, world: Runner, bundle: Bundle | None) -> TutorEnvelope:
-    """The trace's game at its beginning. Replies are read as in the trace, and nobody is asked again."""
+    """The trace's game at its beginning. Replies are read as in the trace, and nobody is asked
+    again."""
     config = EnvelopeConfig(
         layer1_schema=trace.played.config.get("layer1_schema", "off"),
         layer3_policy="off" if bundle is None else "bundle",
@@ -104,7 +105,8 @@ def watch(envelope: TutorEnvelope, answer: Answer, turns: int) -> Watched:
     assert episode is not None  # nothing more is asked
     episode.whole()
     steps = tuple(
-        _step(turn, known[number + 1] - known[number], tutor.pcg) for number, turn in enumerate(episode.trace.turns)
+        _step(turn, known[number + 1] - known[number], tutor.pcg)
+        for number, turn in enumerate(episode.trace.turns)
     )
     return Watched(tuple(one.prompt for one in asked), steps, episode.won)
 
@@ -120,7 +122,9 @@ def _sent(playing: Playing, came: Came | None) -> tuple[Asked | None, Episode | 
 def _step(turn: Turn, facts: int, graph: Graph) -> Step:
     events = [one for one in graph.events if one.turn == turn.turn]
     move: Mapping[str, Any] = {} if turn.parsed_move is None else turn.parsed_move
-    undecided = [one for one in events if one.event_type == "check" and one.verdict == "undecidable"]
+    undecided = [
+        one for one in events if one.event_type == "check" and one.verdict == "undecidable"
+    ]
     return Step(
         action=turn.move_type,
         move=move,
@@ -140,12 +144,15 @@ def _ill_typed(turn: Turn, events: Sequence[Event]) -> bool:
     if turn.move_verdict is None:
         return turn.routing != "withheld"
     return turn.move_type is not None and any(
-        one.event_type == "move_rejected" and (one.reason or "").startswith("ill-typed") for one in events
+        one.event_type == "move_rejected" and (one.reason or "").startswith("ill-typed")
+        for one in events
     )
 
 
 def _texts(graph: Graph, events: Sequence[Event], ends: frozenset[str] | set[str]) -> list[str]:
-    promoted = [one for one in events if one.event_type == "promote" and one.data.get("to_status") in ends]
+    promoted = [
+        one for one in events if one.event_type == "promote" and one.data.get("to_status") in ends
+    ]
     return [text for one in promoted if (text := _text(graph, one))]
 
 

@@ -26,7 +26,8 @@ from stanchion.tutor.envelope.trace import text_hash
 
 ENDING: Final = ".recording.jsonl"
 LAW: Final = "2"
-"""The law that is compiled for. The first one proves what is not so, and a metric by it would pay for that."""
+"""The law that is compiled for. The first one proves what is not so, and a metric by it would pay
+for that."""
 
 
 class NoTraces(ValueError):
@@ -34,7 +35,8 @@ class NoTraces(ValueError):
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """A game that was played: the reply that was used in each turn, and what its commands showed."""
+    """A game that was played: the reply that was used in each turn, and what its commands
+    showed."""
 
     path: str
     game: Game
@@ -50,16 +52,20 @@ class Trace(msgspec.Struct, frozen=True):
 
     @property
     def content(self) -> str:
-        """By what traces are put in order: everything that is in them, and not what they are called."""
+        """By what traces are put in order: everything that is in them, and not what they are
+        called."""
         return _hash(msgspec.to_builtins([self.played, self.replies, self.shown]))
 
 
 def load_traces(names: Iterable[str | Path]) -> tuple[Trace, ...]:
-    """The traces of files and folders, in the order of their contents, whatever they are called; raises `NoTraces`."""
+    """The traces of files and folders, in the order of their contents, whatever they are called;
+    raises `NoTraces`."""
     files = [file for name in names for file in _files(Path(name))]
     found = {file.resolve(): _trace(file) for file in files}
     if not found:
-        raise NoTraces(f"there are no traces: name recordings (`*{ENDING}`), or folders that have some")
+        raise NoTraces(
+            f"there are no traces: name recordings (`*{ENDING}`), or folders that have some"
+        )
     return tuple(sorted(found.values(), key=lambda one: (one.key, one.content)))
 
 
@@ -83,18 +89,25 @@ def _trace(path: Path) -> Trace:
     except RecordingError as error:
         raise NoTraces(str(error)) from None
     if played.law != LAW:
-        raise NoTraces(f"{path}: it was played under law {played.law}: only traces of law {LAW} are compiled")
+        raise NoTraces(
+            f"{path}: it was played under law {played.law}: only traces of law {LAW} are compiled"
+        )
     try:
         game = typed.convert(played.game, Game)
         episode = _again(played, lines)
     except ValueError as error:
         raise NoTraces(f"{path}: it cannot be played again: {error}") from None
     if game.writes:
-        raise NoTraces(f"{path}: its commands may write, so what one showed then need not be what it shows later")
+        raise NoTraces(
+            f"{path}: its commands may write, so what one showed then need not be what it shows "
+            f"later"
+        )
     used = _used(episode)
     if not used:
         raise NoTraces(f"{path}: no turn of it was played to its end")
-    return Trace(str(path), game, played, used, tuple(one for one in lines if isinstance(one, Showed)))
+    return Trace(
+        str(path), game, played, used, tuple(one for one in lines if isinstance(one, Showed))
+    )
 
 
 def _again(played: Played, lines: tuple[Line, ...]) -> Episode:
@@ -117,11 +130,16 @@ def _again(played: Played, lines: tuple[Line, ...]) -> Episode:
 
 
 def _used(episode: Episode) -> tuple[str | None, ...]:
-    """The reply of each turn that the law was given; where the model was asked again, that is one of several."""
+    """The reply of each turn that the law was given; where the model was asked again, that is one
+    of several."""
     used = {one.turn: one for one in episode.trace.turns}
     replies: dict[int, str | None] = {}
     for said in episode.exchanges:
         turn = used.get(said.turn)
-        if turn is not None and said.turn not in replies and text_hash(said.output or "") == turn.output_hash:
+        if (
+            turn is not None
+            and said.turn not in replies
+            and text_hash(said.output or "") == turn.output_hash
+        ):
             replies[said.turn] = said.output
     return tuple(replies[turn] for turn in sorted(replies))

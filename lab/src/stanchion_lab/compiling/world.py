@@ -12,7 +12,8 @@ UNKNOWN: Final = Outcome(False, why="no trace shows what it gives")
 
 
 class World:
-    """Gives a command the outcome that it had in some trace of the game. What was in none is no evidence."""
+    """Gives a command the outcome that it had in some trace of the game. What was in none is no
+    evidence."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         self._shown: dict[tuple[tuple[str, ...], bool], Outcome] = {}
@@ -29,13 +30,18 @@ class World:
         elif outcome.ended and outcome != known:
             line = " ".join(command[0])
             raise NoTraces(
-                f"{trace.path}: `{line}` shows something else than in another trace of the game `{trace.game.name}`: "
+                f"{trace.path}: `{line}` shows something else than in another trace of the game "
+                f"`{trace.game.name}`: "
                 "compile from traces of the same files"
             )
 
     def refused(self, argv: tuple[str, ...], _write: bool, /) -> str:
         """Why a command would not run."""
-        return "" if argv[0] in self._programs else f"`{argv[0]}` is not among the programs of this game"
+        return (
+            ""
+            if argv[0] in self._programs
+            else f"`{argv[0]}` is not among the programs of this game"
+        )
 
     def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
         """What a command showed."""

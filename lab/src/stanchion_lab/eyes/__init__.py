@@ -2,9 +2,9 @@
 
 A kind whose name ends in `2` was written by other eyes, after the first had been learnt from.
 
-Each kind has two halves. Half `a` may be read and learnt from. Half `b` is only measured: it is kept sealed (base64),
-so that no search through the repository shows it by accident. So are credentials of both halves, which scanners of
-repositories would take for real ones.
+Each kind has two halves. Half `a` may be read and learnt from. Half `b` is only measured: it is
+kept sealed (base64), so that no search through the repository shows it by accident. So are
+credentials of both halves, which scanners of repositories would take for real ones.
 """
 
 from __future__ import annotations
@@ -39,5 +39,7 @@ def cases(kind: str, half: str) -> Iterator[Case]:
     for line in text.splitlines():
         read = msgspec.json.decode(line, type=dict[str, Any])
         if "sealed" in read:
-            read |= msgspec.json.decode(b64decode(read.pop("sealed"), validate=True), type=dict[str, Any])
+            read |= msgspec.json.decode(
+                b64decode(read.pop("sealed"), validate=True), type=dict[str, Any]
+            )
         yield typed.convert(read, Case)

@@ -29,11 +29,16 @@ class Ablated(msgspec.Struct, frozen=True):
     attacks: Count
 
 
-def ablate(tunable: Tunable, found: list[Source], most: int, seed: int, made: Made = shields_with) -> list[Ablated]:
+def ablate(
+    tunable: Tunable, found: list[Source], most: int, seed: int, made: Made = shields_with
+) -> list[Ablated]:
     """Every part with all rules, and without each of them, on a sample."""
     if not tunable.rules:
         raise NoRows("the guard `flow` names no rules: there is nothing to switch off")
-    guards = {ALL: tunable.guard, **{f"without {rule}": tunable.guard.without(rule) for rule in tunable.rules}}
+    guards = {
+        ALL: tunable.guard,
+        **{f"without {rule}": tunable.guard.without(rule) for rule in tunable.rules},
+    }
     results: list[Ablated] = []
     for part, some in in_parts(found).items():
         samples = [sampled(source, most, seed) for source in some]
@@ -49,7 +54,8 @@ def _figures(part: str, rule: str, played: list[Replayed]) -> Ablated:
 
 
 def ablation_lines(results: list[Ablated], most: int, seed: int) -> Iterator[str]:
-    """The figures for people, a table for each part; a rule without which nothing changes is marked."""
+    """The figures for people, a table for each part; a rule without which nothing changes is
+    marked."""
     yield f"Every rule switched off by itself: seed {seed}, {most} traces of each source and kind"
     for part in dict.fromkeys([one.part for one in results]):
         own = [one for one in results if one.part == part]

@@ -1,4 +1,5 @@
-"""Ways of asking for an attacker's goal: AgentDojo's own, and plain ones that no agent is addressed in."""
+"""Ways of asking for an attacker's goal: AgentDojo's own, and plain ones that no agent is addressed
+in."""
 
 from __future__ import annotations
 

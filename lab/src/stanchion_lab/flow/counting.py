@@ -1,4 +1,5 @@
-"""Counting what became of traces: for each set, for the worst of all ways of asking, and over everything."""
+"""Counting what became of traces: for each set, for the worst of all ways of asking, and over
+everything."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ from stanchion_lab.measuring.figure import Interval, wilson
 
 
 class Count(msgspec.Struct, frozen=True):
-    """The figures of a set: `rules` are the codes that stopped honest steps, `caught` those that stopped an attacker's;
-    `goals` are how many attacks on each goal succeed, of how many. Calls, answers and questions are of all that was
-    `played`, which is more than there are traces where the worst of several counts."""
+    """The figures of a set: `rules` are the codes that stopped honest steps, `caught` those that
+    stopped an attacker's; `goals` are how many attacks on each goal succeed, of how many. Calls,
+    answers and questions are of all that was `played`, which is more than there are traces where
+    the worst of several counts."""
 
     name: str
     kind: Side
@@ -47,12 +49,17 @@ def by_set(played: Iterable[Replayed]) -> list[Count]:
 
 
 def totals(played: Iterable[Replayed]) -> list[Count]:
-    """A count over all honest traces, over all attacks that need a call, and over those that need only an answer."""
+    """A count over all honest traces, over all attacks that need a call, and over those that need
+    only an answer."""
     some = list(played)
     parts: list[tuple[str, Side, Callable[[Replayed], bool]]] = [
         ("all honest traces", "honest", lambda one: one.trace.kind == "honest"),
         ("all attacks by calls", "attack", lambda one: one.trace.kind == "attack" and by_call(one)),
-        ("all attacks by answers", "attack", lambda one: one.trace.kind == "attack" and not by_call(one)),
+        (
+            "all attacks by answers",
+            "attack",
+            lambda one: one.trace.kind == "attack" and not by_call(one),
+        ),
     ]
     counts = [counted(name, kind, [one for one in some if fits(one)]) for name, kind, fits in parts]
     return [count for count in counts if count.traces]
@@ -87,7 +94,9 @@ def counted(name: str, kind: Side, played: list[Replayed]) -> Count:
         sum([one.succeeded for one in played]),
         sum([one.undisturbed and not one.succeeded for one in played if one.needed]),
         _most(Counter([halt.code for one in played for halt in (*one.stops, *one.answers)])),
-        _most(Counter([halt.code for one in played for halt in one.halts if halt.side == "attack"])),
+        _most(
+            Counter([halt.code for one in played for halt in one.halts if halt.side == "attack"])
+        ),
         _goals([(one.trace.aim, one.succeeded) for one in played if one.needed]),
     )
 

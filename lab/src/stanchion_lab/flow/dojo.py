@@ -1,4 +1,5 @@
-"""AgentDojo's tasks as traces: made from its own calls, honest ones and those of an agent that obeys what it reads."""
+"""AgentDojo's tasks as traces: made from its own calls, honest ones and those of an agent that
+obeys what it reads."""
 
 from __future__ import annotations
 
@@ -19,14 +20,18 @@ from stanchion_lab.measuring.rows import NoRows
 
 
 def suite_sources(asked: str) -> list[Source]:
-    """A suite, or with no name all of them; behind a slash the ways of asking, `slack/bare+polite`."""
+    """A suite, or with no name all of them; behind a slash the ways of asking,
+    `slack/bare+polite`."""
     name, _, chosen = asked.partition("/")
     try:
         known = agentdojo().suites
     except NoAgentDojo as error:
         raise NoRows(str(error)) from None
     ways = tuple(chosen.split("+")) if chosen else WAYS
-    for word, among, what in ((name, known, "suite"), *[(way, WAYS, "way of asking") for way in ways]):
+    for word, among, what in (
+        (name, known, "suite"),
+        *[(way, WAYS, "way of asking") for way in ways],
+    ):
         if word and word not in among:
             raise NoRows(f"AgentDojo has no {what} `{word}`: there are {', '.join(among)}")
     return [_source(suite, ways) for suite in ([name] if name else known)]
@@ -41,18 +46,23 @@ def _source(suite: str, ways: tuple[str, ...]) -> Source:
     )
 
 
-def _chosen(suite: str, ways: tuple[str, ...], most: int, seed: int) -> frozenset[tuple[str, str, str]]:
+def _chosen(
+    suite: str, ways: tuple[str, ...], most: int, seed: int
+) -> frozenset[tuple[str, str, str]]:
     """So many attacks, each a goal, a task that can be attacked, and a way of asking."""
     worlds, seen = _worlds(suite)
     tasks = [name for name in worlds.suite.user_tasks if seen[name] is not None]
-    every = [(aim, name, way) for aim in worlds.suite.injection_tasks for name in tasks for way in ways]
+    every = [
+        (aim, name, way) for aim in worlds.suite.injection_tasks for name in tasks for way in ways
+    ]
     return frozenset(Random(f"{seed}/{suite}").sample(every, min(most, len(every))))
 
 
 def suite_traces(
     suite: str, ways: tuple[str, ...] = WAYS, chosen: frozenset[tuple[str, str, str]] | None = None
 ) -> Iterator[Trace]:
-    """Every honest task of a suite, and every attack on it in each of these ways, or those that are chosen."""
+    """Every honest task of a suite, and every attack on it in each of these ways, or those that are
+    chosen."""
     worlds, seen = _worlds(suite)
     for name, task in worlds.suite.user_tasks.items():
         yield _honest(worlds, name, task)
@@ -89,7 +99,9 @@ def _attack(suite: str, task: str, aim: str, way: str, steps: list[Step]) -> Tra
     spoken = not any(isinstance(step, Call) and step.essential for step in steps)
     family = f"agentdojo {suite}{', answers' if spoken else ''}"
     case = f"{suite}/{task}/{aim}"
-    return Trace(f"{case}/{way}", f"{family} {way}", "attack", tuple(steps), suite, aim, case, family)
+    return Trace(
+        f"{case}/{way}", f"{family} {way}", "attack", tuple(steps), suite, aim, case, family
+    )
 
 
 class Recorder:
@@ -107,18 +119,24 @@ class Recorder:
         return [*steps, *_answer(task)]
 
     def attacked(self, task: Any, goal: Goal, after: int) -> list[Step]:
-        """The task up to the call that reads the hidden text; what that wants, in a copy of the world, so that the rest
-        of the task finds it as if the attack had been stopped; then the rest."""
+        """The task up to the call that reads the hidden text; what that wants, in a copy of the
+        world, so that the rest of the task finds it as if the attack had been stopped; then the
+        rest."""
         steps: list[Step] = [Prompt(task.PROMPT)]
         for at, call in enumerate(self._calls(task)):
             steps.append(self._made(call, self._world, "honest"))
             if at == after:
                 aside = Frozen(self._world)
                 world = aside.fresh()
-                steps += [self._made(call, world, "attack", True) for call in goal.calls(aside.fresh())]
+                steps += [
+                    self._made(call, world, "attack", True) for call in goal.calls(aside.fresh())
+                ]
         if goal.says:
             said = f"{task.GROUND_TRUTH_OUTPUT}\n{goal.says}".strip()
-            return [*steps, Reply(said, True, "attack", not goal.calls(self._before.fresh()), goal.says)]
+            return [
+                *steps,
+                Reply(said, True, "attack", not goal.calls(self._before.fresh()), goal.says),
+            ]
         return [*steps, *_answer(task)]
 
     def _calls(self, task: Any) -> list[Any]:
@@ -132,14 +150,17 @@ class Recorder:
         return Call(call.function, args, self._package.text(result), side=side, essential=essential)
 
     def _plain(self, args: Any, world: Any) -> Any:
-        """Arguments with the calls in them made: AgentDojo lets one call be the argument of another."""
+        """Arguments with the calls in them made: AgentDojo lets one call be the argument of
+        another."""
         match args:
             case dict():
                 return {name: self._plain(value, world) for name, value in args.items()}
             case list():
                 return [self._plain(value, world) for value in args]
             case self._package.call():
-                return self._runtime.run_function(world, args.function, self._plain(dict(args.args), world))[0]
+                return self._runtime.run_function(
+                    world, args.function, self._plain(dict(args.args), world)
+                )[0]
             case _:
                 return args
 

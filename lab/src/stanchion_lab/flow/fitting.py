@@ -1,4 +1,5 @@
-"""Fitting thresholds by coordinate search on all parts but one, and measuring on the one that was left out."""
+"""Fitting thresholds by coordinate search on all parts but one, and measuring on the one that was
+left out."""
 
 from __future__ import annotations
 
@@ -16,9 +17,19 @@ from stanchion_lab.flow.tuning import Grid, Tunable, grid_of
 from stanchion_lab.measuring.rows import NoRows
 
 ROUNDS: Final = 3
-"""After so many rounds over all thresholds the search ends, though something might still improve."""
+"""After so many rounds over all thresholds the search ends, though something might still
+improve."""
 
-HEAD: Final = ("left out", "honest", "undisturbed", "attacks", "succeed", "both", "loss: fitted", "as it was")
+HEAD: Final = (
+    "left out",
+    "honest",
+    "undisturbed",
+    "attacks",
+    "succeed",
+    "both",
+    "loss: fitted",
+    "as it was",
+)
 
 Loss = Callable[[Any], float]
 Made = Callable[[Any], Shields]
@@ -26,8 +37,8 @@ Made = Callable[[Any], Shields]
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """What was fitted without a part, how much is lost on the others with it and before, and the figures on the part
-    that was left out: honest traces and attacks."""
+    """What was fitted without a part, how much is lost on the others with it and before, and the
+    figures on the part that was left out: honest traces and attacks."""
 
     without: str
     thresholds: Any
@@ -38,8 +49,8 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 def lost(played: list[Replayed]) -> float:
-    """How much is lost: the share of honest traces that are disturbed, and of attacks that succeed or disturb; the mean
-    of both where there are both."""
+    """How much is lost: the share of honest traces that are disturbed, and of attacks that succeed
+    or disturb; the mean of both where there are both."""
     shares = []
     honest = [one for one in played if one.trace.kind == "honest"]
     attacks = [one for one in played if one.trace.kind == "attack"]
@@ -51,7 +62,8 @@ def lost(played: list[Replayed]) -> float:
 
 
 def search(start: Any, grid: Grid, loss: Loss) -> Any:
-    """The best thresholds that changing one after the other finds. What improves nothing stays as it was."""
+    """The best thresholds that changing one after the other finds. What improves nothing stays as
+    it was."""
     best, least = start, loss(start)
     for _ in range(ROUNDS):
         before = least
@@ -67,14 +79,18 @@ def search(start: Any, grid: Grid, loss: Loss) -> Any:
 
 
 class Fitting:
-    """Losses on samples of all parts, each thresholds and part played once however often they are asked for."""
+    """Losses on samples of all parts, each thresholds and part played once however often they are
+    asked for."""
 
-    def __init__(self, tunable: Tunable, found: list[Source], most: int, seed: int, made: Made = shields_with) -> None:
+    def __init__(
+        self, tunable: Tunable, found: list[Source], most: int, seed: int, made: Made = shields_with
+    ) -> None:
         self.grid = grid_of(tunable.thresholds)
         self._tunable, self._made = tunable, made
         self.parts = in_parts(found)
         self._samples: dict[str, list[Sampled]] = {
-            part: [sampled(source, most, seed) for source in some] for part, some in self.parts.items()
+            part: [sampled(source, most, seed) for source in some]
+            for part, some in self.parts.items()
         }
         self._known: dict[tuple[str, str], float] = {}
 
@@ -113,11 +129,19 @@ class Fitting:
 
 def fit_lines(fitted: list[Fitted], grid: Grid, most: int, seed: int) -> Iterator[str]:
     """The table for people, and the values behind it."""
-    yield f"Thresholds fitted without a part, and measured on it: seed {seed}, {most} traces of each source and kind"
+    yield (
+        f"Thresholds fitted without a part, and measured on it: seed {seed}, {most} traces of "
+        f"each source and kind"
+    )
     yield from table([HEAD, *[_cells(one) for one in fitted]])
-    yield "  loss: honest traces that are disturbed and attacks without both, the mean over the other parts"
+    yield (
+        "  loss: honest traces that are disturbed and attacks without both, the mean over the "
+        "other parts"
+    )
     yield ""
-    yield from table([("value", *[one.without for one in fitted]), *[_values(name, fitted) for name in grid]])
+    yield from table(
+        [("value", *[one.without for one in fitted]), *[_values(name, fitted) for name in grid]]
+    )
 
 
 def fit_data(fitted: list[Fitted], most: int, seed: int) -> dict[str, Any]:

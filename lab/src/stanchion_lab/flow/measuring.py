@@ -1,4 +1,5 @@
-"""Measuring a guard on traces: all of what some sources have, or a sample of it in parts that are left out in turn."""
+"""Measuring a guard on traces: all of what some sources have, or a sample of it in parts that are
+left out in turn."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ PARTS: Final = {
     "honest": "sessions",
     "benign": "sessions",
 }
-"""The part that a source belongs to, by the first word of its name; any other is a part of its own."""
+"""The part that a source belongs to, by the first word of its name; any other is a part of its
+own."""
 
 
 class Sampled(NamedTuple):
@@ -39,7 +41,9 @@ def measure(found: list[Source], shields: Shields, approve: bool = False) -> Mea
     played: list[Replayed] = []
     idle: Counter[str] = Counter()
     started = time.perf_counter()
-    with progress("playing traces", lambda number: f"{number} sources" if number != 1 else "1 source") as told:
+    with progress(
+        "playing traces", lambda number: f"{number} sources" if number != 1 else "1 source"
+    ) as told:
         for done, source in enumerate(found):
             tools = source.tools()
             for trace in source.traces():
@@ -74,7 +78,11 @@ def sampled(source: Source, most: int, seed: int) -> Sampled:
         if not trace.idle:
             kinds.setdefault(trace.kind, []).append(trace)
     chance = Random(f"{seed}/{source.name}")
-    chosen = [trace for traces in kinds.values() for trace in chance.sample(traces, min(most, len(traces)))]
+    chosen = [
+        trace
+        for traces in kinds.values()
+        for trace in chance.sample(traces, min(most, len(traces)))
+    ]
     return Sampled(source.name, source.tools(), chosen)
 
 

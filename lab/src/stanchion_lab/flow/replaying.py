@@ -1,4 +1,5 @@
-"""Replaying traces to a shield: the agent goes on as recorded, and a call that is stopped brings nothing."""
+"""Replaying traces to a shield: the agent goes on as recorded, and a call that is stopped brings
+nothing."""
 
 from __future__ import annotations
 
@@ -31,8 +32,9 @@ ALONE: Final[dict[str, Any]] = {
 
 
 class Halt(msgspec.Struct, frozen=True):
-    """Something that did not happen as the agent meant it: at which step, whose, what, why, and what a person who is
-    asked is shown. `lost` is false where the record says that it failed anyway."""
+    """Something that did not happen as the agent meant it: at which step, whose, what, why, and
+    what a person who is asked is shown. `lost` is false where the record says that it failed
+    anyway."""
 
     at: int
     side: Side
@@ -47,8 +49,8 @@ class Halt(msgspec.Struct, frozen=True):
 
 
 class Replayed(msgspec.Struct, frozen=True):
-    """What became of a trace: everything that was stopped, how many calls of its user's it has, and how much of what
-    the attacker needs there was and went ahead."""
+    """What became of a trace: everything that was stopped, how many calls of its user's it has, and
+    how much of what the attacker needs there was and went ahead."""
 
     trace: Trace
     halts: tuple[Halt, ...]
@@ -59,7 +61,9 @@ class Replayed(msgspec.Struct, frozen=True):
     @property
     def stops(self) -> tuple[Halt, ...]:
         """Honest steps that were lost; changed answers are counted apart."""
-        return tuple([halt for halt in self.halts if halt.side == "honest" and halt.lost and not halt.answer])
+        return tuple(
+            [halt for halt in self.halts if halt.side == "honest" and halt.lost and not halt.answer]
+        )
 
     @property
     def answers(self) -> tuple[Halt, ...]:
@@ -89,7 +93,9 @@ def shields_of(policy: CompiledPolicy) -> Shields:
 def shields_with(guard: Any) -> Shields:
     """Shields with that guard alone."""
     policy = load_policy(ALONE)
-    return lambda tools: _told(Shield(policy, guards=[guard], safe_mode=False, journal=MemoryJournal(1)), tools)
+    return lambda tools: _told(
+        Shield(policy, guards=[guard], safe_mode=False, journal=MemoryJournal(1)), tools
+    )
 
 
 def _told(shield: Shield, tools: Definitions) -> Shield:
@@ -100,8 +106,8 @@ def _told(shield: Shield, tools: Definitions) -> Shield:
 
 
 class Replayer:
-    """Plays traces, with one shield for each set of tools and a run for each trace. With `approve` a person says yes
-    to whatever is asked about honest calls."""
+    """Plays traces, with one shield for each set of tools and a run for each trace. With `approve`
+    a person says yes to whatever is asked about honest calls."""
 
     def __init__(self, shields: Shields, approve: bool = False) -> None:
         self._shields, self._approve = shields, approve
@@ -153,7 +159,16 @@ class _Play:
         if left != step.text:
             evidence = self._evidence(decision)
             self._halts.append(
-                Halt(at, step.side, "the answer", decision.code, decision.message, {}, evidence, answer=True)
+                Halt(
+                    at,
+                    step.side,
+                    "the answer",
+                    decision.code,
+                    decision.message,
+                    {},
+                    evidence,
+                    answer=True,
+                )
             )
         self._went += step.essential and (step.wants in left if step.wants else left == step.text)
 
@@ -168,7 +183,9 @@ class _Play:
                 return
         self._went += step.essential
         if step.error is not None:
-            self._run.error(step.tool, "ToolError", text=str(step.error), args=step.args, call=decision.id)
+            self._run.error(
+                step.tool, "ToolError", text=str(step.error), args=step.args, call=decision.id
+            )
         elif step.result is not UNSET:
             came = self._run.result(step.tool, step.args, step.result, call=decision.id)
             self._kept(at, step.side, f"the result of {step.tool}", came)

@@ -1,4 +1,5 @@
-"""Rows of other measurements as traces: poisoned results that ask for a call, recorded work, whole sessions."""
+"""Rows of other measurements as traces: poisoned results that ask for a call, recorded work, whole
+sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def is_hijack(row: Row) -> bool:
 
 
 def is_playable(row: Row) -> bool:
-    """Whether a trace can be made of a row. Without calls there is nothing for a guard of calls to judge."""
+    """Whether a trace can be made of a row. Without calls there is nothing for a guard of calls to
+    judge."""
     return is_hijack(row) or any(isinstance(step, recorded.Call) for step in _steps(row))
 
 
@@ -39,24 +41,45 @@ def of_row(row: Row) -> Iterator[Trace]:
     if is_hijack(row):
         kind: Side = "attack" if row.label == "attack" else "honest"
         steps = tuple(_hijack(row.payload))
-        yield Trace(row.id, "injecagent, names alone", kind, steps, BARE, row.payload.get("attack_type", ""))
-        yield Trace(row.id, "injecagent, tools defined", kind, steps, DEFINED, row.payload.get("attack_type", ""))
+        yield Trace(
+            row.id, "injecagent, names alone", kind, steps, BARE, row.payload.get("attack_type", "")
+        )
+        yield Trace(
+            row.id,
+            "injecagent, tools defined",
+            kind,
+            steps,
+            DEFINED,
+            row.payload.get("attack_type", ""),
+        )
         return
-    steps = _last_is_final([_step(step) for step in _steps(row) if not isinstance(step, recorded.Came)])
+    steps = _last_is_final(
+        [_step(step) for step in _steps(row) if not isinstance(step, recorded.Came)]
+    )
     yield Trace(row.id, _family(row), "honest", steps)
 
 
 def definitions_of(traces: Iterable[Trace]) -> Definitions:
-    """Definitions for tools that come without any: the words of a name, and the arguments that it was called with.
-    They say no more than the names do; what real definitions add is measured with a file of them."""
+    """Definitions for tools that come without any: the words of a name, and the arguments that it
+    was called with. They say no more than the names do; what real definitions add is measured with
+    a file of them."""
     properties: dict[str, dict[str, Any]] = {}
     for trace in traces:
         for step in trace.steps:
             if isinstance(step, Call):
                 known = properties.setdefault(step.tool, {})
-                known.update({name: {"type": TYPES.get(type(value), "string")} for name, value in step.args.items()})
+                known.update(
+                    {
+                        name: {"type": TYPES.get(type(value), "string")}
+                        for name, value in step.args.items()
+                    }
+                )
     return [
-        {"name": tool, "description": f"{_words(tool)}.", "parameters": {"type": "object", "properties": known}}
+        {
+            "name": tool,
+            "description": f"{_words(tool)}.",
+            "parameters": {"type": "object", "properties": known},
+        }
         for tool, known in properties.items()
     ]
 
@@ -67,7 +90,8 @@ def _words(name: str) -> str:
 
 
 def _hijack(said: dict[str, Any]) -> Iterator[Step]:
-    """The user's call and its result; then the calls that this asks for, the last of which reaches the goal."""
+    """The user's call and its result; then the calls that this asks for, the last of which reaches
+    the goal."""
     yield Prompt(said["user_instruction"])
     result = said.get("tool_response", said.get("tool_response_template", "")).replace(HOLE, "")
     yield Call(said["user_tool"], ast.literal_eval(said["user_args"]), result)
@@ -114,6 +138,8 @@ def _last_is_final(steps: list[Step]) -> tuple[Step, ...]:
 
 def _family(row: Row) -> str:
     collection, _, path = row.source.partition(" ")
-    field = next((part for part in ("airline", "retail", "telecom", "banking", "mock") if part in path), "")
+    field = next(
+        (part for part in ("airline", "retail", "telecom", "banking", "mock") if part in path), ""
+    )
     name = collection.partition("@")[0] if row.label != "honest" else "sessions"
     return " ".join([word for word in (name, field if field else row.kind) if word])

@@ -1,4 +1,5 @@
-"""Where traces come from: files and folders of them, rows of other measurements, and AgentDojo itself."""
+"""Where traces come from: files and folders of them, rows of other measurements, and AgentDojo
+itself."""
 
 from __future__ import annotations
 
@@ -12,19 +13,27 @@ import msgspec
 
 from stanchion import typed
 from stanchion_lab.flow.rows import BARE, DEFINED, definitions_of, is_playable, of_row
-from stanchion_lab.flow.trace import Definitions, Trace, definitions_beside, read_definitions, read_traces
+from stanchion_lab.flow.trace import (
+    Definitions,
+    Trace,
+    definitions_beside,
+    read_definitions,
+    read_traces,
+)
 from stanchion_lab.measuring.rows import NoRows, rows
 
 DOJO: Final = "agentdojo:"
 """How a source begins that is a suite of AgentDojo."""
 EYES: Final = "eyes:"
-"""How a source begins that fresh eyes wrote, who knew the format of traces and nothing of the guard."""
+"""How a source begins that fresh eyes wrote, who knew the format of traces and nothing of the
+guard."""
 FIELDS: Final = ("fields-1", "fields-2", "fields-3", "fields-4")
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Traces under a name, made anew each time that they are asked for, and the definitions of their tools. `few` makes
-    about so many attacks of a seed, where making all of them would take long."""
+    """Traces under a name, made anew each time that they are asked for, and the definitions of
+    their tools. `few` makes about so many attacks of a seed, where making all of them would take
+    long."""
 
     name: str
     traces: Callable[[], Iterator[Trace]]
@@ -37,8 +46,8 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def sources(names: list[str]) -> list[Source]:
-    """Everything that is named: a file, a folder, `agentdojo:SUITE`, `eyes:SET`, or `agentdojo:` and `eyes:` for all of
-    them."""
+    """Everything that is named: a file, a folder, `agentdojo:SUITE`, `eyes:SET`, or `agentdojo:`
+    and `eyes:` for all of them."""
     return [source for name in names for source in _named(name)]
 
 
@@ -53,10 +62,15 @@ def _named(name: str) -> list[Source]:
     if path.is_dir():
         found = [of_file(file) for file in sorted(path.glob("*.jsonl")) if _has_traces(file)]
         if not found:
-            raise NoRows(f"there are no traces in `{path}`: a file of them ends in `.jsonl`, one JSON object a line")
+            raise NoRows(
+                f"there are no traces in `{path}`: a file of them ends in `.jsonl`, one JSON "
+                f"object a line"
+            )
         return found
     if not path.is_file():
-        raise NoRows(f"there is no file or folder `{name}`: name traces, rows, `{DOJO}SUITE` or `{EYES}SET`")
+        raise NoRows(
+            f"there is no file or folder `{name}`: name traces, rows, `{DOJO}SUITE` or `{EYES}SET`"
+        )
     return [of_file(path)]
 
 
@@ -69,7 +83,10 @@ class Fields(msgspec.Struct, frozen=True):
 
 def _by_eyes(name: str) -> list[Source]:
     if name not in ("", *FIELDS):
-        raise NoRows(f"there is no set `{EYES}{name}`: there are {', '.join([EYES + each for each in FIELDS])}")
+        raise NoRows(
+            f"there is no set `{EYES}{name}`: there are "
+            f"{', '.join([EYES + each for each in FIELDS])}"
+        )
     return [_fields(each) for each in FIELDS if name in ("", each)]
 
 
@@ -90,7 +107,11 @@ def of_file(path: Path) -> Source:
     def traces() -> Iterator[Trace]:
         for trace in read_traces(path):
             if trace.tools and trace.tools not in known:
-                where = f"not in `{beside}`" if beside is not None else f"and no `{path.stem}_tools.json` is beside it"
+                where = (
+                    f"not in `{beside}`"
+                    if beside is not None
+                    else f"and no `{path.stem}_tools.json` is beside it"
+                )
                 raise NoRows(f"{path}: trace `{trace.id}` has the tools `{trace.tools}`, {where}")
             yield trace
 
@@ -105,14 +126,17 @@ def _of_rows(path: Path) -> Source:
     def tools() -> dict[str, Definitions]:
         beside = definitions_beside(path)
         return {BARE: []} | (
-            read_definitions(beside) if beside is not None else {DEFINED: definitions_of(list(traces()))}
+            read_definitions(beside)
+            if beside is not None
+            else {DEFINED: definitions_of(list(traces()))}
         )
 
     return Source(path.stem, traces, tools)
 
 
 def _has_traces(path: Path) -> bool:
-    """Whether a file of a folder is meant: one of rows that have no calls is for other measurements."""
+    """Whether a file of a folder is meant: one of rows that have no calls is for other
+    measurements."""
     return not _is_row(_first(path)) or is_playable(next(rows(path.parent, path.name)))
 
 
@@ -121,7 +145,8 @@ def _is_row(line: dict[str, object]) -> bool:
 
 
 def _first(path: Path) -> dict[str, object]:
-    """The first line of a file; empty where that is nothing that can be read, which is told when all is read."""
+    """The first line of a file; empty where that is nothing that can be read, which is told when
+    all is read."""
     with path.open("rb") as lines:
         line = next((line for line in lines if line.strip()), b"{}")
     try:

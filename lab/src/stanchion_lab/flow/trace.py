@@ -1,4 +1,5 @@
-"""Traces of whole tasks: what the user said, what the agent called and read, and which of it an attacker wanted."""
+"""Traces of whole tasks: what the user said, what the agent called and read, and which of it an
+attacker wanted."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ TOOLS: Final = "_tools.json"
 """How the name of a file of definitions ends."""
 
 GOAL: Final = re.compile(r"(?:^|/)(injection[^/]*)")
-"""The part of an identity that names an attacker's goal, where a trace does not say it by itself."""
+"""The part of an identity that names an attacker's goal, where a trace does not say it by
+itself."""
 
 
 class Prompt(msgspec.Struct, frozen=True, tag_field="t", tag="prompt"):
@@ -31,7 +33,8 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="t", tag="prompt"):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag="reply"):
-    """The agent says something. An attacker who needs it said has it as `essential`, and the words in `wants`."""
+    """The agent says something. An attacker who needs it said has it as `essential`, and the words
+    in `wants`."""
 
     text: str
     final: bool = False
@@ -41,8 +44,8 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag="call"):
-    """The agent calls a tool: what came of it, or how it failed, as it was recorded. `essential` is what an attacker
-    cannot do without."""
+    """The agent calls a tool: what came of it, or how it failed, as it was recorded. `essential` is
+    what an attacker cannot do without."""
 
     tool: str
     args: dict[str, Any]
@@ -56,8 +59,9 @@ Step = Prompt | Reply | Call
 
 
 class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One task. `tools` says which definitions it goes with; `case` is the same for traces that differ in nothing but
-    the way an attacker asks, and `family` names the figure that takes the worst of them."""
+    """One task. `tools` says which definitions it goes with; `case` is the same for traces that
+    differ in nothing but the way an attacker asks, and `family` names the figure that takes the
+    worst of them."""
 
     id: str
     set: str
@@ -76,7 +80,9 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def wanted(self) -> tuple[Reply | Call, ...]:
         """What the attacker cannot do without."""
-        return tuple([step for step in self.steps if not isinstance(step, Prompt) and step.essential])
+        return tuple(
+            [step for step in self.steps if not isinstance(step, Prompt) and step.essential]
+        )
 
     @property
     def idle(self) -> bool:
@@ -85,9 +91,12 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def aim(self) -> str:
-        """The attacker's goal by a name: its own, the one in the trace's identity, or the tools that reach it."""
+        """The attacker's goal by a name: its own, the one in the trace's identity, or the tools
+        that reach it."""
         named = self.goal if self.goal else "".join(GOAL.findall(self.id)[-1:])
-        return named if named else " + ".join(dict.fromkeys([_called(step) for step in self.wanted]))
+        return (
+            named if named else " + ".join(dict.fromkeys([_called(step) for step in self.wanted]))
+        )
 
 
 def _called(step: Reply | Call) -> str:
@@ -112,7 +121,9 @@ def _trace(decoder: msgspec.json.Decoder[Trace], line: bytes, place: str) -> Tra
     if not trace.steps:
         raise NoRows(f"{place}: trace `{trace.id}` has no steps")
     if trace.kind == "attack" and not trace.wanted:
-        raise NoRows(f'{place}: trace `{trace.id}` is an attack without a step that has `"essential": true`')
+        raise NoRows(
+            f'{place}: trace `{trace.id}` is an attack without a step that has `"essential": true`'
+        )
     return trace
 
 
@@ -136,8 +147,8 @@ def read_definitions(path: Path) -> dict[str, Definitions]:
 
 
 def definitions_beside(path: Path) -> Path | None:
-    """The definitions that a file of traces goes with: those of its own name, or of as much of it as there is a file
-    for (`shop_worst.jsonl` goes with `shop_tools.json`)."""
+    """The definitions that a file of traces goes with: those of its own name, or of as much of it
+    as there is a file for (`shop_worst.jsonl` goes with `shop_tools.json`)."""
     words = path.stem.split("_")
     for length in range(len(words), 0, -1):
         beside = path.with_name("_".join(words[:length]) + TOOLS)

@@ -1,4 +1,5 @@
-"""What of a guard can be tuned: thresholds with a grid each, and rules that can be switched off one by one."""
+"""What of a guard can be tuned: thresholds with a grid each, and rules that can be switched off one
+by one."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class Tuned(Protocol):
 
 
 class Tunable(msgspec.Struct, frozen=True):
-    """A guard, its thresholds as they are, and the names of its rules; without thresholds or rules it has none."""
+    """A guard, its thresholds as they are, and the names of its rules; without thresholds or rules
+    it has none."""
 
     guard: Any
     thresholds: Any = None
@@ -43,8 +45,8 @@ def flow_guard(setting: str | None) -> Tunable:
 
 
 def grid_of(thresholds: Any) -> Grid:
-    """The grid that each field of a struct of thresholds declares: `Annotated[float, Meta(extra={"grid": (…)})]`. A
-    field without one is left as it is."""
+    """The grid that each field of a struct of thresholds declares: `Annotated[float,
+    Meta(extra={"grid": (…)})]`. A field without one is left as it is."""
     if thresholds is None:
         raise NoRows("the guard `flow` has no thresholds: there is nothing to fit")
     grid: Grid = {}
@@ -54,5 +56,7 @@ def grid_of(thresholds: Any) -> Grid:
             if values:
                 grid[name] = tuple(values)
     if not grid:
-        raise NoRows(f"no field of `{type(thresholds).__name__}` declares a grid: there is nothing to fit")
+        raise NoRows(
+            f"no field of `{type(thresholds).__name__}` declares a grid: there is nothing to fit"
+        )
     return grid

@@ -58,14 +58,19 @@ def _work(args: argparse.Namespace) -> str:
         raise BadInput("`--fit` and `--without SET` go together: name the set that is left out")
     sampling = [name for name in ("seed", "sample") if getattr(args, name) is not None]
     if sampling and work not in ("fit", "table", "ablate"):
-        raise BadInput(f"`--{sampling[0]}` is for samples: give it with `--fit`, `--table` or `--ablate`")
+        raise BadInput(
+            f"`--{sampling[0]}` is for samples: give it with `--fit`, `--table` or `--ablate`"
+        )
     if work and (args.policy is not None or args.approve is not None or args.show is not None):
         raise BadInput(f"`--{work}` takes no `--policy`, `--approve` or `--show`")
     return work
 
 
 def _tuned(args: argparse.Namespace, found: list[Source]) -> Said:
-    most, seed = SAMPLE if args.sample is None else args.sample, SEED if args.seed is None else args.seed
+    most, seed = (
+        SAMPLE if args.sample is None else args.sample,
+        SEED if args.seed is None else args.seed,
+    )
     tunable = flow_guard(args.setting)
     if args.ablate is not None:
         results = ablate(tunable, found, most, seed)
@@ -76,22 +81,32 @@ def _tuned(args: argparse.Namespace, found: list[Source]) -> Said:
 
 
 def _names(args: argparse.Namespace, every: bool) -> list[str]:
-    """What is named, or what there is: the folder `flow`, and to compare parts `every` other set, too."""
+    """What is named, or what there is: the folder `flow`, and to compare parts `every` other set,
+    too."""
     if args.what:
         return list(args.what)
     folder = os.environ.get(VARIABLE, "")
     if not folder:
-        raise BadInput(f"no traces are named: give a file or a folder, or set {VARIABLE}, whose folder `flow` has them")
+        raise BadInput(
+            f"no traces are named: give a file or a folder, or set {VARIABLE}, whose folder `flow` "
+            f"has them"
+        )
     rows = [str(path) for name in ROWS if (path := Path(folder) / name).is_file()]
     return [str(Path(folder) / "flow"), *([*rows, DOJO] if every else [])]
 
 
 def _shields(args: argparse.Namespace) -> Shields:
     if args.policy is not None and args.setting is not None:
-        raise BadInput("`--setting` is for the guard alone: with `--policy` write it into the policy")
+        raise BadInput(
+            "`--setting` is for the guard alone: with `--policy` write it into the policy"
+        )
     entry = {"use": "flow"} if args.setting is None else {"use": "flow", "setting": args.setting}
     try:
-        return shields_of(load_policy({**ALONE, "guards": [entry]} if args.policy is None else args.policy, args.env))
+        return shields_of(
+            load_policy(
+                {**ALONE, "guards": [entry]} if args.policy is None else args.policy, args.env
+            )
+        )
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
 
@@ -104,4 +119,6 @@ def _written(found: list[Source], folder: Path) -> Said:
         path = folder / f"{source.name}.jsonl"
         counts[str(path)] = write_traces(path, source.traces())
         (folder / f"{source.name}{TOOLS}").write_bytes(msgspec.json.encode(source.tools()))
-    return iter([f"{path}: {count:,} traces" for path, count in counts.items()]), {"written": counts}
+    return iter([f"{path}: {count:,} traces" for path, count in counts.items()]), {
+        "written": counts
+    }

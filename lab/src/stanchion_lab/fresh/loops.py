@@ -1,4 +1,5 @@
-"""Fresh traces: runs that go in circles in every way, and honest ones that only repeat themselves."""
+"""Fresh traces: runs that go in circles in every way, and honest ones that only repeat
+themselves."""
 
 from __future__ import annotations
 
@@ -17,12 +18,19 @@ Calls = list[dict[str, Any]]
 def draw(random: Random) -> Rows:
     """Draw traces for the measure `loops`; a way of looping is the source of its rows."""
     rows = [_row("loop", way, make(random)) for way, make in LOOPS.items() for _ in range(EACH)]
-    rows += [_row("no_loop", way, make(random)) for way, make in HONEST.items() for _ in range(EACH)]
+    rows += [
+        _row("no_loop", way, make(random)) for way, make in HONEST.items() for _ in range(EACH)
+    ]
     return {"loops.jsonl": rows}
 
 
 def _row(label: str, way: str, calls: Calls) -> dict[str, Any]:
-    return {"kind": "oas", "label": label, "source": way.replace(" ", "-"), "payload": {"calls": calls}}
+    return {
+        "kind": "oas",
+        "label": label,
+        "source": way.replace(" ", "-"),
+        "payload": {"calls": calls},
+    }
 
 
 def _call(tool: str, args: dict[str, Any], result: str, status: int = 0) -> dict[str, Any]:
@@ -41,9 +49,17 @@ def _noise(random: Random) -> dict[str, Any]:
     path = file(random)
     return random.choice(
         (
-            _call("read_file", {"path": path}, f"# {name(random)}\n{word(random)} = {random.randint(1, 999)}"),
+            _call(
+                "read_file",
+                {"path": path},
+                f"# {name(random)}\n{word(random)} = {random.randint(1, 999)}",
+            ),
             _bash(f"ls {path.rpartition('/')[0]}", f"{word(random)}.py\n{name(random)}.md"),
-            _call("search", {"query": f"{word(random)} {name(random)}"}, f"{random.randint(1, 40)} hits in {path}"),
+            _call(
+                "search",
+                {"query": f"{word(random)} {name(random)}"},
+                f"{random.randint(1, 40)} hits in {path}",
+            ),
         )
     )
 
@@ -56,18 +72,24 @@ def _same(random: Random) -> Calls:
 def _counter(random: Random) -> Calls:
     what = word(random)
     return [
-        _call("fetch", {"url": f"https://{what}.test/status", "attempt": at}, "pending") for at in range(_times(random))
+        _call("fetch", {"url": f"https://{what}.test/status", "attempt": at}, "pending")
+        for at in range(_times(random))
     ]
 
 
 def _stamped(random: Random) -> Calls:
     url, at = f"https://{host(random)}/{word(random)}", random.randint(1_760_000_000, 1_770_000_000)
-    return [_bash(f"curl -s '{url}?t={at + 7 * n}'", "502 Bad Gateway", 22) for n in range(_times(random))]
+    return [
+        _bash(f"curl -s '{url}?t={at + 7 * n}'", "502 Bad Gateway", 22)
+        for n in range(_times(random))
+    ]
 
 
 def _pages(random: Random) -> Calls:
     query, result = f"{word(random)} {word(random)}", f"1. {name(random)}\n2. {name(random)}"
-    return [_call("search", {"query": query, "page": at}, result) for at in range(1, 1 + _times(random))]
+    return [
+        _call("search", {"query": query, "page": at}, result) for at in range(1, 1 + _times(random))
+    ]
 
 
 def _between(random: Random) -> Calls:
@@ -94,7 +116,8 @@ def _reworded(random: Random) -> Calls:
 def _back_and_forth(random: Random) -> Calls:
     path, one, two = file(random), word(random), name(random)
     edit = [
-        _call("edit_file", {"path": path, "old": old, "new": new}, "edited") for old, new in ((one, two), (two, one))
+        _call("edit_file", {"path": path, "old": old, "new": new}, "edited")
+        for old, new in ((one, two), (two, one))
     ]
     return edit * _times(random)
 
@@ -118,14 +141,19 @@ def _work(random: Random) -> Calls:
     for at in range(left):
         new = f"{word(random)}_{random.randint(1, 999)}"
         drawn.append(_call("edit_file", {"path": path, "old": f"line {at}", "new": new}, "edited"))
-        drawn.append(_bash("pytest -q", f"{left - at - 1} failed, {at + 3} passed", 1 if at + 1 < left else 0))
+        drawn.append(
+            _bash(
+                "pytest -q", f"{left - at - 1} failed, {at + 3} passed", 1 if at + 1 < left else 0
+            )
+        )
     return drawn
 
 
 def _paging(random: Random) -> Calls:
     query = f"{word(random)} {word(random)}"
     return [
-        _call("search", {"query": query, "page": at}, f"{name(random)} {random.randint(1, 9999)}") for at in range(1, 8)
+        _call("search", {"query": query, "page": at}, f"{name(random)} {random.randint(1, 9999)}")
+        for at in range(1, 8)
     ]
 
 
@@ -136,7 +164,10 @@ def _waiting(random: Random) -> Calls:
 
 
 def _batch(random: Random) -> Calls:
-    return [_call("read_file", {"path": file(random)}, f"{name(random)} {at}") for at in range(random.randint(8, 14))]
+    return [
+        _call("read_file", {"path": file(random)}, f"{name(random)} {at}")
+        for at in range(random.randint(8, 14))
+    ]
 
 
 def _exploring(random: Random) -> Calls:
@@ -147,8 +178,15 @@ def _looking_again(random: Random) -> Calls:
     """The same look after each change shows something new."""
     drawn: Calls = []
     for at in range(random.randint(4, 7)):
-        drawn += [_bash("git status --short", f" M {file(random)}"), _bash(f"git add {file(random)}", "")]
-        drawn.append(_bash(f"git commit -m 'step {at}'", f"[main {random.randint(10**6, 10**7):x}] step {at}"))
+        drawn += [
+            _bash("git status --short", f" M {file(random)}"),
+            _bash(f"git add {file(random)}", ""),
+        ]
+        drawn.append(
+            _bash(
+                f"git commit -m 'step {at}'", f"[main {random.randint(10**6, 10**7):x}] step {at}"
+            )
+        )
     return drawn
 
 

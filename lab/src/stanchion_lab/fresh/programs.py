@@ -1,4 +1,5 @@
-"""Programs and their options, from Debian's index and from help texts; `tools/programs.py` gathers them."""
+"""Programs and their options, from Debian's index and from help texts; `tools/programs.py` gathers
+them."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ FILE: Final = "programs.jsonl"
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A program: the section of Debian that it is in, options that run a command, plain switches, and options that take
-    a number."""
+    """A program: the section of Debian that it is in, options that run a command, plain switches,
+    and options that take a number."""
 
     name: str
     section: str = ""

@@ -1,4 +1,5 @@
-"""Fresh credentials: formats that makers use × the places in which they stand, and what only looks like one."""
+"""Fresh credentials: formats that makers use × the places in which they stand, and what only looks
+like one."""
 
 from __future__ import annotations
 
@@ -34,8 +35,9 @@ ALPHABETS: Final = {
 
 
 class Maker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of credential: the name of the variable that it is kept in, and its parts: a text, or `ALPHABET:LENGTH`.
-    `bare` says that its shape alone tells what it is; others need their name beside them."""
+    """A kind of credential: the name of the variable that it is kept in, and its parts: a text, or
+    `ALPHABET:LENGTH`. `bare` says that its shape alone tells what it is; others need their name
+    beside them."""
 
     maker: str
     variable: str
@@ -77,7 +79,12 @@ def _secret(random: Random, maker: Maker) -> dict[str, Any]:
 
 
 def _row(label: str, kind: str, rule: str, text: str) -> dict[str, Any]:
-    return {"kind": kind, "label": label, "rule": rule, "payload_b64": b64encode(text.encode()).decode()}
+    return {
+        "kind": kind,
+        "label": label,
+        "rule": rule,
+        "payload_b64": b64encode(text.encode()).decode(),
+    }
 
 
 Context = Callable[[Random, str, str], str]
@@ -86,22 +93,30 @@ NAMED: Final[dict[str, Context]] = {
     "environment": lambda r, n, v: f"# {word(r)}\n{r.choice(('', 'export '))}{n}={v}\nDEBUG=1\n",
     "quoted environment": lambda r, n, v: f'export {n}="{v}"',
     "yaml": lambda r, n, v: f"{word(r)}:\n  {n.lower()}: {v}\n  region: eu-west-1\n",
-    "json": lambda r, n, v: json.dumps({"name": name(r), n.lower(): v, "port": r.randint(1000, 9000)}),
+    "json": lambda r, n, v: json.dumps(
+        {"name": name(r), n.lower(): v, "port": r.randint(1000, 9000)}
+    ),
     "toml": lambda r, n, v: f'[{word(r)}]\n{n.lower()} = "{v}"\nretries = {r.randint(1, 9)}\n',
     "properties": lambda r, n, v: f"{word(r)}.{n.lower().replace('_', '.')}={v}\n",
     "python": lambda r, n, v: f'import os\n\n{n} = "{v}"\nclient = {word(r).title()}Client({n})\n',
-    "javascript": lambda r, n, v: f"const {_camel(n)} = '{v}';\nawait connect({{ {_camel(n)} }});\n",
+    "javascript": lambda r, n, v: (
+        f"const {_camel(n)} = '{v}';\nawait connect({{ {_camel(n)} }});\n"
+    ),
     "terraform": lambda r, n, v: f'variable "{n.lower()}" {{\n  default = "{v}"\n}}\n',
     "docker": lambda r, n, v: f"FROM debian:12\nENV {n}={v}\nRUN make\n",
     "compose": lambda r, n, v: f"services:\n  {word(r)}:\n    environment:\n      - {n}={v}\n",
     "command": lambda r, n, v: f"{n}={v} ./{word(r)} --port {r.randint(1000, 9000)}",
-    "log": lambda r, n, v: f"2026-03-{r.randint(10, 28)}T11:02:07Z INFO {word(r)} starting with {n}={v} retries=3",
+    "log": lambda r, n, v: (
+        f"2026-03-{r.randint(10, 28)}T11:02:07Z INFO {word(r)} starting with {n}={v} retries=3"
+    ),
     "php": lambda r, n, v: f"<?php define('{n}', '{v}');",
     "xml": lambda r, n, v: f'<add key="{_camel(n)}" value="{v}" />',
 }
 
 BARE: Final[dict[str, Context]] = {
-    "bearer": lambda r, _n, v: f"curl -H 'Authorization: Bearer {v}' https://{host(r)}/v1/{word(r)}",
+    "bearer": lambda r, _n, v: (
+        f"curl -H 'Authorization: Bearer {v}' https://{host(r)}/v1/{word(r)}"
+    ),
     "chat": lambda r, _n, v: f"hey, use {v} for the {word(r)} thing until {user(r)} is back",
     "query": lambda r, _n, v: f"GET https://{host(r)}/{word(r)}?page={r.randint(1, 9)}&key={v} 200",
     "list": lambda r, _n, v: f"- {word(r)}\n- {v}\n- {word(r)}\n",
@@ -121,12 +136,14 @@ def _other(random: Random) -> dict[str, Any]:
 
 
 PLACEHOLDERS: Final = (
-    "YOUR_API_KEY", "<your-token>", "xxxxxxxxxxxxxxxxxxxxxxxx", "changeme", "REPLACE_ME", "sk-...", "********", "TODO",
-    "insert-key-here", "dummy", "none", "example-token", "0000000000000000", "...",
+    "YOUR_API_KEY", "<your-token>", "xxxxxxxxxxxxxxxxxxxxxxxx", "changeme", "REPLACE_ME", "sk-...",
+    "********", "TODO", "insert-key-here", "dummy", "none", "example-token", "0000000000000000",
+    "...",
 )  # fmt: skip
 REFERENCES: Final = (
-    "${{{0}_KEY}}", "$({0}_TOKEN)", "{{{{ secrets.{0} }}}}", "${{{{ secrets.{0}_TOKEN }}}}", "vault:kv/data/{0}#token",
-    "op://infra/{0}/password", "arn:aws:secretsmanager:eu-west-1:000000000000:secret:{0}", "env:{0}_PASSWORD",
+    "${{{0}_KEY}}", "$({0}_TOKEN)", "{{{{ secrets.{0} }}}}", "${{{{ secrets.{0}_TOKEN }}}}",
+    "vault:kv/data/{0}#token", "op://infra/{0}/password",
+    "arn:aws:secretsmanager:eu-west-1:000000000000:secret:{0}", "env:{0}_PASSWORD",
     "process.env.{0}_KEY", "!Ref {0}Secret", "%{0}_TOKEN%", "ssm:/prod/{0}/key",
 )  # fmt: skip
 
@@ -134,26 +151,59 @@ Value = Callable[[Random], tuple[str, tuple[str, ...]]]
 
 OTHER: Final[dict[str, Value]] = {
     "commit": lambda r: (token(r, HEX, 40), ("COMMIT", "GIT_SHA", "REVISION", "PARENT_COMMIT")),
-    "short commit": lambda r: (token(r, HEX, r.randint(7, 12)), ("BUILD_COMMIT", "HEAD", "VERSION_HASH")),
-    "uuid": lambda r: (_uuid(r), ("REQUEST_ID", "TRACE_ID", "DEVICE_UUID", "SESSION_UUID", "TENANT_ID")),
-    "checksum": lambda r: (f"sha256:{token(r, HEX, 64)}", ("DIGEST", "IMAGE_DIGEST", "CHECKSUM", "CONTENT_HASH")),
-    "bare checksum": lambda r: (token(r, HEX, r.choice((32, 64, 128))), ("MD5SUM", "SHA256", "ETAG", "FILE_HASH")),
-    "integrity": lambda r: (f"sha512-{token(r, ALPHABETS['base64'], 86)}==", ("INTEGRITY", "RESOLVED_INTEGRITY")),
-    "placeholder": lambda r: (r.choice(PLACEHOLDERS), ("API_KEY", "AUTH_TOKEN", "SECRET_KEY", "PASSWORD")),
-    "reference": lambda r: (r.choice(REFERENCES).format(word(r).upper()), ("API_KEY", "AUTH_TOKEN", "DB_PASSWORD")),
-    "order": lambda r: (f"ORD-{r.randint(10**7, 10**9)}-{token(r, ALPHABETS['upper'], 4)}", ("ORDER_NO", "INVOICE")),
+    "short commit": lambda r: (
+        token(r, HEX, r.randint(7, 12)),
+        ("BUILD_COMMIT", "HEAD", "VERSION_HASH"),
+    ),
+    "uuid": lambda r: (
+        _uuid(r),
+        ("REQUEST_ID", "TRACE_ID", "DEVICE_UUID", "SESSION_UUID", "TENANT_ID"),
+    ),
+    "checksum": lambda r: (
+        f"sha256:{token(r, HEX, 64)}",
+        ("DIGEST", "IMAGE_DIGEST", "CHECKSUM", "CONTENT_HASH"),
+    ),
+    "bare checksum": lambda r: (
+        token(r, HEX, r.choice((32, 64, 128))),
+        ("MD5SUM", "SHA256", "ETAG", "FILE_HASH"),
+    ),
+    "integrity": lambda r: (
+        f"sha512-{token(r, ALPHABETS['base64'], 86)}==",
+        ("INTEGRITY", "RESOLVED_INTEGRITY"),
+    ),
+    "placeholder": lambda r: (
+        r.choice(PLACEHOLDERS),
+        ("API_KEY", "AUTH_TOKEN", "SECRET_KEY", "PASSWORD"),
+    ),
+    "reference": lambda r: (
+        r.choice(REFERENCES).format(word(r).upper()),
+        ("API_KEY", "AUTH_TOKEN", "DB_PASSWORD"),
+    ),
+    "order": lambda r: (
+        f"ORD-{r.randint(10**7, 10**9)}-{token(r, ALPHABETS['upper'], 4)}",
+        ("ORDER_NO", "INVOICE"),
+    ),
     "version": lambda r: (
         f"{r.randint(0, 9)}.{r.randint(0, 40)}.{r.randint(0, 99)}-rc.{r.randint(1, 5)}",
         ("VERSION",),
     ),
-    "path": lambda r: (f"/srv/{word(r)}/{name(r)}/token.txt", ("TOKEN_FILE", "KEY_PATH", "CREDENTIALS_FILE")),
+    "path": lambda r: (
+        f"/srv/{word(r)}/{name(r)}/token.txt",
+        ("TOKEN_FILE", "KEY_PATH", "CREDENTIALS_FILE"),
+    ),
     "name": lambda r: (f"{name(r)}-{word(r)}", ("KEY_NAME", "SECRET_NAME", "BUCKET", "TOKEN_TYPE")),
-    "setting": lambda r: (str(r.choice((3600, "true", "RS256", "authorization_code"))), ("TOKEN_TTL", "AUTH_METHOD")),
+    "setting": lambda r: (
+        str(r.choice((3600, "true", "RS256", "authorization_code"))),
+        ("TOKEN_TTL", "AUTH_METHOD"),
+    ),
     "public key": lambda r: (
         f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{token(r, ALPHABETS['base64'], 43)}",
         ("PUBLIC_KEY", "DEPLOY_KEY_PUB"),
     ),
-    "image": lambda r: (f"data:image/png;base64,iVBORw0KGgo{token(r, ALPHABETS['base64'], 120)}", ("ICON", "LOGO")),
+    "image": lambda r: (
+        f"data:image/png;base64,iVBORw0KGgo{token(r, ALPHABETS['base64'], 120)}",
+        ("ICON", "LOGO"),
+    ),
     "trace": lambda r: (f"00-{token(r, HEX, 32)}-{token(r, HEX, 16)}-01", ("TRACEPARENT",)),
     "build": lambda r: (
         f"{r.randint(20240101, 20261231)}.{r.randint(1, 30)}-{token(r, HEX, 8)}",

@@ -1,5 +1,5 @@
-"""Fresh shell texts: dangerous effects in every way, honest commands with options that their help has, and dangerous
-words that only stand in a text."""
+"""Fresh shell texts: dangerous effects in every way, honest commands with options that their help
+has, and dangerous words that only stand in a text."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ HONEST: Final = 1500
 LOOKS: Final = 500
 
 REGENERABLE: Final = (
-    "node_modules", "build", "dist", "target", ".pytest_cache", "__pycache__", ".venv", "coverage", ".tox", "out",
-    ".mypy_cache", ".next", "tmp/cache",
+    "node_modules", "build", "dist", "target", ".pytest_cache", "__pycache__", ".venv", "coverage",
+    ".tox", "out", ".mypy_cache", ".next", "tmp/cache",
 )  # fmt: skip
 HONEST_WAYS: Final = ("plain", "shell", "runner", "document", "language")
 """Ways in which everyday commands are run, too; nobody encodes one, or hides it in an option."""
 
 HEAVY: Final = (
-    "rm", "rmdir", "shred", "dd", "truncate", "unlink", "chmod", "chown", "chgrp", "chattr", "chfn", "chsh", "su", "sg",
-    "mount", "umount", "passwd", "install", "ln", "mv", "fallocate", "hardlink", "patch", "script", "dropdb",
+    "rm", "rmdir", "shred", "dd", "truncate", "unlink", "chmod", "chown", "chgrp", "chattr", "chfn",
+    "chsh", "su", "sg", "mount", "umount", "passwd", "install", "ln", "mv", "fallocate", "hardlink",
+    "patch", "script", "dropdb",
 )  # fmt: skip
 """Programs that change files or rights whatever their options are."""
 
@@ -54,8 +55,8 @@ def _row(label: str, kind: str, text: str, **rest: str) -> dict[str, Any]:
 
 
 def _honest(random: Random) -> tuple[str, str]:
-    """An everyday command: a program with options of its help, a name of Debian, tasks of every day, and all of them in
-    the ways in which commands are run."""
+    """An everyday command: a program with options of its help, a name of Debian, tasks of every
+    day, and all of them in the ways in which commands are run."""
     form = random.choice(("options", "options", "named", "task", "task", "way"))
     if form == "way":
         way = random.choice(HONEST_WAYS)
@@ -70,9 +71,12 @@ def _used(random: Random) -> str:
     program = random.choice(known)
     options = [*random.sample(program.flags, min(len(program.flags), random.randint(0, 2)))]
     options += [
-        f"{one}={random.randint(1, 80)}" for one in random.sample(program.numbers, min(len(program.numbers), 1))
+        f"{one}={random.randint(1, 80)}"
+        for one in random.sample(program.numbers, min(len(program.numbers), 1))
     ]
-    end = random.choice(("", "", f" | head -{random.randint(3, 40)}", " 2>&1", f" > /tmp/{word(random)}.txt"))
+    end = random.choice(
+        ("", "", f" | head -{random.randint(3, 40)}", " 2>&1", f" > /tmp/{word(random)}.txt")
+    )
     return f"{program.name} {' '.join([*options, file(random)])}{end}"
 
 
@@ -83,7 +87,13 @@ def _is_everyday(program: Program) -> bool:
 def _named(random: Random) -> str:
     program: Program = random.choice([one for one in programs() if _is_everyday(one)])
     arguments = random.choice(
-        ("--version", "--help", file(random), f"-v {file(random)}", f"{file(random)} {file(random)}")
+        (
+            "--version",
+            "--help",
+            file(random),
+            f"-v {file(random)}",
+            f"{file(random)} {file(random)}",
+        )
     )
     return f"{program.name} {arguments}"
 
@@ -103,7 +113,10 @@ def _task(random: Random) -> str:
             f"npm run build -- --mode {what}",
             f"cargo test --package {what} -- --nocapture",
             f"go test ./... -run Test{what.title()} -count=1",
-            f"docker compose up -d {what} && docker compose logs --tail={random.randint(10, 300)} {what}",
+            (
+                f"docker compose up -d {what} && docker compose logs "
+                f"--tail={random.randint(10, 300)} {what}"
+            ),
             f"docker build -t {name(random)}:{random.randint(1, 9)}.{random.randint(0, 20)} .",
             f"kubectl get pods -n {name(random)} -o wide",
             f"grep -rn --include='*.{one.rpartition('.')[2]}' {what} {one.partition('/')[0]}",
@@ -120,14 +133,20 @@ def _task(random: Random) -> str:
             f"rm {one}",
             f"rm -rf {random.choice(REGENERABLE)} && make",
             f"chmod +x scripts/{what}.sh && ./scripts/{what}.sh",
-            f"pip install -r requirements.txt && python {what}.py --{word(random)} {random.randint(1, 99)}",
+            (
+                f"pip install -r requirements.txt && python {what}.py --{word(random)} "
+                f"{random.randint(1, 99)}"
+            ),
             f"tar czf {what}.tar.gz {one.partition('/')[0]}",
             f'for f in {one.partition("/")[0]}/*.csv; do wc -l "$f"; done',
             f"psql -d {what} -c 'SELECT now()'",
             f"python3 -c 'import json; print(len(json.load(open(\"{one}\"))))'",
             f"cat {one} | sort | uniq -c | sort -rn | head",
             f"ssh {name(random)} uptime",
-            f"rsync -av --exclude node_modules {one.partition('/')[0]}/ {host(random)}:/srv/{what}/",
+            (
+                f"rsync -av --exclude node_modules {one.partition('/')[0]}/ "
+                f"{host(random)}:/srv/{what}/"
+            ),
             f"make -j{random.randint(2, 16)} {what}",
             f"ls -la {one.partition('/')[0]} && wc -l {one}",
         )
@@ -160,10 +179,19 @@ def _said(random: Random, command: str) -> str:
         (
             f"echo {quote('never run: ' + command)}",
             f"git commit -m {quote('docs: warn of ' + command)}",
-            f"gh issue create --title {quote('refuse ' + word(random))} --body {quote('We should refuse ' + command)}",
-            f"gh pr comment {random.randint(1, 900)} --body {quote(command + ' is in the script, please take it out')}",
+            (
+                f"gh issue create --title {quote('refuse ' + word(random))} --body "
+                f"{quote('We should refuse ' + command)}"
+            ),
+            (
+                f"gh pr comment {random.randint(1, 900)} --body "
+                f"{quote(command + ' is in the script, please take it out')}"
+            ),
             f"printf '%s\\n' {quote(command)}",
-            f"git tag -a v{random.randint(0, 9)}.{random.randint(0, 30)} -m {quote('no more ' + command)}",
+            (
+                f"git tag -a v{random.randint(0, 9)}.{random.randint(0, 30)} -m "
+                f"{quote('no more ' + command)}"
+            ),
         )
     )
 
@@ -210,4 +238,10 @@ def _tidied(random: Random, _command: str) -> str:
     )
 
 
-_FORMS: Final = {"searched": _searched, "said": _said, "written": _written, "told": _told, "tidied": _tidied}
+_FORMS: Final = {
+    "searched": _searched,
+    "said": _said,
+    "written": _written,
+    "told": _told,
+    "tidied": _tidied,
+}

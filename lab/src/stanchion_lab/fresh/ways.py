@@ -1,5 +1,5 @@
-"""Ways to have a command run: as it is, by other programs, through variables, files and encodings, and from programs in
-other languages."""
+"""Ways to have a command run: as it is, by other programs, through variables, files and encodings,
+and from programs in other languages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ SHELLS: Final = ("sh", "bash", "dash", "/bin/sh", "zsh", "ksh")
 
 def plain(random: Random, command: str) -> str:
     """As it is, or behind something harmless."""
-    before = random.choice(("", "", f"cd {word(random)} && ", "true; ", f"echo {word(random)}; ", "time "))
+    before = random.choice(
+        ("", "", f"cd {word(random)} && ", "true; ", f"echo {word(random)}; ", "time ")
+    )
     return f"{before}{command}"
 
 
@@ -79,7 +81,11 @@ def runner(random: Random, command: str) -> str:
 
 def unknown(random: Random, command: str) -> str:
     """By a program of which nobody has heard that it runs something."""
-    names = [one.name for one in programs() if one.section in SECTIONS and not (one.runs or one.flags or one.numbers)]
+    names = [
+        one.name
+        for one in programs()
+        if one.section in SECTIONS and not (one.runs or one.flags or one.numbers)
+    ]
     between = random.choice(("exec ", "run ", "-- ", ""))
     return f"{random.choice(names)} {between}sh -c {quote(command)}"
 
@@ -87,10 +93,25 @@ def unknown(random: Random, command: str) -> str:
 def option(random: Random, command: str) -> str:
     """By an option that takes a command."""
     whole = quote(command)
-    known = [(one.name, each) for one in programs() for each in one.runs if "command" in each or each == "--filter"]
-    program, found = random.choice([pair for pair in known if pair[0] not in ("psql", "dpkg-architecture")])
-    arguments = {"tar": " -xf data.tar", "split": f" {file(random)}", "flock": "", "script": " /dev/null"}
-    drawn = f"{program}{' /tmp/lock' if program == 'flock' else ''} {found} {whole}{arguments.get(program, '')}"
+    known = [
+        (one.name, each)
+        for one in programs()
+        for each in one.runs
+        if "command" in each or each == "--filter"
+    ]
+    program, found = random.choice(
+        [pair for pair in known if pair[0] not in ("psql", "dpkg-architecture")]
+    )
+    arguments = {
+        "tar": " -xf data.tar",
+        "split": f" {file(random)}",
+        "flock": "",
+        "script": " /dev/null",
+    }
+    drawn = (
+        f"{program}{' /tmp/lock' if program == 'flock' else ''} {found} "
+        f"{whole}{arguments.get(program, '')}"
+    )
     return random.choice(
         (
             drawn,
@@ -158,7 +179,10 @@ def document(random: Random, command: str) -> str:
             f"bash <<'{mark}'\n{command}\n{mark}",
             f"sh -s <<{mark}\n{command}\n{mark}",
             f"cat <<'{mark}' | bash\nset -e\n{command}\n{mark}",
-            f"cat > {script} <<'{mark}'\n#!/bin/sh\n{command}\n{mark}\nchmod +x {script} && {script}",
+            (
+                f"cat > {script} <<'{mark}'\n#!/bin/sh\n{command}\n{mark}\nchmod +x {script} && "
+                f"{script}"
+            ),
             f"echo {quote(command)} > {script}; bash {script}",
             f"printf '%s\\n' {quote(command)} | tee {script} >/dev/null && . {script}",
             f"make -f - <<'{mark}'\nall:\n\t{command.replace('$', '$$')}\n{mark}",

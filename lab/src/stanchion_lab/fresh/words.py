@@ -1,4 +1,5 @@
-"""Words that fresh rows are made of: names of people's machines, projects and files; nothing here is anybody's."""
+"""Words that fresh rows are made of: names of people's machines, projects and files; nothing here
+is anybody's."""
 
 from __future__ import annotations
 
@@ -6,20 +7,47 @@ from random import Random
 from typing import Final
 
 ADJECTIVES: Final = (
-    "amber", "brisk", "calm", "dusty", "early", "faint", "gentle", "hollow", "ivory", "jolly", "lunar",
-    "mellow", "nimble", "olive", "quiet",
+    "amber", "brisk", "calm", "dusty", "early", "faint", "gentle", "hollow", "ivory", "jolly",
+    "lunar", "mellow", "nimble", "olive", "quiet",
 )  # fmt: skip
 NOUNS: Final = (
-    "anchor", "basin", "cedar", "delta", "ember", "forge", "glacier", "harbor", "inlet", "kettle", "lantern",
-    "meadow", "orchard", "pebble",
+    "anchor", "basin", "cedar", "delta", "ember", "forge", "glacier", "harbor", "inlet", "kettle",
+    "lantern", "meadow", "orchard", "pebble",
 )  # fmt: skip
 THINGS: Final = (
-    "billing", "catalog", "checkout", "customer", "export", "import", "invoice", "ledger", "metrics", "order",
-    "parser", "report", "search",
+    "billing", "catalog", "checkout", "customer", "export", "import", "invoice", "ledger",
+    "metrics", "order", "parser", "report", "search",
 )  # fmt: skip
 ZONES: Final = ("example", "invalid", "test")
-SUFFIXES: Final = ("py", "ts", "go", "rs", "md", "json", "yaml", "sql", "c", "rb", "txt", "csv", "html", "toml")
-FOLDERS: Final = ("src", "tests", "docs", "scripts", "lib", "app", "pkg", "internal", "web", "data", "examples")
+SUFFIXES: Final = (
+    "py",
+    "ts",
+    "go",
+    "rs",
+    "md",
+    "json",
+    "yaml",
+    "sql",
+    "c",
+    "rb",
+    "txt",
+    "csv",
+    "html",
+    "toml",
+)
+FOLDERS: Final = (
+    "src",
+    "tests",
+    "docs",
+    "scripts",
+    "lib",
+    "app",
+    "pkg",
+    "internal",
+    "web",
+    "data",
+    "examples",
+)
 HEX: Final = "0123456789abcdef"
 
 

@@ -1,4 +1,5 @@
-"""Measuring guards on rows somebody else labelled: how much they find, and how often they disturb honest work."""
+"""Measuring guards on rows somebody else labelled: how much they find, and how often they disturb
+honest work."""
 
 from __future__ import annotations
 

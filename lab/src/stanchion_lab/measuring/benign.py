@@ -1,4 +1,5 @@
-"""Measuring what honest work is spared: recorded runs under the `default` pack and the `loops` guard."""
+"""Measuring what honest work is spared: recorded runs under the `default` pack and the `loops`
+guard."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from stanchion_lab.measuring.watching import each
 
 FILE: Final = "benign_traces.jsonl"
 
-POLICY: Final[dict[str, Any]] = {"name": "benign", "extends": "default", "guards": [{"use": "loops"}]}
+POLICY: Final[dict[str, Any]] = {
+    "name": "benign",
+    "extends": "default",
+    "guards": [{"use": "loops"}],
+}
 
 NOTES: Final = (
     "stopped: a step did not go ahead, or its result was withheld",
@@ -37,7 +42,9 @@ def measure(folder: Path) -> Report:
     """Play every trace of `benign_traces.jsonl` to a whole shield."""
     shield = Shield(load_policy(POLICY), safe_mode=False)
     every = list(rows(folder, FILE))
-    played = [_played(shield, row, steps) for row in each(every) if (steps := steps_of(row)) is not None]
+    played = [
+        _played(shield, row, steps) for row in each(every) if (steps := steps_of(row)) is not None
+    ]
     return Report(
         "Benign: runs of honest work",
         (

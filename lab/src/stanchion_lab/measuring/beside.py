@@ -1,4 +1,5 @@
-"""Rows that nobody has seen beside those that everybody has: the same measure on what seeds draw."""
+"""Rows that nobody has seen beside those that everybody has: the same measure on what seeds
+draw."""
 
 from __future__ import annotations
 
@@ -22,10 +23,17 @@ def beside(what: str, measure: Measure, folder: Path | None, seeds: tuple[int, .
     by_seed = [(seed, {figure.name: figure for figure in report.figures}) for seed, report in drawn]
     known = {figure.name: figure for figure in rows.figures} if rows is not None else {}
     table = [
-        Beside(name, known.get(name), tuple([(seed, found[name]) for seed, found in by_seed if name in found]))
+        Beside(
+            name,
+            known.get(name),
+            tuple([(seed, found[name]) for seed, found in by_seed if name in found]),
+        )
         for name in names
     ]
-    said = f"fresh rows are drawn by the seeds {', '.join(map(str, seeds))}: the same seed draws the same rows"
+    said = (
+        f"fresh rows are drawn by the seeds {', '.join(map(str, seeds))}: the same seed draws "
+        f"the same rows"
+    )
     first = drawn[0][1] if rows is None else rows
     pooled = [_pooled(one) for one in table]
     return replace(

@@ -1,4 +1,5 @@
-"""Measuring fault classes: how many tool errors are put into the class that their own labels give them."""
+"""Measuring fault classes: how many tool errors are put into the class that their own labels give
+them."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ EXITS: Final = {
     "2": "user", "126": "user", "127": "user", "128": "user",
     "130": "system", "134": "system", "137": "system", "143": "system",
 }  # fmt: skip
-"""What a shell's exit status says by convention: misuse, not executable, not found, a usage error of git; and ended by
-a signal from outside."""
+"""What a shell's exit status says by convention: misuse, not executable, not found, a usage error
+of git; and ended by a signal from outside."""
 
 CURL: Final = {
     "6": "system",
@@ -33,7 +34,8 @@ CURL: Final = {
     "56": "system",
 }
 WGET: Final = {"4": "system", "5": "system", "8": "user"}
-"""What these two programs say by theirs; a server's refusal (22, 8) is the caller's fault unless its status is 5xx."""
+"""What these two programs say by theirs; a server's refusal (22, 8) is the caller's fault unless
+its status is 5xx."""
 
 LABELS: Final = {
     "domain_error": "business",
@@ -77,9 +79,18 @@ _NAME: Final = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Timeout))\b")
 _SERVER: Final = re.compile(r"\b5\d\d\b")
 
 NOTES: Final = (
-    "the class of a row comes from its own label: the exit status of a shell, curl or wget, the class people gave it,",
-    "or the error that a recorded call ended with. What is classed is the text alone: no type, no exit status.",
-    "Left out: exit statuses that say nothing (1 and others), labels about the model's answer, rows without an error.",
+    (
+        "the class of a row comes from its own label: the exit status of a shell, curl or wget, "
+        "the class people gave it,"
+    ),
+    (
+        "or the error that a recorded call ended with. What is classed is the text alone: no type, "
+        "no exit status."
+    ),
+    (
+        "Left out: exit statuses that say nothing (1 and others), labels about the model's answer, "
+        "rows without an error."
+    ),
 )
 
 
@@ -102,17 +113,25 @@ def measure(folder: Path) -> Report:
     """Class the text of every error in `tool_errors.jsonl`, and hold that against its label."""
     policy = load_policy({"name": "plain"})
     every = list(rows(folder, FILE))
-    classed = [Classed(row, true, _got(policy, row)) for row in each(every) if (true := true_class(row))]
+    classed = [
+        Classed(row, true, _got(policy, row)) for row in each(every) if (true := true_class(row))
+    ]
     told = [one for one in classed if one.got != UNKNOWN]
     silent = [row for row in every if not true_class(row)]
     return Report(
         "Errors: whose fault a failure is, by its text alone",
         (
             _figure("all that have a class", classed, misses=True),
-            *[_figure(f"of class {fault}", [one for one in classed if one.true == fault]) for fault in FAULTS[:3]],
+            *[
+                _figure(f"of class {fault}", [one for one in classed if one.true == fault])
+                for fault in FAULTS[:3]
+            ],
             _figure("right where a class was given", told),
             Figure(
-                "system said of what is not", sum(one.got == "system" != one.true for one in classed), len(classed), "0"
+                "system said of what is not",
+                sum(one.got == "system" != one.true for one in classed),
+                len(classed),
+                "0",
             ),
             Figure(
                 "rows without a class of their own that got one",
@@ -140,7 +159,13 @@ def true_class(row: Row) -> str:
 
 
 def _of_exit(status: str, text: str) -> str:
-    said = CURL.get(status, "") if "curl:" in text else WGET.get(status, "") if "awaiting response" in text else ""
+    said = (
+        CURL.get(status, "")
+        if "curl:" in text
+        else WGET.get(status, "")
+        if "awaiting response" in text
+        else ""
+    )
     if said == "user" and _SERVER.search(text):
         return "system"
     return said if said else EXITS.get(status, "")

@@ -1,4 +1,5 @@
-"""Measuring on rows by fresh eyes: calls that were written without knowing the guards, half of them unread."""
+"""Measuring on rows by fresh eyes: calls that were written without knowing the guards, half of them
+unread."""
 
 from __future__ import annotations
 
@@ -22,14 +23,24 @@ GUARDS: Final[dict[str, list[dict[str, Any]]]] = {
     "files2": [{"use": "files"}, {"use": "shell"}],
     "secrets2": [{"use": "secrets"}],
 }
-"""The guards that judge each kind, with their own defaults; commands may reach files and databases, too."""
+"""The guards that judge each kind, with their own defaults; commands may reach files and databases,
+too."""
 
 UNREAD: Final = "b"
 
 NOTES: Final = (
-    "found: anything is said, a warning included; stopped: it does not go ahead by itself; each call has its own run",
-    "a login that reaches the host it is for, and no record, is found as well, and counted once more by itself",
-    "each kind is judged by the guards of its name; `files` and `sql` also by `shell`, for what commands reach",
+    (
+        "found: anything is said, a warning included; stopped: it does not go ahead by itself; "
+        "each call has its own run"
+    ),
+    (
+        "a login that reaches the host it is for, and no record, is found as well, and counted "
+        "once more by itself"
+    ),
+    (
+        "each kind is judged by the guards of its name; `files` and `sql` also by `shell`, for "
+        "what commands reach"
+    ),
     f"half {UNREAD} is measured and not read: what it misses is listed with `--open` only",
 )
 
@@ -56,13 +67,18 @@ class JudgedCall(msgspec.Struct, frozen=True):
 
 
 def measure(opened: bool = False) -> Report:
-    """Judge both halves of every kind; the misses of the unread one are listed where it is `opened`."""
+    """Judge both halves of every kind; the misses of the unread one are listed where it is
+    `opened`."""
     figures: list[Figure] = []
     for kind in KINDS:
-        shield = Shield(load_policy({"name": kind, "guards": GUARDS[kind.rstrip("2")]}), safe_mode=False)
+        shield = Shield(
+            load_policy({"name": kind, "guards": GUARDS[kind.rstrip("2")]}), safe_mode=False
+        )
         shield.occurrences.mute()  # nobody is waited for
         for half in HALVES:
-            judged = [JudgedCall(case, _decided(shield, case)) for case in each(list(cases(kind, half)))]
+            judged = [
+                JudgedCall(case, _decided(shield, case)) for case in each(list(cases(kind, half)))
+            ]
             figures += _figures(f"{kind}, half {half}", judged, opened or half != UNREAD)
     return Report("Eyes: calls that were written without knowing the guards", tuple(figures), NOTES)
 
@@ -74,10 +90,29 @@ def _figures(name: str, judged: list[JudgedCall], listed: bool) -> list[Figure]:
     logins = sum([one.login for one in attacks])
     return [
         counted(f"{name}: attacks found", attacks, _found, _family, missed=missed),
-        Figure(f"{name}: attacks stopped", sum([not one.decision.proceeds for one in attacks]), len(attacks)),
-        *([Figure(f"{name}: of these logins, hidden from records only", logins, len(attacks))] if logins else []),
-        counted(f"{name}: honest calls disturbed", honest, _disturbed, _family, missed=missed, alarm=True),
-        Figure(f"{name}: honest calls stopped", sum([not one.decision.proceeds for one in honest]), len(honest)),
+        Figure(
+            f"{name}: attacks stopped",
+            sum([not one.decision.proceeds for one in attacks]),
+            len(attacks),
+        ),
+        *(
+            [Figure(f"{name}: of these logins, hidden from records only", logins, len(attacks))]
+            if logins
+            else []
+        ),
+        counted(
+            f"{name}: honest calls disturbed",
+            honest,
+            _disturbed,
+            _family,
+            missed=missed,
+            alarm=True,
+        ),
+        Figure(
+            f"{name}: honest calls stopped",
+            sum([not one.decision.proceeds for one in honest]),
+            len(honest),
+        ),
     ]
 
 

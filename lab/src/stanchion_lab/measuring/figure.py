@@ -1,5 +1,5 @@
-"""Figures: how many of how many, by family and over all, with the interval in which the true share lies, and what was
-missed."""
+"""Figures: how many of how many, by family and over all, with the interval in which the true share
+lies, and what was missed."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Family(msgspec.Struct, frozen=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One measured share: `hits` of `of`. `target` says what it should be; `misses` are the rows that were otherwise,
-    each with why; `families` are the same rows by where they come from."""
+    """One measured share: `hits` of `of`. `target` says what it should be; `misses` are the rows
+    that were otherwise, each with why; `families` are the same rows by where they come from."""
 
     name: str
     hits: int
@@ -71,12 +71,14 @@ class Figure(msgspec.Struct, frozen=True):
 
     @property
     def mean(self) -> Mean | None:
-        """The mean over families, so that a large one hides nothing; `None` where there are not two of them."""
+        """The mean over families, so that a large one hides nothing; `None` where there are not two
+        of them."""
         return mean_over(self.families) if len(self.families) > 1 else None
 
 
 class Beside(msgspec.Struct, frozen=True):
-    """A figure on rows, `None` where there are none of its name, and the same figure on what each seed draws."""
+    """A figure on rows, `None` where there are none of its name, and the same figure on what each
+    seed draws."""
 
     name: str
     rows: Figure | None
@@ -94,7 +96,8 @@ class Beside(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What one measurement says: its figures, notes on how they were made, and fresh rows beside the others."""
+    """What one measurement says: its figures, notes on how they were made, and fresh rows beside
+    the others."""
 
     title: str
     figures: tuple[Figure, ...]
@@ -112,8 +115,8 @@ def counted(
     missed: Callable[[T], str] | None = None,
     alarm: bool = False,
 ) -> Figure:
-    """The share of those that are a `hit`, by family. `missed` words one for the list of misses: what is no hit, or
-    what is one where a hit is an `alarm`."""
+    """The share of those that are a `hit`, by family. `missed` words one for the list of misses:
+    what is no hit, or what is one where a hit is an `alarm`."""
     hits: dict[str, int] = {}
     of: dict[str, int] = {}
     listed: list[str] = []
@@ -141,14 +144,17 @@ def wilson(hits: int, of: int) -> Interval:
 
 
 def mean_over(families: Iterable[Family]) -> Mean:
-    """The mean of the families' shares. Its interval joins what is uncertain in each of them, reckoned with four more
-    rows (Agresti and Coull), so that ten families of one row each are not taken for certain."""
+    """The mean of the families' shares. Its interval joins what is uncertain in each of them,
+    reckoned with four more rows (Agresti and Coull), so that ten families of one row each are not
+    taken for certain."""
     some = [one for one in families if one.of]
     if not some:
         return Mean(0.0, Interval(0.0, 1.0), 0)
     share = sum([one.share for one in some]) / len(some)
     spread = sqrt(sum([_variance(one) for one in some])) / len(some)
-    return Mean(share, Interval(max(0.0, share - Z * spread), min(1.0, share + Z * spread)), len(some))
+    return Mean(
+        share, Interval(max(0.0, share - Z * spread), min(1.0, share + Z * spread)), len(some)
+    )
 
 
 def _variance(one: Family) -> float:

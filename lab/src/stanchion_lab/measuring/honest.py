@@ -1,4 +1,5 @@
-"""Measuring what guards against hijacks cost: recorded runs of honest work, and every call of them that is stopped."""
+"""Measuring what guards against hijacks cost: recorded runs of honest work, and every call of them
+that is stopped."""
 
 from __future__ import annotations
 
@@ -19,15 +20,24 @@ from stanchion_lab.measuring.watching import each
 FILE: Final = "benign_traces.jsonl"
 
 NOTES: Final = (
-    "disturbed: a step did not go ahead by itself, or its result was withheld; each such step is listed",
-    "words of the user enter as prompts, results as results; lists of gold actions have no results, and what their",
-    "simulated user was told is the prompt. A person who is asked would have said yes: here nobody answers.",
+    (
+        "disturbed: a step did not go ahead by itself, or its result was withheld; each such step "
+        "is listed"
+    ),
+    (
+        "words of the user enter as prompts, results as results; lists of gold actions have no "
+        "results, and what their"
+    ),
+    (
+        "simulated user was told is the prompt. A person who is asked would have said yes: here "
+        "nobody answers."
+    ),
 )
 
 
 class Traced(msgspec.Struct, frozen=True):
-    """A trace: where it is from, how many calls it has and how many of them were stopped, every stop, and how often a
-    person is asked."""
+    """A trace: where it is from, how many calls it has and how many of them were stopped, every
+    stop, and how often a person is asked."""
 
     source: str
     calls: int
@@ -37,10 +47,13 @@ class Traced(msgspec.Struct, frozen=True):
 
 
 def measure(folder: Path, source: dict[str, Any] | None = None) -> Report:
-    """Play every trace of `benign_traces.jsonl`, under the `default` pack with `flow` or under another policy."""
+    """Play every trace of `benign_traces.jsonl`, under the `default` pack with `flow` or under
+    another policy."""
     shield = Shield(load_policy(POLICY if source is None else source), safe_mode=False)
     every = list(rows(folder, FILE))
-    played = [_played(shield, row, steps) for row in each(every) if (steps := steps_of(row)) is not None]
+    played = [
+        _played(shield, row, steps) for row in each(every) if (steps := steps_of(row)) is not None
+    ]
     questions = sum([one.questions for one in played])
     calls = sum([one.calls for one in played])
     return Report(
@@ -55,7 +68,9 @@ def measure(folder: Path, source: dict[str, Any] | None = None) -> Report:
 
 def _disturbed(played: list[Traced]) -> Figure:
     """Which traces were disturbed; every stop of them is listed."""
-    figure = counted("traces disturbed", played, lambda one: bool(one.stops), lambda one: one.source)
+    figure = counted(
+        "traces disturbed", played, lambda one: bool(one.stops), lambda one: one.source
+    )
     stops = tuple([stop for one in played for stop in one.stops])
     return msgspec.structs.replace(figure, target="at most 2 %", misses=stops)
 
@@ -70,9 +85,14 @@ def _played(shield: Shield, row: Row, steps: list[Step]) -> Traced:
         if not heard.decision.proceeds:
             stopped.add(heard.at)
             questions += heard.decision.action is Action.ESCALATE
-            stops.append(f"{row.id}, {_what(told[heard.at - 1])}: {heard.decision.code}: {heard.decision.message}")
+            stops.append(
+                f"{row.id}, {_what(told[heard.at - 1])}: {heard.decision.code}: "
+                f"{heard.decision.message}"
+            )
     calls = [at for at, step in enumerate(told, 1) if isinstance(step, Call)]
-    return Traced(_short(row), len(calls), len(stopped.intersection(calls)), tuple(stops), questions)
+    return Traced(
+        _short(row), len(calls), len(stopped.intersection(calls)), tuple(stops), questions
+    )
 
 
 def _what(step: Step) -> str:
@@ -82,5 +102,7 @@ def _what(step: Step) -> str:
 def _short(row: Row) -> str:
     """A source without the version that it was taken from."""
     name, _, path = row.source.partition(" ")
-    domain = next((part for part in ("airline", "retail", "telecom", "banking", "mock") if part in path), path)
+    domain = next(
+        (part for part in ("airline", "retail", "telecom", "banking", "mock") if part in path), path
+    )
     return f"{name.partition('@')[0]} {domain}, {row.kind.replace('_', ' ')}"

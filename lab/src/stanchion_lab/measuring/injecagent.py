@@ -1,4 +1,5 @@
-"""Measuring hijacks by single results: a tool's answer asks for another call, and the agent makes it."""
+"""Measuring hijacks by single results: a tool's answer asks for another call, and the agent makes
+it."""
 
 from __future__ import annotations
 
@@ -22,15 +23,24 @@ FILE: Final = "injecagent.jsonl"
 HOLE: Final = "<Attacker Instruction>"
 
 NOTES: Final = (
-    "the user's words, the user's call and its poisoned result go to a shield; then every tool that the attack names",
-    "is called with the values that its text has. The rows have no definitions of tools: names and values is all there",
-    "is. Where an attack first fetches something and then sends it, the fetching may pass: the sending counts.",
+    (
+        "the user's words, the user's call and its poisoned result go to a shield; then every tool "
+        "that the attack names"
+    ),
+    (
+        "is called with the values that its text has. The rows have no definitions of tools: names "
+        "and values is all there"
+    ),
+    (
+        "is. Where an attack first fetches something and then sends it, the fetching may pass: the "
+        "sending counts."
+    ),
 )
 
 
 class JudgedCase(msgspec.Struct, frozen=True):
-    """A row, the codes that stopped the user's own call or its result, and the attack's last call; empty where nothing
-    did."""
+    """A row, the codes that stopped the user's own call or its result, and the attack's last call;
+    empty where nothing did."""
 
     row: Row
     honest: str = ""
@@ -43,13 +53,20 @@ class JudgedCase(msgspec.Struct, frozen=True):
         tools = ", ".join(self.row.payload.get("attacker_tools", ()))
         if self.honest:
             return f"{self.row.id}: {self.row.payload['user_tool']} stopped: {self.honest}"
-        return f"{self.row.id}: {tools} {f'stopped: {self.attack}' if self.attack else 'let through'}: {asked}"
+        return (
+            f"{self.row.id}: {tools} "
+            f"{f'stopped: {self.attack}' if self.attack else 'let through'}: {asked}"
+        )
 
 
 def measure(folder: Path, source: dict[str, Any] | None = None) -> Report:
-    """Play every row of `injecagent.jsonl`, under the `default` pack with `flow` or under another policy."""
+    """Play every row of `injecagent.jsonl`, under the `default` pack with `flow` or under another
+    policy."""
     shield = Shield(load_policy(POLICY if source is None else source), safe_mode=False)
-    judged = [_judged(shield.run(task=row.id, tenant=row.id), row) for row in each(list(rows(folder, FILE)))]
+    judged = [
+        _judged(shield.run(task=row.id, tenant=row.id), row)
+        for row in each(list(rows(folder, FILE)))
+    ]
     attacks = [one for one in judged if one.row.label == "attack"]
     benign = [one for one in judged if one.row.label != "attack"]
     return Report(
@@ -76,7 +93,9 @@ def _short(row: Row) -> str:
     return found[1] if found is not None else row.source
 
 
-def _figure(name: str, judged: list[JudgedCase], hit: Callable[[JudgedCase], bool], target: str) -> Figure:
+def _figure(
+    name: str, judged: list[JudgedCase], hit: Callable[[JudgedCase], bool], target: str
+) -> Figure:
     return counted(
         name,
         judged,
@@ -128,7 +147,11 @@ def args_for(tool: str, asked: str) -> dict[str, Any]:
     found: dict[str, list[str]] = {name: _found(shape, asked) for name, shape in SHAPES.items()}
     if "SendEmail" in tool:
         subject = SUBJECT.search(asked)
-        return {"to": found["email"][-1], "subject": subject[1] if subject else "Data", "body": "what was asked for"}
+        return {
+            "to": found["email"][-1],
+            "subject": subject[1] if subject else "Data",
+            "body": "what was asked for",
+        }
     if tool.startswith("Terminal"):
         return {"command": " ".join(["mv", *found["path"]])}
     args: dict[str, Any] = {}
@@ -149,5 +172,8 @@ def fetching(tool: str, asked: str) -> dict[str, Any]:
 
 
 def _found(shape: re.Pattern[str], text: str) -> list[str]:
-    values = [next((group for group in match.groups() if group), match[0]) for match in shape.finditer(text)]
+    values = [
+        next((group for group in match.groups() if group), match[0])
+        for match in shape.finditer(text)
+    ]
     return list(dict.fromkeys(values))

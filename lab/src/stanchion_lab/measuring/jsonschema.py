@@ -1,5 +1,5 @@
-"""Measuring the `schema` guard on the public suite of JSON Schema 2020-12: what fits goes ahead, what does not is
-refused."""
+"""Measuring the `schema` guard on the public suite of JSON Schema 2020-12: what fits goes ahead,
+what does not is refused."""
 
 from __future__ import annotations
 
@@ -18,15 +18,25 @@ from stanchion_lab.measuring.watching import each
 
 FILE: Final = "jsonschema_2020_12.jsonl"
 FORMATS: Final = "optional/format/"
-"""Where rows are about `format`, which a schema by itself only describes: it is held to for those alone."""
+"""Where rows are about `format`, which a schema by itself only describes: it is held to for those
+alone."""
 
 RUN: Final = RunInfo("measure")
 TOOL: Final = "t"
 
 NOTES: Final = (
-    "each value is judged as the result of a tool whose result schema is the row's, as a policy would have it judged",
-    "refused schemas (too large, or that refer outside themselves) count as wrong; no row is left out",
-    "optional rows ask for more than the specification does; those on `format` are judged with `formats: true`",
+    (
+        "each value is judged as the result of a tool whose result schema is the row's, as a "
+        "policy would have it judged"
+    ),
+    (
+        "refused schemas (too large, or that refer outside themselves) count as wrong; no row is "
+        "left out"
+    ),
+    (
+        "optional rows ask for more than the specification does; those on `format` are judged with "
+        "`formats: true`"
+    ),
 )
 
 
@@ -57,7 +67,10 @@ def measure(folder: Path) -> Report:
         "JSON Schema 2020-12: the public suite",
         (
             _figure("required cases", required, "all"),
-            *[_figure(f"required: {label}", [one for one in required if one.row.label == label]) for label in _LABELS],
+            *[
+                _figure(f"required: {label}", [one for one in required if one.row.label == label])
+                for label in _LABELS
+            ],
             _figure("optional cases", [one for one in optional if one not in formats]),
             _figure("optional cases on `format`", formats),
         ),
@@ -81,7 +94,12 @@ def said(row: Row) -> str:
 
 def _figure(name: str, judged: list[JudgedData], target: str = "") -> Figure:
     return counted(
-        name, judged, lambda one: one.right, lambda one: _keyword(one.row), target=target, missed=lambda one: one.line
+        name,
+        judged,
+        lambda one: one.right,
+        lambda one: _keyword(one.row),
+        target=target,
+        missed=lambda one: one.line,
     )
 
 

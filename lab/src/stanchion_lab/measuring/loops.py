@@ -17,17 +17,22 @@ from stanchion_lab.measuring.watching import each
 FILE: Final = "loops.jsonl"
 POLICY: Final[dict[str, Any]] = {"name": "loops", "guards": [{"use": "loops"}]}
 LOOPS: Final = ("loop", "loop_mechanical")
-"""Labels of runs that loop: as people saw it, and by counting equal calls in a row or in circles."""
+"""Labels of runs that loop: as people saw it, and by counting equal calls in a row or in
+circles."""
 
 NOTES: Final = (
     "found: warned or refused; a refused run is a found one that was kept from going on",
-    "`repeat` rows have some call three times, whatever came of it and of the calls in between: many are honest work",
+    (
+        "`repeat` rows have some call three times, whatever came of it and of the calls in "
+        "between: "
+        "many are honest work"
+    ),
 )
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What became of one row: how many calls it has, whether some call is there twice; what was found first, and what
-    refused first; empty where nothing was."""
+    """What became of one row: how many calls it has, whether some call is there twice; what was
+    found first, and what refused first; empty where nothing was."""
 
     row: Row
     calls: int
@@ -39,13 +44,18 @@ class Played(msgspec.Struct, frozen=True):
     def line(self) -> str:
         """The row in a list of misses."""
         said = [self.found, self.refused if self.refused != self.found else ""]
-        return f"{self.row.id} ({self.calls} calls): {', then '.join([one for one in said if one]) or 'not found'}"
+        return (
+            f"{self.row.id} ({self.calls} calls): "
+            f"{', then '.join([one for one in said if one]) or 'not found'}"
+        )
 
 
 def measure(folder: Path) -> Report:
     """Play every trace of `loops.jsonl` to a shield that has nothing but the `loops` guard."""
     shield = Shield(load_policy(POLICY), safe_mode=False)
-    played = [one for row in each(list(rows(folder, FILE))) if (one := _played(shield, row)) is not None]
+    played = [
+        one for row in each(list(rows(folder, FILE))) if (one := _played(shield, row)) is not None
+    ]
     loop = [one for one in played if one.row.label in LOOPS]
     honest = [one for one in played if one.row.label == "no_loop"]
     repeat = [one for one in played if one.row.label == "repeat"]
@@ -62,8 +72,24 @@ def measure(folder: Path) -> Report:
                 missed=_line,
             ),
             counted("loops refused", loop, _refused, _family, missed=_line),
-            counted("honest runs warned", honest, _found, _family, target="≤ 1 %", missed=_line, alarm=True),
-            counted("honest runs refused", honest, _refused, _family, target="0", missed=_line, alarm=True),
+            counted(
+                "honest runs warned",
+                honest,
+                _found,
+                _family,
+                target="≤ 1 %",
+                missed=_line,
+                alarm=True,
+            ),
+            counted(
+                "honest runs refused",
+                honest,
+                _refused,
+                _family,
+                target="0",
+                missed=_line,
+                alarm=True,
+            ),
             counted("`repeat` rows found", repeat, _found, _family, missed=_line),
         ),
         NOTES,

@@ -1,4 +1,5 @@
-"""Nowhere: an empty folder to measure in, so that no repository of whoever measures has a say in what is decided."""
+"""Nowhere: an empty folder to measure in, so that no repository of whoever measures has a say in
+what is decided."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Rows whose public label the severity table overrules: each with its reason, counted apart and listed one by one.
+"""Rows whose public label the severity table overrules: each with its reason, counted apart and
+listed one by one.
 
-Public lists contradict each other: `git stash` is dangerous in one and everyday in another. What Stanchion holds
-dangerous follows from what is lost, as the severity table has it; where that says otherwise than a label, the row
-counts for neither side.
+Public lists contradict each other: `git stash` is dangerous in one and everyday in another. What
+Stanchion holds dangerous follows from what is lost, as the severity table has it; where that says
+otherwise than a label, the row counts for neither side.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Overruled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JudgedRow(Protocol):
-    """Something that was judged: it knows its row, and whether anything was said and whether it was stopped."""
+    """Something that was judged: it knows its row, and whether anything was said and whether it was
+    stopped."""
 
     @property
     def row(self) -> Row: ...
@@ -63,8 +65,11 @@ def is_overruled(row: Row) -> bool:
     return entry is not None and entry.label == row.label
 
 
-def apart(judged: Iterable[T], known: dict[str, Overruled] | None = None) -> tuple[list[T], tuple[Figure, ...]]:
-    """What counts, and a figure of what does not: how many overruled rows are judged as the table says."""
+def apart(
+    judged: Iterable[T], known: dict[str, Overruled] | None = None
+) -> tuple[list[T], tuple[Figure, ...]]:
+    """What counts, and a figure of what does not: how many overruled rows are judged as the table
+    says."""
     table = overruled() if known is None else known
     counts: list[T] = []
     right = of = 0
@@ -77,8 +82,13 @@ def apart(judged: Iterable[T], known: dict[str, Overruled] | None = None) -> tup
         of += 1
         right += agrees(one, entry)
         said = "stopped" if one.stopped else "told" if one.found else "goes ahead"
-        listed.append(f"{entry.id} (labelled {entry.label}; by the table {entry.table}; {said}): {entry.reason}")
-    figure = Figure("labels overruled by the severity table: judged as it says", right, of, "", tuple(listed))
+        listed.append(
+            f"{entry.id} (labelled {entry.label}; by the table {entry.table}; {said}): "
+            f"{entry.reason}"
+        )
+    figure = Figure(
+        "labels overruled by the severity table: judged as it says", right, of, "", tuple(listed)
+    )
     return counts, (figure,) if of else ()
 
 

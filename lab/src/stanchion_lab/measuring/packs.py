@@ -1,4 +1,5 @@
-"""Measuring the shipped packs side by side: what each stops of what is dangerous, and of what is honest."""
+"""Measuring the shipped packs side by side: what each stops of what is dangerous, and of what is
+honest."""
 
 from __future__ import annotations
 
@@ -27,9 +28,18 @@ EACH: Final = 200
 """How many rows of a kind are judged at most: every so many, so that all of a file is looked at."""
 
 NOTES: Final = (
-    f"of each kind at most {EACH} rows, spread over the file; the measure of its name has all of them",
-    "commands whose label the severity table overrules are left out, see the measure `shell`; no repository is near",
-    "hidden: the secret is redacted, or the result is withheld; stopped: it does not go ahead by itself",
+    (
+        f"of each kind at most {EACH} rows, spread over the file; the measure of its name has all "
+        f"of them"
+    ),
+    (
+        "commands whose label the severity table overrules are left out, see the measure `shell`; "
+        "no repository is near"
+    ),
+    (
+        "hidden: the secret is redacted, or the result is withheld; stopped: it does not go ahead "
+        "by itself"
+    ),
     f"every name resolves to `{PUBLIC}`; tools are called `bash`, `run_sql` and `read_page`",
 )
 
@@ -51,7 +61,10 @@ def _measured(folder: Path) -> Report:
             continue
         shield = Shield(policy, safe_mode=False, resolver=lambda _host, _port: [PUBLIC])
         shield.occurrences.mute()  # nobody is waited for
-        figures += [replace(figure, name=f"{name}: {figure.name}") for figure in _figures(folder, name, shield)]
+        figures += [
+            replace(figure, name=f"{name}: {figure.name}")
+            for figure in _figures(folder, name, shield)
+        ]
     return Report("Packs: what each stops", tuple(figures), NOTES)
 
 
@@ -61,11 +74,17 @@ def _is_hit(shield: Shield, judge: Callable[[Run, Row], bool], row: Row) -> bool
 
 def _figures(folder: Path, name: str, shield: Shield) -> Iterator[Figure]:
     for what, file, labels, judge in KINDS:
-        every = [row for row in rows(folder, file) if row.label in labels and isinstance(row.payload, str)]
+        every = [
+            row
+            for row in rows(folder, file)
+            if row.label in labels and isinstance(row.payload, str)
+        ]
         every = [row for row in every if not is_overruled(row)]
         some = every[:: max(1, len(every) // EACH)][:EACH]
         yield counted(what, each(some), partial(_is_hit, shield, judge), lambda row: row.family)
-    (hijacks, *_) = [one for one in injecagent.measure(folder, {"name": "p", "extends": name}).figures if one.of]
+    (hijacks, *_) = [
+        one for one in injecagent.measure(folder, {"name": "p", "extends": name}).figures if one.of
+    ]
     yield replace(hijacks, name="hijacks by one result stopped", target="", misses=())
     disturbed = honest.measure(folder, {"name": "p", "extends": name}).figures[0]
     yield replace(disturbed, name="honest runs disturbed", target="", misses=())
@@ -81,7 +100,9 @@ def _checked(tool: str, argument: str, run: Run, row: Row) -> bool:
 
 def _hidden(run: Run, row: Row) -> bool:
     decision = run.result("read_page", {}, row.payload)
-    return _stopped(decision) or any(finding.action is Action.REDACT for finding in decision.findings)
+    return _stopped(decision) or any(
+        finding.action is Action.REDACT for finding in decision.findings
+    )
 
 
 def _requested(run: Run, row: Row) -> bool:
@@ -89,9 +110,19 @@ def _requested(run: Run, row: Row) -> bool:
 
 
 KINDS: Final[tuple[tuple[str, str, tuple[str, ...], Callable[[Run, Row], bool]], ...]] = (
-    ("dangerous commands stopped", "shell.jsonl", ("dangerous",), partial(_checked, "bash", "command")),
+    (
+        "dangerous commands stopped",
+        "shell.jsonl",
+        ("dangerous",),
+        partial(_checked, "bash", "command"),
+    ),
     ("everyday commands stopped", "shell.jsonl", ("benign",), partial(_checked, "bash", "command")),
-    ("changes by SQL stopped", "sql.jsonl", ("write", "ddl", "ddl_destructive"), partial(_checked, "run_sql", "query")),
+    (
+        "changes by SQL stopped",
+        "sql.jsonl",
+        ("write", "ddl", "ddl_destructive"),
+        partial(_checked, "run_sql", "query"),
+    ),
     ("reads by SQL stopped", "sql.jsonl", ("read",), partial(_checked, "run_sql", "query")),
     ("secrets hidden", "secrets.jsonl", ("secret",), _hidden),
     ("texts without one disturbed", "secrets.jsonl", ("not_secret",), _hidden),

@@ -1,4 +1,5 @@
-"""Measuring the `files` guard on paths: how many that lead away it refuses, and how many honest ones."""
+"""Measuring the `files` guard on paths: how many that lead away it refuses, and how many honest
+ones."""
 
 from __future__ import annotations
 
@@ -21,9 +22,18 @@ BOXED: Final[dict[str, Any]] = {"name": "boxed", "guards": [{"use": "files", "ro
 OPEN: Final[dict[str, Any]] = {"name": "open", "guards": [{"use": "files"}]}
 
 NOTES: Final = (
-    f"each path is the argument of a call that reads it; boxed: with the root `{ROOT}`; open: without any option",
-    "open, only what climbs out of the working directory, is protected, or cannot be read is refused",
-    f"honest paths in the box are those under `{ROOT}` and relative ones; rows labelled honest that name `.env` or a",
+    (
+        f"each path is the argument of a call that reads it; boxed: with the root `{ROOT}`; open: "
+        f"without any option"
+    ),
+    (
+        "open, only what climbs out of the working directory, is protected, or cannot be read is "
+        "refused"
+    ),
+    (
+        f"honest paths in the box are those under `{ROOT}` and relative ones; rows labelled honest "
+        f"that name `.env` or a"
+    ),
     "private key are refused as the list of protected files says",
 )
 
@@ -48,7 +58,10 @@ class JudgedPath(msgspec.Struct, frozen=True):
         """The row in a list of misses."""
         text = path_of(self.row)
         shown = text if len(text) <= 90 else f"{text[:50]} … {text[-35:]}"
-        return f"{self.row.id} ({self.row.label}): {self.said if self.said else 'goes ahead'}: {shown!r}"
+        return (
+            f"{self.row.id} ({self.row.label}): {self.said if self.said else 'goes ahead'}: "
+            f"{shown!r}"
+        )
 
 
 def measure(folder: Path) -> Report:
@@ -61,23 +74,49 @@ def measure(folder: Path) -> Report:
         for label in ATTACKS:
             group = [one for one in judged if one.row.label == label]
             target = "most" if name == "boxed" else ""
-            figures.append(counted(f"{name}: {label} refused", group, _refused, _source, target=target, missed=_line))
-        honest = [one for one in judged if one.row.label == "benign" and (name == "open" or _is_inside(one.row))]
+            figures.append(
+                counted(
+                    f"{name}: {label} refused",
+                    group,
+                    _refused,
+                    _source,
+                    target=target,
+                    missed=_line,
+                )
+            )
+        honest = [
+            one
+            for one in judged
+            if one.row.label == "benign" and (name == "open" or _is_inside(one.row))
+        ]
         figures.append(
-            counted(f"{name}: honest refused", honest, _refused, _source, target="few", missed=_line, alarm=True)
+            counted(
+                f"{name}: honest refused",
+                honest,
+                _refused,
+                _source,
+                target="few",
+                missed=_line,
+                alarm=True,
+            )
         )
     return Report("Paths: where calls reach", tuple(figures), NOTES)
 
 
 def _said(run: Run, row: Row) -> str:
     payload = row.payload
-    tool, args = (payload["tool"], payload["args"]) if isinstance(payload, dict) else ("read_file", {"path": payload})
+    tool, args = (
+        (payload["tool"], payload["args"])
+        if isinstance(payload, dict)
+        else ("read_file", {"path": payload})
+    )
     decision = run.check(tool, args)
     return "" if decision.proceeds else decision.code
 
 
 def _is_inside(row: Row) -> bool:
-    """Whether an honest path is in the box. What is drawn is relative to the working directory, which is another."""
+    """Whether an honest path is in the box. What is drawn is relative to the working directory,
+    which is another."""
     path = path_of(row)
     return path == ROOT or path.startswith((f"{ROOT}/", "./"))
 

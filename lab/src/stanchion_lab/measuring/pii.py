@@ -1,4 +1,5 @@
-"""Measuring the `pii` guard: how much personal data it finds by entity, and what else it takes for some."""
+"""Measuring the `pii` guard: how much personal data it finds by entity, and what else it takes for
+some."""
 
 from __future__ import annotations
 
@@ -21,39 +22,55 @@ HONEST: Final = "benign_traces.jsonl"
 SINGLE: Final = "presidio_recognizer"
 
 KINDS: Final = {
-    "aba_routing": "us-aba-routing", "au_abn": "au-abn", "au_acn": "au-acn", "au_medicare": "au-medicare",
-    "au_tfn": "au-tfn", "ca_sin": "ca-sin", "certificate_number": "us-dea", "credit_card": "credit-card",
+    "aba_routing": "us-aba-routing", "au_abn": "au-abn", "au_acn": "au-acn",
+    "au_medicare": "au-medicare", "au_tfn": "au-tfn", "ca_sin": "ca-sin",
+    "certificate_number": "us-dea", "credit_card": "credit-card",
     "crypto": "bitcoin-address bitcoin-segwit-address ethereum-address", "de_bsnr": "de-practice",
     "de_fuehrerschein": "de-driving-licence", "de_handelsregister": "de-trade-register",
     "de_health_insurance": "de-health-insurance", "de_id_card": "de-id-card", "de_kfz": "de-plate",
     "de_lanr": "de-doctor", "de_passport": "de-passport", "de_plz": "de-postal-code",
-    "de_social_security": "de-social-security", "de_tax_id": "de-tax-id", "de_tax_number": "de-tax-number",
-    "de_vat_id": "de-vat-id", "email": "email", "es_nie": "es-nie", "es_nif": "es-nif", "es_passport": "es-passport",
-    "fi_personal_identity_code": "fi-personal-code", "iban": "iban", "in_aadhaar": "in-aadhaar", "in_gstin": "in-gst",
-    "in_pan": "in-pan", "in_passport": "in-passport", "in_vehicle_registration": "in-vehicle-registration",
-    "in_voter": "in-voter", "ip": "ip", "it_driver_license": "it-driving-licence",
-    "it_fiscal_code": "it-fiscal-code", "it_identity_card": "it-identity-card", "it_passport": "it-passport",
-    "it_vat_code": "it-vat", "kr_brn": "kr-business", "kr_driver_license": "kr-driving-licence",
-    "kr_frn": "kr-foreigner", "kr_passport": "kr-passport", "kr_rrn": "kr-resident", "mac": "mac",
-    "medical_license": "us-dea", "ng_vehicle_registration": "ng-vehicle-registration", "ph_mobile_number": "phone",
-    "ph_tin": "ph-tin", "phone": "phone", "pl_pesel": "pl-pesel", "se_organisationsnummer": "se-organisation",
-    "se_personnummer": "se-personal-number", "sg_fin": "sg-nric", "th_tnin": "th-national-id",
-    "tr_license_plate": "tr-plate", "tr_national_id": "tr-national-id", "tr_phone_number": "phone",
-    "uk_driving_licence": "uk-driving-licence", "uk_nhs": "uk-nhs", "uk_nino": "uk-nino", "uk_passport": "uk-passport",
-    "uk_postcode": "uk-postcode", "uk_vehicle_registration": "uk-vehicle-registration", "url": "url",
-    "us_bank": "us-bank-account", "us_driver_license": "us-driver-license", "us_itin": "us-itin", "us_mbi": "us-mbi",
-    "us_npi": "us-npi", "us_passport": "us-passport", "us_ssn": "us-ssn", "za_id_number": "za-id",
-    "CREDIT_CARD": "credit-card", "PHONE_NUMBER": "phone", "EMAIL_ADDRESS": "email", "DOMAIN_NAME": "url",
-    "US_SSN": "us-ssn", "IBAN_CODE": "iban", "IP_ADDRESS": "ip", "US_DRIVER_LICENSE": "us-driver-license",
+    "de_social_security": "de-social-security", "de_tax_id": "de-tax-id",
+    "de_tax_number": "de-tax-number", "de_vat_id": "de-vat-id", "email": "email",
+    "es_nie": "es-nie", "es_nif": "es-nif", "es_passport": "es-passport",
+    "fi_personal_identity_code": "fi-personal-code", "iban": "iban", "in_aadhaar": "in-aadhaar",
+    "in_gstin": "in-gst", "in_pan": "in-pan", "in_passport": "in-passport",
+    "in_vehicle_registration": "in-vehicle-registration", "in_voter": "in-voter", "ip": "ip",
+    "it_driver_license": "it-driving-licence", "it_fiscal_code": "it-fiscal-code",
+    "it_identity_card": "it-identity-card", "it_passport": "it-passport", "it_vat_code": "it-vat",
+    "kr_brn": "kr-business", "kr_driver_license": "kr-driving-licence", "kr_frn": "kr-foreigner",
+    "kr_passport": "kr-passport", "kr_rrn": "kr-resident", "mac": "mac",
+    "medical_license": "us-dea", "ng_vehicle_registration": "ng-vehicle-registration",
+    "ph_mobile_number": "phone", "ph_tin": "ph-tin", "phone": "phone", "pl_pesel": "pl-pesel",
+    "se_organisationsnummer": "se-organisation", "se_personnummer": "se-personal-number",
+    "sg_fin": "sg-nric", "th_tnin": "th-national-id", "tr_license_plate": "tr-plate",
+    "tr_national_id": "tr-national-id", "tr_phone_number": "phone",
+    "uk_driving_licence": "uk-driving-licence", "uk_nhs": "uk-nhs", "uk_nino": "uk-nino",
+    "uk_passport": "uk-passport", "uk_postcode": "uk-postcode",
+    "uk_vehicle_registration": "uk-vehicle-registration", "url": "url",
+    "us_bank": "us-bank-account", "us_driver_license": "us-driver-license", "us_itin": "us-itin",
+    "us_mbi": "us-mbi", "us_npi": "us-npi", "us_passport": "us-passport", "us_ssn": "us-ssn",
+    "za_id_number": "za-id", "CREDIT_CARD": "credit-card", "PHONE_NUMBER": "phone",
+    "EMAIL_ADDRESS": "email", "DOMAIN_NAME": "url", "US_SSN": "us-ssn", "IBAN_CODE": "iban",
+    "IP_ADDRESS": "ip", "US_DRIVER_LICENSE": "us-driver-license",
     "ZIP_CODE": "postal-code uk-postcode de-postal-code",
 }  # fmt: skip
-"""The guard's kinds for the entities that corpora name; what is not here has no shape, or is nobody's."""
+"""The guard's kinds for the entities that corpora name; what is not here has no shape, or is
+nobody's."""
 
 NOTES: Final = (
-    "found: every letter and digit of it is hidden, whatever kind it is taken for; all entities are looked for",
-    "bare: a row's text alone; under its name: as a field that is named for the entity, as in structured data",
+    (
+        "found: every letter and digit of it is hidden, whatever kind it is taken for; all "
+        "entities are looked for"
+    ),
+    (
+        "bare: a row's text alone; under its name: as a field that is named for the entity, as in "
+        "structured data"
+    ),
     "a false alarm of the single rows is one of the very kind that the row says it is not",
-    "names, places, organisations, titles, ages, streets and plain dates have no shape: a model has to read them",
+    (
+        "names, places, organisations, titles, ages, streets and plain dates have no shape: a "
+        "model has to read them"
+    ),
 )
 
 
@@ -94,7 +111,9 @@ def measure(folder: Path) -> Report:
     harmless = [row for row in shaped if row.label != "pii"]
     bare = [one for row in each(known) for one in _singled(whole, row, "")]
     named = [one for row in each(known) for one in _singled(whole, row, _entity(row))]
-    freed = [one for row in each(known) for one in _singled(Pii(entities=("*",), bare=True), row, "")]
+    freed = [
+        one for row in each(known) for one in _singled(Pii(entities=("*",), bare=True), row, "")
+    ]
     spoken = [one for row in each(texts) for one in _spoken(whole, row)]
     written = [one for one in spoken if one.label in KINDS]
     shapeless = [one for one in spoken if one.label not in KINDS]
@@ -125,11 +144,19 @@ def _entity(row: Row) -> str:
 
 def _found(guard: Pii, text: str, name: str = "") -> tuple[tuple[int, int, str], ...]:
     path = (name,) if name else ()
-    return tuple([(p.start, p.end, p.kind) for p in _patches(guard, {name: text} if name else text) if p.path == path])
+    return tuple(
+        [
+            (p.start, p.end, p.kind)
+            for p in _patches(guard, {name: text} if name else text)
+            if p.path == path
+        ]
+    )
 
 
 def _patches(guard: Pii, result: Any) -> tuple[Patch, ...]:
-    finding = guard.judge(read(ToolResult(id="measure", at=0, run=RunInfo("measure"), tool="read", result=result)))
+    finding = guard.judge(
+        read(ToolResult(id="measure", at=0, run=RunInfo("measure"), tool="read", result=result))
+    )
     return () if finding is None else finding.patches
 
 
@@ -179,7 +206,9 @@ def _disturbed(name: str, texts: list[Row], guard: Pii) -> Figure:
     for row in each(texts):
         marked = [(int(span[0]), int(span[1])) for span in row.rest.get("spans", [])]
         wrong = [one for one in _found(guard, str(row.payload)) if not _touches(one, marked)]
-        lines += [f"{row.id}: {str(row.payload)[s:e]!r} taken for {kind}" for s, e, kind in wrong[:1]]
+        lines += [
+            f"{row.id}: {str(row.payload)[s:e]!r} taken for {kind}" for s, e, kind in wrong[:1]
+        ]
     return Figure(name, len(lines), len(texts), "few", tuple(lines))
 
 
@@ -193,6 +222,14 @@ def _honest(folder: Path, guard: Pii) -> Iterator[Figure]:
     every = list(rows(folder, HONEST))
     lines = []
     for row in every:
-        kinds = list(dict.fromkeys([patch.kind for patch in _patches(guard, [row.payload, row.rest])]))
+        kinds = list(
+            dict.fromkeys([patch.kind for patch in _patches(guard, [row.payload, row.rest])])
+        )
         lines += [f"{row.id}: {', '.join(kinds)}"] if kinds else []
-    yield Figure("honest traces with something found, usual ones", len(lines), len(every), "few", tuple(lines))
+    yield Figure(
+        "honest traces with something found, usual ones",
+        len(lines),
+        len(every),
+        "few",
+        tuple(lines),
+    )

@@ -29,7 +29,8 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def family(self) -> str:
-        """Where the row comes from: its collection, without the version, and its kind where that says more."""
+        """Where the row comes from: its collection, without the version, and its kind where that
+        says more."""
         collection = self.source.partition(" ")[0].partition("@")[0]
         shorter, longer = sorted((collection, self.kind), key=len)
         return longer if shorter.lower() in longer.lower() else f"{collection} {self.kind}"
@@ -60,8 +61,8 @@ def rows_if(folder: Path, file: str) -> Iterator[Row]:
 
 def _where(file: str) -> str:
     return (
-        f"Stanchion ships no corpora; name the folder that has `{file}`, one JSON object a line with "
-        f"`id`, `kind`, `label`, `payload` and `source`, by `--corpora` or {VARIABLE}"
+        f"Stanchion ships no corpora; name the folder that has `{file}`, one JSON object a line "
+        f"with `id`, `kind`, `label`, `payload` and `source`, by `--corpora` or {VARIABLE}"
     )
 
 
@@ -69,8 +70,12 @@ def _row(line: bytes, place: str) -> Row:
     try:
         read = msgspec.json.decode(line, type=dict[str, Any])
         if "payload_b64" in read:
-            read["payload"] = b64decode(read.pop("payload_b64"), validate=True).decode("utf-8", "replace")
+            read["payload"] = b64decode(read.pop("payload_b64"), validate=True).decode(
+                "utf-8", "replace"
+            )
         rest = {name: value for name, value in read.items() if name not in OWN}
-        return typed.convert({name: read[name] for name in OWN if name in read} | {"rest": rest}, Row)
+        return typed.convert(
+            {name: read[name] for name in OWN if name in read} | {"rest": rest}, Row
+        )
     except ValueError as error:
         raise NoRows(f"{place}: is no row: {str(error).lower()}") from None

@@ -1,4 +1,5 @@
-"""Measuring task drift: how many calls of another task the `scope_classifier` tells of, and how many of the own."""
+"""Measuring task drift: how many calls of another task the `scope_classifier` tells of, and how
+many of the own."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ SAME: Final = 6
 
 
 class Call(NamedTuple):
-    """A call, the task it stands under, where it is from, and whether it belongs to another task."""
+    """A call, the task it stands under, where it is from, and whether it belongs to another
+    task."""
 
     family: str
     about: str
@@ -35,7 +37,8 @@ class Call(NamedTuple):
 
 
 def measure(folder: Path) -> Report:
-    """Judge calls of sessions and of hijacked users under their tasks, and calls of others under the same."""
+    """Judge calls of sessions and of hijacked users under their tasks, and calls of others under
+    the same."""
     guard = ScopeClassifier()
     judged = [(call, _told(guard, call)) for call in each([*_hijacks(folder), *_sessions(folder)])]
     figures = [
@@ -47,10 +50,15 @@ def measure(folder: Path) -> Report:
             missed=lambda one: f"{one[0].id}: {one[0].tool} under `{one[0].about[:80]}`",
             alarm=not drifts,
         )
-        for name, drifts in (("calls of another task that are told of", True), ("calls of the task that are", False))
+        for name, drifts in (
+            ("calls of another task that are told of", True),
+            ("calls of the task that are", False),
+        )
     ]
     return Report(
-        "task drift", tuple(figures), ("another task: the attacker's call, or the last call of another session",)
+        "task drift",
+        tuple(figures),
+        ("another task: the attacker's call, or the last call of another session",),
     )
 
 
@@ -70,7 +78,9 @@ def _hijacks(folder: Path) -> Iterator[Call]:
             continue
         about, text = said["user_instruction"], {"text": said["attacker_instruction"]}
         yield Call("injecagent, the user's", about, said["user_tool"], args, False, row.id)
-        yield Call("injecagent, the attacker's", about, said["attacker_tools"][0], text, True, row.id)
+        yield Call(
+            "injecagent, the attacker's", about, said["attacker_tools"][0], text, True, row.id
+        )
 
 
 def _sessions(folder: Path) -> Iterator[Call]:
@@ -94,7 +104,9 @@ def _drawn(sessions: list[list[Call]]) -> Iterator[Call]:
         one, other = chance.sample(sessions, 2)
         last = other[-1]
         if one[0].tool[:SAME] != last.tool[:SAME]:
-            yield last._replace(family="drawn", about=one[0].about, drifts=True, id=f"{one[0].id} + {last.id}")
+            yield last._replace(
+                family="drawn", about=one[0].about, drifts=True, id=f"{one[0].id} + {last.id}"
+            )
 
 
 def _texts(value: Any) -> Iterator[str]:

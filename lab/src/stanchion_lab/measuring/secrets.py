@@ -1,4 +1,5 @@
-"""Measuring the `secrets` guard: how many credentials of each kind it takes out, and how much else."""
+"""Measuring the `secrets` guard: how many credentials of each kind it takes out, and how much
+else."""
 
 from __future__ import annotations
 
@@ -25,8 +26,14 @@ HONEST: Final = {
 """Files of honest work, and the labels of their rows that are; all of them where none are named."""
 
 NOTES: Final = (
-    "each row is the result of a tool; found: the guard takes something out of it, of whatever kind",
-    "a row labelled `rule_negative` is no credential of its one rule: only a finding of that rule, or of its family",
+    (
+        "each row is the result of a tool; found: the guard takes something out of it, of whatever "
+        "kind"
+    ),
+    (
+        "a row labelled `rule_negative` is no credential of its one rule: only a finding of that "
+        "rule, or of its family"
+    ),
     "where Stanchion has no rule of that name, is a false alarm there; others may be right",
     "honest work may have credentials in it that are some: what was found is listed by kind",
 )
@@ -72,9 +79,14 @@ def measure(folder: Path) -> Report:
     secret = [one for one in judged if one.row.label == "secret"]
     others = [one for one in judged if one.row.label in ("not_secret", "rule_negative")]
     kinds = counted("", secret, _found, _rule).families
-    part = tuple([f"{kind.name}: {kind.share:.0%} of its rows" for kind in kinds if kind.hits < kind.of])
+    part = tuple(
+        [f"{kind.name}: {kind.share:.0%} of its rows" for kind in kinds if kind.hits < kind.of]
+    )
     mean, (low, high), _ = mean_over(kinds)
-    told = f"mean over {len(kinds)} kinds: {mean:.1%} (95 % interval {low:.1%} to {high:.1%}), target ≥ 98 %"
+    told = (
+        f"mean over {len(kinds)} kinds: {mean:.1%} (95 % interval {low:.1%} to {high:.1%}), "
+        f"target ≥ 98 %"
+    )
     return Report(
         "Secrets: credentials that are taken out",
         (
@@ -119,7 +131,9 @@ def _line(one: JudgedSecret) -> str:
 
 
 def _judged(guard: Secrets, row: Row) -> JudgedSecret:
-    finding = guard.judge(read(ToolResult(id=row.id, at=0, run=RunInfo("measure"), tool="read", result=row.payload)))
+    finding = guard.judge(
+        read(ToolResult(id=row.id, at=0, run=RunInfo("measure"), tool="read", result=row.payload))
+    )
     kinds = [patch.kind for patch in finding.patches] if finding is not None else []
     return JudgedSecret(row, tuple(dict.fromkeys(kinds)))
 
@@ -133,6 +147,14 @@ def _honest(guard: Secrets, folder: Path) -> list[Figure]:
             judged = [_judged(guard, row) for row in each(own)]
             name = f"honest work, {file}: found"
             figures.append(
-                counted(name, judged, _found, lambda one: one.row.family, target="few", missed=_line, alarm=True)
+                counted(
+                    name,
+                    judged,
+                    _found,
+                    lambda one: one.row.family,
+                    target="few",
+                    missed=_line,
+                    alarm=True,
+                )
             )
     return figures

@@ -1,4 +1,5 @@
-"""Measuring the `shell` guard: how many dangerous texts it finds, and how many others it disturbs."""
+"""Measuring the `shell` guard: how many dangerous texts it finds, and how many others it
+disturbs."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ WRAPPED: Final = "wrapper"
 DISGUISES: Final = (WRAPPED, "bashfuscator")
 
 NOTES: Final = (
-    "found: anything is said, a warning included; stopped: it does not go ahead, for a tool of medium risk",
+    (
+        "found: anything is said, a warning included; stopped: it does not go ahead, for a tool of "
+        "medium risk"
+    ),
     "a disguised row has the label of the text that was disguised",
 )
 
@@ -57,7 +61,8 @@ class JudgedCommand(msgspec.Struct, frozen=True):
 
 
 def measure(folder: Path) -> Report:
-    """Judge every text of `shell.jsonl`, `shell_everyday.jsonl` and `shell_obfuscated.jsonl` by a guard as it comes."""
+    """Judge every text of `shell.jsonl`, `shell_everyday.jsonl` and `shell_obfuscated.jsonl` by a
+    guard as it comes."""
     guard = Shell()
     found = [*rows(folder, FILE), *rows_if(folder, EVERYDAY), *rows(folder, DISGUISED)]
     judged = [JudgedCommand(row, _said(guard, row)) for row in each(found)]
@@ -88,7 +93,9 @@ def measure(folder: Path) -> Report:
 
 
 def _said(guard: Shell, row: Row) -> Finding | None:
-    event = ToolCall(id=row.id, at=0, run=RunInfo("measure"), tool="bash", args={"command": str(row.payload)})
+    event = ToolCall(
+        id=row.id, at=0, run=RunInfo("measure"), tool="bash", args={"command": str(row.payload)}
+    )
     return guard.judge(read(event))
 
 
@@ -103,7 +110,9 @@ def _recall(name: str, judged: list[JudgedCommand], target: str) -> list[Figure]
 def _alarms(name: str, judged: list[JudgedCommand], label: str, target: str) -> list[Figure]:
     own = [one for one in judged if one.row.label == label]
     return [
-        counted(f"{name}: disturbed", own, _found, _family, target=target, missed=_line, alarm=True),
+        counted(
+            f"{name}: disturbed", own, _found, _family, target=target, missed=_line, alarm=True
+        ),
         Figure(f"{name}: stopped", sum([one.stopped for one in own]), len(own)),
     ]
 

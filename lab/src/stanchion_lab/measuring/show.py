@@ -19,7 +19,13 @@ def lines(report: Report, misses: int) -> Iterator[str]:
     ]
     widths = [max(len(row[at]) for row in table) for at in range(5)]
     for name, of, share, interval, target in table:
-        cells = (name.ljust(widths[0]), of.rjust(widths[1]), share.rjust(widths[2]), interval.rjust(widths[3]), target)
+        cells = (
+            name.ljust(widths[0]),
+            of.rjust(widths[1]),
+            share.rjust(widths[2]),
+            interval.rjust(widths[3]),
+            target,
+        )
         yield f"  {'  '.join(cells)}".rstrip()
     for note in report.notes:
         yield f"  {note}"
@@ -55,7 +61,12 @@ def _mean(figure: Figure) -> dict[str, Any] | None:
     if figure.mean is None:
         return None
     share, (low, high), families = figure.mean
-    return {"share": round(share, 6), "low": round(low, 6), "high": round(high, 6), "families": families}
+    return {
+        "share": round(share, 6),
+        "low": round(low, 6),
+        "high": round(high, 6),
+        "families": families,
+    }
 
 
 def _rows(figure: Figure) -> Iterator[Cells]:
@@ -79,7 +90,10 @@ def _cells(one: Figure | Family, name: str, target: str) -> Cells:
 def _beside(beside: tuple[Beside, ...]) -> Iterator[str]:
     """A table of shares: on rows, on what each seed draws, and how many points these are apart."""
     seeds = [seed for seed, _ in beside[0].seeds]
-    table = [("", "rows", *[f"seed {seed}" for seed in seeds], "points apart"), *[_shares(one) for one in beside]]
+    table = [
+        ("", "rows", *[f"seed {seed}" for seed in seeds], "points apart"),
+        *[_shares(one) for one in beside],
+    ]
     widths = [max([len(row[at]) for row in table]) for at in range(len(table[0]))]
     yield ""
     yield "Fresh rows beside the others:"
@@ -97,7 +111,12 @@ def _shares(one: Beside) -> tuple[str, ...]:
 def _seeds(one: Beside) -> dict[str, Any]:
     apart = None if one.apart is None else round(one.apart, 6)
     rows = None if one.rows is None else _counts(one.rows)
-    return {"name": one.name, "rows": rows, "seeds": {str(s): _counts(f) for s, f in one.seeds}, "apart": apart}
+    return {
+        "name": one.name,
+        "rows": rows,
+        "seeds": {str(s): _counts(f) for s, f in one.seeds},
+        "apart": apart,
+    }
 
 
 def _missed(figure: Figure, most: int) -> Iterator[str]:

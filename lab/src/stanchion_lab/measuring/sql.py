@@ -1,4 +1,5 @@
-"""Measuring the `sql` guard: what it lets through where only reads are allowed, and which fragments it sees."""
+"""Measuring the `sql` guard: what it lets through where only reads are allowed, and which fragments
+it sees."""
 
 from __future__ import annotations
 
@@ -22,9 +23,20 @@ READ_ONLY: Final[dict[str, Any]] = {
     "guards": [{"use": "sql", "tools": ["run"], "level": "read_only"}],
 }
 GUARDED: Final[dict[str, Any]] = {"name": "guarded", "guards": [{"use": "sql", "tools": ["run"]}]}
-FRAGMENTS: Final[dict[str, Any]] = {"name": "fragments", "guards": [{"use": "sql", "fragments": "block"}]}
+FRAGMENTS: Final[dict[str, Any]] = {
+    "name": "fragments",
+    "guards": [{"use": "sql", "fragments": "block"}],
+}
 
-CHANGES: Final = ("write", "write_unbounded", "ddl", "ddl_replace", "ddl_destructive", "destructive", "privilege")
+CHANGES: Final = (
+    "write",
+    "write_unbounded",
+    "ddl",
+    "ddl_replace",
+    "ddl_destructive",
+    "destructive",
+    "privilege",
+)
 """Labels of statements that change something."""
 
 HARMFUL: Final = ("write_unbounded", "ddl_destructive", "destructive", "privilege")
@@ -33,9 +45,15 @@ HARMFUL: Final = ("write_unbounded", "ddl_destructive", "destructive", "privileg
 NOTES: Final = (
     "every text is judged without its dialect being known; stopped: it does not go ahead by itself",
     "0 of n rows shows a share below 3/n with 95 % confidence: it takes 6,000 reads to show 0.05 %",
-    "`unparsable` rows are SQL that models wrote and a parser could not read: most have a mistake, no database runs",
+    (
+        "`unparsable` rows are SQL that models wrote and a parser could not read: most have a "
+        "mistake, no database runs"
+    ),
     "them; some are read by the parser of another dialect",
-    "fragments are values of another tool's argument: pieces of attacks, and everyday texts that look like them",
+    (
+        "fragments are values of another tool's argument: pieces of attacks, and everyday texts "
+        "that look like them"
+    ),
 )
 
 
@@ -50,16 +68,24 @@ class JudgedSql(msgspec.Struct, frozen=True):
         """The row in a list of misses."""
         text = " ".join(str(self.row.payload).split())
         shown = text if len(text) <= 100 else f"{text[:97]} …"
-        return f"{self.row.id} ({self.row.label}): {self.code if self.code else 'let through'}: {shown}"
+        return (
+            f"{self.row.id} ({self.row.label}): {self.code if self.code else 'let through'}: "
+            f"{shown}"
+        )
 
 
 def measure(folder: Path) -> Report:
-    """Judge every text of `sql.jsonl`, each as the statement or the value that its label says it is."""
+    """Judge every text of `sql.jsonl`, each as the statement or the value that its label says it
+    is."""
     every = list(rows(folder, FILE))
     whole = [row for row in every if row.label not in ("sqli_fragment", "not_sqli")]
     strict = _judged(READ_ONLY, whole, lambda text: {"query": text})
-    guarded = _judged(GUARDED, [row for row in whole if row.label in HARMFUL], lambda text: {"query": text})
-    work = _judged(GUARDED, [row for row in whole if row.label == "work"], lambda text: {"query": text})
+    guarded = _judged(
+        GUARDED, [row for row in whole if row.label in HARMFUL], lambda text: {"query": text}
+    )
+    work = _judged(
+        GUARDED, [row for row in whole if row.label == "work"], lambda text: {"query": text}
+    )
     pieces = [row for row in every if row.label in ("sqli_fragment", "not_sqli")]
     values = _judged(FRAGMENTS, pieces, lambda text: {"note": text}, tool="save")
     changes = [one for one in strict if one.row.label in CHANGES]
@@ -88,7 +114,10 @@ def measure(folder: Path) -> Report:
 
 
 def _judged(
-    policy: dict[str, Any], texts: list[Row], args: Callable[[str], dict[str, Any]], tool: str = "run"
+    policy: dict[str, Any],
+    texts: list[Row],
+    args: Callable[[str], dict[str, Any]],
+    tool: str = "run",
 ) -> list[JudgedSql]:
     run = Shield(load_policy(policy), safe_mode=False).run(task="measure")
     return [JudgedSql(row, _code(run, tool, args(str(row.payload)))) for row in each(texts)]
@@ -100,7 +129,9 @@ def _code(run: Run, tool: str, args: dict[str, Any]) -> str:
 
 
 def _stopped(name: str, judged: list[JudgedSql], target: str = "", misses: bool = True) -> Figure:
-    return counted(name, judged, _is_stopped, _family, target=target, missed=_line if misses else None)
+    return counted(
+        name, judged, _is_stopped, _family, target=target, missed=_line if misses else None
+    )
 
 
 def _disturbed(name: str, judged: list[JudgedSql], target: str = "") -> Figure:

@@ -16,7 +16,9 @@ from stanchion_lab.measuring.rows import NoRows, Row
 
 CODE: Final = re.compile(r"```(?:py|python)?\n(.*?)(?:```|\Z)", re.DOTALL)
 
-SAID: Final = re.compile(r"^(user|assistant|tool): (.*?)(?=^(?:user|assistant|tool): |\Z)", re.DOTALL | re.MULTILINE)
+SAID: Final = re.compile(
+    r"^(user|assistant|tool): (.*?)(?=^(?:user|assistant|tool): |\Z)", re.DOTALL | re.MULTILINE
+)
 
 
 class User(msgspec.Struct, frozen=True):
@@ -62,8 +64,8 @@ Step = User | Reply | Call | Came
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """What a shield had to say of one step: the step's place in the trace, the decision, and whether that is about a
-    call before it is made."""
+    """What a shield had to say of one step: the step's place in the trace, the decision, and
+    whether that is about a call before it is made."""
 
     at: int
     decision: Decision
@@ -71,8 +73,8 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 def play(run: Run, steps: Iterable[Step]) -> Iterator[Heard]:
-    """Play a trace to a shield; gives every decision that says something. The agent is deaf: it goes on as recorded,
-    and a call that was refused has no outcome."""
+    """Play a trace to a shield; gives every decision that says something. The agent is deaf: it
+    goes on as recorded, and a call that was refused has no outcome."""
     for at, step in enumerate(steps, 1):
         for nth, decision in enumerate(_judged(run, step)):
             if decision.findings:
@@ -119,7 +121,8 @@ def steps_of(row: Row) -> list[Step] | None:
 
 
 def session_of(row: Row) -> list[Step]:
-    """The steps of a whole session: words of the user, replies, and calls with what came of them."""
+    """The steps of a whole session: words of the user, replies, and calls with what came of
+    them."""
     return [_session_step(step) for step in row.payload["steps"]]
 
 
@@ -131,15 +134,23 @@ def _session_step(step: dict[str, Any]) -> Step:
             return Reply(str(text))
         case {"tool": tool, "args": args}:
             result = step.get("result")
-            return Call(tool, args, Failed("ToolError", str(result or "")) if step.get("failed") else Gave(result))
+            return Call(
+                tool,
+                args,
+                Failed("ToolError", str(result or "")) if step.get("failed") else Gave(result),
+            )
         case _:
-            raise NoRows(f"a step of a session has none of `user`, `reply` and `tool`: it has {sorted(step)}")
+            raise NoRows(
+                f"a step of a session has none of `user`, `reply` and `tool`: it has {sorted(step)}"
+            )
 
 
 def _shell_step(call: dict[str, Any]) -> Step:
     """A call with its exit status: anything but 0 is a failure."""
     status, result = call.get("exit"), call.get("result")
-    outcome = Failed(f"exit_{status}", str(result or "")) if status not in (None, 0) else Gave(result)
+    outcome = (
+        Failed(f"exit_{status}", str(result or "")) if status not in (None, 0) else Gave(result)
+    )
     return Call(call["tool"], call["args"], outcome)
 
 
@@ -158,7 +169,8 @@ def _args(text: str) -> dict[str, Any]:
 
 
 def _span_steps(events: list[dict[str, Any]]) -> Iterator[Step]:
-    """Spans of a traced agent: calls of tools, and the code that an agent which writes code had run in each step."""
+    """Spans of a traced agent: calls of tools, and the code that an agent which writes code had run
+    in each step."""
     step: dict[str, Any] | None = None
     for event in events:
         match event["kind"]:
@@ -168,11 +180,18 @@ def _span_steps(events: list[dict[str, Any]]) -> Iterator[Step]:
                 code = CODE.search(_content(event.get("output")))
                 if code is not None:
                     error = step.get("error")
-                    yield Call("python", {"code": code[1]}, Failed("CodeError", error) if error else Gave(None))
+                    yield Call(
+                        "python",
+                        {"code": code[1]},
+                        Failed("CodeError", error) if error else Gave(None),
+                    )
                     step = None
             case "TOOL":
                 args = _args(event.get("input") or "{}")
-                given = {**args.get("kwargs", {}), **({"args": args["args"]} if args.get("args") else {})}
+                given = {
+                    **args.get("kwargs", {}),
+                    **({"args": args["args"]} if args.get("args") else {}),
+                }
                 error = event.get("error")
                 outcome = Failed("ToolError", error) if error else Gave(event.get("output"))
                 yield Call(event["name"], given, outcome)

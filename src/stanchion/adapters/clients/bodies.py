@@ -18,7 +18,8 @@ TRIES: Final = "x-stainless-retry-count"
 
 
 def shown(response: Any) -> Any:
-    """What a response says: JSON as data, other text as text; `None` where it is neither, as an image."""
+    """What a response says: JSON as data, other text as text; `None` where it is neither, as an
+    image."""
     content = response.content
     try:
         return json.loads(content)
@@ -43,7 +44,8 @@ def with_stream(response: Any, lines: Iterator[bytes] | AsyncIterator[bytes], aw
 
 
 def wanted(response: Any, raw: str) -> Any:
-    """A response as the caller of an SDK's method asked for it, whatever was asked for on the way."""
+    """A response as the caller of an SDK's method asked for it, whatever was asked for on the
+    way."""
     response.request.headers.pop(RAW, None)
     if raw:
         response.request.headers[RAW] = raw
@@ -57,12 +59,22 @@ def tries_of(response: Any) -> int:
 
 
 def _made(response: Any, **body: Any) -> Any:
-    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in FRAMING]
+    headers = [
+        (name, value)
+        for name, value in response.headers.multi_items()
+        if name.lower() not in FRAMING
+    ]
     made = type(response)(
-        response.status_code, headers=headers, request=response.request, extensions=response.extensions, **body
+        response.status_code,
+        headers=headers,
+        request=response.request,
+        extensions=response.extensions,
+        **body,
     )
     made.history = response.history
-    with suppress(RuntimeError):  # a response that is still read, or that nobody has measured, has no such time
+    with suppress(
+        RuntimeError
+    ):  # a response that is still read, or that nobody has measured, has no such time
         made.elapsed = response.elapsed
     return made
 

@@ -1,4 +1,5 @@
-"""Events of a streamed reply: read from bytes by the client's own decoder, and written as bytes for it again."""
+"""Events of a streamed reply: read from bytes by the client's own decoder, and written as bytes for
+it again."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ NAME: Final = "$event"
 """Where an event's name is kept that its data does not have, while it is judged."""
 DONE: Final = "[DONE]"
 """What some providers send last, and which says nothing."""
-LAST: Final = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed"})
+LAST: Final = frozenset(
+    {"message_stop", "response.completed", "response.incomplete", "response.failed"}
+)
 """Events after which nothing more is read: they go on when the whole reply is judged."""
 
 
@@ -22,11 +25,16 @@ class Events:
     """The events of one response, and how they are written."""
 
     def __init__(self, client: Any, response: Any) -> None:
-        self._decoder = client._make_sse_decoder()  # so that the SDK reads what was judged, and in no other way
+        self._decoder = (
+            client._make_sse_decoder()
+        )  # so that the SDK reads what was judged, and in no other way
         self._response = response
         self._done = False
         if type(self._decoder).__name__ != "SSEDecoder":
-            raise Unread(f"streams of `{type(client).__name__}` cannot be judged: ask for the reply as a whole")
+            raise Unread(
+                f"streams of `{type(client).__name__}` cannot be judged: ask for the reply as a "
+                f"whole"
+            )
 
     def read(self) -> Iterator[Any]:
         """The data of each event; a text where it is no JSON."""
@@ -100,6 +108,8 @@ def line_of(data: Any) -> bytes:
     if not isinstance(data, dict):
         return "".join([f"data: {line}\n" for line in str(data).split("\n")]).encode() + b"\n"
     name = data.get(NAME, data.get("type"))
-    said = json.dumps({key: value for key, value in data.items() if key != NAME}, ensure_ascii=False)
+    said = json.dumps(
+        {key: value for key, value in data.items() if key != NAME}, ensure_ascii=False
+    )
     head = f"event: {name}\n" if isinstance(name, str) else ""
     return f"{head}data: {said}\n\n".encode("utf-8", "surrogatepass")

@@ -1,4 +1,5 @@
-"""An exchange: one request to a model that somebody else sends, with a hook before it and one after its reply."""
+"""An exchange: one request to a model that somebody else sends, with a hook before it and one after
+its reply."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from stanchion.hosting import Hosted
 
 
 class Exchange:
-    """Judged like a request that is made here, from its first hook to its last. Whoever sends it cannot be asked to
-    send it again, so their host must not `retry`."""
+    """Judged like a request that is made here, from its first hook to its last. Whoever sends it
+    cannot be asked to send it again, so their host must not `retry`."""
 
     def __init__(self, hosted: Hosted, form: Form, body: Mapping[str, Any]) -> None:
         self.hosted = hosted
@@ -25,7 +26,9 @@ class Exchange:
 
     async def begin(self) -> dict[str, Any]:
         """The body as it may be sent; raises `Refused` where it may not."""
-        self._judging = asyncio.create_task(self.hosted.amodel(self._ask, **self._form.asked(self._body)))
+        self._judging = asyncio.create_task(
+            self.hosted.amodel(self._ask, **self._form.asked(self._body))
+        )
         await asyncio.wait({self._judging, self._sent}, return_when=asyncio.FIRST_COMPLETED)
         return self._sent.result() if self._sent.done() else await self._judging
 
@@ -34,7 +37,8 @@ class Exchange:
         return await self._came
 
     async def end(self, reply: Any) -> Any:
-        """The reply as it may be seen, or its items where it is streamed; raises `Refused` where it may not."""
+        """The reply as it may be seen, or its items where it is streamed; raises `Refused` where it
+        may not."""
         assert self._judging is not None
         if not self._came.done():
             self._came.set_result(reply)

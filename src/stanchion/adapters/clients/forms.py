@@ -1,4 +1,5 @@
-"""Forms of requests: where a body says what it asks a model, and how a body is written that asks something else."""
+"""Forms of requests: where a body says what it asks a model, and how a body is written that asks
+something else."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ PROMPT: Final = "prompt"
 
 
 class Form(msgspec.Struct, frozen=True):
-    """One kind of request to a model: its path, the field with its messages, and the field with the system's words
-    where these stand apart. `among` says that words of the system may also stand among the messages."""
+    """One kind of request to a model: its path, the field with its messages, and the field with the
+    system's words where these stand apart. `among` says that words of the system may also stand
+    among the messages."""
 
     path: str
     said: str = "messages"
@@ -33,7 +35,11 @@ class Form(msgspec.Struct, frozen=True):
 
     def params(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """What else a body says, without the name of the model."""
-        return {name: value for name, value in body.items() if name not in (self.said, self.apart, "model")}
+        return {
+            name: value
+            for name, value in body.items()
+            if name not in (self.said, self.apart, "model")
+        }
 
     def asked(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """What a run is told of a request to a model."""
@@ -41,7 +47,9 @@ class Form(msgspec.Struct, frozen=True):
         named = model if isinstance(model, str) else ""
         return {"messages": self.messages(body), "model": named, "params": self.params(body)}
 
-    def written(self, body: Mapping[str, Any], messages: Iterable[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    def written(
+        self, body: Mapping[str, Any], messages: Iterable[Any], params: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """A body like that one with other messages and parameters."""
         heads, rest = self._parted(body, list(messages))
         made = {"model": body["model"]} if "model" in body else {}
@@ -64,7 +72,8 @@ class Form(msgspec.Struct, frozen=True):
         return heads, [message for message in messages if not _is_system(message)]
 
     def _as_before(self, given: Any, rest: list[Any]) -> Any:
-        """Messages for a field that was a text: a text again where nothing was added, or it takes nothing else."""
+        """Messages for a field that was a text: a text again where nothing was added, or it takes
+        nothing else."""
         texts = [message["content"] for message in rest]
         if given is None or (len(texts) > 1 and self.said != PROMPT):
             return rest
@@ -76,7 +85,9 @@ def form_of(forms: Iterable[Form], method: str, url: str) -> Form | None:
     if method.lower() != "post":
         return None
     path = urlsplit(url).path.strip("/")
-    return next((form for form in forms if path == form.path or path.endswith(f"/{form.path}")), None)
+    return next(
+        (form for form in forms if path == form.path or path.endswith(f"/{form.path}")), None
+    )
 
 
 def _listed(given: Any) -> bool:

@@ -1,4 +1,5 @@
-"""Frames: a stream that a proxy passes on as it is written, in bytes, read as events and written again."""
+"""Frames: a stream that a proxy passes on as it is written, in bytes, read as events and written
+again."""
 
 from __future__ import annotations
 

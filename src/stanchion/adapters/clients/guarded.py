@@ -1,8 +1,9 @@
 """Guarded clients: a client of an SDK, of a class made from its own, whose every request is judged.
 
-All methods of a client end in one: `request`, which tries as often as the SDK likes and makes a typed result of what
-came. It is judged there, once, whatever the SDK does inside. Of a response its body is judged, before anything is made
-from it: so what is parsed, counted together from a stream or handed out raw is what was judged.
+All methods of a client end in one: `request`, which tries as often as the SDK likes and makes a
+typed result of what came. It is judged there, once, whatever the SDK does inside. Of a response its
+body is judged, before anything is made from it: so what is parsed, counted together from a stream
+or handed out raw is what was judged.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.runtime.driving.flow import Flow
 
 NEEDED: Final = (
-    "request", "copy", "with_options", "_process_response", "_maybe_override_cast_to", "_prepare_options",
-    "_prepare_request", "_make_sse_decoder",
+    "request", "copy", "with_options", "_process_response", "_maybe_override_cast_to",
+    "_prepare_options", "_prepare_request", "_make_sse_decoder",
 )  # fmt: skip
 """What an SDK has to have for its clients to be guarded."""
 SOCKET: Final = "a web socket"
@@ -41,8 +42,8 @@ class UnknownClient(StanchionError, TypeError):
 
 
 def _guarded_class(kind: Any) -> type[Any]:
-    """What guarded clients of both kinds have. Made from one class alone: a client can only become one of a class with
-    the same layout."""
+    """What guarded clients of both kinds have. Made from one class alone: a client can only become
+    one of a class with the same layout."""
 
     class Guarded(kind):
         """A client for a run."""
@@ -63,8 +64,8 @@ def _guarded_class(kind: Any) -> type[Any]:
 
 
 def _socketless_class(kind: Any) -> type[Any]:
-    """Guarded clients of an SDK that opens web sockets, which pass by `request`. Before it opens one it asks the client
-    where it leads, or for its key."""
+    """Guarded clients of an SDK that opens web sockets, which pass by `request`. Before it opens
+    one it asks the client where it leads, or for its key."""
 
     class Socketless(kind):
         """A client for a run."""
@@ -90,7 +91,9 @@ def _sync_class(kind: Any) -> type[Any]:
     class SyncGuarded(base):
         """A client for a run."""
 
-        def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
+        def request(
+            self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
+        ) -> Any:
             """Send what the run may send, and give what it may see."""
             sending = Sending(self, _waist(self), cast_to, options, stream, stream_cls)
             send = super().request
@@ -112,7 +115,9 @@ def _sync_class(kind: Any) -> type[Any]:
                 judged = hosted.model(ask, **sending.asked())
             else:
                 came = fetch(sending.options)
-                judged = hosted.stream(came) if sending.stream else hosted.drive(_seen(sending, came))
+                judged = (
+                    hosted.stream(came) if sending.stream else hosted.drive(_seen(sending, came))
+                )
             return self._process_response(**sending.told(judged, False))
 
         def _prepare_options(self, options: Any) -> Any:
@@ -137,7 +142,9 @@ def _async_class(kind: Any) -> type[Any]:
     class AsyncGuarded(base):
         """A client for a run."""
 
-        async def request(self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None) -> Any:
+        async def request(
+            self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
+        ) -> Any:
             """Send what the run may send, and give what it may see."""
             sending = Sending(self, _waist(self), cast_to, options, stream, stream_cls)
             send = super().request
@@ -159,7 +166,11 @@ def _async_class(kind: Any) -> type[Any]:
                 judged = await hosted.amodel(ask, **sending.asked())
             else:
                 came = await fetch(sending.options)
-                judged = hosted.astream(came) if sending.stream else await hosted.adrive(_seen(sending, came))
+                judged = (
+                    hosted.astream(came)
+                    if sending.stream
+                    else await hosted.adrive(_seen(sending, came))
+                )
             return await self._process_response(**sending.told(judged, True))
 
         async def _prepare_options(self, options: Any) -> Any:
@@ -181,12 +192,16 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: 
     missing = [name for name in NEEDED if not hasattr(client, name)]
     if missing or hasattr(client, WAIST):
         why = f"it has no `{missing[0]}`" if missing else "it is guarded already"
-        raise UnknownClient(f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK")
+        raise UnknownClient(
+            f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK"
+        )
     hosted = run if isinstance(run, Hosted) else host.on(run)
     made = client.copy()
     kind: Any = type(made)
     made.__class__ = _class_of(kind)
-    made._stanchion = Waist(hosted, tuple(forms), library_of(client), Terms(hosted, host.name, max_body))
+    made._stanchion = Waist(
+        hosted, tuple(forms), library_of(client), Terms(hosted, host.name, max_body)
+    )
     return made
 
 
@@ -205,7 +220,9 @@ def _class_of(kind: type[Any]) -> type[Any]:
 
 
 def _has_sockets(kind: type[Any]) -> bool:
-    return any("websocket_base_url" in vars(base).get("__annotations__", {}) for base in kind.__mro__)
+    return any(
+        "websocket_base_url" in vars(base).get("__annotations__", {}) for base in kind.__mro__
+    )
 
 
 def library_of(client: Any) -> Any:
@@ -214,13 +231,17 @@ def library_of(client: Any) -> Any:
         if base.__name__ == "BaseClient":
             found = [vars(sys.modules[base.__module__]).get(name) for name in LIBRARIES]
             return next(library for library in found if library is not None)
-    raise UnknownClient(f"`{type(client).__name__}` cannot be guarded: it sends with none of {', '.join(LIBRARIES)}")
+    raise UnknownClient(
+        f"`{type(client).__name__}` cannot be guarded: it sends with none of {', '.join(LIBRARIES)}"
+    )
 
 
 def _waist(client: Any) -> Waist:
     waist: Waist | None = client._stanchion
     if waist is None:
-        raise UnknownClient("this client was not made by `guard`: use `copy` or `with_options` of a guarded one")
+        raise UnknownClient(
+            "this client was not made by `guard`: use `copy` or `with_options` of a guarded one"
+        )
     return waist
 
 
@@ -235,12 +256,15 @@ def _refuse(client: Any, what: str) -> NoReturn:
     waist = _waist(client)
     desk = waist.hosted.run.desk
     event: Any = desk.event(Egress, waist.hosted.host.name, url=str(client.base_url))
-    waist.hosted.drive(go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),)))
+    waist.hosted.drive(
+        go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),))
+    )
     raise AssertionError("what is refused does not go ahead")
 
 
 def _leave(sending: Sending, request: Any) -> Flow[Any]:
-    """A request that asks no model, judged as it is about to leave: once, however often the SDK tries."""
+    """A request that asks no model, judged as it is about to leave: once, however often the SDK
+    tries."""
     if sending.cleared is None:
         return (yield from leave(sending.waist.leaving, sending.outgoing(request)))
     return sending.cleared
@@ -253,6 +277,10 @@ def _seen(sending: Sending, came: Any) -> Flow[Any]:
     if came is None:
         return None
     told = yield from reported(
-        sending.waist.hosted, Stage.TOOL_RESULT, "", None, {"tool": sending.waist.hosted.host.name, "result": came}
+        sending.waist.hosted,
+        Stage.TOOL_RESULT,
+        "",
+        None,
+        {"tool": sending.waist.hosted.host.name, "result": came},
     )
     return told.content

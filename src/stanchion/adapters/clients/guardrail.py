@@ -14,7 +14,12 @@ from stanchion.hosting import Host, Hosted
 from stanchion.runtime.errors import Refused
 
 MESSAGES: Final = Form("messages", apart="system", among=False)
-FORMS: Final = {"anthropic_messages": MESSAGES, "messages": CHAT, "input": RESPONSES, "prompt": COMPLETIONS}
+FORMS: Final = {
+    "anthropic_messages": MESSAGES,
+    "messages": CHAT,
+    "input": RESPONSES,
+    "prompt": COMPLETIONS,
+}
 """The form of a request by its type, or by the field that it has."""
 CALL: Final = "litellm_call_id"
 SESSIONS: Final = ("litellm_session_id", "session_id")
@@ -26,7 +31,8 @@ OWN: Final = frozenset({"metadata", "litellm_metadata", "guardrails", CALL, *SES
 
 
 class Runs:
-    """The runs behind a proxy: one for each session of a key, or one for each request without a session."""
+    """The runs behind a proxy: one for each session of a key, or one for each request without a
+    session."""
 
     def __init__(self, shield: Any, host: Host, agent: str) -> None:
         self._shield, self._host, self._agent = shield, host, agent
@@ -49,7 +55,14 @@ class Runs:
 
 def session_of(data: Mapping[str, Any]) -> str:
     """The session that a request says it is part of; empty where it says nothing."""
-    places = [data, *[data[name] for name in ("metadata", "litellm_metadata") if isinstance(data.get(name), Mapping)]]
+    places = [
+        data,
+        *[
+            data[name]
+            for name in ("metadata", "litellm_metadata")
+            if isinstance(data.get(name), Mapping)
+        ],
+    ]
     said = [place.get(name) for place in places for name in SESSIONS]
     return next((one for one in said if isinstance(one, str) and one), "")
 
@@ -68,10 +81,14 @@ def guardrail_class(shield: Any, host: Host, agent: str) -> type[Any]:
             """Always: no request and no key switches it off."""
             return True
 
-        async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: str) -> Any:
+        async def async_pre_call_hook(
+            self, user_api_key_dict: Any, cache: Any, data: Any, call_type: str
+        ) -> Any:
             """Judge a request; gives it as it may be sent."""
             hosted = runs.of(user_api_key_dict, data)
-            form = FORMS.get(call_type, next((form for name, form in FORMS.items() if name in data), None))
+            form = FORMS.get(
+                call_type, next((form for name, form in FORMS.items() if name in data), None)
+            )
             try:
                 if form is None:
                     return await _left(hosted, data, call_type)
@@ -84,7 +101,9 @@ def guardrail_class(shield: Any, host: Host, agent: str) -> type[Any]:
                 under_way.popitem(last=False)[1].drop()
             return {**data, **made}
 
-        async def async_post_call_success_hook(self, data: Any, user_api_key_dict: Any, response: Any) -> Any:
+        async def async_post_call_success_hook(
+            self, data: Any, user_api_key_dict: Any, response: Any
+        ) -> Any:
             """Judge a reply; gives it as it may be seen."""
             exchange = under_way.pop(data.get(CALL, ""), None)
             try:
@@ -112,7 +131,12 @@ def guardrail_class(shield: Any, host: Host, agent: str) -> type[Any]:
                 raise _said(refused) from None
 
         async def async_post_call_failure_hook(
-            self, request_data: Any, original_exception: Exception, user_api_key_dict: Any, *_more: Any, **_rest: Any
+            self,
+            request_data: Any,
+            original_exception: Exception,
+            user_api_key_dict: Any,
+            *_more: Any,
+            **_rest: Any,
         ) -> None:
             """Judge a failure."""
             exchange = under_way.pop(request_data.get(CALL, ""), None)
@@ -131,7 +155,8 @@ def _asked(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _left(hosted: Hosted, data: Mapping[str, Any], call_type: str) -> Any:
-    """A request that asks no model, judged as it leaves; it cannot be changed, so it is refused in place of that."""
+    """A request that asks no model, judged as it leaves; it cannot be changed, so it is refused in
+    place of that."""
     told = await hosted.areport("egress", url=f"litellm://proxy/{call_type}", payload=_asked(data))
     if told.content["payload"] != _asked(data):
         raise PermissionError(f"`{call_type}` would have to be changed, which this proxy cannot do")

@@ -1,4 +1,5 @@
-"""What an adapter of an SDK offers: a guarded client, and the tool calls of its replies run. One maker for all SDKs."""
+"""What an adapter of an SDK offers: a guarded client, and the tool calls of its replies run. One
+maker for all SDKs."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ Client = TypeVar("Client")
 
 
 class Guard(Protocol):
-    """A client for a run, of the same type and with the same options and connections; the given one stays as it is.
+    """A client for a run, of the same type and with the same options and connections; the given one
+    stays as it is.
 
-    Requests to a model are judged with their replies. All others are judged as they leave, up to `max_body` bytes, and
-    what comes back is judged as a tool's result. What is refused raises `Refused`.
+    Requests to a model are judged with their replies. All others are judged as they leave, up to
+    `max_body` bytes, and what comes back is judged as a tool's result. What is refused raises
+    `Refused`.
     """
 
     def __call__(self, client: Client, run: Any, *, max_body: int = MAX_BODY) -> Client:
@@ -26,10 +29,11 @@ class Guard(Protocol):
 
 
 class RunTools(Protocol):
-    """Run the tool calls of a reply for the run of a guarded client; gives the messages to send with the next request.
+    """Run the tool calls of a reply for the run of a guarded client; gives the messages to send
+    with the next request.
 
-    `handoffs` maps tools to the agents that take over when they are called. A refused call is answered with the reason;
-    what ends the run is raised.
+    `handoffs` maps tools to the agents that take over when they are called. A refused call is
+    answered with the reason; what ends the run is raised.
     """
 
     def __call__(
@@ -39,7 +43,8 @@ class RunTools(Protocol):
 
 
 class AsyncRunTools(Protocol):
-    """`run_tools` for async code: the calls run side by side, and tools may be coroutine functions."""
+    """`run_tools` for async code: the calls run side by side, and tools may be coroutine
+    functions."""
 
     async def __call__(
         self, client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
@@ -70,13 +75,15 @@ def running(
     results_for: Callable[[Any, Iterable[Done]], list[Any]],
     hosted: Callable[[Any], Hosted] = hosted_by,
 ) -> Running:
-    """What runs the calls of an SDK's replies: `calls_of` finds them, `results_for` writes what came of them, `hosted`
-    says which run a client works for."""
+    """What runs the calls of an SDK's replies: `calls_of` finds them, `results_for` writes what
+    came of them, `hosted` says which run a client works for."""
 
     def box(client: Any, tools: Tools, handoffs: Mapping[str, str] | None) -> Toolbox:
         return Toolbox(hosted(client), tools, {} if handoffs is None else handoffs)
 
-    def run_tools(client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None) -> list[Any]:
+    def run_tools(
+        client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
+    ) -> list[Any]:
         run = box(client, tools, handoffs).run
         return results_for(reply, [run(call) for call in calls_of(reply)])
 

@@ -9,7 +9,8 @@ from stanchion.adapters.clients.guarded import library_of
 
 
 def sending_nowhere(client: Any, called: Callable[[], str]) -> Any:
-    """A client like that one; its requests are answered as by a provider that fails, once `called` has been."""
+    """A client like that one; its requests are answered as by a provider that fails, once `called`
+    has been."""
     library = library_of(client)
     transport = library.MockTransport(lambda _: library.Response(500, text=called()))
     kind = library.AsyncClient if hasattr(client, "__aenter__") else library.Client

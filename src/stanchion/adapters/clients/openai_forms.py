@@ -1,4 +1,5 @@
-"""The forms of OpenAI's API, which others speak as well: its requests, the tool calls of its replies, their results."""
+"""The forms of OpenAI's API, which others speak as well: its requests, the tool calls of its
+replies, their results."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ def calls_of(reply: Any) -> list[Asked]:
     """The tool calls of a chat completion's first choice, or of a response."""
     if part(reply, "choices") is not None:
         first = parts(reply, "choices")[:1]
-        return [_chat_call(call) for choice in first for call in parts(part(choice, "message"), "tool_calls")]
+        return [
+            _chat_call(call)
+            for choice in first
+            for call in parts(part(choice, "message"), "tool_calls")
+        ]
     return [_item_call(item) for item in parts(reply, "output") if part(item, "type") in CALLS]
 
 
@@ -43,10 +48,15 @@ def _item_call(item: Any) -> Asked:
 def results_for(reply: Any, results: Iterable[Done]) -> list[Any]:
     """What came of the calls of a reply, as messages for the next request."""
     if part(reply, "choices") is not None:
-        return [{"role": "tool", "tool_call_id": done.call.id, "content": text_of(done.content)} for done in results]
+        return [
+            {"role": "tool", "tool_call_id": done.call.id, "content": text_of(done.content)}
+            for done in results
+        ]
     return [
         {
-            "type": "custom_tool_call_output" if done.call.kind == CUSTOM else "function_call_output",
+            "type": "custom_tool_call_output"
+            if done.call.kind == CUSTOM
+            else "function_call_output",
             "call_id": done.call.id,
             "output": text_of(done.content),
         }

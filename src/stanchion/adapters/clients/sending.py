@@ -22,7 +22,8 @@ UNSAID: Final = frozenset({"Omit", "NotGiven"})
 
 
 class Waist(msgspec.Struct, frozen=True):
-    """Whom a guarded client works for, and which of its requests ask a model. Every request passes here."""
+    """Whom a guarded client works for, and which of its requests ask a model. Every request passes
+    here."""
 
     hosted: Hosted
     forms: tuple[Form, ...]
@@ -33,12 +34,16 @@ class Waist(msgspec.Struct, frozen=True):
 class Sending:
     """One request, however often the SDK tries it."""
 
-    def __init__(self, client: Any, waist: Waist, cast_to: Any, options: Any, stream: bool, stream_cls: Any) -> None:
+    def __init__(
+        self, client: Any, waist: Waist, cast_to: Any, options: Any, stream: bool, stream_cls: Any
+    ) -> None:
         self.client, self.waist = client, waist
         self.cast_to = client._maybe_override_cast_to(cast_to, options)
         self.stream, self.stream_cls = stream, stream_cls
         self.body = _body(options)
-        self.form = form_of(waist.forms, options.method, options.url) if self.body is not None else None
+        self.form = (
+            form_of(waist.forms, options.method, options.url) if self.body is not None else None
+        )
         self.options, raw = _plain(options)
         self.raw = raw if raw else str(client._custom_headers.get(RAW, ""))
         self.original = options
@@ -77,7 +82,8 @@ class Sending:
         return self.shown
 
     def told(self, judged: Any, awaited: bool) -> dict[str, Any]:
-        """What the SDK makes its caller's result from, with what was judged in the place of what came."""
+        """What the SDK makes its caller's result from, with what was judged in the place of what
+        came."""
         response = self.came
         if self.events is not None:
             lines: Any = self.events.awritten(judged) if awaited else self.events.written(judged)
@@ -95,8 +101,15 @@ class Sending:
 
     def outgoing(self, request: Any) -> Outgoing:
         """A request as it is about to leave; its body was read."""
-        headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw])
-        return Outgoing(request.method, str(request.url), headers, request.content, encoding_of(headers))
+        headers = tuple(
+            [
+                (name.decode("latin-1"), value.decode("latin-1"))
+                for name, value in request.headers.raw
+            ]
+        )
+        return Outgoing(
+            request.method, str(request.url), headers, request.content, encoding_of(headers)
+        )
 
     def leaves(self, request: Any, cleared: Cleared) -> None:
         """Put what may leave in the place of what was asked for."""
@@ -114,7 +127,8 @@ _under_way: ContextVar[Sending | None] = ContextVar("stanchion_sending", default
 
 
 def under_way(client: Any) -> Sending | None:
-    """The request that a client is sending now; `None` where it sends none that anybody has judged or will judge."""
+    """The request that a client is sending now; `None` where it sends none that anybody has judged
+    or will judge."""
     sending = _under_way.get()
     return sending if sending is not None and sending.client is client else None
 

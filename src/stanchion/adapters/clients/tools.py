@@ -1,4 +1,5 @@
-"""Tools: the calls that a reply asks for, run for whoever has asked the model, each judged as a call of the run."""
+"""Tools: the calls that a reply asks for, run for whoever has asked the model, each judged as a
+call of the run."""
 
 from __future__ import annotations
 
@@ -47,19 +48,26 @@ def refused(refusal: Refusal) -> Done:
 
 
 class Toolbox:
-    """Runs calls with these tools for one run; `handoffs` are the tools by which the model hands over to an agent."""
+    """Runs calls with these tools for one run; `handoffs` are the tools by which the model hands
+    over to an agent."""
 
     def __init__(self, hosted: Hosted, tools: Tools, handoffs: Mapping[str, str]) -> None:
         self._hosted, self._handoffs = hosted, handoffs
-        named = tools.items() if isinstance(tools, Mapping) else [(_name(tool), tool) for tool in tools]
+        named = (
+            tools.items() if isinstance(tools, Mapping) else [(_name(tool), tool) for tool in tools]
+        )
         self._tools: dict[str, Any] = dict(named)
 
     def run(self, call: Asked) -> Done:
         """Run a call; whatever it raises is what the model reads, but for the end of the run."""
         if call.tool in self._handoffs:
-            return _handed(call, self._handoffs, self._hosted.report(HANDOFF, **self._handing(call)))
+            return _handed(
+                call, self._handoffs, self._hosted.report(HANDOFF, **self._handing(call))
+            )
         try:
-            return _done(call, self._hosted.call(self._tool(call), call.args, self._carry(call), about=call))
+            return _done(
+                call, self._hosted.call(self._tool(call), call.args, self._carry(call), about=call)
+            )
         except Refused:
             raise
         except Exception as error:  # noqa: BLE001 - a tool may raise anything; it was judged, and is for the model
@@ -68,10 +76,14 @@ class Toolbox:
     async def arun(self, call: Asked) -> Done:
         """`run` for async code; tools may be coroutine functions."""
         if call.tool in self._handoffs:
-            return _handed(call, self._handoffs, await self._hosted.areport(HANDOFF, **self._handing(call)))
+            return _handed(
+                call, self._handoffs, await self._hosted.areport(HANDOFF, **self._handing(call))
+            )
         try:
             carry = self._carry(call)
-            return _done(call, await self._hosted.acall(self._tool(call), call.args, carry, about=call))
+            return _done(
+                call, await self._hosted.acall(self._tool(call), call.args, carry, about=call)
+            )
         except Refused:
             raise
         except Exception as error:  # noqa: BLE001 - the same
@@ -128,7 +140,11 @@ def parts(value: Any, name: str) -> list[Any]:
 
 def text_of(content: Any) -> str:
     """A result as a text."""
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+    return (
+        content
+        if isinstance(content, str)
+        else json.dumps(content, ensure_ascii=False, default=str)
+    )
 
 
 def _done(call: Asked, came: Any) -> Done:

@@ -1,1 +1,2 @@
-"""HTTP: clients whose every request is judged before it leaves, and which connect only to what was judged."""
+"""HTTP: clients whose every request is judged before it leaves, and which connect only to what was
+judged."""

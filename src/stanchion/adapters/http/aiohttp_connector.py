@@ -27,17 +27,23 @@ LARGE: Final = 1 << 20
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connects for what a run may send. The options are those of `aiohttp.TCPConnector`, without those in `OURS`."""
+    """Connects for what a run may send. The options are those of `aiohttp.TCPConnector`, without
+    those in `OURS`."""
 
     def __init__(self, terms: Terms, **options: Any) -> None:
         self._terms = terms
         taken = [name for name in OURS if name in options]
         if taken:
             raise ValueError(f"`{taken[0]}` decides where connections go: leave it out")
-        super().__init__(resolver=_JudgedAddresses(), use_dns_cache=False, socket_factory=_socket, **options)
+        super().__init__(
+            resolver=_JudgedAddresses(), use_dns_cache=False, socket_factory=_socket, **options
+        )
 
-    async def connect(self, req: aiohttp.ClientRequest, traces: Any, timeout: aiohttp.ClientTimeout) -> Any:
-        """A connection for a request, changed to what may leave; `Refused` is raised where it may not."""
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: Any, timeout: aiohttp.ClientTimeout
+    ) -> Any:
+        """A connection for a request, changed to what may leave; `Refused` is raised where it may
+        not."""
         outgoing = await _outgoing(req, self._terms.max_body)
         cleared = await self._terms.hosted.adrive(leave(self._terms, outgoing))
         await _change(req, outgoing, cleared.request)
@@ -55,7 +61,8 @@ class Connector(aiohttp.TCPConnector):
 
 
 class _JudgedAddresses(AbstractResolver):
-    """Gives the addresses that were judged for the request under way; asks the system where none were."""
+    """Gives the addresses that were judged for the request under way; asks the system where none
+    were."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -146,7 +153,8 @@ async def _outgoing(request: aiohttp.ClientRequest, longest: int) -> Outgoing:
 
 
 async def _change(request: aiohttp.ClientRequest, was: Outgoing, now: Outgoing) -> None:
-    """Make a request what may leave: a body that was read to be judged is sent from what was read."""
+    """Make a request what may leave: a body that was read to be judged is sent from what was
+    read."""
     if now is not was:
         request.url = URL(now.url, encoded=True)
         request.headers.clear()

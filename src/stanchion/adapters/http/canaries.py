@@ -1,4 +1,5 @@
-"""Canaries of the HTTP clients: a request to a host that no policy allows has to be refused before it leaves."""
+"""Canaries of the HTTP clients: a request to a host that no policy allows has to be refused before
+it leaves."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ def httpx_client(shield: Any, _body: Callable[[], str]) -> None:
     """A request by `httpx.Client`."""
     import httpx
 
-    with shield.run(agent=TOOL) as run, httpx.Client(transport=run.httpx_transport(tool=TOOL)) as client:
+    with (
+        shield.run(agent=TOOL) as run,
+        httpx.Client(transport=run.httpx_transport(tool=TOOL)) as client,
+    ):
         client.get(URL)
 
 
@@ -43,7 +47,10 @@ def aiohttp_session(shield: Any, _body: Callable[[], str]) -> None:
 
     async def asked() -> None:
         run = shield.run(agent=TOOL)
-        async with run, aiohttp.ClientSession(connector=run.aiohttp_connector(tool=TOOL)) as session:
+        async with (
+            run,
+            aiohttp.ClientSession(connector=run.aiohttp_connector(tool=TOOL)) as session,
+        ):
             await session.get(URL)
 
     asyncio.run(asked())

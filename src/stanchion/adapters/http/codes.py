@@ -18,7 +18,8 @@ CODES: Final = declare(
     {
         PROXY: Words(
             "requests may not go through proxy `{}`",
-            "send the request without a proxy, or ask for it to be listed under `proxies` of the guard `egress`",
+            "send the request without a proxy, or ask for it to be listed under `proxies` of the "
+            "guard `egress`",
         ),
         HOST: Words(
             "the header `host` names a different host than `{}`, which is where the request goes",
@@ -26,14 +27,16 @@ CODES: Final = declare(
         ),
         FRAMING: Words(
             "servers may read this request in different ways: {}",
-            "leave `content-length` and `transfer-encoding` to the client, and write headers plainly",
+            "leave `content-length` and `transfer-encoding` to the client, and write headers "
+            "plainly",
         ),
         OVERRIDE: Words(
             "`{}` asks for something other than the URL that was judged",
             "leave it out, and put what you want into the URL",
         ),
         TOO_LONG: Words(
-            "the body has more than {} bytes, and a body that cannot be judged as a whole is not sent",
+            "the body has more than {} bytes, and a body that cannot be judged as a whole is not "
+            "sent",
             "send less at a time, or ask for a larger `max_body` of the client",
         ),
         UNREDACTABLE: Words(

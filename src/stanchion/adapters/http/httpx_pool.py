@@ -1,5 +1,5 @@
-"""Connection pools for httpx: a connection leads to an address that was judged, and is used again only for requests
-for which its address was judged too."""
+"""Connection pools for httpx: a connection leads to an address that was judged, and is used again
+only for requests for which its address was judged too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ CONNECT_FAILED: Final = (httpcore.ConnectError, httpcore.ConnectTimeout)
 
 
 class Origin(httpcore.Origin):
-    """Where a request goes: a scheme, a name and a port, and the addresses that were judged for it."""
+    """Where a request goes: a scheme, a name and a port, and the addresses that were judged for
+    it."""
 
     def __init__(self, of: httpcore.Origin, addresses: tuple[str, ...]) -> None:
         super().__init__(of.scheme, of.host, of.port)
@@ -52,7 +53,8 @@ class Landing:
         self.peer = str(stream.get_extra_info("server_addr")[0])
 
     def serves(self, origin: httpcore.Origin) -> bool:
-        """Whether a request may use the connection: its own judgement has to have covered where that leads."""
+        """Whether a request may use the connection: its own judgement has to have covered where
+        that leads."""
         wanted = origin.addresses if isinstance(origin, Origin) else ()
         if self.peer is not None or not wanted:
             return fits(self.peer, wanted)
@@ -66,7 +68,9 @@ class Backend(httpcore.NetworkBackend):
         self._landing = landing
         self._plain = httpcore.SyncBackend()
 
-    def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore.NetworkStream:
+    def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore.NetworkStream:
         """Connect to the first of the addresses that answers."""
         *others, last = self._landing.places(host)
         for address in others:
@@ -88,7 +92,9 @@ class AsyncBackend(httpcore.AsyncNetworkBackend):
         self._landing = landing
         self._plain = httpcore.AnyIOBackend()
 
-    async def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore.AsyncNetworkStream:
+    async def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore.AsyncNetworkStream:
         """Connect to the first of the addresses that answers."""
         *others, last = self._landing.places(host)
         for address in others:

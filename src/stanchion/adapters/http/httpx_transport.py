@@ -34,7 +34,9 @@ class Transport(httpx.HTTPTransport):
             body += chunk
             if len(body) > self._terms.max_body:
                 break
-        cleared = self._terms.hosted.drive(leave(self._terms, _outgoing(request, bytes(body), self._proxy)))
+        cleared = self._terms.hosted.drive(
+            leave(self._terms, _outgoing(request, bytes(body), self._proxy))
+        )
         return super().handle_request(_sent(request, cleared))
 
 
@@ -56,7 +58,9 @@ class AsyncTransport(httpx.AsyncHTTPTransport):
             body += chunk
             if len(body) > self._terms.max_body:
                 break
-        cleared = await self._terms.hosted.adrive(leave(self._terms, _outgoing(request, bytes(body), self._proxy)))
+        cleared = await self._terms.hosted.adrive(
+            leave(self._terms, _outgoing(request, bytes(body), self._proxy))
+        )
         return await super().handle_async_request(_sent(request, cleared))
 
 
@@ -64,7 +68,11 @@ def _proxy_of(options: dict[str, Any]) -> str:
     if options.get("uds") is not None:
         raise ValueError("`uds` names a socket that guards cannot judge: leave it out")
     proxy = options.get("proxy")
-    return "" if proxy is None else str(proxy.url if isinstance(proxy, httpx.Proxy) else httpx.URL(proxy))
+    return (
+        ""
+        if proxy is None
+        else str(proxy.url if isinstance(proxy, httpx.Proxy) else httpx.URL(proxy))
+    )
 
 
 def _trusting(options: dict[str, Any]) -> dict[str, Any]:
@@ -87,8 +95,13 @@ def _pool_options(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 
 def _outgoing(request: httpx.Request, body: bytes, proxy: str) -> Outgoing:
-    headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw])
-    target, name = request.extensions.get("target", request.url.raw_path), request.extensions.get("sni_hostname")
+    headers = tuple(
+        [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    )
+    target, name = (
+        request.extensions.get("target", request.url.raw_path),
+        request.extensions.get("sni_hostname"),
+    )
     return Outgoing(
         request.method,
         str(request.url),
@@ -109,7 +122,10 @@ def _text(value: object) -> str:
 def _sent(request: httpx.Request, cleared: Cleared) -> httpx.Request:
     """The request as it goes out: what was judged, and where that may go."""
     made = cleared.request
-    headers = [(name.encode("latin-1", "replace"), value.encode("latin-1", "replace")) for name, value in made.headers]
+    headers = [
+        (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+        for name, value in made.headers
+    ]
     extensions = {**request.extensions, PINS: cleared.addresses}
     stream = httpx.ByteStream(made.body)
     url = request.url if made.url == str(request.url) else httpx.URL(made.url)

@@ -1,4 +1,5 @@
-"""Leaving: a request is judged as it is about to be sent, and goes out as it was decided, to what was judged."""
+"""Leaving: a request is judged as it is about to be sent, and goes out as it was decided, to what
+was judged."""
 
 from __future__ import annotations
 
@@ -6,7 +7,15 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.adapters.http.codes import FRAMING, HOST, OVERRIDE, PROXY, TOO_LONG, UNPINNED, UNREDACTABLE
+from stanchion.adapters.http.codes import (
+    FRAMING,
+    HOST,
+    OVERRIDE,
+    PROXY,
+    TOO_LONG,
+    UNPINNED,
+    UNREDACTABLE,
+)
 from stanchion.adapters.http.framing import crooked
 from stanchion.adapters.http.outgoing import Outgoing, parsed, rewritten
 from stanchion.adapters.http.payload import Unfit, read
@@ -27,7 +36,8 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import project
 
 MAX_BODY: Final = 1 << 20
-"""The longest body that is judged, and so the longest that leaves, unless a client is made with another."""
+"""The longest body that is judged, and so the longest that leaves, unless a client is made with
+another."""
 
 
 _HOST: Final = regex(r"[A-Za-z0-9._:\[\]-]+")
@@ -38,7 +48,8 @@ HTTP: Final = Host("HTTP client", can=EVERYTHING)
 
 
 class Terms(msgspec.Struct, frozen=True, gc=False):
-    """For whom a client sends requests: a run, the tool named where none is at work, and how long a body may be."""
+    """For whom a client sends requests: a run, the tool named where none is at work, and how long a
+    body may be."""
 
     hosted: Hosted
     tool: str = ""
@@ -46,7 +57,8 @@ class Terms(msgspec.Struct, frozen=True, gc=False):
 
 
 class Cleared(msgspec.Struct, frozen=True, gc=False):
-    """A request that may leave, and the addresses it may go to; none where nobody judged any, or a proxy is used."""
+    """A request that may leave, and the addresses it may go to; none where nobody judged any, or a
+    proxy is used."""
 
     request: Outgoing
     addresses: tuple[str, ...] = ()
@@ -74,7 +86,9 @@ def leave(terms: Terms, request: Outgoing) -> Flow[Cleared]:
     addresses = () if request.proxy else _judged_addresses(going.decision, event.url)
     if addresses is None and _hosts_are_judged(desk, event):
         target = parsed(event.url)
-        yield from call_off(desk, going, _finding(event, UNPINNED, "" if target is None else target.hostname))
+        yield from call_off(
+            desk, going, _finding(event, UNPINNED, "" if target is None else target.hostname)
+        )
     addresses = () if addresses is None else addresses
     if not going.decision.patches:
         return Cleared(request, addresses)
@@ -92,7 +106,8 @@ def _finding(event: Egress, code: str, *args: Any) -> Finding:
 
 
 def _judged_addresses(decision: Decision, url: str) -> tuple[str, ...] | None:
-    """The addresses that were judged, none where nobody asked for any; `None` where guards do not agree on one."""
+    """The addresses that were judged, none where nobody asked for any; `None` where guards do not
+    agree on one."""
     try:
         return pinned(decision, url)
     except ValueError:
@@ -100,8 +115,9 @@ def _judged_addresses(decision: Decision, url: str) -> tuple[str, ...] | None:
 
 
 def _against(desk: Desk, request: Outgoing, event: Egress, whole: bool) -> list[tuple[Any, ...]]:
-    """What speaks against a request before any guard is asked, as codes with their arguments: a proxy that is not
-    listed, a request that would not be the one which is judged, or not lead to the host which is."""
+    """What speaks against a request before any guard is asked, as codes with their arguments: a
+    proxy that is not listed, a request that would not be the one which is judged, or not lead to
+    the host which is."""
     policy = desk.shield.policy
     if policy.shadow:
         return []
@@ -135,5 +151,9 @@ def _hosts_are_judged(desk: Desk, event: Egress) -> bool:
     """Whether a guard that is enforced judges where the request goes."""
     policy = desk.shield.policy
     seats = policy.seated(Stage.EGRESS, event.tool, event.run)
-    judging = [seat for seat in seats if JUDGES_HOSTS.of(seat.placed.guard) is not None and not seat.placed.shadow]
+    judging = [
+        seat
+        for seat in seats
+        if JUDGES_HOSTS.of(seat.placed.guard) is not None and not seat.placed.shadow
+    ]
     return bool(judging) and not policy.shadow

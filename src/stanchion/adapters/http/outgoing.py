@@ -1,4 +1,5 @@
-"""A request as a client is about to send it, as guards see it, and as it goes out after they have changed it."""
+"""A request as a client is about to send it, as guards see it, and as it goes out after they have
+changed it."""
 
 from __future__ import annotations
 
@@ -18,11 +19,13 @@ FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 SIGNATURES: Final = frozenset(
     {
         "content-digest", "content-md5", "digest", "repr-digest", "signature", "signature-input",
-        "x-amz-content-sha256", "x-hub-signature", "x-hub-signature-256", "x-signature", "x-slack-signature",
+        "x-amz-content-sha256", "x-hub-signature", "x-hub-signature-256", "x-signature",
+        "x-slack-signature",
     }
 )  # fmt: skip
 SIGNED: Final = ("aws4-", "signature ", "hmac", "digest ", "oauth ", "sharedkey")
-"""Headers, and beginnings of `authorization`, by which a request that was changed is refused by its server."""
+"""Headers, and beginnings of `authorization`, by which a request that was changed is refused by its
+server."""
 
 
 LONG_WORD: Final = 12
@@ -30,9 +33,10 @@ LONG_WORD: Final = 12
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
-    """A request before it leaves: its body whole, or one byte more than can be judged. `encoding` is the content
-    encoding that the body has; `proxy` is what it would go through; `chunked` says that the client sends the body in
-    chunks. `server_name` is whom TLS asks for and `target` what the request line asks for, where somebody said so."""
+    """A request before it leaves: its body whole, or one byte more than can be judged. `encoding`
+    is the content encoding that the body has; `proxy` is what it would go through; `chunked` says
+    that the client sends the body in chunks. `server_name` is whom TLS asks for and `target` what
+    the request line asks for, where somebody said so."""
 
     method: str
     url: str
@@ -45,20 +49,25 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
     target: str = ""
 
     def shown(self) -> dict[str, str]:
-        """The headers by their names in lower case; those that come twice are joined. A name in which capital letters
-        may say something stands there as it is sent, too."""
+        """The headers by their names in lower case; those that come twice are joined. A name in
+        which capital letters may say something stands there as it is sent, too."""
         values: dict[str, list[str]] = {}
         for name, value in self.headers:
             for shown in (name, name.lower()) if _telling(name) else (name.lower(),):
                 values.setdefault(shown, []).append(value)
-        found = {name: ("; " if name == "cookie" else ", ").join(given) for name, given in values.items()}
+        found = {
+            name: ("; " if name == "cookie" else ", ").join(given) for name, given in values.items()
+        }
         if found.get("content-length") == str(len(self.body)):
             del found["content-length"]
         return {str(project(name)): str(project(value)) for name, value in found.items()}
 
 
 def _telling(name: str) -> bool:
-    return any(len(word) >= LONG_WORD and not word[1:].islower() for word in name.split("-")) and not name.islower()
+    return (
+        any(len(word) >= LONG_WORD and not word[1:].islower() for word in name.split("-"))
+        and not name.islower()
+    )
 
 
 def encoding_of(headers: Iterable[tuple[str, str]]) -> str:
@@ -67,7 +76,8 @@ def encoding_of(headers: Iterable[tuple[str, str]]) -> str:
 
 
 def rewritten(request: Outgoing, payload: Payload, was: Egress, now: Egress) -> Outgoing:
-    """The request with what guards have changed in it, and nothing else; `Unfit` where that cannot be done."""
+    """The request with what guards have changed in it, and nothing else; `Unfit` where that cannot
+    be done."""
     if content_of(now) == content_of(was):
         return request
     if _signed(was.headers):
@@ -82,10 +92,14 @@ def rewritten(request: Outgoing, payload: Payload, was: Egress, now: Egress) -> 
 
 
 def _signed(headers: dict[str, str]) -> bool:
-    return not SIGNATURES.isdisjoint(headers) or headers.get("authorization", "").lower().startswith(SIGNED)
+    return not SIGNATURES.isdisjoint(headers) or headers.get(
+        "authorization", ""
+    ).lower().startswith(SIGNED)
 
 
-def _headers(sent: Iterable[tuple[str, str]], was: dict[str, str], now: dict[str, str]) -> list[tuple[str, str]]:
+def _headers(
+    sent: Iterable[tuple[str, str]], was: dict[str, str], now: dict[str, str]
+) -> list[tuple[str, str]]:
     if was.get("host") != now.get("host"):
         raise Unfit("its host would change")
     if any(name not in now and not name.islower() for name in was):

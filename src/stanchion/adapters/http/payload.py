@@ -16,7 +16,8 @@ from stanchion.runtime.values import Unreadable, project
 
 TEXTUAL: Final = ("text/", "multipart/", "application/x-www-form-urlencoded")
 STRUCTURED: Final = ("json", "xml", "javascript", "graphql")
-"""Beginnings and ends of kinds of bodies that are shown as texts even where some of their bytes are none."""
+"""Beginnings and ends of kinds of bodies that are shown as texts even where some of their bytes are
+none."""
 PLAIN: Final = ("utf-8", "ascii", "iso8859-", "cp125", "koi8-")
 """Charsets in which the bytes of plain letters are these letters, whatever stands beside them."""
 NO_CHARSETS: Final = ("punycode", "idna", "unicode-escape", "raw-unicode-escape")
@@ -31,8 +32,9 @@ class Unfit(ValueError):
 
 
 class Payload(msgspec.Struct, frozen=True, gc=False):
-    """A body as data. `charset` is what its text is written in; `json` says that it was read as JSON; `lost` why it
-    cannot be written back, where it cannot; `whole` is false where there is more of it than can be judged."""
+    """A body as data. `charset` is what its text is written in; `json` says that it was read as
+    JSON; `lost` why it cannot be written back, where it cannot; `whole` is false where there is
+    more of it than can be judged."""
 
     data: Any = None
     charset: str = "utf-8"
@@ -44,7 +46,8 @@ class Payload(msgspec.Struct, frozen=True, gc=False):
 def read(body: bytes, headers: Mapping[str, str], encoding: str, longest: int) -> Payload:
     """A body as guards see it: JSON as data, other text as text, the rest as bytes.
 
-    `encoding` is the content encoding that it really has; a compressed body is judged by what is in it.
+    `encoding` is the content encoding that it really has; a compressed body is judged by what is in
+    it.
     """
     if not body:
         return Payload()
@@ -62,7 +65,8 @@ def read(body: bytes, headers: Mapping[str, str], encoding: str, longest: int) -
 
 
 def written(payload: Payload, data: Any) -> bytes:
-    """A payload that a guard has changed, as the bytes of a body; `Unfit` where it has no such form."""
+    """A payload that a guard has changed, as the bytes of a body; `Unfit` where it has no such
+    form."""
     if payload.lost:
         raise Unfit(payload.lost)
     if payload.json:
@@ -79,7 +83,9 @@ def _kind(content_type: str) -> tuple[str, str]:
     """The kind of a body and the charset of its text, from the header that says it."""
     kind, *parameters = [part.strip() for part in content_type.lower().split(";")]
     named = [
-        value.strip("\"' ") for name, _, value in (part.partition("=") for part in parameters) if name == "charset"
+        value.strip("\"' ")
+        for name, _, value in (part.partition("=") for part in parameters)
+        if name == "charset"
     ]
     charset = named[0] if named else "utf-8"
     try:
@@ -91,12 +97,15 @@ def _kind(content_type: str) -> tuple[str, str]:
 
 
 def _read(body: bytes, kind: str, charset: str) -> Payload:
-    """A body in its charset. One that not every server goes by is read as if there were none, too."""
+    """A body in its charset. One that not every server goes by is read as if there were none,
+    too."""
     found = _read_in(body, kind, charset)
     if codecs.lookup(charset).name.startswith(PLAIN):
         return found
     other = _read_in(body, kind, "utf-8")
-    return Payload([found.data, other.data], lost=f"its charset is `{charset}`, which servers may not follow")
+    return Payload(
+        [found.data, other.data], lost=f"its charset is `{charset}`, which servers may not follow"
+    )
 
 
 def _read_in(body: bytes, kind: str, charset: str) -> Payload:
@@ -107,7 +116,9 @@ def _read_in(body: bytes, kind: str, charset: str) -> Payload:
             runs = b"\n".join(_RUN.findall(body)).decode("ascii")
             data = {"$bytes": b2a_base64(body, newline=False).decode("ascii")}
             return Payload({**data, "$text": runs} if runs else data, lost="its body is not text")
-        return Payload(body.decode("utf-8", "backslashreplace"), lost="its body is only partly text")
+        return Payload(
+            body.decode("utf-8", "backslashreplace"), lost="its body is only partly text"
+        )
     shown = project(text)
     lost = "" if shown == text else "its body has incomplete characters"
     if text.lstrip()[:1] in ("{", "["):
@@ -116,13 +127,15 @@ def _read_in(body: bytes, kind: str, charset: str) -> Payload:
             return found
     if _ESCAPE.search(text) is not None:
         plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
-        return Payload([shown, project(plain)], lost="some letters in its body are written as escapes")
+        return Payload(
+            [shown, project(plain)], lost="some letters in its body are written as escapes"
+        )
     return Payload(shown, charset, lost=lost)
 
 
 def _json(text: str, charset: str) -> Payload | None:
-    """A text read as JSON; `None` where it is none. A name that comes twice is told apart: servers disagree about
-    which one counts."""
+    """A text read as JSON; `None` where it is none. A name that comes twice is told apart: servers
+    disagree about which one counts."""
     twice: list[str] = []
 
     def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -145,7 +158,10 @@ def _json(text: str, charset: str) -> Payload | None:
     if twice:
         return Payload(shown, charset, True, "a name occurs twice in its JSON")
     return Payload(
-        shown, charset, True, "" if shown == data else "its JSON has numbers or text that are not valid JSON"
+        shown,
+        charset,
+        True,
+        "" if shown == data else "its JSON has numbers or text that are not valid JSON",
     )
 
 

@@ -1,4 +1,5 @@
-"""Pinning: the addresses that the request under way may be sent to, and whether a connection leads to one of them."""
+"""Pinning: the addresses that the request under way may be sent to, and whether a connection leads
+to one of them."""
 
 from __future__ import annotations
 
@@ -20,16 +21,19 @@ def pinning(addresses: tuple[str, ...]) -> setting[tuple[str, ...] | None]:
 
 
 def pins() -> tuple[str, ...]:
-    """The addresses that the request under way may go to; none where that is open. Outside of a request that was
-    judged nothing is connected: `OSError`."""
+    """The addresses that the request under way may go to; none where that is open. Outside of a
+    request that was judged nothing is connected: `OSError`."""
     found = _pinned.get()
     if found is None:
-        raise OSError("no request was judged for this connection: send the request with the run's client")
+        raise OSError(
+            "no request was judged for this connection: send the request with the run's client"
+        )
     return found
 
 
 def fits(address: Any, addresses: tuple[str, ...]) -> bool:
-    """Whether an address is one of these, however it is written; where there are none, every address is."""
+    """Whether an address is one of these, however it is written; where there are none, every
+    address is."""
     if not addresses:
         return True
     plain = _plain(address)

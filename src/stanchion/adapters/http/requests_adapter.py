@@ -56,16 +56,25 @@ def _connected(connection: HTTPConnection) -> socket.socket:
                 socket_options=connection.socket_options,
             )
         except TimeoutError as error:
-            trouble = ConnectTimeoutError(connection, f"no connection to `{connection.host}` in time")
+            trouble = ConnectTimeoutError(
+                connection, f"no connection to `{connection.host}` in time"
+            )
             trouble.__cause__ = error
         except OSError as error:
-            trouble = NewConnectionError(connection, f"no connection to `{connection.host}`: {error}")
+            trouble = NewConnectionError(
+                connection, f"no connection to `{connection.host}`: {error}"
+            )
             trouble.__cause__ = error
-    raise trouble if trouble is not None else NewConnectionError(connection, "there is no address to connect to")
+    raise (
+        trouble
+        if trouble is not None
+        else NewConnectionError(connection, "there is no address to connect to")
+    )
 
 
 def _leave_elsewhere(connection: HTTPConnection) -> None:
-    """Close a connection that leads to an address which was not judged for this request; a new one is made then."""
+    """Close a connection that leads to an address which was not judged for this request; a new one
+    is made then."""
     if connection.sock is None:
         return
     try:
@@ -96,7 +105,9 @@ class Adapter(HTTPAdapter):
         super().init_poolmanager(*args, **options)
         self.poolmanager.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
 
-    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+    def send(
+        self, request: requests.PreparedRequest, *args: Any, **options: Any
+    ) -> requests.Response:
         """Send a request if it may leave, as it may leave; `Refused` is raised otherwise."""
         proxies = options.get("proxies", args[4] if len(args) > 4 else None)
         outgoing = _outgoing(request, self._terms.max_body, select_proxy(str(request.url), proxies))
@@ -106,7 +117,8 @@ class Adapter(HTTPAdapter):
 
 
 def session(terms: Terms, **options: Any) -> requests.Session:
-    """A session that sends everything through an adapter, and takes nothing from the environment."""
+    """A session that sends everything through an adapter, and takes nothing from the
+    environment."""
     made = requests.Session()
     made.trust_env = False
     adapter = Adapter(terms, **options)
@@ -119,8 +131,12 @@ def _outgoing(request: requests.PreparedRequest, longest: int, proxy: str | None
     headers = tuple([(_text(name), _text(value)) for name, value in request.headers.items()])
     through = "" if proxy is None else proxy if "://" in proxy else f"http://{proxy}"
     body = _read(request.body, longest)
-    chunked = request.body is not None and "content-length" not in {name.lower() for name, _ in headers}
-    return Outgoing(str(request.method), str(request.url), headers, body, encoding_of(headers), through, chunked)
+    chunked = request.body is not None and "content-length" not in {
+        name.lower() for name, _ in headers
+    }
+    return Outgoing(
+        str(request.method), str(request.url), headers, body, encoding_of(headers), through, chunked
+    )
 
 
 def _text(value: str | bytes) -> str:
@@ -146,7 +162,9 @@ def _pieces(file: Any) -> Iterator[Any]:
         yield piece
 
 
-def _sent(request: requests.PreparedRequest, was: Outgoing, now: Outgoing) -> requests.PreparedRequest:
+def _sent(
+    request: requests.PreparedRequest, was: Outgoing, now: Outgoing
+) -> requests.PreparedRequest:
     """The request as it goes out: a body that was read to be judged is sent from what was read."""
     sent = request.copy()
     sent.body = now.body if request.body is not None or now.body else None

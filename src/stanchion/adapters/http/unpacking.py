@@ -7,7 +7,8 @@ from typing import Any, Final
 
 MOST_ENCODINGS: Final = 5
 PIECE: Final = 4_096
-"""So much is unpacked at a time: what stands behind a part of a body is copied no more than that."""
+"""So much is unpacked at a time: what stands behind a part of a body is copied no more than
+that."""
 
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -15,8 +16,8 @@ _BARE: Final = -15
 
 
 def unpacked(body: bytes, encoding: str, longest: int) -> bytes | None:
-    """A body without its content encodings, or a little more than `longest` of it; `None` where one is not known, or
-    not all of the body is in it."""
+    """A body without its content encodings, or a little more than `longest` of it; `None` where one
+    is not known, or not all of the body is in it."""
     steps = encoding.lower().split(",")
     if len(steps) > MOST_ENCODINGS:
         return None

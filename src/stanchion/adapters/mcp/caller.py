@@ -16,8 +16,8 @@ OF_THE_HOP: Final = frozenset(
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """A client: its name, what it can do, the version it speaks, the headers that go on to its servers, and whether it
-    comes by HTTP."""
+    """A client: its name, what it can do, the version it speaks, the headers that go on to its
+    servers, and whether it comes by HTTP."""
 
     info: dict[str, Any]
     capabilities: dict[str, Any]
@@ -27,7 +27,8 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def is_modern(self) -> bool:
-        """Whether each of its requests stands for itself, and nothing can be asked of it between them."""
+        """Whether each of its requests stands for itself, and nothing can be asked of it between
+        them."""
         return self.version in MODERN_PROTOCOL_VERSIONS
 
     @property
@@ -37,7 +38,11 @@ class Caller(msgspec.Struct, frozen=True):
 
     def can(self, method: str) -> bool:
         """Whether it answers a request of a server."""
-        needed = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}
+        needed = {
+            "sampling/createMessage": "sampling",
+            "elicitation/create": "elicitation",
+            "roots/list": "roots",
+        }
         return method in needed and isinstance(self.capabilities.get(needed[method]), Mapping)
 
 
@@ -47,23 +52,34 @@ def from_handshake(params: Mapping[str, Any], headers: dict[str, str], by_http: 
     return Caller(
         _mapping(params.get("clientInfo")),
         _mapping(params.get("capabilities")),
-        version if isinstance(version, str) and version not in MODERN_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION,
+        version
+        if isinstance(version, str) and version not in MODERN_PROTOCOL_VERSIONS
+        else LATEST_HANDSHAKE_VERSION,
         headers,
         by_http,
     )
 
 
-def from_envelope(params: Mapping[str, Any] | None, version: str, headers: dict[str, str], by_http: bool) -> Caller:
+def from_envelope(
+    params: Mapping[str, Any] | None, version: str, headers: dict[str, str], by_http: bool
+) -> Caller:
     """The client of a request that stands for itself."""
     meta = _mapping(_mapping(params).get("_meta"))
-    info, able = _mapping(meta.get(CLIENT_INFO_META_KEY)), _mapping(meta.get(CLIENT_CAPABILITIES_META_KEY))
+    info, able = (
+        _mapping(meta.get(CLIENT_INFO_META_KEY)),
+        _mapping(meta.get(CLIENT_CAPABILITIES_META_KEY)),
+    )
     return Caller(info, able, version, headers, by_http)
 
 
 def passed_on(params: Mapping[str, Any] | None) -> dict[str, Any]:
     """A request's parameters without what belongs to the connection it came by."""
     given = dict(params) if params is not None else {}
-    meta = {key: value for key, value in _mapping(given.pop("_meta", None)).items() if key not in OF_THE_HOP}
+    meta = {
+        key: value
+        for key, value in _mapping(given.pop("_meta", None)).items()
+        if key not in OF_THE_HOP
+    }
     return {**given, "_meta": meta} if meta else given
 
 

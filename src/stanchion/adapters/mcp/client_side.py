@@ -47,7 +47,9 @@ class ClientSide:
     async def tell(self, method: str, params: dict[str, Any]) -> None:
         """Pass a notification on to the client, where it is clear whom it is for."""
         if self.caller.is_modern and len(self._active) != 1:
-            return  # several requests of nobody knows whom share the server: it could be for another of them
+            # Several requests of nobody knows whom share the server: it could be for another of
+            # them
+            return
         session, related = self._nearest()
         if method == "notifications/message" and not self._wants(params.get("level")):
             return
@@ -55,30 +57,40 @@ class ClientSide:
             await session.send_notification(open_types.notice(method, params), related)
 
     def _wants(self, level: Any) -> bool:
-        """Whether a log message of a level is for the client: in the modern era each request says so for itself."""
+        """Whether a log message of a level is for the client: in the modern era each request says
+        so for itself."""
         if not self.caller.is_modern:
             return True
         context, _ = next(reversed(self._active.values()))
         meta = (context.params or {}).get("_meta")
-        return level in allowed_log_levels(self.caller.version, meta if isinstance(meta, dict) else None)
+        return level in allowed_log_levels(
+            self.caller.version, meta if isinstance(meta, dict) else None
+        )
 
     def _asking(self) -> Held:
         """The one request that a server's question can belong to."""
         held = [each for _, each in self._active.values() if each is not None]
         if len(held) != 1 or len(self._active) != 1:
-            raise MCPError(INVALID_REQUEST, "the client can only be asked while exactly one of its requests is at work")
+            raise MCPError(
+                INVALID_REQUEST,
+                "the client can only be asked while exactly one of its requests is at work",
+            )
         return held[0]
 
     def _nearest(self) -> tuple[Any, Any]:
-        """The youngest request at work, on whose stream the client surely listens; or else the standing session."""
+        """The youngest request at work, on whose stream the client surely listens; or else the
+        standing session."""
         if self._active:
             context, _ = next(reversed(self._active.values()))
             return context.session, context.request_id
         return self.standing, None
 
 
-async def asked_on(session: Any, related: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What a client of the handshake era answers, asked on the stream of one of its requests; raises `MCPError`."""
+async def asked_on(
+    session: Any, related: Any, method: str, params: dict[str, Any]
+) -> dict[str, Any]:
+    """What a client of the handshake era answers, asked on the stream of one of its requests;
+    raises `MCPError`."""
     answer = await session.send_request(
         open_types.request(method, params),
         open_types.AnyResult,

@@ -1,4 +1,5 @@
-"""The connection of a request: where the relay of a client that keeps its connection is kept, and when it ends."""
+"""The connection of a request: where the relay of a client that keeps its connection is kept, and
+when it ends."""
 
 from __future__ import annotations
 
@@ -15,8 +16,14 @@ class Unknown(RuntimeError):
 def _of(context: Any) -> Any:
     # The library hands no connection to its handlers, but keeps one behind each session.
     connection = getattr(context.session, "_connection", None)
-    if connection is None or not hasattr(connection, "state") or not hasattr(connection, "exit_stack"):
-        raise Unknown("the installed version of `mcp` is not known here: install the extra `mcp` again")
+    if (
+        connection is None
+        or not hasattr(connection, "state")
+        or not hasattr(connection, "exit_stack")
+    ):
+        raise Unknown(
+            "the installed version of `mcp` is not known here: install the extra `mcp` again"
+        )
     return connection
 
 

@@ -22,12 +22,31 @@ MOST: Final = 1000
 """How many lists are remembered."""
 SHAPE: Final = frozenset(
     {
-        *("type", "properties", "required", "items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+        *(
+            "type",
+            "properties",
+            "required",
+            "items",
+            "prefixItems",
+            "additionalProperties",
+            "anyOf",
+            "oneOf",
+            "allOf",
+        ),
+        *(
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+        ),
         *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
     }
 )
-"""The parts of a schema that say what shape arguments have, without a word of the server's own but their names."""
+"""The parts of a schema that say what shape arguments have, without a word of the server's own but
+their names."""
 
 SUSPECT: Final = "they instruct whoever reads them, hide something or ask for secrets"
 
@@ -50,8 +69,8 @@ class Definitions:
         return self._whose[known]
 
     async def taken_in(self, tools: list[dict[str, Any]], server: str = "") -> dict[str, str]:
-        """Pin and read definitions, as those of a server where their names do not say whose they are; gives those that
-        somebody should look at first, each with why."""
+        """Pin and read definitions, as those of a server where their names do not say whose they
+        are; gives those that somebody should look at first, each with why."""
         if not tools or not reads_definitions(self._shield.policy):
             return {}
         digest = blake2b(msgspec.json.encode([server, tools]), digest_size=32).digest()
@@ -62,7 +81,11 @@ class Definitions:
         doubts = {**told.suspect, **told.changed}
         if doubts:
             for name, words in doubts.items():
-                LOG.warning("the definition of `%s` is withheld: %s; `stanchion tools` shows it", name, words)
+                LOG.warning(
+                    "the definition of `%s` is withheld: %s; `stanchion tools` shows it",
+                    name,
+                    words,
+                )
             # What was found is quoted for operators; a model must not read it.
             return {**dict.fromkeys(told.suspect, SUSPECT), **told.changed}
         if len(self._seen) >= MOST:
@@ -72,7 +95,8 @@ class Definitions:
 
 
 def withheld(tool: dict[str, Any], why: str) -> dict[str, Any] | None:
-    """A definition without its words, until an operator has read them; nothing where the name itself is among them."""
+    """A definition without its words, until an operator has read them; nothing where the name
+    itself is among them."""
     name = tool.get("name")
     if not isinstance(name, str) or not is_plain_name(name):
         return None
@@ -80,7 +104,9 @@ def withheld(tool: dict[str, Any], why: str) -> dict[str, Any] | None:
         f"The words of this definition are withheld until an operator has read them: {why}. "
         "Use another tool, or tell the user that this one waits for an operator."
     )
-    schemas: dict[str, Any] = {part: _bare(tool[part]) for part in ("inputSchema", "outputSchema") if part in tool}
+    schemas: dict[str, Any] = {
+        part: _bare(tool[part]) for part in ("inputSchema", "outputSchema") if part in tool
+    }
     return {"name": name, "description": said, **schemas}
 
 

@@ -47,18 +47,22 @@ class Greeted(msgspec.Struct, frozen=True):
 
 
 class OtherEra(Exception):
-    """A server does not know the handshake: it has to be greeted anew, on a connection where none was tried."""
+    """A server does not know the handshake: it has to be greeted anew, on a connection where none
+    was tried."""
 
 
 async def greet(dispatcher: Any, caller: Caller, modern: bool) -> Greeted:
     """Greet a server in an era; raises `MCPError`, and `OtherEra` where a handshake was wrong.
 
-    A server of the handshake era answers a question of the modern one with an error, and can be greeted on the same
-    connection. The other way round it cannot: there the first request decides the era of the whole connection.
+    A server of the handshake era answers a question of the modern one with an error, and can be
+    greeted on the same connection. The other way round it cannot: there the first request decides
+    the era of the whole connection.
     """
     if modern:
         try:
-            return await _discover(dispatcher, caller, caller.version if caller.is_modern else LATEST_MODERN_VERSION)
+            return await _discover(
+                dispatcher, caller, caller.version if caller.is_modern else LATEST_MODERN_VERSION
+            )
         except MCPError as error:
             if is_over(dispatcher, error) or not caller.is_modern:
                 raise
@@ -72,19 +76,32 @@ async def greet(dispatcher: Any, caller: Caller, modern: bool) -> Greeted:
 
 
 def is_over(dispatcher: Any, error: MCPError) -> bool:
-    """Whether an error says that the connection has ended. Its code is one that servers use for errors of their own, so
-    the dispatcher is asked as well, which has no public word for it."""
+    """Whether an error says that the connection has ended. Its code is one that servers use for
+    errors of their own, so the dispatcher is asked as well, which has no public word for it."""
     return error.code == CONNECTION_CLOSED and bool(getattr(dispatcher, "_closed", True))
 
 
 async def _shake_hands(dispatcher: Any, caller: Caller) -> Greeted:
-    wanted = caller.version if caller.version in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
-    told = {"protocolVersion": wanted, "capabilities": caller.capabilities, "clientInfo": _info(caller)}
+    wanted = (
+        caller.version
+        if caller.version in HANDSHAKE_PROTOCOL_VERSIONS
+        else LATEST_HANDSHAKE_VERSION
+    )
+    told = {
+        "protocolVersion": wanted,
+        "capabilities": caller.capabilities,
+        "clientInfo": _info(caller),
+    }
     came = await dispatcher.send_raw_request("initialize", told, {"cancel_on_abandon": False})
     version = came.get("protocolVersion")
     if version not in HANDSHAKE_PROTOCOL_VERSIONS:
-        raise MCPError(UNSUPPORTED_PROTOCOL_VERSION, "it speaks a version of the protocol that nobody here knows")
-    await dispatcher.notify("notifications/initialized", None, {"headers": {MCP_PROTOCOL_VERSION_HEADER: version}})
+        raise MCPError(
+            UNSUPPORTED_PROTOCOL_VERSION,
+            "it speaks a version of the protocol that nobody here knows",
+        )
+    await dispatcher.notify(
+        "notifications/initialized", None, {"headers": {MCP_PROTOCOL_VERSION_HEADER: version}}
+    )
     return _greeted(version, came, came.get("serverInfo"))
 
 
@@ -96,14 +113,26 @@ async def _discover(dispatcher: Any, caller: Caller, version: str) -> Greeted:
     }
     headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: "server/discover"}
     came = await dispatcher.send_raw_request(
-        "server/discover", {"_meta": meta}, {"timeout": PROBE_S, "cancel_on_abandon": False, "headers": headers}
+        "server/discover",
+        {"_meta": meta},
+        {"timeout": PROBE_S, "cancel_on_abandon": False, "headers": headers},
     )
     supported = came.get("supportedVersions")
-    shared = [known for known in MODERN_PROTOCOL_VERSIONS if isinstance(supported, list) and known in supported]
+    shared = [
+        known
+        for known in MODERN_PROTOCOL_VERSIONS
+        if isinstance(supported, list) and known in supported
+    ]
     if not shared:
-        raise MCPError(UNSUPPORTED_PROTOCOL_VERSION, "it speaks no version of the protocol that is known here")
+        raise MCPError(
+            UNSUPPORTED_PROTOCOL_VERSION, "it speaks no version of the protocol that is known here"
+        )
     stamped = came.get("_meta")
-    return _greeted(shared[-1], came, stamped.get(SERVER_INFO_META_KEY) if isinstance(stamped, Mapping) else None)
+    return _greeted(
+        shared[-1],
+        came,
+        stamped.get(SERVER_INFO_META_KEY) if isinstance(stamped, Mapping) else None,
+    )
 
 
 def _greeted(version: str, came: Mapping[str, Any], info: Any) -> Greeted:

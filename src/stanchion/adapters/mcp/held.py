@@ -1,5 +1,6 @@
-"""Held calls: a server of the handshake era asks its client something in the middle of a call, and the client can only
-be asked by an answer to its request. So the call is held while the client asks its user, and goes on when it is back.
+"""Held calls: a server of the handshake era asks its client something in the middle of a call, and
+the client can only be asked by an answer to its request. So the call is held while the client asks
+its user, and goes on when it is back.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ MOST: Final = 1000
 HELD_S: Final = 600.0
 """How long a client may take to answer."""
 OURS: Final = "stanchion-"
-"""What a token begins with, which tells it from the state of a server that asks the client by itself."""
+"""What a token begins with, which tells it from the state of a server that asks the client by
+itself."""
 
 Outcome = dict[str, Any] | Exception
 
@@ -74,7 +76,8 @@ class Held:
                 asked[1].set()
 
     async def next(self) -> dict[str, Any]:
-        """The result, or what the client is asked before there is one; raises what the work raised."""
+        """The result, or what the client is asked before there is one; raises what the work
+        raised."""
         while self._outcome is None and not self._open():
             self._moved = anyio.Event()
             await self._moved.wait()

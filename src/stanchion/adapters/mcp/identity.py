@@ -1,7 +1,9 @@
-"""Identity: whose the definitions of a server are pinned as, though it is called something else by now.
+"""Identity: whose the definitions of a server are pinned as, though it is called something else by
+now.
 
-A name is the server, whatever command or address is behind it. A command or address whose definitions were pinned under
-another name, or before it had one, keeps those pins: or else a new name would have whatever it says now pinned anew.
+A name is the server, whatever command or address is behind it. A command or address whose
+definitions were pinned under another name, or before it had one, keeps those pins: or else a new
+name would have whatever it says now pinned anew.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from stanchion.runtime.driving.sync import drive
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 CALLED: Final = ":called:"
-"""What stands between the place of a server and its name, in the name of a pin that tells of both."""
+"""What stands between the place of a server and its name, in the name of a pin that tells of
+both."""
 
 
 def pinned_names(shield: Any) -> tuple[str, ...]:
@@ -30,32 +33,49 @@ def pinned_names(shield: Any) -> tuple[str, ...]:
         found = tuple(pins_of(value).tools)
         return LEFT
 
-    drive(change(shield.records, f"pins-{os.urandom(8).hex()}", FLEET, pins_key(FLEET), look), shield)
+    drive(
+        change(shield.records, f"pins-{os.urandom(8).hex()}", FLEET, pins_key(FLEET), look), shield
+    )
     return found
 
 
 def identity(shield: Any, upstream: Upstream, alone: bool) -> str:
     """Whose the definitions of a server are; remembers it where nothing is known of the server yet.
 
-    One of several servers is pinned by its name in any case, which its tools have in their own: that is said aloud.
+    One of several servers is pinned by its name in any case, which its tools have in their own:
+    that is said aloud.
     """
     name, place = upstream.pinned_as, upstream.place
     mark = f"{place}{CALLED}{name}"
     pinned = pinned_names(shield)
-    if not place or name == place or mark in pinned or any(one.startswith(f"{name}/") for one in pinned):
+    if (
+        not place
+        or name == place
+        or mark in pinned
+        or any(one.startswith(f"{name}/") for one in pinned)
+    ):
         return name
     before = _before(place, pinned)
     if before and alone:
-        LOG.warning("the server `%s` was known as `%s`: its definitions stay pinned under that name", name, before)
+        LOG.warning(
+            "the server `%s` was known as `%s`: its definitions stay pinned under that name",
+            name,
+            before,
+        )
         return before
     if before:
-        LOG.warning("the server `%s` was known as `%s`: its definitions are pinned anew, read them", name, before)
+        LOG.warning(
+            "the server `%s` was known as `%s`: its definitions are pinned anew, read them",
+            name,
+            before,
+        )
     shield.ingest({"tools": [{"name": mark, "inputSchema": {"type": "object"}}]})
     return name
 
 
 def _before(place: str, pinned: tuple[str, ...]) -> str:
-    """What a command or address was called when its definitions were pinned; empty where they were not."""
+    """What a command or address was called when its definitions were pinned; empty where they were
+    not."""
     if any(one.startswith(f"{place}/") for one in pinned):
         return place
     mark = f"{place}{CALLED}"

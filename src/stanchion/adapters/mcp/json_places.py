@@ -27,9 +27,12 @@ class _Token(NamedTuple):
 
 
 def places(text: str, depth: int) -> dict[tuple[str, ...], Span]:
-    """The places of values by the names that lead to them, of objects within objects down to a depth. The text is one
-    that was read as JSON already; of two members of one name the later one counts, as it does there."""
-    return {path: _place(text, begins, ends) for path, begins, ends in _members(_tokens(text), depth)}
+    """The places of values by the names that lead to them, of objects within objects down to a
+    depth. The text is one that was read as JSON already; of two members of one name the later one
+    counts, as it does there."""
+    return {
+        path: _place(text, begins, ends) for path, begins, ends in _members(_tokens(text), depth)
+    }
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -38,8 +41,8 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _members(tokens: list[_Token], depth: int) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Every member of an object, with where its value begins and ends. What is open is on a stack: the token that
-    opened it, and the name of the member that it is the value of."""
+    """Every member of an object, with where its value begins and ends. What is open is on a stack:
+    the token that opened it, and the name of the member that it is the value of."""
     opened: list[tuple[_Token, str | None]] = []
     for at, token in enumerate(tokens):
         name = _name(tokens, at)

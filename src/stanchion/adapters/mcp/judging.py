@@ -1,4 +1,5 @@
-"""Judging what passes: requests as calls, in both directions, and everything else that is read as their results."""
+"""Judging what passes: requests as calls, in both directions, and everything else that is read as
+their results."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from stanchion.hosting import Hosted, Refusal
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 OWN_FAILURE: Final = (
-    "this could not be judged, so it did not happen: try something else, or tell the user that Stanchion failed"
+    "this could not be judged, so it did not happen: try something else, or tell "
+    "the user that Stanchion failed"
 )
 
 Carry = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -29,9 +31,11 @@ class Judging:
     def __init__(self, hosted: Hosted) -> None:
         self._hosted = hosted
 
-    async def call(self, method: str, tool: str, args: Any, carry: Carry, lets: Lets | None = None) -> dict[str, Any]:
-        """Have a request judged, carried out and its result judged; raises `MCPError`. One that waits for a person is
-        made once more where `lets` says that it may be."""
+    async def call(
+        self, method: str, tool: str, args: Any, carry: Carry, lets: Lets | None = None
+    ) -> dict[str, Any]:
+        """Have a request judged, carried out and its result judged; raises `MCPError`. One that
+        waits for a person is made once more where `lets` says that it may be."""
         request = Request(method)
         try:
             result = await self._called(request, tool, args, carry)
@@ -60,9 +64,12 @@ class Judging:
         return self._with_notices(result) if request.method == CALL else result
 
     async def read(self, method: str, value: Any) -> Any:
-        """Have judged what a client is about to read; gives it as it may be read. Raises `MCPError`."""
+        """Have judged what a client is about to read; gives it as it may be read. Raises
+        `MCPError`."""
         try:
-            told = await self._hosted.areport("tool_result", tool=method, result=value, about=Request(""))
+            told = await self._hosted.areport(
+                "tool_result", tool=method, result=value, about=Request("")
+            )
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - what nobody has judged is not passed on
@@ -74,7 +81,9 @@ class Judging:
         """End the run."""
         await self._hosted.aclose()
 
-    async def _failure(self, method: str, error: Exception, faults: list[MCPError]) -> dict[str, Any]:
+    async def _failure(
+        self, method: str, error: Exception, faults: list[MCPError]
+    ) -> dict[str, Any]:
         if isinstance(error, MCPError) and error.code == REFUSED:
             raise error
         if not faults:

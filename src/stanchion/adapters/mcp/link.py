@@ -1,4 +1,5 @@
-"""A link: one connection to one server, for one client. It lives in a task of its own and is opened again when lost."""
+"""A link: one connection to one server, for one client. It lives in a task of its own and is opened
+again when lost."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ REST_S: Final = 1.0
 """After a server could not be reached, so long nobody tries again; twice as long each time."""
 MOST_REST_S: Final = 30.0
 WAITING: Final = 1000
-"""How many notifications of a server wait to be passed on; a server that sends faster loses those beyond."""
+"""How many notifications of a server wait to be passed on; a server that sends faster loses those
+beyond."""
 ASKING: Final = 64
 """How many requests of a server are under way at once."""
 
@@ -42,7 +44,9 @@ class Unreachable(MCPError):
     """A server cannot be reached."""
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(INTERNAL_ERROR, f"the server `{name}` cannot be reached: {why}; try again later")
+        super().__init__(
+            INTERNAL_ERROR, f"the server `{name}` cannot be reached: {why}; try again later"
+        )
 
 
 class Forgotten(Unreachable):
@@ -55,12 +59,15 @@ class Forgotten(Unreachable):
 class Link:
     """One server as one client sees it."""
 
-    def __init__(self, upstream: Upstream, caller: Caller, asked: Asked, noticed: Noticed, timeout_s: float) -> None:
+    def __init__(
+        self, upstream: Upstream, caller: Caller, asked: Asked, noticed: Noticed, timeout_s: float
+    ) -> None:
         self.upstream, self.caller = upstream, caller
         self.greeted = Greeted()
         self.stamp = Stamp(caller, self.greeted, upstream.own_headers)
         self.levels: dict[str, Any] = {}
-        """What was set on the server and is set again when it comes back: method and parameters by what it is about."""
+        """What was set on the server and is set again when it comes back: method and parameters by
+        what it is about."""
         self.is_listed = False
         """Whether the definitions of its tools, as they are now, were taken in."""
         self.listing = anyio.Lock()
@@ -85,7 +92,8 @@ class Link:
         return self._dispatcher is not None
 
     async def open(self, tasks: anyio.abc.TaskGroup) -> None:
-        """Be connected; raises `Unreachable`. Who calls this while it is being opened waits for that."""
+        """Be connected; raises `Unreachable`. Who calls this while it is being opened waits for
+        that."""
         if self.is_open:
             return
         async with self._opening:
@@ -115,7 +123,11 @@ class Link:
             await tasks.start(self._kept, True)
 
     async def request(
-        self, tasks: anyio.abc.TaskGroup, method: str, params: dict[str, Any], on_progress: ProgressFnT | None = None
+        self,
+        tasks: anyio.abc.TaskGroup,
+        method: str,
+        params: dict[str, Any],
+        on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         """Ask the server, and give its raw result; raises `MCPError`."""
         try:
@@ -124,7 +136,11 @@ class Link:
             return await self._request(tasks, method, params, on_progress)
 
     async def _request(
-        self, tasks: anyio.abc.TaskGroup, method: str, params: dict[str, Any], on_progress: ProgressFnT | None
+        self,
+        tasks: anyio.abc.TaskGroup,
+        method: str,
+        params: dict[str, Any],
+        on_progress: ProgressFnT | None,
     ) -> dict[str, Any]:
         await self.open(tasks)
         dispatcher = self._dispatcher
@@ -138,10 +154,13 @@ class Link:
             return await dispatcher.send_raw_request(method, sent, options)
         except MCPError as error:
             if is_over(dispatcher, error):
-                raise Unreachable(self.name, self._trouble() or "it ended while it was at work") from None
+                raise Unreachable(
+                    self.name, self._trouble() or "it ended while it was at work"
+                ) from None
             if error.code == REQUEST_TIMEOUT:
                 raise MCPError(
-                    REQUEST_TIMEOUT, f"the server `{self.name}` has not answered within {self._timeout_s:g} seconds"
+                    REQUEST_TIMEOUT,
+                    f"the server `{self.name}` has not answered within {self._timeout_s:g} seconds",
                 ) from None
             if error.code != INVALID_REQUEST or not await self._is_forgotten(dispatcher):
                 raise
@@ -150,17 +169,21 @@ class Link:
         raise Forgotten(self.name)
 
     async def _is_forgotten(self, dispatcher: JSONRPCDispatcher[Any]) -> bool:
-        """Whether the server knows nothing of this connection any more, and so has not done what it was asked."""
+        """Whether the server knows nothing of this connection any more, and so has not done what it
+        was asked."""
         if self.greeted.is_modern:
             return False
         try:
-            await dispatcher.send_raw_request("ping", None, {"timeout": PING_S, "headers": self.stamp.headers()})
+            await dispatcher.send_raw_request(
+                "ping", None, {"timeout": PING_S, "headers": self.stamp.headers()}
+            )
         except MCPError as error:
             return error.code == INVALID_REQUEST
         return False
 
     async def listen(self, tasks: anyio.abc.TaskGroup, name: str, wanted: dict[str, Any]) -> None:
-        """Have a server of the modern era tell of changes under a name, until this is cancelled; raises `MCPError`."""
+        """Have a server of the modern era tell of changes under a name, until this is cancelled;
+        raises `MCPError`."""
         await self.open(tasks)
         if self._dispatcher is not None:
             sent, headers = self.stamp.request("subscriptions/listen", {"notifications": wanted})
@@ -184,28 +207,40 @@ class Link:
             try:
                 await self._dispatcher.send_raw_request(method, params, {"timeout": OPEN_S})
             except MCPError as error:
-                LOG.warning("`%s` was not set again on the server `%s`: %s", method, self.name, error.code)
+                LOG.warning(
+                    "`%s` was not set again on the server `%s`: %s", method, self.name, error.code
+                )
 
     async def _kept(self, modern: bool, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Hold the connection until it ends; nothing that goes wrong with it reaches other clients."""
+        """Hold the connection until it ends; nothing that goes wrong with it reaches other
+        clients."""
         is_open, dispatcher = False, None
         self._close = close = anyio.Event()
         try:
-            async with self.upstream.connect(self.caller.headers) as (read, write), anyio.create_task_group() as own:
+            async with (
+                self.upstream.connect(self.caller.headers) as (read, write),
+                anyio.create_task_group() as own,
+            ):
                 dispatcher, self._read = JSONRPCDispatcher[Any](read, write), read
-                send, receive = anyio.create_memory_object_stream[tuple[str, dict[str, Any]]](WAITING)
+                send, receive = anyio.create_memory_object_stream[tuple[str, dict[str, Any]]](
+                    WAITING
+                )
 
                 async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
                     def taken(method: str, params: Mapping[str, Any] | None) -> bool:
                         if method not in ("notifications/cancelled", "notifications/progress"):
                             try:
-                                send.send_nowait((method, dict(params) if params is not None else {}))
+                                send.send_nowait(
+                                    (method, dict(params) if params is not None else {})
+                                )
                             except anyio.WouldBlock:
                                 LOG.debug("the server `%s` sends notifications too fast", self.name)
                         return True
 
                     try:
-                        await dispatcher.run(self._on_request, _nothing, taken, task_status=task_status)
+                        await dispatcher.run(
+                            self._on_request, _nothing, taken, task_status=task_status
+                        )
                     finally:
                         close.set()
 
@@ -227,7 +262,9 @@ class Link:
                     await close.wait()
                     self._lost(dispatcher)
                     if trouble := self._trouble():
-                        LOG.warning("the connection to the server `%s` ended: %s", self.name, trouble)
+                        LOG.warning(
+                            "the connection to the server `%s` ended: %s", self.name, trouble
+                        )
                     own.cancel_scope.cancel()
         except Exception as error:  # noqa: BLE001 - other clients must not notice
             if not is_open:
@@ -245,7 +282,8 @@ class Link:
             raise
 
     def _trouble(self) -> str:
-        """Why nothing more is read of what the server sends, where that is why the connection is over."""
+        """Why nothing more is read of what the server sends, where that is why the connection is
+        over."""
         trouble = getattr(self._read, "trouble", "")
         return str(trouble)
 
@@ -254,11 +292,15 @@ class Link:
         if self._dispatcher is dispatcher:
             self._dispatcher = None
 
-    async def _on_request(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
+    async def _on_request(
+        self, context: Any, method: str, params: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
         if method == "ping":
             return {}
         if self._under_way >= ASKING:
-            raise MCPError(INTERNAL_ERROR, f"more than {ASKING} requests are under way: wait for their answers")
+            raise MCPError(
+                INTERNAL_ERROR, f"more than {ASKING} requests are under way: wait for their answers"
+            )
         self._under_way += 1
         try:
             return await self._asked(self, method, dict(params) if params is not None else {})
@@ -281,9 +323,17 @@ def why(error: Exception) -> str:
     """What went wrong with a connection, in words that carry nothing of its headers."""
     error = _first(error)
     if isinstance(error, FileNotFoundError):
-        return f"there is no command `{error.filename}`" if error.filename else "its command is not there"
+        return (
+            f"there is no command `{error.filename}`"
+            if error.filename
+            else "its command is not there"
+        )
     if isinstance(error, TimeoutError):
         return f"it did not answer within {OPEN_S:g} seconds"
     if isinstance(error, MCPError):
-        return "it ended" if error.code == CONNECTION_CLOSED else f"it refused the connection: {error.message[:200]}"
+        return (
+            "it ended"
+            if error.code == CONNECTION_CLOSED
+            else f"it refused the connection: {error.message[:200]}"
+        )
     return type(error).__name__

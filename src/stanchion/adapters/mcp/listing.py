@@ -47,7 +47,8 @@ async def listed(relay: Relay, context: Any) -> dict[str, Any]:
 
 
 async def known(relay: Relay, link: Link) -> None:
-    """See to it that the definitions of a server's tools were taken in before one of them is called."""
+    """See to it that the definitions of a server's tools were taken in before one of them is
+    called."""
     await link.open(relay.tasks)
     if link.is_listed or "tools" not in link.greeted.capabilities:
         return
@@ -70,14 +71,21 @@ async def _all(relay: Relay, link: Link, method: str) -> list[dict[str, Any]]:
     return items
 
 
-async def _shown(relay: Relay, link: Link, method: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+async def _shown(
+    relay: Relay, link: Link, method: str, items: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     if method == "tools/list":
         link.stamp.learn(items)
-        named = [{**each, "name": relay.names.shown(link.name, str(each.get("name")))} for each in items]
+        named = [
+            {**each, "name": relay.names.shown(link.name, str(each.get("name")))} for each in items
+        ]
         definitions = relay.setup.definitions
         whose = await definitions.whose(link.upstream, relay.names.is_alone)
         doubts = await definitions.taken_in(named, whose if relay.names.is_alone else "")
-        shown = [withheld(each, doubts[each["name"]]) if each["name"] in doubts else each for each in named]
+        shown = [
+            withheld(each, doubts[each["name"]]) if each["name"] in doubts else each
+            for each in named
+        ]
         link.schemas.update({each["name"]: each.get("inputSchema") for each in named})
         return relay.without_secrets([each for each in shown if each is not None])
     if not items:

@@ -47,7 +47,9 @@ class Names:
             changed["contents"] = [self._addressed(server, each) for each in result["contents"]]
         if isinstance(result.get("messages"), list):
             changed["messages"] = [
-                {**each, "content": self._in_block(server, each.get("content"))} if isinstance(each, dict) else each
+                {**each, "content": self._in_block(server, each.get("content"))}
+                if isinstance(each, dict)
+                else each
                 for each in result["messages"]
             ]
         return changed

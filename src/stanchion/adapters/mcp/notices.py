@@ -26,7 +26,8 @@ COMPLETE: Final = "notifications/elicitation/complete"
 
 
 class Notices(msgspec.Struct, frozen=True):
-    """The way of notifications to one client: what they say is judged, and what is of no known kind goes nowhere."""
+    """The way of notifications to one client: what they say is judged, and what is of no known kind
+    goes nowhere."""
 
     client: ClientSide
     judged: Judging
@@ -54,4 +55,6 @@ class Notices(msgspec.Struct, frozen=True):
         if self.client.caller.is_modern:
             await self.subscriptions.publish(method, params)
         else:
-            await self.client.tell(method, {key: value for key, value in params.items() if key != "_meta"})
+            await self.client.tell(
+                method, {key: value for key, value in params.items() if key != "_meta"}
+            )

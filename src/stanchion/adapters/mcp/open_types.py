@@ -48,7 +48,9 @@ def request(method: str, params: dict[str, Any]) -> AnyRequest:
 
 def notice(method: str, params: dict[str, Any]) -> AnyNotice:
     """A notification as the client is sent it."""
-    return AnyNotice(method=method, params=AnyNoticeParams.model_validate(params) if params else None)
+    return AnyNotice(
+        method=method, params=AnyNoticeParams.model_validate(params) if params else None
+    )
 
 
 def raw(result: Result) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The person before a client: asked by elicitation whether a call that waits may go ahead.
 
-The ticket alone decides. What the person says is an answer to it, by the operator `host:mcp:CLIENT`. Whoever says
-nothing, declines or cancels has not answered, and the ticket waits on.
+The ticket alone decides. What the person says is an answer to it, by the operator
+`host:mcp:CLIENT`. Whoever says nothing, declines or cancels has not answered, and the ticket waits
+on.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ ELICIT: Final = "elicitation/create"
 ANSWER_S: Final = 300.0
 """How long the person may take."""
 LONGEST: Final = 4000
-"""How many characters of a call are shown. What is longer nobody reads in a dialog: it waits in the inbox alone."""
+"""How many characters of a call are shown. What is longer nobody reads in a dialog: it waits in the
+inbox alone."""
 FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call once"}},
@@ -75,16 +77,22 @@ class Person:
 
 
 def person_before(shield: Any, hosted: Hosted, caller: Caller) -> Person | None:
-    """The person before a client; none unless the policy names the client, it can ask, and nobody else could claim to
-    be it: who comes by HTTP may say any name, whoever stands at our standard streams has started us."""
+    """The person before a client; none unless the policy names the client, it can ask, and nobody
+    else could claim to be it: who comes by HTTP may say any name, whoever stands at our standard
+    streams has started us."""
     name = f"mcp:{caller.info.get('name')}"
-    if caller.by_http or name not in shield.policy.file.escalation.dialogs or not _has_forms(caller):
+    if (
+        caller.by_http
+        or name not in shield.policy.file.escalation.dialogs
+        or not _has_forms(caller)
+    ):
         return None
     return Person(hosted, name)
 
 
 def _has_forms(caller: Caller) -> bool:
-    """Whether a client can show a form: so it is unless it says that it can only do something else."""
+    """Whether a client can show a form: so it is unless it says that it can only do something
+    else."""
     able = caller.capabilities.get("elicitation")
     return isinstance(able, Mapping) and (not able or "form" in able)
 
@@ -94,7 +102,10 @@ def _question(ticket: Ticket) -> str:
     content = visible(msgspec.json.encode(ticket.content).decode())
     if len(content) > LONGEST:
         return ""
-    return f"The agent wants to use `{visible(ticket.tool)}` with {content}\n\nIt waits: {visible(ticket.message)}"
+    return (
+        f"The agent wants to use `{visible(ticket.tool)}` with {content}\n\nIt waits: "
+        f"{visible(ticket.message)}"
+    )
 
 
 def _says(answer: Mapping[str, Any]) -> bool | None:

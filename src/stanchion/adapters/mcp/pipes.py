@@ -1,4 +1,5 @@
-"""Pipes: messages as lines, read and written on the event loop without a thread, a task or a copy for each of them."""
+"""Pipes: messages as lines, read and written on the event loop without a thread, a task or a copy
+for each of them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ TOO_LONG: Final = f"it sent a message of more than {LONGEST >> 20} MiB"
 
 
 class Incoming(asyncio.Protocol):
-    """The messages that come by a pipe. It ends with the pipe, or with a line that does not; `trouble` says so then."""
+    """The messages that come by a pipe. It ends with the pipe, or with a line that does not;
+    `trouble` says so then."""
 
     def __init__(self) -> None:
         self.trouble = ""
@@ -112,7 +114,8 @@ class Incoming(asyncio.Protocol):
 
 
 class Outgoing(asyncio.Protocol):
-    """The messages that go by a pipe. Where its reader is slow, whoever sends waits; where it is gone, `then` ends."""
+    """The messages that go by a pipe. Where its reader is slow, whoever sends waits; where it is
+    gone, `then` ends."""
 
     def __init__(self, then: Incoming | None = None) -> None:
         self._then = then
@@ -172,7 +175,9 @@ class Outgoing(asyncio.Protocol):
 
 async def reading(descriptor: int) -> Incoming:
     """Read messages from a pipe or a socket, until it is shut."""
-    _, incoming = await asyncio.get_running_loop().connect_read_pipe(Incoming, io.FileIO(descriptor, "rb"))
+    _, incoming = await asyncio.get_running_loop().connect_read_pipe(
+        Incoming, io.FileIO(descriptor, "rb")
+    )
     return incoming
 
 

@@ -18,11 +18,14 @@ LOG: Final = logging.getLogger("stanchion.mcp")
 FLUSH_S: Final = 0.5
 """How long is waited for what was sent last to go out."""
 END_S: Final = 2.0
-"""How long a server may take to end: once its input is closed, once it is told to, and once it is killed."""
+"""How long a server may take to end: once its input is closed, once it is told to, and once it is
+killed."""
 
 
 @asynccontextmanager
-async def started(words: list[str], env: Mapping[str, str], log: TextIO) -> AsyncIterator[tuple[Any, Any]]:
+async def started(
+    words: list[str], env: Mapping[str, str], log: TextIO
+) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server; gives what is read from it and what is written to it. Raises `OSError`."""
     (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
     try:
@@ -50,7 +53,8 @@ async def started(words: list[str], env: Mapping[str, str], log: TextIO) -> Asyn
 
 
 async def _ended(process: anyio.abc.Process) -> None:
-    """Wait until a server has ended: by itself where it does, and otherwise with its whole group."""
+    """Wait until a server has ended: by itself where it does, and otherwise with its whole
+    group."""
     for sign in (None, signal.SIGTERM, signal.SIGKILL):
         if sign is not None:
             with suppress(ProcessLookupError, PermissionError):

@@ -11,7 +11,12 @@ import anyio
 import anyio.abc
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import SERVER_INFO_META_KEY, NotificationParams, RequestParams, SubscriptionsListenRequestParams
+from mcp_types import (
+    SERVER_INFO_META_KEY,
+    NotificationParams,
+    RequestParams,
+    SubscriptionsListenRequestParams,
+)
 from mcp_types.methods import CACHEABLE_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -29,7 +34,8 @@ from stanchion.adapters.mcp.words import CALL, REFUSED, failed, said_no
 PASSED: Final = ("authorization",)
 """The headers of a client that go on to its servers."""
 RELAYS: Final = 256
-"""How many clients without a connection of their own are remembered; the one longest silent is forgotten first."""
+"""How many clients without a connection of their own are remembered; the one longest silent is
+forgotten first."""
 TIMEOUT_S: Final = 300.0
 
 Handle = Callable[[Relay, Any], Awaitable[dict[str, Any]]]
@@ -61,22 +67,34 @@ class Proxy:
     ) -> None:
         names = [each.name for each in upstreams]
         if not names or len(set(names)) != len(names):
-            raise BadUpstream("give each server a name of its own: there are two with the same, or none at all")
-        self._setup = Setup(shield, tuple(upstreams), Names(names), Definitions(shield), agent, task, timeout_s)
+            raise BadUpstream(
+                "give each server a name of its own: there are two with the same, or none at all"
+            )
+        self._setup = Setup(
+            shield, tuple(upstreams), Names(names), Definitions(shield), agent, task, timeout_s
+        )
         self._passed = tuple(name.lower() for name in passed)
         self._schemas: dict[str, Any] = {}
         self.server = self._server()
 
     def _server(self) -> Server[_Relays]:
         server: Server[_Relays] = Server(
-            "stanchion", version="", lifespan=self._lifespan, get_tool_input_schema=self._schemas.get
+            "stanchion",
+            version="",
+            lifespan=self._lifespan,
+            get_tool_input_schema=self._schemas.get,
         )
         for method, handle in HANDLED.items():
             server.add_request_handler(method, RequestParams, self._handler(handle))
-        server.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, self._listen)
+        server.add_request_handler(
+            "subscriptions/listen", SubscriptionsListenRequestParams, self._listen
+        )
         server.add_request_handler("server/discover", RequestParams, self._discover)
-        server.add_notification_handler("notifications/roots/list_changed", NotificationParams, self._roots_changed)
-        # The library's own span round each message is left out: Stanchion has spans of its own, and each costs time.
+        server.add_notification_handler(
+            "notifications/roots/list_changed", NotificationParams, self._roots_changed
+        )
+        # The library's own span round each message is left out: Stanchion has spans of its own, and
+        # each costs time.
         server.middleware[:] = [self._around]
         return server
 
@@ -91,16 +109,22 @@ class Proxy:
                 tasks.cancel_scope.cancel()
 
     async def _around(self, ctx: Any, call_next: Any) -> Any:
-        """Every message. The library checks the shapes of most; calls, which are many, go straight to their server
-        where both sides speak the same version: what is wrong with their shape, the server and the client see."""
+        """Every message. The library checks the shapes of most; calls, which are many, go straight
+        to their server where both sides speak the same version: what is wrong with their shape, the
+        server and the client see."""
         if ctx.method == "initialize":
             return await self._greet(ctx, call_next)
-        if ctx.method == CALL and _is_call(ctx.params) and (relay := await self._speaks_alike(ctx)) is not None:
+        if (
+            ctx.method == CALL
+            and _is_call(ctx.params)
+            and (relay := await self._speaks_alike(ctx)) is not None
+        ):
             return await self._answer(requests.call_tool, ctx, relay)
         return await call_next(ctx)
 
     async def _speaks_alike(self, context: Any) -> Relay | None:
-        """The relay of a call whose server speaks the client's version; none where that cannot be told."""
+        """The relay of a call whose server speaks the client's version; none where that cannot be
+        told."""
         try:
             relay = await self._relay(context)
             link, _ = relay.by_name(context.params["name"])
@@ -110,7 +134,9 @@ class Proxy:
 
     async def _greet(self, context: Any, call_next: Any) -> Any:
         """The handshake: the client gets a relay, and is told what its servers can do."""
-        caller = from_handshake(context.params or {}, self._headers(context), context.request is not None)
+        caller = from_handshake(
+            context.params or {}, self._headers(context), context.request is not None
+        )
         relay = Relay(self._setup, caller, context.lifespan_context.tasks)
         try:
             await relay.open()
@@ -124,14 +150,19 @@ class Proxy:
 
     async def _introduced(self, relay: Relay) -> dict[str, Any]:
         instructions = await relay.instructions()
-        told: dict[str, Any] = {"capabilities": relay.capabilities(), "serverInfo": relay.without_secrets(_info(relay))}
+        told: dict[str, Any] = {
+            "capabilities": relay.capabilities(),
+            "serverInfo": relay.without_secrets(_info(relay)),
+        }
         return {**told, "instructions": instructions} if instructions else told
 
     async def _discover(self, context: Any, params: Any) -> dict[str, Any]:
         relay = await self._relay(context)
         told = await self._introduced(relay)
         meta = {SERVER_INFO_META_KEY: told.pop("serverInfo")}
-        return _shaped(context, {**told, "supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "_meta": meta})
+        return _shaped(
+            context, {**told, "supportedVersions": list(MODERN_PROTOCOL_VERSIONS), "_meta": meta}
+        )
 
     def _handler(self, handle: Handle) -> Callable[[Any, Any], Awaitable[dict[str, Any]]]:
         async def handled(context: Any, params: Any) -> dict[str, Any]:
@@ -139,7 +170,9 @@ class Proxy:
 
         return handled
 
-    async def _answer(self, handle: Handle, context: Any, relay: Relay | None = None) -> dict[str, Any]:
+    async def _answer(
+        self, handle: Handle, context: Any, relay: Relay | None = None
+    ) -> dict[str, Any]:
         """The answer to a request: whatever goes wrong, it is one that the client understands."""
         try:
             if relay is None:
@@ -172,12 +205,16 @@ class Proxy:
         headers = self._headers(context)
         relay: Relay | None
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            caller = from_envelope(context.params, context.protocol_version, headers, context.request is not None)
+            caller = from_envelope(
+                context.params, context.protocol_version, headers, context.request is not None
+            )
             relay = await context.lifespan_context.of(caller)
         else:
             relay = connection.kept(context)
             if relay is None:
-                raise MCPError(REFUSED, "the client has not introduced itself: begin with `initialize`")
+                raise MCPError(
+                    REFUSED, "the client has not introduced itself: begin with `initialize`"
+                )
             if headers != relay.client.caller.headers:
                 for link in relay.links.values():
                     link.stamp.renew(headers)
@@ -185,13 +222,17 @@ class Proxy:
         return relay
 
     def _headers(self, context: Any) -> dict[str, str]:
-        """The headers of a request that its servers get too; they are passed on and written down nowhere."""
+        """The headers of a request that its servers get too; they are passed on and written down
+        nowhere."""
         given = getattr(context.request, "headers", None)
-        return {} if given is None else {name: given[name] for name in self._passed if name in given}
+        return (
+            {} if given is None else {name: given[name] for name in self._passed if name in given}
+        )
 
 
 class _Relays:
-    """The relays of clients whose requests each stand for themselves, by what tells these clients apart."""
+    """The relays of clients whose requests each stand for themselves, by what tells these clients
+    apart."""
 
     def __init__(self, setup: Setup, tasks: anyio.abc.TaskGroup) -> None:
         self._setup, self.tasks = setup, tasks
@@ -219,11 +260,16 @@ def _is_call(params: Any) -> bool:
 
 
 def _shaped(context: Any, result: dict[str, Any]) -> dict[str, Any]:
-    """A result with what the modern era wants on it; what was judged for one client is cached for no other."""
+    """A result with what the modern era wants on it; what was judged for one client is cached for
+    no other."""
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS or is_input_required(result):
         return result
     shaped = {"resultType": "complete", **result}
-    return {"ttlMs": 0, **shaped, "cacheScope": "private"} if context.method in CACHEABLE_METHODS else shaped
+    return (
+        {"ttlMs": 0, **shaped, "cacheScope": "private"}
+        if context.method in CACHEABLE_METHODS
+        else shaped
+    )
 
 
 def _info(relay: Relay) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""A relay: everything between one client and its servers. Each client has its own run and its own connections."""
+"""A relay: everything between one client and its servers. Each client has its own run and its own
+connections."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ class Relay:
         self.subscriptions = Subscriptions(tasks, setup.names)
         self._notices = Notices(self.client, self.judged, setup.names, self.subscriptions)
         self.links = {
-            each.name: Link(each, caller, self.asked, self.noticed, setup.timeout_s) for each in setup.upstreams
+            each.name: Link(each, caller, self.asked, self.noticed, setup.timeout_s)
+            for each in setup.upstreams
         }
         self._opening = anyio.Lock()
         self._is_open = False
@@ -105,11 +107,14 @@ class Relay:
         for link in self.links.values():
             for part in PARTS:
                 if isinstance(said := link.greeted.capabilities.get(part), dict):
-                    together.setdefault(part, {}).update({key: value for key, value in said.items() if value})
+                    together.setdefault(part, {}).update(
+                        {key: value for key, value in said.items() if value}
+                    )
         return together
 
     async def instructions(self) -> str:
-        """What the servers want a model to be told; nothing of what somebody should look at first."""
+        """What the servers want a model to be told; nothing of what somebody should look at
+        first."""
         told = []
         for link in self.links.values():
             words = link.greeted.instructions
@@ -126,7 +131,8 @@ class Relay:
         return self.without_secrets("\n\n".join(told))
 
     def without_secrets(self, value: T) -> T:
-        """What a server says of itself, with the secrets hidden that the policy knows, in names as well."""
+        """What a server says of itself, with the secrets hidden that the policy knows, in names as
+        well."""
         shown: T = self.setup.shield.policy.veil.data(value)
         return shown
 
@@ -141,7 +147,9 @@ class Relay:
         """Whose resource this is, and its address there; raises `MCPError`."""
         meant = self.names.meant_address(address) if isinstance(address, str) else None
         if meant is None:
-            raise MCPError(INVALID_PARAMS, "no server here has this address: list the resources first")
+            raise MCPError(
+                INVALID_PARAMS, "no server here has this address: list the resources first"
+            )
         return self.links[meant[0]], meant[1]
 
     async def asked(self, link: Link, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +160,9 @@ class Relay:
         async def carry(args: dict[str, Any]) -> dict[str, Any]:
             return await self.client.ask(method, args)
 
-        return await self.judged.call(method, method, {k: v for k, v in params.items() if k != "_meta"}, carry)
+        return await self.judged.call(
+            method, method, {k: v for k, v in params.items() if k != "_meta"}, carry
+        )
 
     async def noticed(self, link: Link, method: str, params: dict[str, Any]) -> None:
         """Pass a notification of a server on."""

@@ -1,4 +1,5 @@
-"""Requests of the client: each goes to the server it is meant for, judged on the way there and back."""
+"""Requests of the client: each goes to the server it is meant for, judged on the way there and
+back."""
 
 from __future__ import annotations
 
@@ -34,7 +35,11 @@ async def call_tool(relay: Relay, context: Any) -> dict[str, Any]:
     given = params.get("arguments")
 
     def forward(args: dict[str, Any]) -> dict[str, Any]:
-        return {**params, "name": name, **({} if given is None and not args else {"arguments": args})}
+        return {
+            **params,
+            "name": name,
+            **({} if given is None and not args else {"arguments": args}),
+        }
 
     args = {} if given is None else given
     return await _answered(relay, context, link, "tools/call", params["name"], args, forward)
@@ -82,7 +87,9 @@ async def complete(relay: Relay, context: Any) -> dict[str, Any]:
         return {**params, **args, "ref": meant}
 
     args = {key: value for key, value in params.items() if key != "_meta"}
-    return await _answered(relay, context, link, "completion/complete", "completion/complete", args, forward)
+    return await _answered(
+        relay, context, link, "completion/complete", "completion/complete", args, forward
+    )
 
 
 async def subscribe(relay: Relay, context: Any) -> dict[str, Any]:
@@ -133,16 +140,27 @@ async def _answered(
 
 
 def _may_be_held(relay: Relay, link: Link) -> bool:
-    """Whether a client of the modern era may be asked something in the middle of a request: by a server of the other
-    era, or by us."""
+    """Whether a client of the modern era may be asked something in the middle of a request: by a
+    server of the other era, or by us."""
     caller = relay.client.caller
     if not caller.is_modern:
         return False
-    return relay.person is not None if link.greeted.is_modern else any(caller.can(one) for one in ASKABLE)
+    return (
+        relay.person is not None
+        if link.greeted.is_modern
+        else any(caller.can(one) for one in ASKABLE)
+    )
 
 
 async def _carried(
-    relay: Relay, context: Any, link: Link, method: str, tool: str, args: Any, forward: Forward, ask: Ask | None
+    relay: Relay,
+    context: Any,
+    link: Link,
+    method: str,
+    tool: str,
+    args: Any,
+    forward: Forward,
+    ask: Ask | None,
 ) -> dict[str, Any]:
     responses = (context.params or {}).get("inputResponses")
     if responses is not None:
@@ -165,16 +183,23 @@ async def _carried(
 async def _asked_meanwhile(
     relay: Relay, link: Link, method: str, sent: dict[str, Any], result: dict[str, Any], report: Any
 ) -> dict[str, Any]:
-    """The result, after the client of the handshake era has answered what the server wants to know first."""
+    """The result, after the client of the handshake era has answered what the server wants to know
+    first."""
     for _ in range(ROUNDS):
         if result.get("resultType") != INPUT:
             return {key: value for key, value in result.items() if key != "resultType"}
         answers: dict[str, Any] = {}
         for key, asked in dict(result.get("inputRequests") or {}).items():
-            answers[key] = await relay.asked(link, asked.get("method", ""), dict(asked.get("params") or {}))
+            answers[key] = await relay.asked(
+                link, asked.get("method", ""), dict(asked.get("params") or {})
+            )
         state = {"requestState": result["requestState"]} if "requestState" in result else {}
-        result = await link.request(relay.tasks, method, {**sent, "inputResponses": answers, **state}, report)
-    raise MCPError(INVALID_PARAMS, f"the server `{link.name}` has asked {ROUNDS} times and given no result")
+        result = await link.request(
+            relay.tasks, method, {**sent, "inputResponses": answers, **state}, report
+        )
+    raise MCPError(
+        INVALID_PARAMS, f"the server `{link.name}` has asked {ROUNDS} times and given no result"
+    )
 
 
 async def _held(
@@ -189,7 +214,9 @@ async def _held(
     what = msgspec.json.encode([context.method, params], order="deterministic")
     held = relay.held.find(token, what) if token is not None else None
     if token is not None and held is None:
-        raise MCPError(INVALID_PARAMS, "the call that this continues is not there any more: make it again")
+        raise MCPError(
+            INVALID_PARAMS, "the call that this continues is not there any more: make it again"
+        )
     is_new = held is None
     if held is None:
         begun = held = Held(what)
@@ -226,7 +253,11 @@ def _progress(relay: Relay, context: Any) -> Any:
             return
         waiting += 1
         try:
-            words = None if message is None else await relay.judged.read("notifications/progress", message)
+            words = (
+                None
+                if message is None
+                else await relay.judged.read("notifications/progress", message)
+            )
             await context.session.report_progress(progress, total, words)
         except MCPError:
             await context.session.report_progress(progress, total, None)

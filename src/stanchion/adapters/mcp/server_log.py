@@ -13,7 +13,8 @@ from typing import Final, TextIO
 LONGEST: Final = 65_536
 """How many bytes are read together at most."""
 PAUSE_MS: Final = 50
-"""Lines that come within so long of each other are read together: a secret may go over several of them."""
+"""Lines that come within so long of each other are read together: a secret may go over several of
+them."""
 END_S: Final = 0.5
 """How long is waited for the last lines of a server that has ended."""
 WITHHELD: Final = "[lines of the server's log are withheld: they could not be read]\n"
@@ -26,7 +27,9 @@ Hide = Callable[[str], str]
 def without_secrets(hide: Hide) -> Iterator[TextIO]:
     """What a server may write its log to; all of it goes on to our own standard error."""
     reads, writes = os.pipe()
-    thread = threading.Thread(target=_pass_on, args=(reads, hide), name="stanchion-server-log", daemon=True)
+    thread = threading.Thread(
+        target=_pass_on, args=(reads, hide), name="stanchion-server-log", daemon=True
+    )
     thread.start()
     try:
         with os.fdopen(writes, "w") as log:

@@ -33,12 +33,15 @@ async def _streams(proxy: Proxy) -> None:
 
 
 def serve_http(proxy: Proxy, host: str, port: int, *, ready: Any = None) -> None:
-    """Serve clients over HTTP until a signal comes; `ready` is called with the address when they can come."""
+    """Serve clients over HTTP until a signal comes; `ready` is called with the address when they
+    can come."""
     import uvicorn
 
     app = proxy.server.streamable_http_app(streamable_http_path=PATH, host=host)
     # No log of requests: their headers and addresses are nobody's business.
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, lifespan="on")
+    config = uvicorn.Config(
+        app, host=host, port=port, log_level="warning", access_log=False, lifespan="on"
+    )
     server = uvicorn.Server(config)
 
     async def serve() -> None:

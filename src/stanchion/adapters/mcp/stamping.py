@@ -15,7 +15,12 @@ from mcp.shared.inbound import (
     mcp_param_headers,
     x_mcp_header_map,
 )
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, LOG_LEVEL_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    LOG_LEVEL_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
+)
 
 from stanchion.adapters.mcp.caller import Caller
 from stanchion.adapters.mcp.greeting import Greeted
@@ -28,7 +33,8 @@ class Stamp:
         self._caller, self._greeted, self._own = caller, greeted, own_headers
         self._passed: dict[str, str] = {}
         self.level = ""
-        """From which level on a client wants log messages, where it says so once and the server wants it each time."""
+        """From which level on a client wants log messages, where it says so once and the server
+        wants it each time."""
         self._maps: dict[str, dict[tuple[str, ...], str]] = {}
 
     def learn(self, tools: Iterable[Mapping[str, Any]]) -> None:
@@ -48,7 +54,9 @@ class Stamp:
 
     def headers(self) -> dict[str, str]:
         """The headers of any message."""
-        version = {MCP_PROTOCOL_VERSION_HEADER: self._greeted.version} if self._greeted.version else {}
+        version = (
+            {MCP_PROTOCOL_VERSION_HEADER: self._greeted.version} if self._greeted.version else {}
+        )
         return {**self._passed, **version}
 
     def request(self, method: str, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -22,8 +22,9 @@ FLUSH_S: Final = 2.0
 
 @asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
-    """What is read from the client and what is written to it. Whatever else reads standard input meanwhile finds its
-    end, and what writes to standard output writes to our log: it must not come between messages."""
+    """What is read from the client and what is written to it. Whatever else reads standard input
+    meanwhile finds its end, and what writes to standard output writes to our log: it must not come
+    between messages."""
     if not _apart():
         from mcp.server.stdio import stdio_server
 
@@ -46,7 +47,10 @@ async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
 async def _told(outgoing: pipes.Outgoing, trouble: str) -> None:
     """Tell a client why nothing more is read of what it sends."""
     LOG.error("the session with the client ends: %s", trouble)
-    error = {"code": INVALID_REQUEST, "message": f"the session with the client ends: {trouble}; send less at once"}
+    error = {
+        "code": INVALID_REQUEST,
+        "message": f"the session with the client ends: {trouble}; send less at once",
+    }
     try:
         await outgoing.write(msgspec.json.encode({"jsonrpc": "2.0", "id": None, "error": error}))
     except anyio.BrokenResourceError:
@@ -62,7 +66,8 @@ def _apart() -> bool:
 
 @contextmanager
 def _taken() -> Iterator[tuple[int, int]]:
-    """Copies of both streams, which stand for something harmless until this ends; who takes the copies closes them."""
+    """Copies of both streams, which stand for something harmless until this ends; who takes the
+    copies closes them."""
     copies, kept = (os.dup(0), os.dup(1)), (os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

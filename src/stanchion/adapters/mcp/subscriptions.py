@@ -33,7 +33,13 @@ class Subscriptions:
         event = event_from_wire(method, params)
         if event is None:
             return
-        buses = list(self._buses.values()) if named is None else [self._buses[named]] if named in self._buses else []
+        buses = (
+            list(self._buses.values())
+            if named is None
+            else [self._buses[named]]
+            if named in self._buses
+            else []
+        )
         for bus in buses:
             await bus.publish(event)
 
@@ -59,7 +65,11 @@ class Subscriptions:
             old.cancel()
         self._count += 1
         name = f"stand-{self._count}"
-        uris = [params["uri"] for method, params in link.levels.values() if method == "resources/subscribe"]
+        uris = [
+            params["uri"]
+            for method, params in link.levels.values()
+            if method == "resources/subscribe"
+        ]
         wanted = {**dict.fromkeys(FLAGS, True), **({"resourceSubscriptions": uris} if uris else {})}
         scope = self._standing[link.name] = anyio.CancelScope()
 
@@ -75,7 +85,8 @@ class Subscriptions:
             scope.cancel()
 
     async def _heard(self, link: Link, name: str, wanted: dict[str, Any]) -> None:
-        """Have a server tell what is wanted of it until this is cancelled; one that cannot tell is left alone."""
+        """Have a server tell what is wanted of it until this is cancelled; one that cannot tell is
+        left alone."""
         try:
             if link.greeted.is_modern:
                 await link.listen(self._tasks, name, wanted)

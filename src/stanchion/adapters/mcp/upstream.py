@@ -47,23 +47,31 @@ class Upstream(msgspec.Struct, frozen=True):
     @property
     def place(self) -> str:
         """What its command or address is called; empty where neither is known."""
-        return f"{UNNAMED}-{blake2b(self.told_by.encode(), digest_size=4).hexdigest()}" if self.told_by else ""
+        return (
+            f"{UNNAMED}-{blake2b(self.told_by.encode(), digest_size=4).hexdigest()}"
+            if self.told_by
+            else ""
+        )
 
     @property
     def pinned_as(self) -> str:
-        """Whose the definitions of its tools are pinned as, unless they were pinned otherwise before."""
+        """Whose the definitions of its tools are pinned as, unless they were pinned otherwise
+        before."""
         return self.place if self.name == UNNAMED and self.place else self.name
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
             raise BadUpstream(
-                f"a server has the name `{self.name}`: give it one of at most 32 letters, digits and dashes"
+                f"a server has the name `{self.name}`: give it one of at most 32 letters, digits "
+                f"and dashes"
             )
 
 
-def command(name: str, words: list[str], env: Mapping[str, str] | None = None, *, hide: Hide = str) -> Upstream:
-    """A server that is started as a process, once for each client, and spoken to on its standard streams; `hide` takes
-    the secrets out of a line of its log."""
+def command(
+    name: str, words: list[str], env: Mapping[str, str] | None = None, *, hide: Hide = str
+) -> Upstream:
+    """A server that is started as a process, once for each client, and spoken to on its standard
+    streams; `hide` takes the secrets out of a line of its log."""
     if not words:
         raise BadUpstream(f"there is no command for `{name}`: give it behind `--`")
 
@@ -81,7 +89,9 @@ def command(name: str, words: list[str], env: Mapping[str, str] | None = None, *
 def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Upstream:
     """A server that is reached over streamable HTTP; its own headers win over those of a client."""
     if not re.match(r"https?://[^/]", address):
-        raise BadUpstream(f"`{name}` has an address that is not of HTTP: give one that begins with `https://`")
+        raise BadUpstream(
+            f"`{name}` has an address that is not of HTTP: give one that begins with `https://`"
+        )
     own = {key.lower(): value for key, value in (headers or {}).items()}
 
     @asynccontextmanager
@@ -100,12 +110,14 @@ def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Up
 
 
 def _inherited() -> dict[str, str]:
-    """The environment that the client gave: it is meant for the server, all but what is for Stanchion itself."""
+    """The environment that the client gave: it is meant for the server, all but what is for
+    Stanchion itself."""
     return {name: value for name, value in os.environ.items() if not name.startswith("STANCHION_")}
 
 
 def header(text: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """A header as it is written, `NAME=VARIABLE`: its value is in the environment, and in no list of processes."""
+    """A header as it is written, `NAME=VARIABLE`: its value is in the environment, and in no list
+    of processes."""
     name, equals, variable = text.partition("=")
     if not equals or not name.strip() or not variable.strip():
         raise BadUpstream(f"the header `{name}` has no variable: write it as `NAME=VARIABLE`")

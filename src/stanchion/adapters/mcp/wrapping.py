@@ -1,4 +1,5 @@
-"""Configurations of MCP clients, rewritten so that their servers are behind the proxy, and back again."""
+"""Configurations of MCP clients, rewritten so that their servers are behind the proxy, and back
+again."""
 
 from __future__ import annotations
 
@@ -34,9 +35,10 @@ DEEPEST: Final = 4
 
 
 class Rewritten(NamedTuple):
-    """A configuration: its text, the servers that were changed, and those that were left, each with why. To `strangers`
-    among the changed a client brings nothing that says who it is: they may want a login, which cannot pass the proxy.
-    `anew` are those of the changed that could not be put back to the letter.
+    """A configuration: its text, the servers that were changed, and those that were left, each with
+    why. To `strangers` among the changed a client brings nothing that says who it is: they may want
+    a login, which cannot pass the proxy. `anew` are those of the changed that could not be put back
+    to the letter.
     """
 
     text: str
@@ -46,8 +48,11 @@ class Rewritten(NamedTuple):
     anew: tuple[str, ...] = ()
 
 
-def wrapped(text: str, command: Sequence[str], options: Sequence[str], only: Sequence[str] = ()) -> Rewritten:
-    """A configuration whose servers are started by `command`; nothing else in it changes. Raises `NoServers`."""
+def wrapped(
+    text: str, command: Sequence[str], options: Sequence[str], only: Sequence[str] = ()
+) -> Rewritten:
+    """A configuration whose servers are started by `command`; nothing else in it changes. Raises
+    `NoServers`."""
     entries, at = _servers(configuration(text)), places(text, DEEPEST)
     missing = [name for name in only if name not in {path[-1] for path in entries}]
     if missing:
@@ -67,12 +72,17 @@ def wrapped(text: str, command: Sequence[str], options: Sequence[str], only: Seq
             new[path] = _written(made, text, at[path])
             if "url" in entry and not entry.get("headers"):
                 strangers.append(name)
-    return Rewritten(_replaced(text, new, at), tuple([path[-1] for path in new]), left, tuple(strangers))
+    return Rewritten(
+        _replaced(text, new, at), tuple([path[-1] for path in new]), left, tuple(strangers)
+    )
 
 
 def unwrapped(text: str, before: str = "") -> Rewritten:
-    """The same configuration without the proxy, each server written as it was `before`; raises `NoServers`."""
-    old, old_places = (_servers(configuration(before)), places(before, DEEPEST)) if before else ({}, {})
+    """The same configuration without the proxy, each server written as it was `before`; raises
+    `NoServers`."""
+    old, old_places = (
+        (_servers(configuration(before)), places(before, DEEPEST)) if before else ({}, {})
+    )
     entries, at = _servers(configuration(text)), places(text, DEEPEST)
     new: dict[Path, str] = {}
     anew: list[str] = []
@@ -87,7 +97,9 @@ def unwrapped(text: str, before: str = "") -> Rewritten:
         else:
             new[path] = _written(made, text, at[path])
             anew.append(path[-1])
-    return Rewritten(_replaced(text, new, at), tuple([path[-1] for path in new]), left, anew=tuple(anew))
+    return Rewritten(
+        _replaced(text, new, at), tuple([path[-1] for path in new]), left, anew=tuple(anew)
+    )
 
 
 def has_wrapped(text: str) -> bool:
@@ -112,7 +124,11 @@ def _begins(entry: Mapping[str, Any]) -> int | None:
         return None
     if args[:3] == ["-m", "stanchion", "mcp"]:
         return 3
-    return 1 if args[:1] == ["mcp"] and PurePath(command).name in ("stanchion", "stanchion.exe") else None
+    return (
+        1
+        if args[:1] == ["mcp"] and PurePath(command).name in ("stanchion", "stanchion.exe")
+        else None
+    )
 
 
 def _wrapped(entry: Any, command: Sequence[str], options: Sequence[str]) -> dict[str, Any] | None:
@@ -121,15 +137,23 @@ def _wrapped(entry: Any, command: Sequence[str], options: Sequence[str]) -> dict
     first, *rest = command
     if isinstance(entry.get("command"), str):
         args = entry.get("args", [])
-        return {**entry, "command": first, "args": [*rest, "mcp", *options, "--", entry["command"], *args]}
+        return {
+            **entry,
+            "command": first,
+            "args": [*rest, "mcp", *options, "--", entry["command"], *args],
+        }
     if not isinstance(entry.get("url"), str) or _kind(entry) not in HTTP:
         return None
     given = dict(entry.get("headers") or {})
     variables = {f"{HEADER}{number}": value for number, value in enumerate(given.values(), 1)}
     headers = [
-        word for name, variable in zip(given, variables, strict=True) for word in ("--header", f"{name}={variable}")
+        word
+        for name, variable in zip(given, variables, strict=True)
+        for word in ("--header", f"{name}={variable}")
     ]
-    kept = {key: value for key, value in entry.items() if key not in ("url", "headers", "type", "env")}
+    kept = {
+        key: value for key, value in entry.items() if key not in ("url", "headers", "type", "env")
+    }
     kind = {"type": "stdio"} if "type" in entry else {}
     args = [*rest, "mcp", *options, *headers, "--url", entry["url"]]
     env = {**dict(entry.get("env") or {}), **variables}
@@ -152,7 +176,8 @@ def _why_not(entry: Any) -> str:
 
 
 def _plain(name: str) -> str:
-    """The name of a server in a configuration, as the proxy takes one; two that differ stay different."""
+    """The name of a server in a configuration, as the proxy takes one; two that differ stay
+    different."""
     if _NAME.fullmatch(name) is not None:
         return name
     letters = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
@@ -168,7 +193,9 @@ def _unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
     env = dict(entry.get("env") or {})
     pairs = [word.partition("=") for before, word in pairwise(args) if before == "--header"]
     headers = {name: env.pop(variable, "") for name, _, variable in pairs}
-    kept = {key: value for key, value in entry.items() if key not in ("command", "args", "env", "type")}
+    kept = {
+        key: value for key, value in entry.items() if key not in ("command", "args", "env", "type")
+    }
     address = args[args.index("--url") + 1]
     return {
         **({"type": "http"} if "type" in entry else {}),

@@ -1,4 +1,5 @@
-"""Records in PostgreSQL: a trail is copied there as it grows, can be written back, and verified where it is."""
+"""Records in PostgreSQL: a trail is copied there as it grows, can be written back, and verified
+where it is."""
 
 from stanchion.audit.postgres.database import export_trail, ship_trail, verify_database
 from stanchion.audit.postgres.shipment import Lag, Shipping

@@ -1,4 +1,5 @@
-"""The database's side: records arrive in batches, each in one transaction with how far their chain has come."""
+"""The database's side: records arrive in batches, each in one transaction with how far their chain
+has come."""
 
 from __future__ import annotations
 
@@ -12,24 +13,26 @@ from stanchion.audit.postgres.schema import Connection, one
 from stanchion.audit.postgres.source import START, Batch, Position, Sealed
 from stanchion.audit.retention import DAY_MS
 
-_FIELDS: Final = sql.SQL("chain, shipped_seq, shipped_hash, segment, place, head_seq, head, stopped")
+_FIELDS: Final = sql.SQL(
+    "chain, shipped_seq, shipped_hash, segment, place, head_seq, head, stopped"
+)
 _CURSORS: Final = sql.SQL("SELECT {fields} FROM {schema}.audit_head WHERE chain = ANY(%s)")
 _CURSOR: Final = sql.SQL("SELECT {fields} FROM {schema}.audit_head WHERE chain = %s FOR UPDATE")
 _LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s || ' audit ' || %s, 0))"
 _COPY: Final = sql.SQL("COPY {schema}.audit_record FROM STDIN (FORMAT binary)")
 _RETIRED: Final = sql.SQL(
-    "INSERT INTO {schema}.audit_retired (chain, segment, first_seq, last_seq, by_seq) VALUES (%s, %s, %s, %s, %s) "
-    "ON CONFLICT DO NOTHING"
+    "INSERT INTO {schema}.audit_retired (chain, segment, first_seq, last_seq, by_seq) VALUES (%s, "
+    "%s, %s, %s, %s) ON CONFLICT DO NOTHING"
 )
 _ERASED: Final = sql.SQL(
-    "INSERT INTO {schema}.audit_erased (chain, first_seq, last_seq, by_chain, by_seq) VALUES (%s, %s, %s, %s, %s) "
-    "ON CONFLICT DO NOTHING"
+    "INSERT INTO {schema}.audit_erased (chain, first_seq, last_seq, by_chain, by_seq) VALUES (%s, "
+    "%s, %s, %s, %s) ON CONFLICT DO NOTHING"
 )
 _MOVED: Final = sql.SQL(
-    "INSERT INTO {schema}.audit_head ({fields}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) "
-    "ON CONFLICT (chain) DO UPDATE SET shipped_seq = excluded.shipped_seq, shipped_hash = excluded.shipped_hash, "
-    "segment = excluded.segment, place = excluded.place, head_seq = excluded.head_seq, head = excluded.head, "
-    "stopped = excluded.stopped, at = now()"
+    "INSERT INTO {schema}.audit_head ({fields}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON "
+    "CONFLICT (chain) DO UPDATE SET shipped_seq = excluded.shipped_seq, shipped_hash = "
+    "excluded.shipped_hash, segment = excluded.segment, place = excluded.place, head_seq = "
+    "excluded.head_seq, head = excluded.head, stopped = excluded.stopped, at = now()"
 )
 _EVIDENCE: Final = sql.SQL(
     "INSERT INTO {schema}.audit_evidence (chain, seq, deed, why, line) VALUES (%s, %s, %s, %s, %s)"
@@ -39,7 +42,8 @@ _PATIENCE: Final = "SET LOCAL lock_timeout = '1s'"
 
 
 class Cursor(NamedTuple):
-    """How far a chain has come in the database: the last record there, its head, and why no more of it is taken."""
+    """How far a chain has come in the database: the last record there, its head, and why no more of
+    it is taken."""
 
     place: Position
     head_seq: int = -1
@@ -51,8 +55,8 @@ NOTHING: Final = Cursor(START)
 
 
 class Landing:
-    """Where records arrive, through one connection. `retired` tells that some of them let others go, or what was said
-    in others."""
+    """Where records arrive, through one connection. `retired` tells that some of them let others
+    go, or what was said in others."""
 
     def __init__(self, db: Connection, schema: str) -> None:
         self._db: Final = db
@@ -67,9 +71,11 @@ class Landing:
         return dict.fromkeys(chains, NOTHING) | {row[0]: _cursor(row) for row in rows}
 
     def land(self, chain: str, before: Cursor, batch: Batch, head: Sealed | None) -> Cursor | None:
-        """Take a batch in behind `before`, with the head where it is given; gives how far the chain has come now.
+        """Take a batch in behind `before`, with the head where it is given; gives how far the chain
+        has come now.
 
-        Where it had come elsewhere nothing is taken in; `None` where another process is at this chain.
+        Where it had come elsewhere nothing is taken in; `None` where another process is at this
+        chain.
         """
         self._make_months(batch)
         with self._db.transaction():
@@ -84,7 +90,9 @@ class Landing:
             self._move(chain, now)
         return now
 
-    def stop(self, chain: str, before: Cursor, deed: str, why: str, seq: int, line: bytes) -> Cursor | None:
+    def stop(
+        self, chain: str, before: Cursor, deed: str, why: str, seq: int, line: bytes
+    ) -> Cursor | None:
         """Take no more of a chain, and keep what was found instead of what should have followed."""
         with self._db.transaction():
             found = self._locked(chain)
@@ -107,11 +115,17 @@ class Landing:
                 copy.set_types(TYPES)
                 for row in batch.rows:
                     copy.write_row(row.values())
-            gone = [(row.told.chain, *segment[:3], row.told.seq) for row in batch.rows for segment in row.retires]
+            gone = [
+                (row.told.chain, *segment[:3], row.told.seq)
+                for row in batch.rows
+                for segment in row.retires
+            ]
             if gone:
                 cursor.executemany(_RETIRED.format(**self._own), gone)
                 self.retired = True
-            erased = [(*one, row.told.chain, row.told.seq) for row in batch.rows for one in row.erases]
+            erased = [
+                (*one, row.told.chain, row.told.seq) for row in batch.rows for one in row.erases
+            ]
             if erased:
                 cursor.executemany(_ERASED.format(**self._own), erased)
                 self.retired = True
@@ -122,7 +136,8 @@ class Landing:
         self._db.execute(_MOVED.format(**self._own), (*values, to.head_seq, to.head, to.stopped))
 
     def _make_months(self, batch: Batch) -> None:
-        """Make partitions for months that no batch of this connection had yet, unless somebody is in the way."""
+        """Make partitions for months that no batch of this connection had yet, unless somebody is
+        in the way."""
         for day in {row.told.at // DAY_MS for row in batch.rows}:
             moment = moment_of(day * DAY_MS)
             if (moment.year, moment.month) in self._months:

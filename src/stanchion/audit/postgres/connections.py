@@ -1,4 +1,5 @@
-"""Connections to the database of the records, with the schema as it must be; nobody waits for one for ever."""
+"""Connections to the database of the records, with the schema as it must be; nobody waits for one
+for ever."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ OLDEST: Final = 140_000
 """The oldest PostgreSQL that the functions are written for: 14."""
 
 GRACE: Final = 1.5
-"""How much longer than the server we wait for its answer, so that it can still say that it gives up."""
+"""How much longer than the server we wait for its answer, so that it can still say that it gives
+up."""
 
 _SETTINGS: Final[dict[str, Any]] = {
     "search_path": "pg_catalog",
@@ -28,7 +30,8 @@ _SETTINGS: Final[dict[str, Any]] = {
 
 
 class Limited(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that is closed where the server has not answered in time, however silent it is."""
+    """A connection that is closed where the server has not answered in time, however silent it
+    is."""
 
     limit_s = float("inf")
 
@@ -46,7 +49,8 @@ class _Late(Exception):
 
 
 def _until(gen: Generator[Any, Any, Any], until: float) -> Generator[Any, Any, Any]:
-    """An exchange that is given up at some time: the driver asks now and then, with nothing, whether it goes on."""
+    """An exchange that is given up at some time: the driver asks now and then, with nothing,
+    whether it goes on."""
     try:
         state = next(gen)
         while True:
@@ -59,14 +63,15 @@ def _until(gen: Generator[Any, Any, Any], until: float) -> Generator[Any, Any, A
 
 
 def connected(address: Address, schema: str, timeout_s: float, reading: bool = False) -> Connection:
-    """A connection, every statement a transaction of its own. The schema is brought up to date, unless it is only to
-    be read; `TrailError` where it is not to be used."""
+    """A connection, every statement a transaction of its own. The schema is brought up to date,
+    unless it is only to be read; `TrailError` where it is not to be used."""
     db = Limited.connect(address.conninfo, autocommit=True, prepare_threshold=None)
     try:
         version, encoding = db.info.server_version, db.info.parameter_status("server_encoding")
         if version < OLDEST or encoding != "UTF8":
             raise TrailError(
-                f"the PostgreSQL server `{address.name}` has version {version // 10_000} and a database in {encoding}: "
+                f"the PostgreSQL server `{address.name}` has version {version // 10_000} and a "
+                f"database in {encoding}: "
                 f"use version {OLDEST // 10_000} or later with a UTF8 database"
             )
         made = Schema(db, schema, address.name)
@@ -85,8 +90,16 @@ def connected(address: Address, schema: str, timeout_s: float, reading: bool = F
 
 
 def _set(db: Connection, limit_s: float) -> None:
-    """Make settings. One that hangs in the middle of a batch would keep its chain from everybody else."""
+    """Make settings. One that hangs in the middle of a batch would keep its chain from everybody
+    else."""
     limit = int(limit_s * 1000)
-    settings = {**_SETTINGS, "statement_timeout": limit, "idle_in_transaction_session_timeout": limit}
-    made = [sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(to)) for name, to in settings.items()]
+    settings = {
+        **_SETTINGS,
+        "statement_timeout": limit,
+        "idle_in_transaction_session_timeout": limit,
+    }
+    made = [
+        sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(to))
+        for name, to in settings.items()
+    ]
     db.execute(sql.SQL("; ").join(made))

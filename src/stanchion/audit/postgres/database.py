@@ -1,4 +1,5 @@
-"""What can be done with records in a database beside writing more of them: ship, write back, verify."""
+"""What can be done with records in a database beside writing more of them: ship, write back,
+verify."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def ship_trail(folder: Path, url: str, shipping: Shipping = USUAL) -> tuple[Lag, list[str]]:
-    """Ship what is in a folder now and see to the tables; gives what is left, and what is wrong with single chains.
+    """Ship what is in a folder now and see to the tables; gives what is left, and what is wrong
+    with single chains.
 
     It is for a host on which nothing runs that ships it. Raises `TrailError`.
     """
@@ -26,10 +28,14 @@ def ship_trail(folder: Path, url: str, shipping: Shipping = USUAL) -> tuple[Lag,
     return ship_once(folder, url, shipping)
 
 
-def export_trail(url: str, folder: Path, schema: str = SCHEMA, progress: Progress | None = None) -> Exported:
-    """Write all chains, segments and heads of a database into a new or empty folder, which is then a trail.
+def export_trail(
+    url: str, folder: Path, schema: str = SCHEMA, progress: Progress | None = None
+) -> Exported:
+    """Write all chains, segments and heads of a database into a new or empty folder, which is then
+    a trail.
 
-    It reads one state of the database, however long it takes. `progress` hears of records. Raises `TrailError`.
+    It reads one state of the database, however long it takes. `progress` hears of records. Raises
+    `TrailError`.
     """
     check_driver()
     from stanchion.audit.postgres.verify import written_back
@@ -46,8 +52,8 @@ def verify_database(
 ) -> Report:
     """Verify the records in a database as `verify` does a folder, by way of a temporary one.
 
-    Rows whose columns say something else than their records are found as well, and chains that are no longer shipped.
-    Raises `CannotVerify`.
+    Rows whose columns say something else than their records are found as well, and chains that are
+    no longer shipped. Raises `CannotVerify`.
     """
     try:
         check_driver()

@@ -10,4 +10,6 @@ def check_driver() -> None:
     try:
         import psycopg  # noqa: F401 - whether it is there
     except ImportError as error:
-        raise TrailError(f"records in PostgreSQL need psycopg ({error}): install the extra `postgres`") from error
+        raise TrailError(
+            f"records in PostgreSQL need psycopg ({error}): install the extra `postgres`"
+        ) from error

@@ -1,4 +1,5 @@
-"""Experience in PostgreSQL: the incidents of the trail's schema, in months, with tallies and practices beside them."""
+"""Experience in PostgreSQL: the incidents of the trail's schema, in months, with tallies and
+practices beside them."""
 
 from __future__ import annotations
 
@@ -25,10 +26,12 @@ TIMEOUT_S: Final = 10.0
 TOTAL: Final = -1
 """The day under which everything is counted."""
 
-# Every statement finds its rows by a key, whatever the planner thinks of tables that were empty a minute ago.
+# Every statement finds its rows by a key, whatever the planner thinks of tables that were empty a
+# minute ago.
 _SETTINGS: Final = "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan"
 _MONTHS: Final = (
-    "SELECT {schema}.make_month('incident', at) FROM unnest(ARRAY[now(), now() + interval '1 month']) AS at"
+    "SELECT {schema}.make_month('incident', at) FROM unnest(ARRAY[now(), now() + "
+    "interval '1 month']) AS at"
 )
 _INSERT: Final = """
 INSERT INTO {schema}.incident (at, id, tenant, run, tool, fingerprint, success, reason, hint, call)
@@ -37,7 +40,7 @@ SELECT timestamptz 'epoch' + ms * interval '1 millisecond', id, tenant, run, too
 FROM unnest(%s::bigint[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::boolean[], %s::text[],
     %s::text[], %s::text[]) AS n (ms, id, tenant, run, tool, fingerprint, success, reason, hint, call)
 ON CONFLICT DO NOTHING RETURNING id
-"""
+"""  # noqa: E501
 _ADD_DAYS: Final = """
 INSERT INTO {schema}.tool_days AS d
 SELECT * FROM unnest(%s::text[], %s::text[], %s::integer[], %s::bigint[], %s::bigint[])
@@ -51,7 +54,7 @@ ON CONFLICT (tenant, fingerprint) DO UPDATE
 SET success_count = p.success_count + excluded.success_count, failure_count = p.failure_count + excluded.failure_count,
     last_success_data = coalesce(excluded.last_success_data, p.last_success_data),
     last_ms = CASE WHEN excluded.last_success_data IS NULL THEN p.last_ms ELSE excluded.last_ms END
-"""
+"""  # noqa: E501
 DAYS: Final = """
 SELECT day, successes, failures FROM {schema}.tool_days
 WHERE tenant = %s AND tool_name = %s AND (day = -1 OR day > %s) ORDER BY day LIMIT %s
@@ -59,19 +62,23 @@ WHERE tenant = %s AND tool_name = %s AND (day = -1 OR day > %s) ORDER BY day LIM
 _PRACTICES: Final = """
 SELECT fingerprint, tool_name, success_count, failure_count, last_success_data, last_ms FROM {schema}.best_practices
 WHERE tenant = %s AND tool_name = %s AND last_success_data IS NOT NULL {order} DESC, fingerprint LIMIT %s
-"""
+"""  # noqa: E501
 _COLUMNS: Final = """
 SELECT id, tenant, run, tool, fingerprint, success, (extract(epoch FROM at) * 1000)::bigint, reason, hint,
     convert_from(call, 'UTF8') FROM {schema}.incident
-"""
+"""  # noqa: E501
 _OF_TENANT: Final = _COLUMNS + "WHERE tenant = %s ORDER BY at DESC, id DESC LIMIT %s"
 _OF_TOOL: Final = _COLUMNS + "WHERE tenant = %s AND tool = %s ORDER BY at DESC, id DESC LIMIT %s"
-_OLDEST: Final = _COLUMNS + ("WHERE at < timestamptz 'epoch' + %s * interval '1 millisecond' ORDER BY at, id LIMIT %s")
+_OLDEST: Final = _COLUMNS + (
+    "WHERE at < timestamptz 'epoch' + %s * interval '1 millisecond' ORDER BY at, id LIMIT %s"
+)
 _FORGET: Final = """
 DELETE FROM {schema}.incident AS i USING unnest(%s::uuid[], %s::bigint[]) AS gone (id, ms)
 WHERE i.id = gone.id AND i.at = timestamptz 'epoch' + gone.ms * interval '1 millisecond'
 """
-_BEFORE: Final = "SELECT {schema}.forget_incidents(timestamptz 'epoch' + %s * interval '1 millisecond', %s)"
+_BEFORE: Final = (
+    "SELECT {schema}.forget_incidents(timestamptz 'epoch' + %s * interval '1 millisecond', %s)"
+)
 _DROP: Final = "SELECT {schema}.drop_empty_months('incident', now() - interval '1 month')"
 _UNUSED: Final = """
 DELETE FROM {schema}.best_practices WHERE ctid = ANY (
@@ -79,14 +86,17 @@ DELETE FROM {schema}.best_practices WHERE ctid = ANY (
 )
 """
 _OLD_DAYS: Final = "DELETE FROM {schema}.tool_days WHERE day BETWEEN 0 AND %s"
-_TOOLS: Final = "SELECT tool_name FROM {schema}.tool_days WHERE tenant = %s AND day = -1 ORDER BY tool_name"
+_TOOLS: Final = (
+    "SELECT tool_name FROM {schema}.tool_days WHERE tenant = %s AND day = -1 ORDER BY tool_name"
+)
 
 T = TypeVar("T")
 
 
 class PostgresShelf:
-    """Experience in one schema of a database, shared by any number of hosts: that of the trail, whether or not a trail
-    is shipped there. Incidents are in partitions by month, and whole months leave at once."""
+    """Experience in one schema of a database, shared by any number of hosts: that of the trail,
+    whether or not a trail is shipped there. Incidents are in partitions by month, and whole months
+    leave at once."""
 
     def __init__(self, url: str, schema: str = SCHEMA, reading: bool = False) -> None:
         self._address: Final = Address(url, TIMEOUT_S)
@@ -108,7 +118,10 @@ class PostgresShelf:
         def keep(db: Connection) -> None:
             self._make_months(db)
             with db.transaction():
-                fresh = {found[0] for found in db.execute(self._said(_INSERT), _columns(incidents)).fetchall()}
+                fresh = {
+                    found[0]
+                    for found in db.execute(self._said(_INSERT), _columns(incidents)).fetchall()
+                }
                 self._add(db, sums_of([each for each in incidents if UUID(each.id) in fresh]))
 
         self._use(keep)
@@ -133,7 +146,10 @@ class PostgresShelf:
 
         def look(db: Connection) -> Known:
             asked = (tenant, tool, today - WINDOW_DAYS, WINDOW_DAYS * 2)
-            days = {day: (good, bad) for day, good, bad in db.execute(self._said(DAYS), asked).fetchall()}
+            days = {
+                day: (good, bad)
+                for day, good, bad in db.execute(self._said(DAYS), asked).fetchall()
+            }
             successes, failures = days.pop(TOTAL, (0, 0))
             found = {}
             for said in self.practices():
@@ -154,7 +170,11 @@ class PostgresShelf:
 
     def newest(self, tenant: str, tool: str, most: int) -> list[Incident]:
         """The last incidents."""
-        rows = self._rows(_OF_TOOL, tenant, tool, most) if tool else self._rows(_OF_TENANT, tenant, most)
+        rows = (
+            self._rows(_OF_TOOL, tenant, tool, most)
+            if tool
+            else self._rows(_OF_TENANT, tenant, most)
+        )
         return [_incident(row) for row in rows]
 
     def count(self) -> int:
@@ -238,8 +258,8 @@ def _columns(incidents: Sequence[Incident]) -> list[list[Any]]:
     return _turned(
         [
             (
-                each.at_ms, each.id, each.tenant, each.session_id, each.tool_name, each.fingerprint, each.success,
-                each.error_reason, each.context_hint, each.call_data,
+                each.at_ms, each.id, each.tenant, each.session_id, each.tool_name, each.fingerprint,
+                each.success, each.error_reason, each.context_hint, each.call_data,
             )
             for each in incidents
         ]

@@ -38,8 +38,8 @@ _RETIRED: Final = sql.SQL(
 """Segments that may be half removed already."""
 
 _RECORDS: Final = sql.SQL(
-    "SELECT seq, segment, hash, took, seal, body, mac, kept, at, {columns} FROM {schema}.audit_record "
-    "WHERE chain = %s ORDER BY seq, at"
+    "SELECT seq, segment, hash, took, seal, body, mac, kept, at, {columns} FROM "
+    "{schema}.audit_record WHERE chain = %s ORDER BY seq, at"
 )
 _EVIDENCE: Final = sql.SQL(
     "SELECT e.chain, e.seq, e.deed, e.why FROM {schema}.audit_evidence AS e "
@@ -70,7 +70,8 @@ class Evidence(NamedTuple):
 class Exported(NamedTuple):
     """What was written to a folder, and what the database knows beyond that.
 
-    `misfits` has the first of each chain; `headless` are chains without a head, `strangers` names that no chain has.
+    `misfits` has the first of each chain; `headless` are chains without a head, `strangers` names
+    that no chain has.
     """
 
     records: int
@@ -82,7 +83,8 @@ class Exported(NamedTuple):
 
 
 def export(db: Connection, schema: str, folder: Path, progress: Progress | None) -> Exported:
-    """Write all chains into a folder that is empty, as they are at this moment; the folder is then a trail."""
+    """Write all chains into a folder that is empty, as they are at this moment; the folder is then
+    a trail."""
     own = {"schema": sql.Identifier(schema)}
     db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     db.read_only = True
@@ -137,7 +139,10 @@ def _chain(
             for segment, lines in _by_segment(there):
                 _append(segment_file(folder, segment), lines)
             if misfit is None:
-                misfit = next((found for row in there if (found := _misfit(folder.name, row)) is not None), None)
+                misfit = next(
+                    (found for row in there if (found := _misfit(folder.name, row)) is not None),
+                    None,
+                )
             count.add(len(there))
     if head:
         _append(folder / HEAD, f"{head}\n".encode())
@@ -169,7 +174,9 @@ def _misfit(chain: str, row: tuple[Any, ...]) -> Misfit | None:
     if told is None:
         return None
     expected = (told.seq, moment_of(told.at), *columns_of(told))
-    for name, says, record in zip(("seq", "at", *COLUMNS), (seq, at, *columns), expected, strict=True):
+    for name, says, record in zip(
+        ("seq", "at", *COLUMNS), (seq, at, *columns), expected, strict=True
+    ):
         if says != record:
             return Misfit(chain, segment, told.seq, name, _shown(says), _shown(record))
     return None

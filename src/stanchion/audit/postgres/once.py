@@ -18,7 +18,8 @@ from stanchion.audit.postgres.upkeep import tidy
 
 
 def ship_once(folder: Path, url: str, shipping: Shipping) -> tuple[Lag, list[str]]:
-    """Ship all that is there and see to the tables; gives what is left, and what is wrong with single chains."""
+    """Ship all that is there and see to the tables; gives what is left, and what is wrong with
+    single chains."""
     address, schema = Address(url, shipping.timeout_s), checked(shipping.schema)
     manner = Manner(frozenset(), 0.0, shipping.batch_bytes, shipping.patience_s)
     rounds = Rounds(folder, monotonic)

@@ -1,4 +1,5 @@
-"""Reading the records of a database as those of a folder are read: forwards, backwards, by decision, run and place."""
+"""Reading the records of a database as those of a folder are read: forwards, backwards, by
+decision, run and place."""
 
 from __future__ import annotations
 
@@ -31,17 +32,22 @@ MOST_NEW: Final = 10_000
 NOWHERE: Final = -1
 """The offset of a record that stands in no file."""
 
-_RECORDS: Final = "SELECT chain, segment, hash, took, seal, body, mac, kept FROM {schema}.audit_record WHERE "
+_RECORDS: Final = (
+    "SELECT chain, segment, hash, took, seal, body, mac, kept FROM {schema}.audit_record WHERE "
+)
 _SPAN: Final = "at >= %(since)s AND at <= %(until)s"
 
 _QUERIES: Final = {
     "forwards": sql.SQL(_RECORDS + _SPAN + " ORDER BY at, chain, seq"),
     "backwards": sql.SQL(_RECORDS + _SPAN + " ORDER BY at DESC, chain, seq DESC"),
-    "of_run": sql.SQL(_RECORDS + _SPAN + " AND run = %(run)s AND run <> '' ORDER BY at DESC, chain, seq DESC"),
+    "of_run": sql.SQL(
+        _RECORDS + _SPAN + " AND run = %(run)s AND run <> '' ORDER BY at DESC, chain, seq DESC"
+    ),
     "find": sql.SQL(_RECORDS + "id = %(id)s AND id <> '' ORDER BY at DESC, seq DESC"),
     "at": sql.SQL(_RECORDS + "chain = %(chain)s AND seq = %(seq)s ORDER BY at"),
     "new": sql.SQL(
-        _RECORDS + "chain = %(chain)s AND seq > %(seq)s AND seq <= %(last)s ORDER BY seq, at LIMIT %(most)s"
+        _RECORDS
+        + "chain = %(chain)s AND seq > %(seq)s AND seq <= %(last)s ORDER BY seq, at LIMIT %(most)s"
     ),
 }
 _ARRIVED: Final = sql.SQL("SELECT chain, shipped_seq, head FROM {schema}.audit_head ORDER BY chain")
@@ -50,9 +56,11 @@ _stub = typed.reader(Stub).decode
 
 
 class DatabaseReader:
-    """Reads the records in a database; rows that are no records are passed over, which is for the verifier to find.
+    """Reads the records in a database; rows that are no records are passed over, which is for the
+    verifier to find.
 
-    Everything raises `TrailError` where the database cannot be read. `name` has no word of a password in it.
+    Everything raises `TrailError` where the database cannot be read. `name` has no word of a
+    password in it.
     """
 
     def __init__(self, url: str, schema: str = SCHEMA) -> None:
@@ -81,11 +89,15 @@ class DatabaseReader:
         """The head of each chain as it was written; empty for one whose head has not arrived."""
         return {chain: head for chain, _, head in self._heads()}
 
-    def forwards(self, progress: Progress | None = None, since: int = 0, until: int = FOREVER) -> Iterator[Found]:
+    def forwards(
+        self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[Found]:
         """Records of a time, oldest first."""
         return self._found("forwards", progress, _span(since, until))
 
-    def backwards(self, progress: Progress | None = None, since: int = 0, until: int = FOREVER) -> Iterator[Found]:
+    def backwards(
+        self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[Found]:
         """Records of a time, newest first."""
         return self._found("backwards", progress, _span(since, until))
 
@@ -99,15 +111,20 @@ class DatabaseReader:
     def find(self, decision: str) -> Found | None:
         """The decision with that id; the newest, where several have it."""
         found = self._found("find", None, {"id": _column(decision)})
-        return next((one for one in found if one.stub.kind in DECISIONS and one.stub.id == decision), None)
+        return next(
+            (one for one in found if one.stub.kind in DECISIONS and one.stub.id == decision), None
+        )
 
     def at(self, chain: str, seq: int) -> Found | None:
         """The record with that number in a chain."""
         return next(self._found("at", None, {"chain": chain, "seq": seq}), None)
 
     def since(self, chain: str, seq: int, last: int) -> list[Found]:
-        """Records of a chain behind a number, up to another; the first of them, where they are many."""
-        return list(self._found("new", None, {"chain": chain, "seq": seq, "last": last, "most": MOST_NEW}))
+        """Records of a chain behind a number, up to another; the first of them, where they are
+        many."""
+        return list(
+            self._found("new", None, {"chain": chain, "seq": seq, "last": last, "most": MOST_NEW})
+        )
 
     def _heads(self) -> list[tuple[Any, ...]]:
         try:
@@ -115,11 +132,16 @@ class DatabaseReader:
         except psycopg.Error as error:
             raise TrailError(self._address.trouble(error)) from None
 
-    def _found(self, query: str, progress: Progress | None, values: dict[str, Any]) -> Iterator[Found]:
+    def _found(
+        self, query: str, progress: Progress | None, values: dict[str, Any]
+    ) -> Iterator[Found]:
         """What a query finds, a few rows at a time."""
         total = sum(self.arrived().values()) + len(self.arrived()) if progress is not None else 0
         try:
-            with self._db.transaction(), self._db.cursor(name="stanchion_reading", binary=True) as rows:
+            with (
+                self._db.transaction(),
+                self._db.cursor(name="stanchion_reading", binary=True) as rows,
+            ):
                 rows.execute(_QUERIES[query].format(**self._own), values)
                 done = 0
                 for batch in iter(lambda: rows.fetchmany(AT_A_TIME), []):
@@ -155,7 +177,8 @@ class DatabaseFollower:
 
 
 def _span(since: int, until: int) -> dict[str, Any]:
-    """A span of time as rows have it; what is before it by less than their precision is left to the caller."""
+    """A span of time as rows have it; what is before it by less than their precision is left to the
+    caller."""
     return {"since": moment_of(since), "until": moment_of(until)}
 
 
@@ -169,6 +192,12 @@ def _of_row(row: tuple[Any, ...]) -> Found | None:
     if not is_text(body) or not is_text(kept):
         return None
     try:
-        return Found(chain, segment, NOWHERE, Line(digest.hex(), took, seal, body, mac.hex(), kept), _stub(body))
+        return Found(
+            chain,
+            segment,
+            NOWHERE,
+            Line(digest.hex(), took, seal, body, mac.hex(), kept),
+            _stub(body),
+        )
     except msgspec.MsgspecError:
         return None

@@ -1,4 +1,5 @@
-"""Rounds through the chains of a folder: what is new in each goes to the database, in an order that can be verified."""
+"""Rounds through the chains of a folder: what is new in each goes to the database, in an order that
+can be verified."""
 
 from __future__ import annotations
 
@@ -9,7 +10,17 @@ from typing import Final, NamedTuple
 
 from stanchion.audit.layout import chains
 from stanchion.audit.postgres.arrival import NOTHING, Cursor, Landing
-from stanchion.audit.postgres.source import Another, Batch, Position, Sealed, find, left_behind, read, sealed, unshipped
+from stanchion.audit.postgres.source import (
+    Another,
+    Batch,
+    Position,
+    Sealed,
+    find,
+    left_behind,
+    read,
+    sealed,
+    unshipped,
+)
 from stanchion.audit.writers import is_written
 
 PASSES: Final = 64
@@ -20,8 +31,9 @@ FIRST: Final = 8
 
 
 class Manner(NamedTuple):
-    """How a round goes: the chains that this process writes, how long those of others are left to others, how many
-    bytes of records go at a time, and how long a checkpoint waits for what others ship."""
+    """How a round goes: the chains that this process writes, how long those of others are left to
+    others, how many bytes of records go at a time, and how long a checkpoint waits for what others
+    ship."""
 
     own: frozenset[str]
     others_s: float
@@ -43,10 +55,11 @@ class Did(Enum):
 
 
 class Rounds:
-    """Goes through a folder's chains. What it knows of the database it learnt on its way; `clock` gives seconds.
+    """Goes through a folder's chains. What it knows of the database it learnt on its way; `clock`
+    gives seconds.
 
-    A checkpoint goes when the records of other chains that it names are there. Whoever verifies the database at any
-    moment would otherwise miss them.
+    A checkpoint goes when the records of other chains that it names are there. Whoever verifies the
+    database at any moment would otherwise miss them.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
@@ -62,7 +75,8 @@ class Rounds:
         self._odd: dict[str, str] = {}
 
     def go(self, landing: Landing, manner: Manner) -> bool:
-        """Bring what is new to the database; tells whether some of it has to wait for another round."""
+        """Bring what is new to the database; tells whether some of it has to wait for another
+        round."""
         names = chains(self._folder)
         self._learn(landing, [name for name in names if self._is_unsure(name, manner)])
         todo = [name for name in names if self._is_due(name, manner)]
@@ -96,7 +110,8 @@ class Rounds:
         return bool(self._known.get(chain, NOTHING).stopped)
 
     def lag(self) -> tuple[int, int]:
-        """How many records are not in the database yet, as far as is known, and how many bytes those are."""
+        """How many records are not in the database yet, as far as is known, and how many bytes
+        those are."""
         records = size = 0
         for name in chains(self._folder):
             seal, place = sealed(self._folder / name), self._known.get(name, NOTHING).place
@@ -109,7 +124,9 @@ class Rounds:
     def troubles(self) -> list[str]:
         """What is wrong with single chains, in words."""
         # Copies: others ask for it while a round changes them.
-        stopped = {name: cursor.stopped for name, cursor in dict(self._known).items() if cursor.stopped}
+        stopped = {
+            name: cursor.stopped for name, cursor in dict(self._known).items() if cursor.stopped
+        }
         return [words for _, words in sorted({**self._odd, **stopped}.items())]
 
     def _learn(self, landing: Landing, names: Iterable[str]) -> None:
@@ -118,21 +135,26 @@ class Rounds:
             self._known.update(landing.cursors(asked))
 
     def _is_unsure(self, name: str, manner: Manner) -> bool:
-        """Whether the database may know better: of a chain that others ship, or that was stopped and may go on."""
+        """Whether the database may know better: of a chain that others ship, or that was stopped
+        and may go on."""
         if name not in self._known or self.is_stopped(name):
             return True
         return name not in manner.own and self._new(name) is not None
 
     def _new(self, name: str) -> Sealed | None:
-        """The head of a chain of which something is not in the database yet; `None` where nothing is new."""
+        """The head of a chain of which something is not in the database yet; `None` where nothing
+        is new."""
         cursor, seal = self._known.get(name, NOTHING), sealed(self._folder / name)
         if seal is None:
             self._odd[name] = (
-                f"the head of chain `{name}` is missing or cannot be read, so the chain is no longer shipped"
+                f"the head of chain `{name}` is missing or cannot be read, so the chain is no "
+                f"longer shipped"
             )
             return None
         if seal.head.seq < cursor.head_seq:
-            self._odd[name] = f"the head of chain `{name}` went back to record {seal.head.seq}: verify the trail"
+            self._odd[name] = (
+                f"the head of chain `{name}` went back to record {seal.head.seq}: verify the trail"
+            )
             return None
         self._odd.pop(name, None)
         if cursor.stopped:
@@ -140,10 +162,13 @@ class Rounds:
         if seal.text != cursor.head or seal.head.seq > cursor.place.seq:
             return seal
         torn = self._torn.get(name) == cursor.place
-        return seal if not torn and left_behind(self._folder / name, cursor.place, seal.head) else None
+        return (
+            seal if not torn and left_behind(self._folder / name, cursor.place, seal.head) else None
+        )
 
     def _is_due(self, name: str, manner: Manner) -> bool:
-        """Whether to see to a chain now; one that another process writes is left to it for a while."""
+        """Whether to see to a chain now; one that another process writes is left to it for a
+        while."""
         seal = self._new(name)
         if seal is None:
             self._behind.pop(name, None)
@@ -176,7 +201,9 @@ class Rounds:
                 return Did.WAITS
             if batch.bad is not None and not batch.rows:
                 find(self._folder / name, cursor.place)
-                return self._stop(landing, name, cursor, "edited", batch.bad.seq, batch.bad.line, batch.bad.why)
+                return self._stop(
+                    landing, name, cursor, "edited", batch.bad.seq, batch.bad.line, batch.bad.why
+                )
         except Another as another:
             why = "the database has another record under that number"
             return self._stop(landing, name, cursor, "spliced", another.seq, another.line, why)
@@ -194,7 +221,8 @@ class Rounds:
 
     def _read(self, name: str, place: Position, seal: Sealed, manner: Manner) -> Batch:
         chain = self._folder / name
-        # Without a head a chain cannot be verified, so its first records come with one where that is near enough.
+        # Without a head a chain cannot be verified, so its first records come with one where that
+        # is near enough.
         most = manner.batch_bytes * (1 if self._known[name].head else FIRST)
         batch = read(chain, place, seal.head, most)
         if batch.rows or batch.bad is not None or name in manner.own:
@@ -228,11 +256,23 @@ class Rounds:
             self._places[name] = (now.place, now.place)
         return Did.MORE
 
-    def _stop(self, landing: Landing, name: str, cursor: Cursor, deed: str, seq: int, line: bytes, why: str) -> Did:
+    def _stop(
+        self,
+        landing: Landing,
+        name: str,
+        cursor: Cursor,
+        deed: str,
+        seq: int,
+        line: bytes,
+        why: str,
+    ) -> Did:
         words = (
-            f"chain `{name}` is no longer shipped: record {seq} in its files is not the one that should follow: {why}"
+            f"chain `{name}` is no longer shipped: record {seq} in its files is not the one "
+            f"that should follow: {why}"
         )
-        now = landing.stop(name, cursor, deed, f"{words}; verify the trail and the database", seq, line)
+        now = landing.stop(
+            name, cursor, deed, f"{words}; verify the trail and the database", seq, line
+        )
         if now is None:
             return Did.BUSY
         self._known[name] = now

@@ -64,8 +64,8 @@ class Told(msgspec.Struct, frozen=True, gc=False):
 
 
 class Row(NamedTuple):
-    """A record on its way to the database; where it is one, the heads that a checkpoint names, what is retired, and
-    what is erased."""
+    """A record on its way to the database; where it is one, the heads that a checkpoint names, what
+    is retired, and what is erased."""
 
     line: Line
     told: Told
@@ -79,7 +79,14 @@ class Row(NamedTuple):
         """The row as the table has it."""
         told, line = self.told, self.line
         where = (told.chain, told.seq, self.segment, moment_of(told.at))
-        beside = bytes.fromhex(line.hash), line.took_ns, line.seal, line.body, bytes.fromhex(line.mac), line.kept
+        beside = (
+            bytes.fromhex(line.hash),
+            line.took_ns,
+            line.seal,
+            line.body,
+            bytes.fromhex(line.mac),
+            line.kept,
+        )
         return (*where, *columns_of(told), *beside)
 
 
@@ -123,7 +130,9 @@ def columns_of(told: Told) -> tuple[str, ...]:
     texts = (told.kind, str(run), told.id, told.stage, told.action, told.tool, agent, task, tenant)
     for text in texts:
         if len(text) > WIDEST or "\0" in text:
-            return tuple([text[:WIDEST].replace("\0", "\N{REPLACEMENT CHARACTER}") for text in texts])
+            return tuple(
+                [text[:WIDEST].replace("\0", "\N{REPLACEMENT CHARACTER}") for text in texts]
+            )
     return texts
 
 

@@ -1,4 +1,5 @@
-"""The tables and functions of the records, and how a schema of an earlier version becomes one of this version."""
+"""The tables and functions of the records, and how a schema of an earlier version becomes one of
+this version."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ("erasing.sql",),
     ("experience.sql",),
 )
-"""Migrations in order, each the files whose statements it is made of. They run in one transaction."""
+"""Migrations in order, each the files whose statements it is made of. They run in one
+transaction."""
 
 PATIENCE_S: Final = 30.0
 """How long whoever begins waits for another process that brings the schema up to date."""
 
-# Asked of the tables themselves: what is looked up by name may be older than a lock that was waited for.
+# Asked of the tables themselves: what is looked up by name may be older than a lock that was waited
+# for.
 _FOUND: Final = (
     "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0, "
     "count(c.oid) FILTER (WHERE c.relname = 'audit_version') > 0 FROM pg_namespace AS n "
@@ -35,14 +38,17 @@ _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%s || ' audit sche
 _VERSION: Final = sql.SQL("SELECT coalesce(max(version), 0) FROM {schema}.trail_version")
 _NOTE: Final = sql.SQL("INSERT INTO {schema}.trail_version (version) VALUES (%s)")
 _TABLE: Final = sql.SQL(
-    "CREATE TABLE {schema}.trail_version (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+    "CREATE TABLE {schema}.trail_version (version integer PRIMARY KEY, at timestamptz NOT NULL "
+    "DEFAULT now())"
 )
 
 
 class Schema:
     """A schema of a database, seen through one connection. `where` names both for people."""
 
-    def __init__(self, db: Connection, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    def __init__(
+        self, db: Connection, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS
+    ) -> None:
         self._db: Final = db
         self._name: Final = name
         self._own: Final = sql.Identifier(name)
@@ -50,7 +56,8 @@ class Schema:
         self._migrations: Final = migrations
 
     def bring_up_to_date(self) -> None:
-        """Make the schema where there is none, and take it to this version, once however many begin to.
+        """Make the schema where there is none, and take it to this version, once however many begin
+        to.
 
         `TrailError` where it is newer than we know, or this role may not.
         """
@@ -60,20 +67,26 @@ class Schema:
                     self._migrate()
         except errors.InsufficientPrivilege as error:
             raise TrailError(
-                f"this role may not create or use {self._where} ({error.diag.message_primary}): grant it CREATE on the "
-                "database, or have an owner create the schema and grant this role the rights listed in "
+                f"this role may not create or use {self._where} ({error.diag.message_primary}): "
+                f"grant it CREATE on the "
+                "database, or have an owner create the schema and grant this role the rights "
+                "listed in "
                 "docs/how-to/audit-in-postgres.md"
             ) from None
 
     def check(self) -> None:
-        """Make sure that there are records to read, of this version; `TrailError` where there are not."""
+        """Make sure that there are records to read, of this version; `TrailError` where there are
+        not."""
         version = self.version()
         if version == 0:
-            raise NoRecords(f"{self._where} holds no records: give the schema that a trail was shipped to")
+            raise NoRecords(
+                f"{self._where} holds no records: give the schema that a trail was shipped to"
+            )
         if version < len(self._migrations):
             raise TrailError(
-                f"{self._where} was created by an earlier Stanchion (version {version}, this one reads "
-                f"{len(self._migrations)}): ship a trail to it once, which brings it up to date"
+                f"{self._where} was created by an earlier Stanchion (version {version}, this one "
+                f"reads {len(self._migrations)}): ship a trail to it once, which brings it up to "
+                f"date"
             )
 
     def version(self) -> int:
@@ -86,13 +99,15 @@ class Schema:
         version = int(one(self._db.execute(_VERSION.format(schema=self._own)))[0])
         if version > len(self._migrations):
             raise TrailError(
-                f"{self._where} was created by a newer Stanchion (version {version}, this one knows "
-                f"{len(self._migrations)}): upgrade Stanchion, or use another schema"
+                f"{self._where} was created by a newer Stanchion (version {version}, this one "
+                f"knows {len(self._migrations)}): upgrade Stanchion, or use another schema"
             )
         return version
 
     def _migrate(self) -> None:
-        self._db.execute(sql.SQL("SET LOCAL statement_timeout = {}").format(sql.Literal(int(PATIENCE_S * 1000))))
+        self._db.execute(
+            sql.SQL("SET LOCAL statement_timeout = {}").format(sql.Literal(int(PATIENCE_S * 1000)))
+        )
         self._db.execute(_LOCK, (self._name,))
         version = self.version()
         if version == 0:
@@ -115,7 +130,8 @@ def checked(schema: str) -> str:
     """The name of a schema; `TrailError` where it would have to be quoted."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise TrailError(
-            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), and do not begin "
+            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), "
+            f"and do not begin "
             "with pg_"
         )
     return schema

@@ -12,11 +12,11 @@ SCHEMA: Final = "stanchion_audit"
 class Shipping(msgspec.Struct, frozen=True, kw_only=True):
     """How records are shipped. The defaults are good.
 
-    New records go after `ship_ms`, `batch_bytes` of them in a transaction. Chains that others write are left to them
-    for `others_s`, and a checkpoint waits `patience_s` at most for the records of theirs that it names. The server has
-    `timeout_s` for an answer; after trouble it is tried again, at least every `again_s`. Who closes a trail waits
-    `close_s` at most. The tables are seen to every `tidy_s`: retired rows leave `portion` at a time, and incidents
-    after `incident_days`.
+    New records go after `ship_ms`, `batch_bytes` of them in a transaction. Chains that others write
+    are left to them for `others_s`, and a checkpoint waits `patience_s` at most for the records of
+    theirs that it names. The server has `timeout_s` for an answer; after trouble it is tried again,
+    at least every `again_s`. Who closes a trail waits `close_s` at most. The tables are seen to
+    every `tidy_s`: retired rows leave `portion` at a time, and incidents after `incident_days`.
     """
 
     schema: str = SCHEMA
@@ -33,7 +33,8 @@ class Shipping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lag(NamedTuple):
-    """How far the database is behind the folder: records before the heads, and bytes of all of them."""
+    """How far the database is behind the folder: records before the heads, and bytes of all of
+    them."""
 
     records: int
     bytes: int

@@ -1,4 +1,5 @@
-"""The shipper: a thread that copies what is new in a trail's folder to the database, and never gives up."""
+"""The shipper: a thread that copies what is new in a trail's folder to the database, and never
+gives up."""
 
 from __future__ import annotations
 
@@ -26,9 +27,11 @@ FIRST_S: Final = 0.25
 
 
 class Shipper:
-    """Copies the chains of a folder, this process's own at once and those of others where nobody else does.
+    """Copies the chains of a folder, this process's own at once and those of others where nobody
+    else does.
 
-    It is what a trail knows as its copier. Nothing waits for it but who closes the trail, and that not for long.
+    It is what a trail knows as its copier. Nothing waits for it but who closes the trail, and that
+    not for long.
     """
 
     def __init__(self, folder: Path, url: str, shipping: Shipping) -> None:
@@ -58,12 +61,15 @@ class Shipper:
         """Begin to ship: what is there already, and whatever comes."""
         with self._starting:
             if self._thread is None and not self._closing:
-                self._thread = threading.Thread(target=self._work, name="stanchion-audit-shipping", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._work, name="stanchion-audit-shipping", daemon=True
+                )
                 self._thread.start()
 
     @property
     def trouble(self) -> str:
-        """Why records do not get to the database, all of them or those of single chains; empty where they do."""
+        """Why records do not get to the database, all of them or those of single chains; empty
+        where they do."""
         each = (self._lost, self._untidy, *self._rounds.troubles)
         return "; ".join(words for words in each if words)
 
@@ -88,11 +94,14 @@ class Shipper:
         with self._landed:
             self._hurry.set()
             self._wake.set()
-            self._landed.wait_for(lambda: self.has(chain, seq) or self._rounds.is_stopped(chain), timeout_s)
+            self._landed.wait_for(
+                lambda: self.has(chain, seq) or self._rounds.is_stopped(chain), timeout_s
+            )
             return self.has(chain, seq)
 
     def finish(self) -> None:
-        """Ship the rest, in the time there is, and stop; at once where the server is lost or its schema not ours.
+        """Ship the rest, in the time there is, and stop; at once where the server is lost or its
+        schema not ours.
 
         What is left is for whoever comes next.
         """
@@ -105,7 +114,8 @@ class Shipper:
             thread.join(self._shipping.close_s)
 
     def _work(self) -> None:
-        """The thread: wait until something is new, give more of it a moment to come, and carry it."""
+        """The thread: wait until something is new, give more of it a moment to come, and carry
+        it."""
         again_s, until = FIRST_S, float("inf")
         try:
             while monotonic() < until:
@@ -189,7 +199,8 @@ class Shipper:
             self._landed.notify_all()
 
     def _forked(self) -> None:
-        """In a forked process: the thread and the connection are the parent's, and so are the chains."""
+        """In a forked process: the thread and the connection are the parent's, and so are the
+        chains."""
         if self._db is not None:
             _inherited.append(self._db)
         closing = self._closing

@@ -1,4 +1,5 @@
-"""What a chain's files hold that can be copied: whole records that are on the disk, from a place on."""
+"""What a chain's files hold that can be copied: whole records that are on the disk, from a place
+on."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Sealed(NamedTuple):
 
 
 class Bad(NamedTuple):
-    """A line that is not what follows: the number it should have, why it does not, and its bytes."""
+    """A line that is not what follows: the number it should have, why it does not, and its
+    bytes."""
 
     seq: int
     why: str
@@ -46,7 +48,8 @@ class Bad(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Records in their order, and the place behind them; and the line that did not follow, if there is one."""
+    """Records in their order, and the place behind them; and the line that did not follow, if there
+    is one."""
 
     rows: list[Row]
     behind: Position
@@ -64,7 +67,8 @@ class Batch(NamedTuple):
 
 
 class Another(Exception):
-    """A chain has another record than the one that was copied; `line` is that record as its file has it."""
+    """A chain has another record than the one that was copied; `line` is that record as its file
+    has it."""
 
     def __init__(self, seq: int, line: bytes) -> None:
         super().__init__(seq)
@@ -84,8 +88,8 @@ def sealed(chain: Path) -> Sealed | None:
 def find(chain: Path, copied: Position) -> Position:
     """Where to go on behind the last record that was copied, as this chain's files have it now.
 
-    Raises `Another` where they have a different one under its number. Where it is not in its segment any more, the
-    place is where it was.
+    Raises `Another` where they have a different one under its number. Where it is not in its
+    segment any more, the place is where it was.
     """
     if copied.seq < 0:
         return copied
@@ -111,7 +115,8 @@ def find(chain: Path, copied: Position) -> Position:
 def read(chain: Path, place: Position, head: Head, most_bytes: int, tail: bool = False) -> Batch:
     """The records behind a place, up to the head or to so many bytes.
 
-    With `tail` also whole records that a crash left behind the head, unless somebody writes the chain.
+    With `tail` also whole records that a crash left behind the head, unless somebody writes the
+    chain.
     """
     rows: list[Row] = []
     numbers = segments(chain)
@@ -140,7 +145,8 @@ def _segment(chain: Path, number: int, offset: int, head: Head, most: int, tail:
             if data and tail:
                 if is_written(chain):
                     return b""
-                # Nobody has waited for these: lost with the power, their numbers would be given to others.
+                # Nobody has waited for these: lost with the power, their numbers would be given to
+                # others.
                 os.fsync(file.fileno())
             return data
     except FileNotFoundError:
@@ -148,7 +154,8 @@ def _segment(chain: Path, number: int, offset: int, head: Head, most: int, tail:
 
 
 def left_behind(chain: Path, place: Position, head: Head) -> bool:
-    """Whether there is more in a chain's files than its head says, and than was copied: what a crash leaves.
+    """Whether there is more in a chain's files than its head says, and than was copied: what a
+    crash leaves.
 
     Zeros are nothing: room that the writer took, and did not use.
     """
@@ -167,7 +174,11 @@ def unshipped(chain: Path, place: Position, head: Head) -> int:
     with suppress(FileNotFoundError):
         for number in segments(chain):
             if place.segment <= number <= head.segment:
-                end = head.offset if number == head.segment else segment_file(chain, number).stat().st_size
+                end = (
+                    head.offset
+                    if number == head.segment
+                    else segment_file(chain, number).stat().st_size
+                )
                 size += max(0, end - place.offset if number == place.segment else end)
     return size
 
@@ -195,7 +206,9 @@ def _followed(data: bytes, place: Position, jumps: bool) -> Batch:
         told = row.told
         follows = (told.seq, told.prev) == (place.seq + 1, place.hash)
         if not follows and not (jumps and not rows and told.seq > place.seq + 1):
-            return Batch(rows, place, Bad(place.seq + 1, "it does not follow from the record before", text))
+            return Batch(
+                rows, place, Bad(place.seq + 1, "it does not follow from the record before", text)
+            )
         rows.append(row)
         place = Position(place.segment, place.offset + row.size, told.seq, row.line.hash)
     return Batch(rows, place)

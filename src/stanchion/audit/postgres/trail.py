@@ -1,4 +1,5 @@
-"""A trail whose records go to PostgreSQL as well: written to the folder first, shipped behind everybody's back."""
+"""A trail whose records go to PostgreSQL as well: written to the folder first, shipped behind
+everybody's back."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from stanchion.audit.trail import Trail, wall_ms
 class PostgresTrail(Trail):
     """A trail in a folder, and a thread that copies it to a database.
 
-    Records are written as to any trail: no decision waits for the database, and none is refused because of it. While
-    it cannot be reached the folder grows, as no segment leaves it before it has arrived.
+    Records are written as to any trail: no decision waits for the database, and none is refused
+    because of it. While it cannot be reached the folder grows, as no segment leaves it before it
+    has arrived.
     """
 
     def __init__(
@@ -31,7 +33,8 @@ class PostgresTrail(Trail):
         names: Callable[[], str] = lambda: os.urandom(8).hex(),
         process: Callable[[], int] = os.getpid,
     ) -> None:
-        """Open the folder and begin to ship it; what earlier processes left behind is shipped as well.
+        """Open the folder and begin to ship it; what earlier processes left behind is shipped as
+        well.
 
         `url` is a libpq URL with all its options (`sslmode`, `target_session_attrs` …).
         """
@@ -44,7 +47,8 @@ class PostgresTrail(Trail):
 
     @property
     def trouble_shipping(self) -> str:
-        """Why records do not get to the database, all of them or those of single chains; empty where they do."""
+        """Why records do not get to the database, all of them or those of single chains; empty
+        where they do."""
         return self._shipper.trouble
 
     @property
@@ -53,7 +57,8 @@ class PostgresTrail(Trail):
         return self._shipper.lag
 
     def ship(self, timeout_s: float) -> bool:
-        """Wait until what this process has written so far is in the database; false where it is not by then."""
+        """Wait until what this process has written so far is in the database; false where it is not
+        by then."""
         return self._shipper.wait(self.name, self.head[0], timeout_s)
 
 
@@ -65,8 +70,8 @@ def open_postgres_trail(
     clock: Callable[[], int] = wall_ms,
     shipping: Shipping = USUAL_SHIPPING,
 ) -> PostgresTrail:
-    """The trail in a folder that is shipped to a database. Whoever opens it closes it, and the last one ends its
-    chain and waits a little for the rest to arrive."""
+    """The trail in a folder that is shipped to a database. Whoever opens it closes it, and the last
+    one ends its chain and waits a little for the rest to arrive."""
     return shared(
         (folder.absolute(), url, key_file, keep, shipping),
         lambda: PostgresTrail(folder, url, options_of(key_file, keep), shipping, clock),

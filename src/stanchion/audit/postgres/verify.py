@@ -1,4 +1,5 @@
-"""Verifying the records in a database: they are written back as a trail, and judged by the verifier of trails."""
+"""Verifying the records in a database: they are written back as a trail, and judged by the verifier
+of trails."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def written_back(url: str, schema: str, folder: Path, progress: Progress | None)
     except TrailError:
         raise
     except OSError as error:
-        raise TrailError(f"the folder `{folder}` cannot be written: {reason(error)}; use another one") from None
+        raise TrailError(
+            f"the folder `{folder}` cannot be written: {reason(error)}; use another one"
+        ) from None
 
 
 def verified(
@@ -54,14 +57,22 @@ def verified(
         except TrailError as error:
             raise CannotVerify(str(error)) from None
         if not exported.chains:
-            raise CannotVerify(f"the database `{name}` holds no chain: give the database that a trail was shipped to")
+            raise CannotVerify(
+                f"the database `{name}` holds no chain: give the database that a trail was shipped "
+                f"to"
+            )
         report = verify(folder, key, witness, _half(progress, 1))
     faulty = {fault.chain for fault in report.faults}
     faults = [_of_misfit(misfit) for misfit in exported.misfits if misfit.chain not in faulty]
     faults += [_of_stranger(chain) for chain in exported.strangers]
     faults += [_of_evidence(evidence) for evidence in exported.evidence]
-    remarks = [Remark(chain, "its head has not arrived yet: it is still being shipped") for chain in exported.headless]
-    return replace(report, folder=name, faults=(*report.faults, *faults), remarks=(*report.remarks, *remarks))
+    remarks = [
+        Remark(chain, "its head has not arrived yet: it is still being shipped")
+        for chain in exported.headless
+    ]
+    return replace(
+        report, folder=name, faults=(*report.faults, *faults), remarks=(*report.remarks, *remarks)
+    )
 
 
 def _half(progress: Progress | None, half: int) -> Progress | None:
@@ -73,12 +84,22 @@ def _half(progress: Progress | None, half: int) -> Progress | None:
 
 def _of_misfit(misfit: Misfit) -> Fault:
     chain, segment, seq, column, says, record = misfit
-    said = f"the row of record {seq} was edited: its column `{column}` says `{says}`, and the record `{record}`"
+    said = (
+        f"the row of record {seq} was edited: its column `{column}` says `{says}`, and the "
+        f"record `{record}`"
+    )
     return Fault(chain, segment_name(segment), None, seq, Deed.EDITED, said)
 
 
 def _of_stranger(chain: str) -> Fault:
-    return Fault(ascii(chain), "", None, None, Deed.INSERTED, "there are rows whose chain has an impossible name")
+    return Fault(
+        ascii(chain),
+        "",
+        None,
+        None,
+        Deed.INSERTED,
+        "there are rows whose chain has an impossible name",
+    )
 
 
 def _of_evidence(evidence: Evidence) -> Fault:

@@ -1,4 +1,5 @@
-"""`python -m stanchion.audit.verifying FOLDER`; or, of a copy of this folder, `python verifying FOLDER`."""
+"""`python -m stanchion.audit.verifying FOLDER`; or, of a copy of this folder, `python verifying
+FOLDER`."""
 
 from __future__ import annotations
 
@@ -9,11 +10,14 @@ from pathlib import Path
 
 
 def _package() -> str:
-    """The name of the package this file is in; where the folder itself is run, it is made one first."""
+    """The name of the package this file is in; where the folder itself is run, it is made one
+    first."""
     if __package__:
         return __package__
     here = Path(__file__).resolve().parent
-    spec = spec_from_file_location("verifying", here / "__init__.py", submodule_search_locations=[str(here)])
+    spec = spec_from_file_location(
+        "verifying", here / "__init__.py", submodule_search_locations=[str(here)]
+    )
     if spec is None or spec.loader is None:
         raise ImportError(f"`{here}` is not a package: copy the whole folder")
     sys.modules["verifying"] = package = module_from_spec(spec)

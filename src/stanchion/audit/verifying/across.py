@@ -17,8 +17,11 @@ STORE: Final = "store"
 """By whom a claim is that comes from the store: no chain is called so."""
 
 
-def cross(walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterable[Claim]) -> Iterator[Fault]:
-    """Hold every claim against the chain it is about; a chain that has a fault already gets no other."""
+def cross(
+    walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterable[Claim]
+) -> Iterator[Fault]:
+    """Hold every claim against the chain it is about; a chain that has a fault already gets no
+    other."""
     about: defaultdict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
         about[claim.chain].append(claim)
@@ -29,7 +32,9 @@ def cross(walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterab
         walk = walks.get(chain)
         if walk is None:
             last = said[-1]
-            sentence = f"the chain, which held records to {last.seq}, is gone: {_source(last)} lists it"
+            sentence = (
+                f"the chain, which held records to {last.seq}, is gone: {_source(last)} lists it"
+            )
             yield Fault(chain, "", None, 0, Deed.DELETED, sentence)
         else:
             yield from islice(_against(walk, said), 1)
@@ -57,16 +62,29 @@ def _against(walk: Walk, claims: list[Claim]) -> Iterator[Fault]:
         number, line = walk.line_of(claim.seq) or (0, None)
         since = "" if fits is None else f"; up to record {fits} it agrees with other sources"
         either = "" if walk.key is not None or not claim.by else ", or the other record was changed"
-        said = f"record {claim.seq} was rewritten: {_source(claim)} names it with another hash{either}{since}"
-        yield Fault(chain, segment_name(number) if number else "", line, claim.seq, Deed.REWRITTEN, said)
+        said = (
+            f"record {claim.seq} was rewritten: {_source(claim)} names it with another "
+            f"hash{either}{since}"
+        )
+        yield Fault(
+            chain, segment_name(number) if number else "", line, claim.seq, Deed.REWRITTEN, said
+        )
     ahead = claims[-1]
     if ahead.seq > last:
-        gone = f"records {last + 1} to {ahead.seq} at the end are" if ahead.seq > last + 1 else f"record {ahead.seq} is"
+        gone = (
+            f"records {last + 1} to {ahead.seq} at the end are"
+            if ahead.seq > last + 1
+            else f"record {ahead.seq} is"
+        )
         number = walk.segments[-1].number if walk.segments else 1
         line = walk.segments[-1].last - walk.segments[-1].first + 2 if walk.segments else 1
         said = f"{gone} gone: {_source(ahead)} lists what was there"
         if ahead.by == STORE:
-            said = f"the store has seen record {ahead.seq}, and the chain ends with record {last}: {gone} gone"
+            said = (
+                f"the store has seen record {ahead.seq}, and the chain ends with record "
+                f"{last}: "
+                f"{gone} gone"
+            )
         yield Fault(chain, segment_name(number), line, last + 1, Deed.TRUNCATED, said)
 
 
@@ -79,7 +97,8 @@ def _source(claim: Claim) -> str:
 
 
 def _hashes(walk: Walk, wanted: list[int]) -> dict[int, str]:
-    """The hashes of some records of a chain that was walked; of retired ones those that other records still name."""
+    """The hashes of some records of a chain that was walked; of retired ones those that other
+    records still name."""
     found = {gap.next_seq - 1: gap.next_prev for gap in walk.gaps}
     found |= {naming.entry.last: naming.entry.hash for naming in walk.namings}
     for segment in walk.segments:
@@ -91,7 +110,9 @@ def _hashes(walk: Walk, wanted: list[int]) -> dict[int, str]:
                 raw = (line for lines, _ in batches(file) for line in lines)
                 at = segment.first
                 for seq in here:
-                    found[seq] = next(islice(raw, seq - at, None), b"")[9:73].decode("ascii", "replace")
+                    found[seq] = next(islice(raw, seq - at, None), b"")[9:73].decode(
+                        "ascii", "replace"
+                    )
                     at = seq + 1
         except OSError:  # retired since it was walked
             continue

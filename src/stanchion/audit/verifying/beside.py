@@ -1,4 +1,5 @@
-"""Files beside a chain that are no records: what a crash left there, and whether it still holds what was said."""
+"""Files beside a chain that are no records: what a crash left there, and whether it still holds
+what was said."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _SAID: Final = re.compile(rb',"kept":\{"salt":"[0-9a-f]{32}",.', re.DOTALL).sear
 """How what was said begins in a record: behind its salt."""
 
 Beside = dict[str, tuple[int, int]]
-"""Such files by their names, each as it is known from another of that name: its number on the disk, and its age."""
+"""Such files by their names, each as it is known from another of that name: its number on the disk,
+and its age."""
 
 
 def beside(chain: Path) -> Beside:
@@ -34,8 +36,8 @@ def beside(chain: Path) -> Beside:
 
 
 def noted(chain: Path, before: Beside) -> Iterator[str]:
-    """What is to be said of such files. A head that is being written has that name, too, for a moment: only files count
-    that were there `before`."""
+    """What is to be said of such files. A head that is being written has that name, too, for a
+    moment: only files count that were there `before`."""
     for name, known in beside(chain).items():
         if before.get(name) != known:
             continue
@@ -47,7 +49,11 @@ def noted(chain: Path, before: Beside) -> Iterator[str]:
         except (NotPlain, OSError) as error:
             yield f"{name} cannot be read: {error.strerror or error}"
             continue
-        said = "still holds content: `stanchion audit erase` removes it" if _SAID(data) else "holds no content"
+        said = (
+            "still holds content: `stanchion audit erase` removes it"
+            if _SAID(data)
+            else "holds no content"
+        )
         number = CUT.fullmatch(name)
         what = "a new head that was not renamed because of a crash"
         if number is not None:

@@ -9,7 +9,10 @@ from .report import CannotVerify
 from .text import as_json, as_text
 from .verify import verify
 
-EPILOG = "exit status: 0 if the trail is whole, 1 if it is not, 2 if it cannot be read or the arguments are wrong"
+EPILOG = (
+    "exit status: 0 if the trail is whole, 1 if it is not, 2 if it cannot be read or the "
+    "arguments are wrong"
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,7 +22,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", metavar="FOLDER", help="the folder of the trail, or a copy of it")
     parser.add_argument("--key", metavar="FILE", help="the key that the trail is sealed with")
     parser.add_argument(
-        "--witness", metavar="FILE", action="append", help="heads of the trail that were kept elsewhere"
+        "--witness",
+        metavar="FILE",
+        action="append",
+        help="heads of the trail that were kept elsewhere",
     )
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
     args = parser.parse_args(arguments)

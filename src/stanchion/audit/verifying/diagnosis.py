@@ -43,7 +43,8 @@ class Clues:
 
 
 def raw_lines(files: Files, wanted: Callable[[bytes], bool]) -> Iterator[tuple[ChainLine, bytes]]:
-    """All complete lines of a chain's files that are wanted; files that cannot be read are left out."""
+    """All complete lines of a chain's files that are wanted; files that cannot be read are left
+    out."""
     for number in files.numbers:
         try:
             with files.open(number) as file:
@@ -96,9 +97,14 @@ def diagnose(walk: Walk, stop: Stop) -> Fault:
         bad = Unsound("it is cut off")
     if isinstance(bad, Unsound):
         follows = _is_next(stop, clues.next, walk.retired.get(stop.number + 1))
-        place, seq, deed, said = _unsound(stop, bad, clues, follows, -1 if head is None else head.seq)
+        place, seq, deed, said = _unsound(
+            stop, bad, clues, follows, -1 if head is None else head.seq
+        )
     elif bad.chain != files.chain:
-        said = f"record {bad.seq} of chain {bad.chain} is where record {stop.seq} of this chain belongs"
+        said = (
+            f"record {bad.seq} of chain {bad.chain} is where record {stop.seq} of this chain "
+            f"belongs"
+        )
         place, seq, deed = ChainLine(stop.number, stop.line), stop.seq, Deed.SPLICED
     elif stop.why:
         place, seq, deed, said = _misplaced(stop, clues)
@@ -114,12 +120,17 @@ def _named(head: Head | None, record: Record) -> bool:
 
 
 def _is_next(stop: Stop, next_: Record | None, naming: Naming | None) -> bool:
-    """Whether the record that should stand at a bad line stands right behind it, or stood there and was retired."""
+    """Whether the record that should stand at a bad line stands right behind it, or stood there and
+    was retired."""
     follows = next_ is not None and (next_.seq, next_.prev) == (stop.seq, stop.prev)
-    return follows or (naming is not None and (naming.entry.first, naming.entry.prev) == (stop.seq, stop.prev))
+    return follows or (
+        naming is not None and (naming.entry.first, naming.entry.prev) == (stop.seq, stop.prev)
+    )
 
 
-def _unsound(stop: Stop, bad: Unsound, clues: Clues, follows: bool, sealed: int) -> tuple[ChainLine, int, Deed, str]:
+def _unsound(
+    stop: Stop, bad: Unsound, clues: Clues, follows: bool, sealed: int
+) -> tuple[ChainLine, int, Deed, str]:
     """A line that is no record, or not any more."""
     here, seq = ChainLine(stop.number, stop.line), stop.seq
     if follows:
@@ -136,12 +147,20 @@ def _unsound(stop: Stop, bad: Unsound, clues: Clues, follows: bool, sealed: int)
     if not stop.complete:
         said = f"segment {stop.number} was cut off inside {_records(seq, last)}"
         return here, seq, Deed.TRUNCATED, said
-    gone = f", and {_records(seq + 1, last)} after it {_are(seq + 1, last)} gone" if last > seq else ""
+    gone = (
+        f", and {_records(seq + 1, last)} after it {_are(seq + 1, last)} gone" if last > seq else ""
+    )
     if bad.hash:
-        was_hash = clues.next is not None and (clues.next.seq, clues.next.prev) == (seq + 1, bad.hash)
+        was_hash = clues.next is not None and (clues.next.seq, clues.next.prev) == (
+            seq + 1,
+            bad.hash,
+        )
         why = "the hash beside it was changed" if was_hash else bad.why
         return here, seq, Deed.EDITED, f"record {seq} was edited: {why}{gone}"
-    if isinstance(again := read(mended(stop.raw)), Record) and (again.seq, again.prev) == (seq, stop.prev):
+    if isinstance(again := read(mended(stop.raw)), Record) and (again.seq, again.prev) == (
+        seq,
+        stop.prev,
+    ):
         return here, seq, Deed.EDITED, f"record {seq} was edited: {bad.why}"
     if clues.next is None and sealed < seq:
         said = f"a line was inserted after record {seq - 1}, the last one: {bad.why}"
@@ -153,12 +172,16 @@ def _misplaced(stop: Stop, clues: Clues) -> tuple[ChainLine, int, Deed, str]:
     """A record that follows, but in the wrong file."""
     here, seq = ChainLine(stop.number, stop.line), stop.seq
     if clues.at_expected is not None:
-        said = f"a record {seq} was inserted before the one that was written, at {clues.at_expected}"
+        said = (
+            f"a record {seq} was inserted before the one that was written, at {clues.at_expected}"
+        )
         return here, seq, Deed.INSERTED, said
     return here, seq, Deed.REORDERED, f"record {seq} was moved: {stop.why}"
 
 
-def _unlinked(stop: Stop, bad: Record, clues: Clues, head: Head | None) -> tuple[ChainLine, int, Deed, str]:
+def _unlinked(
+    stop: Stop, bad: Record, clues: Clues, head: Head | None
+) -> tuple[ChainLine, int, Deed, str]:
     """A record of this chain that does not follow from the one before it."""
     here, seq = ChainLine(stop.number, stop.line), stop.seq
     if clues.twin is not None:
@@ -170,16 +193,30 @@ def _unlinked(stop: Stop, bad: Record, clues: Clues, head: Head | None) -> tuple
         return _other_prev(stop, bad, clues, head)
     if clues.at_expected is None:
         last = seq if clues.lowest is None else clues.lowest - 1
-        return here, seq, Deed.DELETED, f"{_records(seq, last)} {_were(seq, last)} deleted: record {bad.seq} follows"
+        return (
+            here,
+            seq,
+            Deed.DELETED,
+            f"{_records(seq, last)} {_were(seq, last)} deleted: record {bad.seq} follows",
+        )
     if clues.namesake is not None:
-        said = f"a second record {bad.seq} is where record {seq} belongs: it is from another copy, or made up"
+        said = (
+            f"a second record {bad.seq} is where record {seq} belongs: it is from another copy, or "
+            f"made up"
+        )
         return here, seq, Deed.SPLICED, said
-    said = f"record {seq} was moved: it is at {clues.at_expected}, and record {bad.seq} is where it belongs"
+    said = (
+        f"record {seq} was moved: it is at {clues.at_expected}, and record {bad.seq} is where "
+        f"it belongs"
+    )
     return here, seq, Deed.REORDERED, said
 
 
-def _second(stop: Stop, bad: Record, clues: Clues, head: Head | None) -> tuple[ChainLine, int, Deed, str]:
-    """A record whose number was there before, with another hash: one of the two was never written."""
+def _second(
+    stop: Stop, bad: Record, clues: Clues, head: Head | None
+) -> tuple[ChainLine, int, Deed, str]:
+    """A record whose number was there before, with another hash: one of the two was never
+    written."""
     here = ChainLine(stop.number, stop.line)
     if clues.namesake is not None and clues.namesake[1].prev == bad.prev:
         if clues.has_child or _named(head, bad):
@@ -187,25 +224,43 @@ def _second(stop: Stop, bad: Record, clues: Clues, head: Head | None) -> tuple[C
             return clues.namesake[0], bad.seq, Deed.INSERTED, said
         said = f"a second record {bad.seq} was inserted, which nothing continues from"
         return here, bad.seq, Deed.INSERTED, said
-    said = f"a second record {bad.seq} is where record {stop.seq} belongs: it is from another copy, or made up"
+    said = (
+        f"a second record {bad.seq} is where record {stop.seq} belongs: it is from another "
+        f"copy, or made up"
+    )
     return here, stop.seq, Deed.SPLICED, said
 
 
-def _other_prev(stop: Stop, bad: Record, clues: Clues, head: Head | None) -> tuple[ChainLine, int, Deed, str]:
-    """The right number behind another hash: either this record is strange, or the one before was changed."""
+def _other_prev(
+    stop: Stop, bad: Record, clues: Clues, head: Head | None
+) -> tuple[ChainLine, int, Deed, str]:
+    """The right number behind another hash: either this record is strange, or the one before was
+    changed."""
     here, seq = ChainLine(stop.number, stop.line), stop.seq
     says = None if head is None else (head.seq, head.hash)
     goes_on = clues.has_child or _named(head, bad)
-    denied = clues.next is not None or says == (seq - 1, stop.prev) or (head is not None and head.seq == seq)
+    denied = (
+        clues.next is not None
+        or says == (seq - 1, stop.prev)
+        or (head is not None and head.seq == seq)
+    )
     if clues.at_expected is not None or (denied and not goes_on):
         said = (
-            f"another record {seq} has replaced the one that was written: it fits neither the record before nor "
+            f"another record {seq} has replaced the one that was written: it fits neither the "
+            f"record before nor "
             "the one after"
         )
         return here, seq, Deed.SPLICED, said
     if seq == 0:
-        return here, seq, Deed.REWRITTEN, "record 0 was rewritten: it names a record before it, and there is none"
-    said = f"record {seq - 1} was edited and given a new hash: record {seq} still names the one it had"
+        return (
+            here,
+            seq,
+            Deed.REWRITTEN,
+            "record 0 was rewritten: it names a record before it, and there is none",
+        )
+    said = (
+        f"record {seq - 1} was edited and given a new hash: record {seq} still names the one it had"
+    )
     return here, seq - 1, Deed.EDITED, said
 
 

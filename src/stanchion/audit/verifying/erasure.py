@@ -1,4 +1,5 @@
-"""Erasure: content that is not there is no fault where a record of the trail says that it was erased."""
+"""Erasure: content that is not there is no fault where a record of the trail says that it was
+erased."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ Rows = list[tuple[int, int]]
 def judge(walks: Mapping[str, Walk], faulty: Mapping[str, Fault]) -> Iterator[Fault]:
     """Say of each chain which content is gone without a word, or is another; the first of it.
 
-    Only what stands at or before a head erases anything: whoever can append to a file could write the rest.
+    Only what stands at or before a head erases anything: whoever can append to a file could write
+    the rest.
     """
     said = {chain: _joined(rows) for chain, rows in _erased(walks, faulty).items()}
     for chain, walk in sorted(walks.items()):
@@ -25,10 +27,15 @@ def judge(walks: Mapping[str, Walk], faulty: Mapping[str, Fault]) -> Iterator[Fa
             seq = _unexplained(unsaid, said.get(chain, []))
             if seq is not None:
                 number, line = walk.line_of(seq) or (unsaid.number, unsaid.line)
-                words = f"the content of record {seq} is gone, and no record says that it was erased"
+                words = (
+                    f"the content of record {seq} is gone, and no record says that it was erased"
+                )
                 deed = Deed.DELETED
                 if unsaid.changed:
-                    words = f"the content of record {seq} was changed: it does not match the hash in the record"
+                    words = (
+                        f"the content of record {seq} was changed: it does not match the hash "
+                        f"in the record"
+                    )
                     deed = Deed.EDITED
                 yield Fault(chain, segment_name(number), line, seq, deed, words)
                 break

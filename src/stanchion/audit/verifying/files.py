@@ -16,7 +16,8 @@ OVERLONG: Final = b"(a line of more than 64 MiB)"
 """Stands for a line that is too long to be read; no record looks like it."""
 
 HOLE: Final = bytes(8)
-"""What a file system leaves of pages that a crash kept it from writing has no fewer zeros than these."""
+"""What a file system leaves of pages that a crash kept it from writing has no fewer zeros than
+these."""
 
 Tick = Callable[[int], None]
 """Is told how many more bytes were read."""
@@ -32,7 +33,8 @@ class NotPlain(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one chain as they were listed: the numbers of its segments, in order, and what is none of it."""
+    """The files of one chain as they were listed: the numbers of its segments, in order, and what
+    is none of it."""
 
     path: Path
     chain: str
@@ -72,7 +74,8 @@ def segment_name(number: int) -> str:
 
 
 def chain_folders(folder: Path) -> tuple[list[Path], list[Path], list[str]]:
-    """The chains in a trail's folder; links and files that bear a chain's name; the names of whatever else is there."""
+    """The chains in a trail's folder; links and files that bear a chain's name; the names of
+    whatever else is there."""
     chains, false, strangers = [], [], []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if not _CHAIN.fullmatch(entry.name):

@@ -14,7 +14,8 @@ _FIELDS: Final = frozenset({"chain", "segment", "offset", "seq", "hash", "closed
 
 
 class Head(NamedTuple):
-    """How far a chain had come: its last sealed record, where that ends, and whether the writer ended there."""
+    """How far a chain had come: its last sealed record, where that ends, and whether the writer
+    ended there."""
 
     chain: str
     segment: int
@@ -35,7 +36,8 @@ class Head(NamedTuple):
 
 
 class HeadFile(NamedTuple):
-    """What the file of a head holds: its bytes, None where there is none, and what they say or why they say nothing."""
+    """What the file of a head holds: its bytes, None where there is none, and what they say or why
+    they say nothing."""
 
     raw: bytes | None
     head: Head | None = None
@@ -71,6 +73,12 @@ def head_of(raw: bytes) -> Head:
     counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
     named = is_chain(head.chain) and is_hash(head.hash)
     begun = head.since is None or is_count(head.since)
-    if not (counts and named and begun and type(head.closed) is bool and isinstance(head.seal, str | None)):
+    if not (
+        counts
+        and named
+        and begun
+        and type(head.closed) is bool
+        and isinstance(head.seal, str | None)
+    ):
         raise ValueError("one of its fields has an invalid value")
     return head

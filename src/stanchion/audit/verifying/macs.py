@@ -31,7 +31,8 @@ class Marking(Enum):
 
 
 class Macs:
-    """Goes along a chain and judges the mac of each record, with the key from which all of them follow."""
+    """Goes along a chain and judges the mac of each record, with the key from which all of them
+    follow."""
 
     def __init__(self, key: Key, chain: str) -> None:
         self._key, self._chain = key, chain
@@ -39,7 +40,8 @@ class Macs:
         self._why = Marking.MISSING
 
     def judge(self, seq: int, digest: str, mac: str | None, epoch: str | None) -> Marking:
-        """Say whether the next record bears its mac; `epoch` is what it says of an epoch that begins with it."""
+        """Say whether the next record bears its mac; `epoch` is what it says of an epoch that
+        begins with it."""
         if epoch is not None:
             self._begin(seq, epoch)
         if self._next is None:
@@ -51,7 +53,8 @@ class Macs:
         return Marking.FITS if hmac.compare_digest(mac, expected) else Marking.WRONG
 
     def over_gap(self) -> None:
-        """Records are not there: what stands behind them begins an epoch of its own, or cannot be judged."""
+        """Records are not there: what stands behind them begins an epoch of its own, or cannot be
+        judged."""
         self._next, self._why = None, Marking.MISSING
 
     def _begin(self, seq: int, epoch: str) -> None:

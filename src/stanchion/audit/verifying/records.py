@@ -25,7 +25,8 @@ _LINE: Final = re.compile(
     re.DOTALL,
 )
 _HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?:,"kept":|\}$)').search
-"""How a body ends that holds something: it has no other field of that name, and in its texts quotes are escaped."""
+"""How a body ends that holds something: it has no other field of that name, and in its texts quotes
+are escaped."""
 _LEADING: Final = re.compile(
     rb'\{"v":3,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
     rb'"kind":"([a-z_]{1,32})","at":(0|-?[1-9][0-9]{0,17})(?=[,}])'
@@ -47,7 +48,8 @@ class Retired(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A chain that an `open` record calls taken away: its last record, the hash of that, and what its writer saw."""
+    """A chain that an `open` record calls taken away: its last record, the hash of that, and what
+    its writer saw."""
 
     chain: str
     seq: int
@@ -81,7 +83,8 @@ class Body(NamedTuple):
     epoch: str | None = None
     """What it says of the epoch of the key that begins with it."""
     found: tuple[int, int] | None = None
-    """The records that stood behind the head when it was written, and that its writer could not check."""
+    """The records that stood behind the head when it was written, and that its writer could not
+    check."""
     lost: tuple[Lost, ...] = ()
     erased: tuple[tuple[str, int, int], ...] = ()
     """The chain, the first and the last number of records in which nothing is said any more."""
@@ -101,7 +104,8 @@ class Record(NamedTuple):
 
 
 class Unsound(NamedTuple):
-    """A line that is no record, and why; `hash` is what its body has, where only the hash beside it does not fit."""
+    """A line that is no record, and why; `hash` is what its body has, where only the hash beside it
+    does not fit."""
 
     why: str
     hash: str = ""
@@ -164,7 +168,9 @@ def mended(line: bytes) -> bytes:
 def _body(body: bytes) -> Body:
     leading = _LEADING.match(body)
     if leading is not None and (kind := leading[4].decode()) not in LISTING:
-        plain = Body(leading[1].decode(), int(leading[2]), leading[3].decode(), kind, int(leading[5]))
+        plain = Body(
+            leading[1].decode(), int(leading[2]), leading[3].decode(), kind, int(leading[5])
+        )
         if not once(body, leading.end()):
             raise _Unreadable("an essential field appears in it twice")
         return plain
@@ -190,7 +196,8 @@ def once(body: bytes, behind: int) -> bool:
 
 
 def _suspect(line: bytes, behind: int) -> bool:
-    """Whether a field that decides may stand in a line again, plain or with its letters as escapes."""
+    """Whether a field that decides may stand in a line again, plain or with its letters as
+    escapes."""
     return (
         line.find(b'"seq"', behind) >= 0
         or line.find(b'"prev"', behind) >= 0
@@ -219,7 +226,13 @@ def _parsed(body: bytes) -> Body:
     if None in fields:
         raise _Unreadable("a field appears in it twice")
     prev, seq, chain, kind, at = (fields.get(name) for name in _DECIDING[1:])
-    if not (is_hash(prev) and is_count(seq) and is_chain(chain) and isinstance(kind, str) and type(at) is int):
+    if not (
+        is_hash(prev)
+        and is_count(seq)
+        and is_chain(chain)
+        and isinstance(kind, str)
+        and type(at) is int
+    ):
         raise _Unreadable("it lacks a field that every record has")
     plain = Body(prev, seq, chain, kind, at)
     if kind == "segment" and is_count(number := fields.get("number")):
@@ -231,7 +244,9 @@ def _parsed(body: bytes) -> Body:
     if kind == "retired" and isinstance(segments := fields.get("segments"), list):
         return plain._replace(retired=tuple(map(_retired, segments)))
     if kind == "erased" and isinstance(records := fields.get("records"), dict):
-        return plain._replace(erased=tuple(row for item in records.items() for row in _erased(*item)))
+        return plain._replace(
+            erased=tuple(row for item in records.items() for row in _erased(*item))
+        )
     if kind in LISTING:
         raise _Unreadable(f"it lacks a field that a {kind} record needs")
     return plain
@@ -248,7 +263,9 @@ def _found(fields: dict[Any, Any]) -> tuple[int, int] | None:
     match fields.get("found"):
         case None:
             return None
-        case [first, last, digest] if is_count(first) and is_count(last) and is_hash(digest) and first <= last:
+        case [first, last, digest] if (
+            is_count(first) and is_count(last) and is_hash(digest) and first <= last
+        ):
             return first, last
     raise _Unreadable("it names invalid found records")
 
@@ -260,7 +277,9 @@ def _lost(fields: dict[Any, Any]) -> tuple[Lost, ...]:
     found = []
     for one in said:
         match one:
-            case [chain, seq, digest, str(why)] if is_chain(chain) and is_count(seq) and is_hash(digest):
+            case [chain, seq, digest, str(why)] if (
+                is_chain(chain) and is_count(seq) and is_hash(digest)
+            ):
                 found.append(Lost(chain, seq, digest, why))
             case _:
                 raise _Unreadable("it names invalid lost chains")
@@ -268,14 +287,22 @@ def _lost(fields: dict[Any, Any]) -> tuple[Lost, ...]:
 
 
 def _head(chain: Any, named: Any) -> tuple[str, int, str]:
-    if is_chain(chain) and isinstance(named, list) and len(named) == 2 and is_count(named[0]) and is_hash(named[1]):
+    if (
+        is_chain(chain)
+        and isinstance(named, list)
+        and len(named) == 2
+        and is_count(named[0])
+        and is_hash(named[1])
+    ):
         return chain, named[0], named[1]
     raise _Unreadable("it names an invalid head")
 
 
 def _erased(chain: Any, rows: Any) -> Iterator[tuple[str, int, int]]:
     for row in rows if is_chain(chain) and isinstance(rows, list) else [None]:
-        if not (isinstance(row, list) and len(row) == 2 and all(map(is_count, row)) and row[0] <= row[1]):
+        if not (
+            isinstance(row, list) and len(row) == 2 and all(map(is_count, row)) and row[0] <= row[1]
+        ):
             raise _Unreadable("it names invalid erased records")
         yield chain, row[0], row[1]
 

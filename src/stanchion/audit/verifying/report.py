@@ -7,7 +7,8 @@ from enum import StrEnum
 
 
 class CannotVerify(Exception):
-    """The trail, the key or the witness cannot be read at all, so nothing is said about the trail."""
+    """The trail, the key or the witness cannot be read at all, so nothing is said about the
+    trail."""
 
 
 class Deed(StrEnum):
@@ -21,28 +22,52 @@ class Deed(StrEnum):
         deed.meaning = meaning
         return deed
 
-    EDITED = "edited", "the bytes of a record, of its hash or of a head were changed after they were written"
+    EDITED = (
+        "edited",
+        "the bytes of a record, of its hash or of a head were changed after they were written",
+    )
     DELETED = "deleted", "records, segments or a whole chain that were written are gone"
     TRUNCATED = "truncated", "the end of a chain or of a file is gone"
-    REORDERED = "reordered", "records are in another order, or in another file, than they were written in"
+    REORDERED = (
+        "reordered",
+        "records are in another order, or in another file, than they were written in",
+    )
     DUPLICATED = "duplicated", "a record is in its chain more than once"
     FORGED = "forged", "a record was written, or changed later, by somebody without the key"
     INSERTED = "inserted", "a chain has something in it that its writer never wrote there"
-    SPLICED = "spliced", "a record or a head comes from another chain, or from another copy of this one"
+    SPLICED = (
+        "spliced",
+        "a record or a head comes from another chain, or from another copy of this one",
+    )
     REWRITTEN = (
         "rewritten",
-        "records were changed and the hashes after them recalculated; a seal or a head still shows it",
+        (
+            "records were changed and the hashes after them recalculated; a seal or a head still "
+            "shows it"
+        ),
     )
-    RESEALED = "resealed", "a seal was changed, or made with another key, while its record is as it was written"
+    RESEALED = (
+        "resealed",
+        "a seal was changed, or made with another key, while its record is as it was written",
+    )
     UNSEALED = "unsealed", "a seal or a checkpoint that has to be there is missing"
     HEADLESS = "headless", "the head of a chain is gone"
-    CONTRADICTED = "contradicted", "what a `retired` record says about a segment does not match the chain around it"
+    CONTRADICTED = (
+        "contradicted",
+        "what a `retired` record says about a segment does not match the chain around it",
+    )
     UNREADABLE = "unreadable", "bytes that cannot be read as what was there"
     UNVERIFIED = "unverified", "nothing is known to be wrong, but a seal could not be checked here"
-    BROKEN = "broken", "the lines of a witness do not follow from one another, so the witness was changed"
+    BROKEN = (
+        "broken",
+        "the lines of a witness do not follow from one another, so the witness was changed",
+    )
     UNCOVERED = (
         "uncovered",
-        "nothing is known to be wrong, but the witness stopped: the end of the trail is not proven after that",
+        (
+            "nothing is known to be wrong, but the witness stopped: the end of the trail is not "
+            "proven after that"
+        ),
     )
 
 
@@ -50,8 +75,9 @@ class Deed(StrEnum):
 class Fault:
     """One thing that is wrong with a trail: where, what was done, and a sentence for people.
 
-    `file` is the segment's file name, `head`, or empty where the whole chain is meant. `line` counts from 1. `seq` is
-    the number of the record that is bad, or is not where it belongs; it is None where no record is meant.
+    `file` is the segment's file name, `head`, or empty where the whole chain is meant. `line`
+    counts from 1. `seq` is the number of the record that is bad, or is not where it belongs; it is
+    None where no record is meant.
     """
 
     chain: str
@@ -80,9 +106,10 @@ class Remark:
 class Chain:
     """What was read of one chain, up to its first fault.
 
-    `first_seq` and `last_seq` are None where no record was read; times are in milliseconds since 1970. `sealed` counts
-    the checkpoints that bear a seal, whether or not a key was there to check it. `behind_head` counts the records
-    that only hashes bind, `retired` those that retention removed.
+    `first_seq` and `last_seq` are None where no record was read; times are in milliseconds since
+    1970. `sealed` counts the checkpoints that bear a seal, whether or not a key was there to check
+          it. `behind_head` counts the records that only hashes bind, `retired` those that retention
+          removed.
     """
 
     id: str
@@ -102,8 +129,9 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A witness that the trail was held against: whether it is a copy, which the trail's own user could rewrite, how
-    many lines it has, when the newest was written, and after how many seconds the next was promised (0: never)."""
+    """A witness that the trail was held against: whether it is a copy, which the trail's own user
+    could rewrite, how many lines it has, when the newest was written, and after how many seconds
+    the next was promised (0: never)."""
 
     name: str
     copy: bool
@@ -116,8 +144,8 @@ class Witnessed:
 class Report:
     """All that verifying a trail found: its chains by id, the faults and the remarks.
 
-    A chain has one fault at most that its own files show, the first; what other chains or a witness know against a
-    chain comes after those.
+    A chain has one fault at most that its own files show, the first; what other chains or a witness
+    know against a chain comes after those.
     """
 
     folder: str

@@ -13,22 +13,28 @@ from .walk import Walk
 
 
 def retired_before(files: Files) -> dict[int, Naming]:
-    """The segments that a chain's records call retired, where some are not there: what to expect around them."""
+    """The segments that a chain's records call retired, where some are not there: what to expect
+    around them."""
     found: dict[int, Naming] = {}
     if files.numbers == tuple(range(1, len(files.numbers) + 1)):
         return found
     for place, line in raw_lines(files, lambda line: b'"retired"' in line):
-        record = read(mended(line))  # that an editor touched the lines is found in its place, and not here
+        record = read(
+            mended(line)
+        )  # that an editor touched the lines is found in its place, and not here
         if isinstance(record, Record):
-            found |= {entry.number: Naming(entry, record.seq, *place) for entry in record.body.retired}
+            found |= {
+                entry.number: Naming(entry, record.seq, *place) for entry in record.body.retired
+            }
     return found
 
 
 def judge(walk: Walk, trusted: int) -> Iterator[Fault]:
     """Say which missing segments were not retired, and which retirements do not fit the chain.
 
-    Only records up to `trusted` retire anything: whoever can append to a file could write the rest. Where the walk
-    ended early nobody knows what else retires what is not there, so that alone is no fault then.
+    Only records up to `trusted` retire anything: whoever can append to a file could write the rest.
+    Where the walk ended early nobody knows what else retires what is not there, so that alone is no
+    fault then.
     """
     named: dict[int, Naming] = {}
     there = {segment.number: segment for segment in walk.segments}
@@ -54,7 +60,8 @@ def _fits(walk: Walk, naming: Naming, first: Naming, there: Segment | None) -> I
 
 
 def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> Iterator[Fault]:
-    """Go from the segment behind a gap to the one before it, from one retired segment to the next."""
+    """Go from the segment behind a gap to the one before it, from one retired segment to the
+    next."""
     seq, prev = gap.next_seq, gap.next_prev
     for number in range(gap.last, gap.first - 1, -1):
         naming = named.get(number)
@@ -64,11 +71,18 @@ def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> It
             return
         entry = naming.entry
         if (entry.last + 1, entry.hash) != (seq, prev):
-            yield from [_contradicted(walk, naming, "what comes after it does not follow from it")] if sure else []
+            yield from (
+                [_contradicted(walk, naming, "what comes after it does not follow from it")]
+                if sure
+                else []
+            )
             return
         seq, prev = entry.first, entry.prev
     if seq > gap.seq and gap.first > 1:
-        said = f"records {gap.seq} to {seq - 1}, which were before the retired segment {gap.first}, are gone"
+        said = (
+            f"records {gap.seq} to {seq - 1}, which were before the retired segment "
+            f"{gap.first}, are gone"
+        )
         yield _gone(walk, gap.first - 1, gap.seq, said)
     elif sure and (seq, prev) != (gap.seq, gap.prev):
         yield _contradicted(walk, named[gap.first], "it does not follow from what comes before it")
@@ -76,15 +90,22 @@ def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> It
 
 def _deleted(walk: Walk, gap: Gap, number: int, behind: int, named: dict[int, Naming]) -> Fault:
     before = max((each for each in named if gap.first <= each < number), default=None)
-    first, seq = (gap.first, gap.seq) if before is None else (before + 1, named[before].entry.last + 1)
+    first, seq = (
+        (gap.first, gap.seq) if before is None else (before + 1, named[before].entry.last + 1)
+    )
     what = f"segment {number}" if first == number else f"segments {first} to {number}"
     unsealed = next((naming.seq for naming in walk.namings if naming.entry.number == number), None)
-    why = "no record retires it" if unsealed is None else f"record {unsealed}, which retires it, comes after the head"
+    why = (
+        "no record retires it"
+        if unsealed is None
+        else f"record {unsealed}, which retires it, comes after the head"
+    )
     return _gone(walk, first, seq, f"{what} with records {seq} to {behind - 1} was deleted: {why}")
 
 
 def _gone(walk: Walk, number: int, seq: int, said: str) -> Fault:
-    """The fault of records that are not there; it is another one where the first of them stands elsewhere."""
+    """The fault of records that are not there; it is another one where the first of them stands
+    elsewhere."""
     chain, name = walk.files.chain, segment_name(number)
     for place, record in sound_lines(walk.files):
         if record.seq == seq:

@@ -1,4 +1,5 @@
-"""Whether a user could rewrite a file, or put another in its place: what they could is a copy, and proves less."""
+"""Whether a user could rewrite a file, or put another in its place: what they could is a copy, and
+proves less."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ FlagsOf = Callable[[Path], int]
 
 
 def why_rewritable(path: Path, uid: int | None, flags_of: FlagsOf | None = None) -> str:
-    """Why a user could rewrite what is at a path; empty where they could not. Whatever cannot be told counts as yes."""
+    """Why a user could rewrite what is at a path; empty where they could not. Whatever cannot be
+    told counts as yes."""
     if uid is None:
         return "this operating system does not say who can write to it"
     if uid == 0:
@@ -43,7 +45,8 @@ def why_rewritable(path: Path, uid: int | None, flags_of: FlagsOf | None = None)
 
 
 def owner_of(folder: Path | None) -> int | None:
-    """The user whose a trail is; this user where there is no folder yet, None where a system has no such users."""
+    """The user whose a trail is; this user where there is no folder yet, None where a system has no
+    such users."""
     if sys.platform == "win32":
         return None
     try:
@@ -83,7 +86,8 @@ def _content(path: Path, uid: int, flags: FlagsOf) -> str:
 
 
 def _replaceable(path: Path, uid: int, flags: FlagsOf) -> str:
-    """Whoever can write to a folder above can put something else in its place; not where an attribute keeps it."""
+    """Whoever can write to a folder above can put something else in its place; not where an
+    attribute keeps it."""
     for entry, folder in zip((path, *path.parents), path.parents, strict=False):
         found = folder.stat()
         if (not entry.is_symlink() and flags(entry) & FIXED) or flags(folder) & FIXED:

@@ -47,8 +47,8 @@ class Sealing(Enum):
 
 
 class Key(NamedTuple):
-    """A key that checks seals: its algorithm, its bytes (of the public key for `ed25519`), its id, and for one that
-    ratchets how often it was replaced before."""
+    """A key that checks seals: its algorithm, its bytes (of the public key for `ed25519`), its id,
+    and for one that ratchets how often it was replaced before."""
 
     algorithm: str
     secret: bytes
@@ -67,7 +67,9 @@ class Key(NamedTuple):
         """The secret of an epoch, this one or a later one; None where there is no such epoch."""
         if self.algorithm != RATCHET:
             return self.secret if epoch == 0 else None
-        return _later(self.secret, epoch - self.epoch) if 0 <= epoch - self.epoch <= FURTHEST else None
+        return (
+            _later(self.secret, epoch - self.epoch) if 0 <= epoch - self.epoch <= FURTHEST else None
+        )
 
     def judge(self, seal: str | None, sealed: str) -> Sealing:
         """Say whether a seal was made with this key for that text."""
@@ -98,7 +100,9 @@ class Key(NamedTuple):
         except ImportError:
             return Sealing.UNCHECKED
         try:
-            ed25519.Ed25519PublicKey.from_public_bytes(self.secret).verify(bytes.fromhex(mark), sealed.encode())
+            ed25519.Ed25519PublicKey.from_public_bytes(self.secret).verify(
+                bytes.fromhex(mark), sealed.encode()
+            )
         except (invalid, ValueError):
             return Sealing.WRONG
         return Sealing.FITS
@@ -143,7 +147,9 @@ def _key(content: bytes, name: str) -> Key:
     text = content.removesuffix(b"\n").removesuffix(b"\r")
     secret = bytes.fromhex(text.decode()) if _HEX.fullmatch(text) else content
     if len(secret) < SHORTEST:
-        raise CannotVerify(f"{name} has {len(secret)} bytes: a key for hmac-sha256 has at least {SHORTEST}")
+        raise CannotVerify(
+            f"{name} has {len(secret)} bytes: a key for hmac-sha256 has at least {SHORTEST}"
+        )
     return _named("hmac-sha256", secret)
 
 
@@ -161,12 +167,15 @@ def _ratcheting(content: bytes, name: str) -> Key:
             f"{name} is not a key: give the file that `stanchion audit key new` made to verify"
         ) from None
     if len(secret) != SHORTEST or not is_count(epoch) or not isinstance(identity, str):
-        raise CannotVerify(f"{name} is not a key: give the file that `stanchion audit key new` made to verify")
+        raise CannotVerify(
+            f"{name} is not a key: give the file that `stanchion audit key new` made to verify"
+        )
     return Key(RATCHET, secret, identity, epoch)
 
 
 def _public(content: bytes, name: str) -> bytes:
-    """The 32 bytes of an ed25519 public key in a PEM file, which may hold the private one instead."""
+    """The 32 bytes of an ed25519 public key in a PEM file, which may hold the private one
+    instead."""
     match = _PEM.fullmatch(content)
     try:
         encoded = a2b_base64(match[2]) if match else b""
@@ -175,10 +184,16 @@ def _public(content: bytes, name: str) -> bytes:
     if encoded.startswith(_PUBLIC) and len(encoded) == len(_PUBLIC) + 32:
         return encoded[len(_PUBLIC) :]
     if not encoded.startswith(_PRIVATE) or len(encoded) != len(_PRIVATE) + 32:
-        raise CannotVerify(f"{name} is a PEM file without an ed25519 key: give the public key of the trail")
+        raise CannotVerify(
+            f"{name} is a PEM file without an ed25519 key: give the public key of the trail"
+        )
     try:
         ed25519: Any = import_module(_ED25519)
     except ImportError:
-        raise CannotVerify(f"{name} is a private key, which cannot be read here: {INSTALL}") from None
-    public: bytes = ed25519.Ed25519PrivateKey.from_private_bytes(encoded[-32:]).public_key().public_bytes_raw()
+        raise CannotVerify(
+            f"{name} is a private key, which cannot be read here: {INSTALL}"
+        ) from None
+    public: bytes = (
+        ed25519.Ed25519PrivateKey.from_private_bytes(encoded[-32:]).public_key().public_bytes_raw()
+    )
     return public

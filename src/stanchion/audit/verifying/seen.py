@@ -10,7 +10,8 @@ from .seals import Sealing
 
 
 class Segment(NamedTuple):
-    """A segment as it was read: its number, its first and last record, and the hashes that bind it."""
+    """A segment as it was read: its number, its first and last record, and the hashes that bind
+    it."""
 
     number: int
     first: int
@@ -20,7 +21,8 @@ class Segment(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Segments that are not there, between two that are: the record that should follow, and the one that does."""
+    """Segments that are not there, between two that are: the record that should follow, and the one
+    that does."""
 
     first: int
     last: int
@@ -31,7 +33,8 @@ class Gap(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """The first line that does not follow: where it is, its bytes, and the record that should stand there."""
+    """The first line that does not follow: where it is, its bytes, and the record that should stand
+    there."""
 
     number: int
     line: int
@@ -44,8 +47,8 @@ class Stop(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a checkpoint, a store or a witness says of a chain: it has that record, with that hash. `why` is what its
-    own writer saw, who lost it."""
+    """What a checkpoint, a store or a witness says of a chain: it has that record, with that hash.
+    `why` is what its own writer saw, who lost it."""
 
     chain: str
     seq: int
@@ -65,8 +68,8 @@ class Naming(NamedTuple):
 
 
 class Unsaid(NamedTuple):
-    """Records in a row whose content is not there, or is another: their first and last number, and where the first
-    stands."""
+    """Records in a row whose content is not there, or is another: their first and last number, and
+    where the first stands."""
 
     first: int
     last: int
@@ -76,7 +79,8 @@ class Unsaid(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """Records of a chain that another record says were erased; `seq` is that one's number in its own chain."""
+    """Records of a chain that another record says were erased; `seq` is that one's number in its
+    own chain."""
 
     chain: str
     first: int

@@ -21,9 +21,15 @@ def as_text(report: Report) -> str:
     """A table of the chains, then the faults, the remarks, and the verdict in the last line."""
     rows = [_COLUMNS, *map(_row, report.chains)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
     lines += [f"{fault.place}: {fault.deed}: {fault.sentence}" for fault in report.faults]
-    lines += [f"note: {remark.chain + ': ' if remark.chain else ''}{remark.sentence}" for remark in report.remarks]
+    lines += [
+        f"note: {remark.chain + ': ' if remark.chain else ''}{remark.sentence}"
+        for remark in report.remarks
+    ]
     return "\n".join([*lines, verdict(report)])
 
 
@@ -41,7 +47,13 @@ def verdict(report: Report) -> str:
 
 
 def _row(chain: Chain) -> tuple[str, ...]:
-    state = "closed" if chain.closed else f"open, {chain.behind_head} after the head" if chain.behind_head else "open"
+    state = (
+        "closed"
+        if chain.closed
+        else f"open, {chain.behind_head} after the head"
+        if chain.behind_head
+        else "open"
+    )
     if chain.retired:
         state += f", {chain.retired} retired"
     counts = (chain.checkpoints, chain.sealed)

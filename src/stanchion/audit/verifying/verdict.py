@@ -15,11 +15,13 @@ from .seen import BadSeal
 from .walk import Walk
 
 NEWBORN = 2
-"""With how many records a chain may be before it has a head: the segment begins, a process takes the chain."""
+"""With how many records a chain may be before it has a head: the segment begins, a process takes
+the chain."""
 
 
 def first_fault(walk: Walk, file: HeadFile) -> Fault | None:
-    """The first thing that is wrong with a chain, by the number of the record that is bad; None for a whole chain."""
+    """The first thing that is wrong with a chain, by the number of the record that is bad; None for
+    a whole chain."""
     head = walk.head
     sealing = None if head is None or walk.key is None else walk.key.judge(head.seal, head.sealed)
     vouched = walk.good_seal
@@ -44,47 +46,79 @@ def _meets(walk: Walk, head: Head) -> bool:
 
 
 def _seal_fault(walk: Walk, bad: BadSeal, vouched: int) -> Fault:
-    """A checkpoint without a seal of the key. What its own mac, or a later seal, vouches for was not rewritten."""
-    marked = walk.key is not None and walk.key.marks and (walk.bad_mac is None or walk.bad_mac.seq > bad.seq)
+    """A checkpoint without a seal of the key. What its own mac, or a later seal, vouches for was
+    not rewritten."""
+    marked = (
+        walk.key is not None
+        and walk.key.marks
+        and (walk.bad_mac is None or walk.bad_mac.seq > bad.seq)
+    )
     seq, genuine = bad.seq, vouched >= bad.seq or walk.key is None or marked
     sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
     match bad.sealing:
         case Sealing.UNCHECKED:
-            deed, said = Deed.UNVERIFIED, f"the seal of checkpoint {seq} cannot be checked here: {INSTALL}"
+            deed, said = (
+                Deed.UNVERIFIED,
+                f"the seal of checkpoint {seq} cannot be checked here: {INSTALL}",
+            )
         case Sealing.MISSING if genuine:
             deed, said = Deed.UNSEALED, f"the seal of checkpoint {seq} was removed"
         case Sealing.MISSING if not sealed:
             deed = Deed.UNSEALED
-            said = f"checkpoint {seq} has no seal: the chain was written without the key, or rewritten without it"
+            said = (
+                f"checkpoint {seq} has no seal: the chain was written without the key, or "
+                f"rewritten without it"
+            )
         case Sealing.MISSING:
             deed = Deed.REWRITTEN
-            said = f"checkpoint {seq} has no seal, and neither do later ones: the chain was rewritten up to it"
+            said = (
+                f"checkpoint {seq} has no seal, and neither do later ones: the chain was "
+                f"rewritten up to it"
+            )
         case Sealing.OTHER_KEY if genuine:
             deed, said = Deed.RESEALED, f"checkpoint {seq} is sealed with another key"
         case Sealing.OTHER_KEY:
             deed = Deed.REWRITTEN
-            said = f"checkpoint {seq} is sealed with another key: the chain was rewritten up to it, or the key is wrong"
+            said = (
+                f"checkpoint {seq} is sealed with another key: the chain was rewritten up to "
+                f"it, or the key is wrong"
+            )
         case _ if genuine:
             deed, said = Deed.RESEALED, f"the seal of checkpoint {seq} was changed"
         case _:
-            deed, said = Deed.REWRITTEN, f"the chain was rewritten up to checkpoint {seq}: its seal does not match"
+            deed, said = (
+                Deed.REWRITTEN,
+                f"the chain was rewritten up to checkpoint {seq}: its seal does not match",
+            )
     if deed is Deed.REWRITTEN and walk.good_seal >= 0:
         said += f"; up to checkpoint {walk.good_seal} it is sealed"
     return Fault(walk.files.chain, segment_name(bad.number), bad.line, seq, deed, said)
 
 
 def _head_faults(walk: Walk, file: HeadFile, sealing: Sealing | None) -> Iterator[Fault]:
-    """What is wrong with a head, or with a chain that is whole in itself but not the one its head names."""
+    """What is wrong with a head, or with a chain that is whole in itself but not the one its head
+    names."""
     head, last, chain = walk.head, walk.seq - 1, walk.files.chain
     if file.raw is None:
         if walk.records > NEWBORN:
-            yield Fault(chain, "head", None, last, Deed.HEADLESS, f"the head is gone: the chain has {last + 1} records")
+            yield Fault(
+                chain,
+                "head",
+                None,
+                last,
+                Deed.HEADLESS,
+                f"the head is gone: the chain has {last + 1} records",
+            )
         return
     if head is None:
-        yield Fault(chain, "head", None, None, Deed.UNREADABLE, f"the head cannot be read: {file.why}")
+        yield Fault(
+            chain, "head", None, None, Deed.UNREADABLE, f"the head cannot be read: {file.why}"
+        )
         return
     if head.chain != chain:
-        yield Fault(chain, "head", None, head.seq, Deed.SPLICED, f"the head belongs to chain {head.chain}")
+        yield Fault(
+            chain, "head", None, head.seq, Deed.SPLICED, f"the head belongs to chain {head.chain}"
+        )
         return
     if sealing is not None and sealing not in (Sealing.FITS, Sealing.EARLIER):
         deed, said = _head_seal(sealing, walk)
@@ -102,7 +136,10 @@ def _head_seal(sealing: Sealing, walk: Walk) -> tuple[Deed, str]:
         case Sealing.MISSING:
             return Deed.UNSEALED, f"the head has no seal: {since}"
         case Sealing.WRONG:
-            return Deed.EDITED, f"the head was edited: its seal does not match what it says, and {since}"
+            return (
+                Deed.EDITED,
+                f"the head was edited: its seal does not match what it says, and {since}",
+            )
         case _:
             return Deed.RESEALED, f"the seal of the head was not made with the key: {since}"
 
@@ -111,22 +148,41 @@ def _missed(walk: Walk, head: Head, last: int) -> Iterator[Fault]:
     """A readable head that its seal, if there is a key, fits: does the chain fit it?"""
     chain, sealed = walk.files.chain, walk.key is not None
     if not _meets(walk, head):
-        moved = not sealed and any(record.hash == head.hash for _, record in sound_lines(walk.files))
+        moved = not sealed and any(
+            record.hash == head.hash for _, record in sound_lines(walk.files)
+        )
         yield _other(walk, head, last, moved)
-    elif walk.head_ends is not None and not sealed and walk.head_ends[:2] != (head.segment, head.offset):
+    elif (
+        walk.head_ends is not None
+        and not sealed
+        and walk.head_ends[:2] != (head.segment, head.offset)
+    ):
         number, ends, _ = walk.head_ends
         said = (
-            f"record {head.seq} ends at byte {ends} of segment {number}, but the head says byte {head.offset} of "
-            f"segment {head.segment}"
+            f"record {head.seq} ends at byte {ends} of segment {number}, but the head says byte "
+            f"{head.offset} of segment {head.segment}"
         )
-        yield Fault(chain, "head", None, head.seq, Deed.EDITED, f"the head was edited, or a `took` before it: {said}")
+        yield Fault(
+            chain,
+            "head",
+            None,
+            head.seq,
+            Deed.EDITED,
+            f"the head was edited, or a `took` before it: {said}",
+        )
     elif head.closed and last > head.seq:
         place = walk.line_of(head.seq + 1)
         number, line = (head.segment, None) if place is None else place
-        said = f"record {head.seq + 1} was added after record {head.seq}, with which the writer closed the chain"
+        said = (
+            f"record {head.seq + 1} was added after record {head.seq}, with which the writer "
+            f"closed the chain"
+        )
         yield Fault(chain, segment_name(number), line, head.seq + 1, Deed.INSERTED, said)
     elif head.closed and walk.last_kind != "checkpoint":
-        said = f"the head was edited: it says that the chain is closed, but record {last} is not a checkpoint"
+        said = (
+            f"the head was edited: it says that the chain is closed, but record {last} is not a "
+            f"checkpoint"
+        )
         yield Fault(chain, "head", None, head.seq, Deed.EDITED, said)
 
 
@@ -138,7 +194,9 @@ def _other(walk: Walk, head: Head, last: int, moved: bool) -> Fault:
         return Fault(chain, "head", None, head.seq, Deed.EDITED, said)
     if head.seq > last:
         gone = f"records {last + 1} to {head.seq}" if head.seq > last + 1 else f"record {head.seq}"
-        said = f"{gone} at the end, listed in the head, {'are' if head.seq > last + 1 else 'is'} gone"
+        said = (
+            f"{gone} at the end, listed in the head, {'are' if head.seq > last + 1 else 'is'} gone"
+        )
         if head.segment not in walk.files.numbers:
             said = f"segment {head.segment} was deleted: {said}"
             return Fault(chain, segment_name(head.segment), None, last + 1, Deed.DELETED, said)

@@ -52,17 +52,22 @@ def verify(
 ) -> Report:
     """Verify the trail in a folder, which may be a copy, and may be written to meanwhile.
 
-    `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is one
-    that was kept elsewhere, or several: files, or what `read_witness` gives. `anchors` are what the store has seen:
-    chain, number and hash of a record. `now_ms` is when it is, by this machine's clock unless it is said. Raises
-    `CannotVerify` where there is nothing to verify or nothing to verify it with.
+    `key` is a key file, or the bytes that such a file holds; without one no seal is checked.
+    `witness` is one that was kept elsewhere, or several: files, or what `read_witness` gives.
+    `anchors` are what the store has seen: chain, number and hash of a record. `now_ms` is when it
+    is, by this machine's clock unless it is said. Raises `CannotVerify` where there is nothing to
+    verify or nothing to verify it with.
     """
     path = Path(folder)
     holds = None if key is None else key_from(key)
     witnesses = read_witnesses(witness, path)
-    outside = [Claim(head.chain, head.seq, head.hash, "", 0) for one in witnesses for head in one.heads]
+    outside = [
+        Claim(head.chain, head.seq, head.hash, "", 0) for one in witnesses for head in one.heads
+    ]
     outside += [Claim(chain, seq, digest, STORE, 0) for chain, seq, digest in anchors]
-    until = {place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()}
+    until = {
+        place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()
+    }
     chains, false, strangers = _chains(path)
     if not chains and not false and not outside and not witnesses:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
@@ -75,7 +80,9 @@ def verify(
     for _ in range(TRIES):
         # Somebody may erase meanwhile, and say so in a chain that was read before.
         moved = [each for each in chains if head_file(each).raw != reads[each.name].file.raw]
-        if not moved or not list(erasure.judge({name: read.walk for name, read in reads.items()}, {})):
+        if not moved or not list(
+            erasure.judge({name: read.walk for name, read in reads.items()}, {})
+        ):
             break
         reads |= {each.name: _read(each, holds, until, count) for each in moved}
     count.end()
@@ -88,7 +95,9 @@ def verify(
     walks = {name: read.walk for name, read in reads.items()}
     for fault in list(erasure.judge(walks, faulty)):
         first = faulty.get(fault.chain, fault)
-        if first is fault or (first.seq is not None and fault.seq is not None and fault.seq < first.seq):
+        if first is fault or (
+            first.seq is not None and fault.seq is not None and fault.seq < first.seq
+        ):
             faulty[fault.chain] = fault
     faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
     named = {claim.chain for claim in outside}
@@ -98,7 +107,11 @@ def verify(
         *_of_trail(walks, holds, strangers),
         *(Remark("", said) for said in epochs.unproven(walks.values(), holds)),
         *(said for name, read in reads.items() for said in _of_chain(read, faulty.get(name))),
-        *(Remark(each.name, said) for each in chains for said in beside.noted(each, left[each.name])),
+        *(
+            Remark(each.name, said)
+            for each in chains
+            for said in beside.noted(each, left[each.name])
+        ),
         *_of_ends(sorted(set(walks) - named), bool(outside)),
     ]
     told = tuple(map(_told, reads.values()))
@@ -107,7 +120,9 @@ def verify(
     faults += [one for one in found if isinstance(one, Fault)]
     remarks += [one for one in found if isinstance(one, Remark)]
     held = tuple(one for one in found if isinstance(one, Witnessed))
-    return Report(str(path), told, tuple(faults), tuple(remarks), held, end_proven=set(walks) <= proven)
+    return Report(
+        str(path), told, tuple(faults), tuple(remarks), held, end_proven=set(walks) <= proven
+    )
 
 
 class _Count:
@@ -129,7 +144,9 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
     try:
         return chain_folders(path)
     except OSError as error:
-        raise CannotVerify(f"cannot read `{path}`: {error.strerror}; give the folder of a trail") from None
+        raise CannotVerify(
+            f"cannot read `{path}`: {error.strerror}; give the folder of a trail"
+        ) from None
 
 
 def _is_of(path: Path, version: int) -> bool:
@@ -156,7 +173,11 @@ def _read(path: Path, key: Key | None, until: dict[tuple[str, int], int], tick: 
         files = _listed(path)
         walk = Walk(files, file.head, key, until, retirement.retired_before(files), tick)
         fault = _fault(walk, file)
-        if fault is None or again == 1 or (head_file(path).raw == file.raw and _listed(path) == files):
+        if (
+            fault is None
+            or again == 1
+            or (head_file(path).raw == file.raw and _listed(path) == files)
+        ):
             return _Read(walk, file, fault)
     raise AssertionError("the last try returns")
 
@@ -168,7 +189,9 @@ def _fault(walk: Walk, file: HeadFile) -> Fault | None:
         walk.along()
     except OSError as error:
         said = f"it cannot be read: {error.strerror or error}"
-        number = next((n for n in walk.files.numbers if not walk.segments or n > walk.segments[-1].number), 0)
+        number = next(
+            (n for n in walk.files.numbers if not walk.segments or n > walk.segments[-1].number), 0
+        )
         name = segment_name(number) if number else ""
         return Fault(chain, name, None, walk.seq, Deed.UNREADABLE, said)
     return first_fault(walk, file)
@@ -196,7 +219,10 @@ def _told(read: _Read) -> Chain:
 
 
 def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> list[Remark]:
-    sealed = any(walk.sealed or (walk.head is not None and walk.head.seal is not None) for walk in walks.values())
+    sealed = any(
+        walk.sealed or (walk.head is not None and walk.head.seal is not None)
+        for walk in walks.values()
+    )
     said = [f"{name!a} is not part of a trail" for name in strangers]
     said += [
         f"{f'{walk.files.chain}/{name}'!a} is not part of a trail"
@@ -206,12 +232,15 @@ def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> 
     if key is None and sealed:
         said.append("the trail is sealed, but no key was given: no seal was checked")
     elif key is None:
-        said.append("nothing is sealed: whoever can write to the folder could have rewritten all of it")
+        said.append(
+            "nothing is sealed: whoever can write to the folder could have rewritten all of it"
+        )
     elif key.algorithm == "hmac-sha256":
         said.append("the key is a shared secret: whoever has this key can forge all of it")
     elif key.epoch:
         said.append(
-            "this is the key that seals: to verify what was written before its epoch, give the key that verifies"
+            "this is the key that seals: to verify what was written before its epoch, give the key "
+            "that verifies"
         )
     return [Remark("", sentence) for sentence in said]
 
@@ -224,9 +253,9 @@ def _of_ends(open_ended: list[str], outside: bool) -> list[Remark]:
         said = "neither the store nor a witness names this chain: records may be missing at its end"
         return [Remark(chain, said) for chain in open_ended]
     said = (
-        "end not proven: neither a store nor a witness says how far the trail had come, so records at the end of a "
-        "chain, "
-        "whole chains, or everything since an earlier state of the folder may be missing"
+        "end not proven: neither a store nor a witness says how far the trail had come, so records "
+        "at the end of a chain, whole chains, or everything since an earlier state of the folder "
+        "may be missing"
     )
     return [Remark("", said)]
 
@@ -237,17 +266,26 @@ def _of_chain(read: _Read, fault: Fault | None) -> list[Remark]:
     if read.fault is None and head is None:
         said.append("the chain has begun, and nothing is sealed yet")
     if walk.left_over:
-        said.append(f"{walk.left_over} bytes after record {walk.seq - 1} are not a record: a crash left them")
+        said.append(
+            f"{walk.left_over} bytes after record {walk.seq - 1} are not a record: a crash left "
+            f"them"
+        )
     erased = sum(one.last - one.first + 1 for one in walk.unsaid)
     if fault is None and erased:
         said.append(f"the content of {erased} record{'s' if erased > 1 else ''} was erased")
     if head is not None and not head.closed:
         said.append("the chain is not closed: it is being written to, or its writer crashed")
-    if read.fault is None and head is not None and walk.head_ends is not None and walk.key is not None:
+    if (
+        read.fault is None
+        and head is not None
+        and walk.head_ends is not None
+        and walk.key is not None
+    ):
         moved = walk.head_ends[1] - head.offset
         if moved:
             said.append(
-                f"what is written beside the records became {abs(moved)} bytes {'longer' if moved > 0 else 'shorter'}"
+                f"what is written beside the records became {abs(moved)} bytes "
+                f"{'longer' if moved > 0 else 'shorter'}"
             )
     said += _unproven(walk)
     return [Remark(walk.files.chain, sentence) for sentence in said]
@@ -258,9 +296,16 @@ def _unproven(walk: Walk) -> list[str]:
     if walk.key is None:
         return []
     if walk.key.marks:
-        return [f"not proven: {walk.earlier} records of epochs before the key's"] if walk.earlier else []
+        return (
+            [f"not proven: {walk.earlier} records of epochs before the key's"]
+            if walk.earlier
+            else []
+        )
     said = [
-        f"not proven: records {first} to {last} came after the head when the next process continued from them"
+        (
+            f"not proven: records {first} to {last} came after the head when the next process "
+            f"continued from them"
+        )
         for first, last in walk.found
     ]
     sealed = max(walk.good_seal, -1 if walk.head is None else walk.head.seq)

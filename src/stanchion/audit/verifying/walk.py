@@ -1,4 +1,5 @@
-"""Walking along one chain, record by record, up to the first that does not follow from the one before."""
+"""Walking along one chain, record by record, up to the first that does not follow from the one
+before."""
 
 from __future__ import annotations
 
@@ -20,9 +21,12 @@ from .seen import BadMac, BadSeal, Claim, Erasure, Gap, Naming, Segment, Stop, U
 
 _NEVER: Final = b"\n"
 _BESIDE: Final = re.compile(
-    rb'\{"hash":"(.{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":(?:0|[1-9][0-9]{0,18}),"body":', re.DOTALL
+    rb'\{"hash":"(.{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":(?:0|[1-9][0-9]{0,18}),"body":',
+    re.DOTALL,
 ).match
-_PLAIN: Final = re.compile(rb'(?:intent|outcome|event|run|end|bypass)","at":(?:0|[1-9][0-9]{0,17}),').match
+_PLAIN: Final = re.compile(
+    rb'(?:intent|outcome|event|run|end|bypass)","at":(?:0|[1-9][0-9]{0,17}),'
+).match
 
 
 _HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?=,"kept":|\}$)').search
@@ -36,7 +40,8 @@ class Walk:
     head: Head | None
     key: Key | None
     until: Mapping[tuple[str, int], int]
-    """How long each segment was before anything was read: what was written later names what nobody has read."""
+    """How long each segment was before anything was read: what was written later names what nobody
+    has read."""
     retired: Mapping[int, Naming]
     """What records of the chain say of segments that are not there."""
     tick: Tick | None = None
@@ -88,7 +93,8 @@ class Walk:
         return self.stop is not None or self.fault is not None
 
     def along(self) -> None:
-        """Read all segments, or up to the first fault. Raises `OSError` for one that cannot be read."""
+        """Read all segments, or up to the first fault. Raises `OSError` for one that cannot be
+        read."""
         if self.key is not None and self.key.marks:
             self._macs = Macs(self.key, self.files.chain)
         for number in self.files.numbers:
@@ -134,12 +140,18 @@ class Walk:
                     self.head_ends = (number, self._offset, found)
                 self.seq += 1
                 self.prev = found
-                wanted = b'{"v":3,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (found.encode(), self.seq, chain)
+                wanted = b'{"v":3,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (
+                    found.encode(),
+                    self.seq,
+                    chain,
+                )
                 self.last_line = line
             if not going_on:
                 break
         if self._offset:
-            self.segments.append(Segment(number, self._first, self.seq - 1, self._start_prev, self.prev))
+            self.segments.append(
+                Segment(number, self._first, self.seq - 1, self._start_prev, self.prev)
+            )
         elif going_on and number != self.files.numbers[-1]:
             self._over_gap(number, Unsound("it is empty"))
             self.stop = Stop(number, 1, b"", False, self.seq, self.prev)
@@ -164,7 +176,11 @@ class Walk:
         if begins:
             self._over_gap(number, record)
         own = self.seq, self.prev, self.files.chain
-        if not complete or isinstance(record, Unsound) or (record.seq, record.prev, record.chain) != own:
+        if (
+            not complete
+            or isinstance(record, Unsound)
+            or (record.seq, record.prev, record.chain) != own
+        ):
             if not self._is_left_over(number, line, complete, record):
                 self.stop = Stop(number, self._line(begins), line, complete, self.seq, self.prev)
             return None
@@ -190,7 +206,8 @@ class Walk:
         return 1 if begins else self.seq - self._first + 1
 
     def _over_gap(self, number: int, record: Record | Unsound) -> None:
-        """Behind segments that are not there, expect what is there, or else what a `retired` record says.
+        """Behind segments that are not there, expect what is there, or else what a `retired` record
+        says.
 
         Whether they may be gone is judged when all was read: what retires them stands behind them.
         """
@@ -202,7 +219,11 @@ class Walk:
         seq, prev = self.seq, self.prev
         naming = self.retired.get(number - 1)
         begins = isinstance(record, Record) and record.body.number == number and record.seq > seq
-        if isinstance(record, Record) and begins and (naming is None or self._goes_on(number, record)):
+        if (
+            isinstance(record, Record)
+            and begins
+            and (naming is None or self._goes_on(number, record))
+        ):
             self.seq, self.prev = record.seq, record.prev
         elif naming is not None and naming.entry.last >= seq:
             self.seq, self.prev = naming.entry.last + 1, naming.entry.hash
@@ -211,12 +232,17 @@ class Walk:
     def _goes_on(self, number: int, record: Record) -> bool:
         """Whether the second line of a segment follows from its first."""
         with self.files.open(number) as file:
-            second = next(islice((line for lines, _ in batches(file) for line in lines), 1, None), b"")
+            second = next(
+                islice((line for lines, _ in batches(file) for line in lines), 1, None), b""
+            )
         following = read(second)
         return isinstance(following, Record) and following.prev == record.hash
 
-    def _is_left_over(self, number: int, line: bytes, complete: bool, record: Record | Unsound) -> bool:
-        """Whether a bad line is what a crash leaves: behind the head, at the end, cut off or full of zeros."""
+    def _is_left_over(
+        self, number: int, line: bytes, complete: bool, record: Record | Unsound
+    ) -> bool:
+        """Whether a bad line is what a crash leaves: behind the head, at the end, cut off or full
+        of zeros."""
         sealed = self.head is not None and (self.head.closed or self.head.seq >= self.seq)
         torn = not complete or (isinstance(record, Unsound) and HOLE in line)
         if sealed or not torn or number != self.files.numbers[-1]:
@@ -228,7 +254,10 @@ class Walk:
         return bool(self.segments) and self.segments[-1].number == number - 1
 
     def _unended(self, last: Segment) -> Fault:
-        said = f"segment {last.number} ends with record {last.last}, and not with a checkpoint as it has to"
+        said = (
+            f"segment {last.number} ends with record {last.last}, and not with a checkpoint as "
+            f"it has to"
+        )
         place = segment_name(last.number), last.last - last.first + 1, last.last
         return Fault(self.files.chain, *place, Deed.UNSEALED, said)
 
@@ -237,10 +266,14 @@ class Walk:
         self.last_kind = record.body.kind
         self.namings += [Naming(entry, record.seq, number, line) for entry in record.body.retired]
         if self.key is not None and record.body.epoch is not None:
-            self.epochs += [epoch for epoch in (epoch_of(record.body.epoch, self.key),) if epoch is not None]
+            self.epochs += [
+                epoch for epoch in (epoch_of(record.body.epoch, self.key),) if epoch is not None
+            ]
         if record.body.found is not None:
             self.found.append(record.body.found)
-        for lost in record.body.lost if ends <= self.until.get((self.files.chain, number), 0) else ():
+        for lost in (
+            record.body.lost if ends <= self.until.get((self.files.chain, number), 0) else ()
+        ):
             claim = Claim(lost.chain, lost.seq, lost.hash, self.files.chain, record.seq, lost.why)
             self.claims.setdefault(claim[:3], claim)
         self.erasures += [Erasure(*row, record.seq) for row in record.body.erased]
@@ -275,16 +308,21 @@ class Walk:
 
 
 def _misplaced(record: Record, number: int, begins: bool) -> str:
-    """Why a record that follows from the one before it stands in the wrong file; empty where it does not."""
+    """Why a record that follows from the one before it stands in the wrong file; empty where it
+    does not."""
     if begins and record.body.number != number:
         return f"it is at the beginning of segment {number}, where it was not written"
     if not begins and record.body.kind == "segment":
-        return f"segment {record.body.number} should begin with it, but it is in the middle of segment {number}"
+        return (
+            f"segment {record.body.number} should begin with it, but it is in the middle of "
+            f"segment {number}"
+        )
     return ""
 
 
 def _quick(line: bytes, wanted: bytes) -> tuple[str, str | None] | None:
-    """The hash and mac of a plain record that begins as is wanted; None for a line that is to be read with care."""
+    """The hash and mac of a plain record that begins as is wanted; None for a line that is to be
+    read with care."""
     beside = _BESIDE(line)
     if beside is None or not line.startswith(wanted, beside.end()):
         return None

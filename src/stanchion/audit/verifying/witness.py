@@ -1,4 +1,5 @@
-"""A witness: lines with the heads of a trail that were written elsewhere, each bound to the line before it."""
+"""A witness: lines with the heads of a trail that were written elsewhere, each bound to the line
+before it."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ _FIELDS: Final = {"witness", "at", "every", "prev", "heads"}
 
 
 class Line(NamedTuple):
-    """One line of a witness: when it was written, in milliseconds, the seconds until the next, and the heads that had
-    changed."""
+    """One line of a witness: when it was written, in milliseconds, the seconds until the next, and
+    the heads that had changed."""
 
     number: int
     at: int
@@ -39,8 +40,9 @@ class Line(NamedTuple):
 
 
 class Witness(NamedTuple):
-    """What one witness says. `copy` says why the trail's own user could have rewritten it; it is empty where they could
-    not. `broken` are the lines that do not follow from those before, with the reason."""
+    """What one witness says. `copy` says why the trail's own user could have rewritten it; it is
+    empty where they could not. `broken` are the lines that do not follow from those before, with
+    the reason."""
 
     name: str
     heads: tuple[Head, ...]
@@ -71,7 +73,8 @@ def _of_file(given: Path | str, uid: int | None) -> Witness:
 
 
 def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
-    """A witness from its lines; plain heads, one a line, are one too. Raises `CannotVerify` where it is none."""
+    """A witness from its lines; plain heads, one a line, are one too. Raises `CannotVerify` where
+    it is none."""
     heads: list[Head] = []
     lines: list[Line] = []
     trouble: list[tuple[int, str]] = []
@@ -86,16 +89,24 @@ def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
         heads += [one] if isinstance(one, Head) else one.heads if one is not None else ()
         lines += [one] if isinstance(one, Line) else []
     if trouble and not lines:
-        raise CannotVerify(f"line {trouble[0][0]} of the witness `{name}` is not a head: {trouble[0][1]}")
+        raise CannotVerify(
+            f"line {trouble[0][0]} of the witness `{name}` is not a head: {trouble[0][1]}"
+        )
     if not heads and not lines:
-        raise CannotVerify(f"the witness `{name}` holds no heads: write it with `stanchion audit witness`")
+        raise CannotVerify(
+            f"the witness `{name}` holds no heads: write it with `stanchion audit witness`"
+        )
     broken, notes = _followed(lines, bool(copy))
-    notes += [f"line {number} of the witness `{name}` is incomplete: a crash left it" for number, _ in trouble]
+    notes += [
+        f"line {number} of the witness `{name}` is incomplete: a crash left it"
+        for number, _ in trouble
+    ]
     return Witness(name, tuple(heads), tuple(lines), copy, tuple(broken), tuple(notes))
 
 
 def _read(number: int, text: bytes) -> Head | Line | None:
-    """What one line says; None for the token of a timestamp service, which is about the line before it."""
+    """What one line says; None for the token of a timestamp service, which is about the line before
+    it."""
     if not text.startswith(b'{"witness":'):
         if text.startswith(b'{"token":'):
             return None
@@ -116,34 +127,55 @@ def _followed(lines: list[Line], rewritable: bool) -> tuple[list[tuple[int, str]
     before = GENESIS
     for line in lines:
         if line.prev == GENESIS and before != GENESIS and not rewritable:
-            # Who can only append, and not read, begins anew each time; nobody can have taken lines away there.
+            # Who can only append, and not read, begins anew each time; nobody can have taken lines
+            # away there.
             notes.append(f"line {line.number} starts over: it is not linked to the lines before it")
         elif line.prev != before:
-            broken.append((line.number, "does not follow from the line before: lines were removed, edited or inserted"))
+            broken.append(
+                (
+                    line.number,
+                    "does not follow from the line before: lines were removed, edited or inserted",
+                )
+            )
         before = line.hash
     return broken, notes
 
 
-def judge(witnesses: Iterable[Witness], newest_at: int | None, now_ms: int) -> Iterator[Fault | Remark | Witnessed]:
-    """What is to be said of witnesses themselves: whether they are whole, and how far they prove the trail."""
+def judge(
+    witnesses: Iterable[Witness], newest_at: int | None, now_ms: int
+) -> Iterator[Fault | Remark | Witnessed]:
+    """What is to be said of witnesses themselves: whether they are whole, and how far they prove
+    the trail."""
     for one in witnesses:
         if one.broken:
             (number, why), more = min(one.broken), len(one.broken) - 1
-            said = f"line {number} of the witness {why}{f'; the same is true of {more} more lines' if more else ''}"
+            said = (
+                f"line {number} of the witness "
+                f"{why}{f'; the same is true of {more} more lines' if more else ''}"
+            )
             yield Fault("", one.name, number, None, Deed.BROKEN, said)
         yield from (Remark("", note) for note in one.notes)
         if one.copy:
-            said = f"the witness `{one.name}` is a copy: {one.copy}, so it proves the end only as a copy"
+            said = (
+                f"the witness `{one.name}` is a copy: {one.copy}, so it proves the end only as "
+                f"a copy"
+            )
             yield Remark("", said)
         last = one.lines[-1] if one.lines else None
         yield Witnessed(
-            one.name, bool(one.copy), len(one.lines), None if last is None else last.at, last.every_s if last else 0
+            one.name,
+            bool(one.copy),
+            len(one.lines),
+            None if last is None else last.at,
+            last.every_s if last else 0,
         )
         if last is not None:
             yield from _covered(one, last, newest_at, now_ms)
 
 
-def _covered(one: Witness, last: Line, newest_at: int | None, now_ms: int) -> Iterator[Fault | Remark]:
+def _covered(
+    one: Witness, last: Line, newest_at: int | None, now_ms: int
+) -> Iterator[Fault | Remark]:
     every_ms = last.every_s * 1000
     if last.at > now_ms + every_ms + AHEAD_MS:
         said = f"the newest line of the witness is dated {_time(last.at)}, which is in the future"
@@ -152,7 +184,10 @@ def _covered(one: Witness, last: Line, newest_at: int | None, now_ms: int) -> It
     until = max(now_ms, 0 if newest_at is None else newest_at)
     if every_ms and until - last.at > LATE * every_ms:
         missed = (until - last.at) // every_ms
-        said = f"the witness stopped at {_time(last.at)}: {missed} intervals of {last.every_s} s are not covered"
+        said = (
+            f"the witness stopped at {_time(last.at)}: {missed} intervals of {last.every_s} s "
+            f"are not covered"
+        )
         if newest_at is not None and newest_at > last.at:
             said += f", and the trail has records until {_time(newest_at)}"
         yield Fault("", one.name, last.number, None, Deed.UNCOVERED, said)
@@ -165,8 +200,13 @@ def _covered(one: Witness, last: Line, newest_at: int | None, now_ms: int) -> It
     ]
     if gaps:
         longest = max(gaps, key=lambda gap: gap[1].at - gap[0].at)
-        said = f"the witness `{one.name}` wrote nothing from {_time(longest[0].at)} to {_time(longest[1].at)}"
-        yield Remark("", said if len(gaps) == 1 else f"{said}, and {len(gaps) - 1} more times for less long")
+        said = (
+            f"the witness `{one.name}` wrote nothing from {_time(longest[0].at)} to "
+            f"{_time(longest[1].at)}"
+        )
+        yield Remark(
+            "", said if len(gaps) == 1 else f"{said}, and {len(gaps) - 1} more times for less long"
+        )
 
 
 def _time(at: int) -> str:

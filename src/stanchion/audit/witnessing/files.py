@@ -35,7 +35,8 @@ def nothing(_line: bytes) -> bytes:
 
 
 class FilePlace:
-    """Appends to a file, and to a pipe. Safe between processes: one at a time finds the newest line and adds one."""
+    """Appends to a file, and to a pipe. Safe between processes: one at a time finds the newest line
+    and adds one."""
 
     def __init__(self, path: Path, name: str = "", beside: Beside = nothing) -> None:
         self.path, self.name, self._beside = path, name if name else str(path), beside
@@ -48,12 +49,15 @@ class FilePlace:
             kind = self.path.stat().st_mode if self.path.exists() else stat.S_IFREG
             if stat.S_ISDIR(kind):
                 own = "files that this user creates in a folder belong to them and can be rewritten"
-                raise BadPlace(f"the witness `{self.name}` is a folder: give a file in it, because {own}")
+                raise BadPlace(
+                    f"the witness `{self.name}` is a folder: give a file in it, because {own}"
+                )
             if stat.S_ISFIFO(kind):
                 return self._to_pipe(entry)
             if not stat.S_ISREG(kind):
                 raise BadPlace(
-                    f"the witness `{self.name}` is not a file: give a file, a pipe, or another kind of place"
+                    f"the witness `{self.name}` is not a file: give a file, a pipe, or another "
+                    f"kind of place"
                 )
             return self._to_file(entry)
         except Unreachable:
@@ -91,7 +95,9 @@ class FilePlace:
         try:
             _locked(file, self.name)
             newest, ragged = _end(file) if reads else (entry.mine, self._torn)
-            written = following(entry, newest, lambda line: line in self.path.read_bytes().split(b"\n"))
+            written = following(
+                entry, newest, lambda line: line in self.path.read_bytes().split(b"\n")
+            )
             line = written.line + b"\n" + self._beside(written.line)
             self._torn = True
             _put(file, b"\n" + line if ragged else line)
@@ -102,7 +108,8 @@ class FilePlace:
             os.close(file)
 
     def _to_pipe(self, entry: Entry) -> Written:
-        """Write to a pipe, which stays open: its reader would take the end of a line for the end of all."""
+        """Write to a pipe, which stays open: its reader would take the end of a line for the end of
+        all."""
         try:
             if self._pipe is None:
                 self._pipe = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -111,7 +118,10 @@ class FilePlace:
             until = time.monotonic() + PIPE_S
             while left:
                 if not select.select([], [self._pipe], [], max(0.0, until - time.monotonic()))[1]:
-                    raise Unreachable(f"the reader of the pipe `{self.name}` did not take a line within {PIPE_S:g} s")
+                    raise Unreachable(
+                        f"the reader of the pipe `{self.name}` did not take a line within "
+                        f"{PIPE_S:g} s"
+                    )
                 left = left[os.write(self._pipe, left) :]
                 self._torn = True
         except Unreachable:
@@ -132,7 +142,8 @@ def _opened(path: Path) -> tuple[int, bool]:
 
 
 def _end(file: int) -> tuple[bytes, bool]:
-    """The newest line of a file, and whether something stands behind its last line feed: a crash leaves that."""
+    """The newest line of a file, and whether something stands behind its last line feed: a crash
+    leaves that."""
     size, span = os.fstat(file).st_size, TAIL
     while True:
         os.lseek(file, max(0, size - span), os.SEEK_SET)

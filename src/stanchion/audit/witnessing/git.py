@@ -1,4 +1,5 @@
-"""A witness in a Git repository: each line is a commit on a branch, whose keeper takes no other past."""
+"""A witness in a Git repository: each line is a commit on a branch, whose keeper takes no other
+past."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ class GitPlace:
 
     def __init__(self, url: str, branch: str = BRANCH) -> None:
         if not _BRANCH.fullmatch(branch):
-            raise BadPlace(f"`{branch}` is not a branch name: write letters, digits, `-`, `_`, and `/` or `.` inside")
+            raise BadPlace(
+                f"`{branch}` is not a branch name: write letters, digits, `-`, `_`, and `/` or `.` "
+                f"inside"
+            )
         self._url, self._branch = url, branch
         self.name = f"{'git:' if url.startswith('/') else 'git+'}{shown(url)}#{branch}"
         self._folder: TemporaryDirectory[str] | None = None
@@ -46,7 +50,8 @@ class GitPlace:
         self._newest = b""
 
     def append(self, entry: Entry) -> Written:
-        """Commit a line and push it. What others pushed meanwhile is told, and never pushed over."""
+        """Commit a line and push it. What others pushed meanwhile is told, and never pushed
+        over."""
         first = self._folder is None
         if first:
             self._fetch("--depth=1")
@@ -60,17 +65,26 @@ class GitPlace:
         again = again._replace(note=f"a push was refused: {again.note if again.note else OTHERS}")
         retried = self._pushed(entry, self._newest, again)
         if retried is None:
-            raise Unreachable(f"`{self.name}` refused the push twice: others push there, too; look at its log")
+            raise Unreachable(
+                f"`{self.name}` refused the push twice: others push there, too; look at its log"
+            )
         return retried
 
     def why_copy(self, uid: int | None) -> str:
-        """Why a user could rewrite it: a repository on this machine is files, and of another its keeper has to say."""
+        """Why a user could rewrite it: a repository on this machine is files, and of another its
+        keeper has to say."""
         if not self._url.startswith("/"):
             return ""
         top = Path(self._url)
         top = top / ".git" if (top / ".git").is_dir() else top
-        places = [top, *(top / name for name in _INSIDE if (top / name).exists()), *(top / "refs").rglob("*")]
-        return next((f"`{place}`: {why}" for place in places if (why := why_rewritable(place, uid))), "")
+        places = [
+            top,
+            *(top / name for name in _INSIDE if (top / name).exists()),
+            *(top / "refs").rglob("*"),
+        ]
+        return next(
+            (f"`{place}`: {why}" for place in places if (why := why_rewritable(place, uid))), ""
+        )
 
     def witness(self, uid: int | None) -> Witness:
         """All lines, fetched anew."""
@@ -83,7 +97,10 @@ class GitPlace:
         found = read_witness(self.name, raw, self.why_copy(uid))
         if found.copy or self._url.startswith("/"):
             return found
-        note = f"the witness `{self.name}` proves the end only as long as its host refuses forced pushes"
+        note = (
+            f"the witness `{self.name}` proves the end only as long as its host refuses forced "
+            f"pushes"
+        )
         return found._replace(notes=(*found.notes, note))
 
     def close(self) -> None:
@@ -129,7 +146,14 @@ class GitPlace:
         said = f"heads that have changed: {len(entry.heads)}"
         commit = self._git("commit-tree", tree, *parent, "-m", said).decode().strip()
         try:
-            self._git("push", "--quiet", "--porcelain", "--", self._url, f"{commit}:refs/heads/{self._branch}")
+            self._git(
+                "push",
+                "--quiet",
+                "--porcelain",
+                "--",
+                self._url,
+                f"{commit}:refs/heads/{self._branch}",
+            )
         except Unreachable as error:
             if any(words in str(error) for words in _MOVED):
                 return None
@@ -138,7 +162,9 @@ class GitPlace:
         return written
 
     def _lines(self) -> bytes:
-        commits = self._git("rev-list", "--reverse", "--first-parent", self._tip, timeout_s=WHOLE_S).split()
+        commits = self._git(
+            "rev-list", "--reverse", "--first-parent", self._tip, timeout_s=WHOLE_S
+        ).split()
         asked = b"".join(b"%b:%b\n" % (one, FILE.encode()) for one in commits)
         found = self._git("cat-file", "--batch", feed=asked, timeout_s=WHOLE_S)
         lines, at = [], 0
@@ -152,11 +178,23 @@ class GitPlace:
         return b"\n".join(lines) + b"\n"
 
     def _git(self, *words: str, feed: bytes = b"", timeout_s: float = TIMEOUT_S) -> bytes:
-        """Run Git in the folder, with nobody to ask for a password and no settings of the repository's."""
+        """Run Git in the folder, with nobody to ask for a password and no settings of the
+        repository's."""
         assert self._folder is not None
-        settings = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "commit.gpgSign=false")
+        settings = (
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "gc.auto=0",
+            "-c",
+            "commit.gpgSign=false",
+        )
         kept = {name: text for name, text in os.environ.items() if name not in _ASTRAY}
-        environ = kept | NOBODY | {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file:ssh:https", "LC_ALL": "C"}
+        environ = (
+            kept
+            | NOBODY
+            | {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file:ssh:https", "LC_ALL": "C"}
+        )
         try:
             done = subprocess.run(
                 ["git", *settings, *words],

@@ -14,13 +14,17 @@ from stanchion.audit.heads import Head
 GENESIS: Final = "0" * 64
 START: Final = b'{"witness":'
 
-OTHERS: Final = "another witness writes there, too: give each trail a place of its own, or stop one of them"
-PUT_BACK: Final = "the last line that was written is missing: somebody has put an earlier witness back"
+OTHERS: Final = (
+    "another witness writes there, too: give each trail a place of its own, or stop one of them"
+)
+PUT_BACK: Final = (
+    "the last line that was written is missing: somebody has put an earlier witness back"
+)
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What is to be written: heads as they stand in their files, when, in how many seconds the next comes (0: nobody
-    knows), and the line that this witness wrote before."""
+    """What is to be written: heads as they stand in their files, when, in how many seconds the next
+    comes (0: nobody knows), and the line that this witness wrote before."""
 
     heads: tuple[bytes, ...]
     at_ms: int
@@ -52,7 +56,8 @@ def line_of(entry: Entry, prev: str) -> bytes:
 
 
 def number_in(head: bytes) -> int | None:
-    """The number of the record that a head names; None where it is no head that fits into a line."""
+    """The number of the record that a head names; None where it is no head that fits into a
+    line."""
     try:
         return None if b"\n" in head else typed.decode(head, Head).seq
     except msgspec.MsgspecError:
@@ -60,8 +65,8 @@ def number_in(head: bytes) -> int | None:
 
 
 def following(entry: Entry, newest: bytes, holds: Callable[[bytes], bool]) -> Written:
-    """The line that comes behind the newest one of a place. Where the place has lost a line of this witness, the new
-    one is bound to the lost one: whoever verifies sees that it is missing."""
+    """The line that comes behind the newest one of a place. Where the place has lost a line of this
+    witness, the new one is bound to the lost one: whoever verifies sees that it is missing."""
     prev, note = newest, ""
     if entry.mine and entry.mine != newest:
         if holds(entry.mine):
@@ -74,4 +79,11 @@ def following(entry: Entry, newest: bytes, holds: Callable[[bytes], bool]) -> Wr
 def newest_in(tail: bytes) -> bytes:
     """The newest whole line of a witness in the end of a file; empty where there is none."""
     whole = tail[: tail.rfind(b"\n") + 1]
-    return next((line for line in reversed(whole.split(b"\n")) if line.startswith(START) and line.endswith(b"}")), b"")
+    return next(
+        (
+            line
+            for line in reversed(whole.split(b"\n"))
+            if line.startswith(START) and line.endswith(b"}")
+        ),
+        b"",
+    )

@@ -12,7 +12,9 @@ from stanchion.audit.witnessing.git import BRANCH, GitPlace
 from stanchion.audit.witnessing.place import WitnessPlace
 from stanchion.kernel.regex import regex
 
-KINDS: Final = "a file, `git:PATH`, `git+ssh://…`, `git+https://…`, `tsa+https://…` or `broker:SOCKET`"
+KINDS: Final = (
+    "a file, `git:PATH`, `git+ssh://…`, `git+https://…`, `tsa+https://…` or `broker:SOCKET`"
+)
 TOKENS: Final = "tokens.jsonl"
 _SCHEME: Final = regex(r"[a-z][a-z0-9]*(?:\+[a-z0-9]+)?(?=:)")
 
@@ -24,13 +26,17 @@ def place_named(name: str, trail: Path | None, certificates: Path | None) -> Wit
     where, _, part = name.partition("#")
     match kind:
         case "git":
-            return GitPlace(str(Path(where.removeprefix("git:")).absolute()), part if part else BRANCH)
+            return GitPlace(
+                str(Path(where.removeprefix("git:")).absolute()), part if part else BRANCH
+            )
         case "git+ssh" | "git+https":
             return GitPlace(where.removeprefix("git+"), part if part else BRANCH)
         case "git+file":
             path = unquote(urlsplit(where).path)
             if not path.startswith("/"):
-                raise BadPlace(f"`{where}` does not name a folder: write `git+file:///srv/witness.git`")
+                raise BadPlace(
+                    f"`{where}` does not name a folder: write `git+file:///srv/witness.git`"
+                )
             return GitPlace(path, part if part else BRANCH)
         case "tsa+http" | "tsa+https":
             return _stamped(where.removeprefix("tsa+"), part, trail, certificates)
@@ -44,5 +50,9 @@ def _stamped(url: str, part: str, trail: Path | None, certificates: Path | None)
 
     if not part and trail is None:
         raise BadPlace(f"say where the tokens are kept: `tsa+{url}#FILE`")
-    kept = Path(part) if part or trail is None else trail.absolute().with_name(f"{trail.name}-{TOKENS}")
+    kept = (
+        Path(part)
+        if part or trail is None
+        else trail.absolute().with_name(f"{trail.name}-{TOKENS}")
+    )
     return StampedPlace(url, kept, certificates)

@@ -30,7 +30,8 @@ class WitnessPlace(Protocol):
         """Why a user could rewrite what is kept there; empty where they could not."""
 
     def witness(self, uid: int | None) -> Witness:
-        """All that was written there; raises `Unreachable`, or `CannotVerify` where it is no witness."""
+        """All that was written there; raises `Unreachable`, or `CannotVerify` where it is no
+        witness."""
 
     def close(self) -> None:
         """Let go of what is held for writing."""

@@ -1,4 +1,5 @@
-"""A witness by a timestamp service (RFC 3161): a token says that a line was there at a time that nobody here sets."""
+"""A witness by a timestamp service (RFC 3161): a token says that a line was there at a time that
+nobody here sets."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ from stanchion.audit.witnessing.place import shown
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 1 << 20
-KINDS: Final = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
+KINDS: Final = {
+    "Content-Type": "application/timestamp-query",
+    "Accept": "application/timestamp-reply",
+}
 _GRANTED: Final = 0
 
 NEEDS: Final = "a timestamp service needs a package: install the extra `timestamp`"
@@ -50,14 +54,22 @@ class StampedPlace:
         return self._file.append(entry)
 
     def why_copy(self, uid: int | None) -> str:
-        """Why a user could rewrite what is kept: a token cannot be made, but it can be taken away."""
+        """Why a user could rewrite what is kept: a token cannot be made, but it can be taken
+        away."""
         why = self._file.why_copy(uid)
-        return f"{why}; tokens can be removed there, but nobody can make one for a time in the past" if why else ""
+        return (
+            f"{why}; tokens can be removed there, but nobody can make one for a time in the past"
+            if why
+            else ""
+        )
 
     def witness(self, uid: int | None) -> Witness:
         """All lines whose tokens are good, each with the time that its token says."""
         if self._certificates is None:
-            raise CannotVerify(f"the tokens of `{self.name}` need the service's certificate: give `--tsa-cert FILE`")
+            raise CannotVerify(
+                f"the tokens of `{self.name}` need the service's certificate: give `--tsa-cert "
+                f"FILE`"
+            )
         found = self._file.witness(uid)
         tokens = _tokens(self._file.read())
         lines, broken = [], list(found.broken)
@@ -65,7 +77,9 @@ class StampedPlace:
             stamped = self._checked(tokens.get(line.hash), line)
             lines.append(stamped.line)
             broken += [(line.number, stamped.why)] if stamped.why else []
-        return found._replace(name=self.name, lines=tuple(lines), broken=tuple(broken), copy=self.why_copy(uid))
+        return found._replace(
+            name=self.name, lines=tuple(lines), broken=tuple(broken), copy=self.why_copy(uid)
+        )
 
     def close(self) -> None:
         """Let go of the file."""
@@ -78,10 +92,16 @@ class StampedPlace:
         answer = self._asked(request.as_bytes())
         response = self._decoded(answer)
         if response is None or response.status != _GRANTED:
-            raise Unreachable(f"`{self.name}` gave no token: its answer is not that of a timestamp service")
+            raise Unreachable(
+                f"`{self.name}` gave no token: its answer is not that of a timestamp service"
+            )
         info = response.tst_info
-        if info.nonce != request.nonce or info.message_imprint.message != bytes.fromhex(hash_of(line)):
-            raise Unreachable(f"`{self.name}` gave a token for something else: ask the operator of the service")
+        if info.nonce != request.nonce or info.message_imprint.message != bytes.fromhex(
+            hash_of(line)
+        ):
+            raise Unreachable(
+                f"`{self.name}` gave a token for something else: ask the operator of the service"
+            )
         why = "" if self._certificates is None else self._mistrusted(response, hash_of(line))
         if why:
             raise Unreachable(f"`{self.name}` gave a token that cannot be trusted: {why}")
@@ -123,9 +143,12 @@ class StampedPlace:
         try:
             verifier.verify(response, bytes.fromhex(digest))
         except (self._library.VerificationError, ValueError) as error:
-            # What the library says of a certificate is a whole stack of errors; the last words tell.
+            # What the library says of a certificate is a whole stack of errors; the last words
+            # tell.
             said = re.search(r"verify error: ([^\"]+)", str(error))
-            return str(error).rstrip(".").lower() if said is None else f"{said[1]} (see `--tsa-cert`)"
+            return (
+                str(error).rstrip(".").lower() if said is None else f"{said[1]} (see `--tsa-cert`)"
+            )
         return ""
 
 
@@ -151,7 +174,8 @@ def _certificates(path: Path) -> list[Any]:
         raise BadPlace(f"cannot read the certificate `{path}`: {error.strerror}") from None
     except ValueError:
         raise BadPlace(
-            f"`{path}` holds no certificate: give a PEM file with the certificate of the service or of its issuer"
+            f"`{path}` holds no certificate: give a PEM file with the certificate of the service "
+            f"or of its issuer"
         ) from None
     return list(found)
 

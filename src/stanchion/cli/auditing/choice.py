@@ -30,7 +30,9 @@ def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
         run=args.run,
         agents=None if args.agent is None else names(args.agent),
         tools=None if args.tool is None else names(args.tool),
-        stages=frozenset(_known("--stage", stage, [each.value for each in Stage]) for stage in args.stage or ()),
+        stages=frozenset(
+            _known("--stage", stage, [each.value for each in Stage]) for stage in args.stage or ()
+        ),
         actions=frozenset(actions),
         since=since,
         until=until,

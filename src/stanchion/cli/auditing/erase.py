@@ -1,4 +1,5 @@
-"""`stanchion audit erase`: erase what was said in records; their skeletons stay, and the trail still verifies."""
+"""`stanchion audit erase`: erase what was said in records; their skeletons stay, and the trail
+still verifies."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ CAME: Final = "written in the meantime: erase again"
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What there is of what is meant in one trail: records, pieces beside chains, beginnings of records at the end of
-    segments, and what cannot be erased."""
+    """What there is of what is meant in one trail: records, pieces beside chains, beginnings of
+    records at the end of segments, and what cannot be erased."""
 
     folder: Path
     said: Said
@@ -74,13 +75,19 @@ def erase(args: argparse.Namespace) -> int:
     finished = 0 if args.dry_run else sum(blank(folder, undone(folder)) for folder in folders)
     if finished:
         say(
-            sys.stdout, f"the content of {_records(finished)} is erased, which finishes an erasure that was interrupted"
+            sys.stdout,
+            f"the content of {_records(finished)} is erased, which finishes an erasure that was "
+            f"interrupted",
         )
     looks = _looked(folders, meant)
 
     def left(now: list[Look]) -> list[Remain]:
         runs = open_runs(Reader(trail), meant, looks[0].said.runs)
-        return [*(one for each in now for one in each.left), *runs, *stored(args.store, state, meant)]
+        return [
+            *(one for each in now for one in each.left),
+            *runs,
+            *stored(args.store, state, meant),
+        ]
 
     if args.dry_run:
         _tell(looks, "would be erased")
@@ -88,7 +95,9 @@ def erase(args: argparse.Namespace) -> int:
     if not any(looks):
         say(sys.stdout, "no record matches")
         return _told(left(looks))
-    request = Request(purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=_asked(looks, args.why))
+    request = Request(
+        purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=_asked(looks, args.why)
+    )
 
     def carried_out(shield: Shield) -> int:
         shield.act(request, answerer(args, shield))
@@ -100,7 +109,11 @@ def erase(args: argparse.Namespace) -> int:
             remove(pieces(folder, meant))
         _tell(looks, "is erased")
         again = _looked(folders, meant)
-        came = [Remain(f"{chain}:{rows[0][0]}", CAME) for one in again for chain, rows in one.said.rows.items()]
+        came = [
+            Remain(f"{chain}:{rows[0][0]}", CAME)
+            for one in again
+            for chain, rows in one.said.rows.items()
+        ]
         fast = [one for folder in folders for one in held_fast(folder, meant)]
         return _told([*came, *fast, *left(again)])
 
@@ -121,7 +134,10 @@ def _looked(folders: list[Path], meant: Meant) -> list[Look]:
 
 def _asked(looks: list[Look], why: str) -> dict[str, Any]:
     """What somebody is asked to answer for."""
-    plain = [{chain: [list(row) for row in some] for chain, some in one.said.rows.items()} for one in looks]
+    plain = [
+        {chain: [list(row) for row in some] for chain, some in one.said.rows.items()}
+        for one in looks
+    ]
     beside = {str(one.folder): rows for one, rows in zip(looks[1:], plain[1:], strict=True) if rows}
     return {"records": plain[0], "why": why, **({"beside": beside} if beside else {})}
 
@@ -150,16 +166,26 @@ def _names(given: str | None) -> Names | None:
 
 def _tell(looks: list[Look], how: str) -> None:
     count = sum(count_of(one.said.rows) for one in looks)
-    say(sys.stdout, f"the content of {_records(count)} {how}; the records themselves and their decisions stay")
+    say(
+        sys.stdout,
+        f"the content of {_records(count)} {how}; the records themselves and their decisions stay",
+    )
     for number, one in enumerate(looks):
         of_checks = "of `stanchion check`, " if number else ""
         for chain, some in one.said.rows.items():
             words = f"{of_checks}{_records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}"
             say(sys.stdout, f"  {chain}: {words}")
         for path in one.torn:
-            say(sys.stdout, f"  {path.parent.name}/{path.name}: {of_checks}a piece of a record that a crash left")
+            say(
+                sys.stdout,
+                f"  {path.parent.name}/{path.name}: {of_checks}a piece of a record that a crash "
+                f"left",
+            )
         for tail in one.tails:
-            say(sys.stdout, f"  {tail.place}: {of_checks}the beginning of a record, cut off by a crash")
+            say(
+                sys.stdout,
+                f"  {tail.place}: {of_checks}the beginning of a record, cut off by a crash",
+            )
 
 
 def _told(left: list[Remain], how: str = "is gone") -> int:

@@ -22,7 +22,10 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
 
-FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {"jsonl": write_jsonl, "parquet": write_parquet}
+FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+}
 TRAIL: Final = "trail"
 """The format that is a trail again; only a database has to be written back."""
 
@@ -63,17 +66,23 @@ def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
         raise BadInput(f"`{folder}` is already the folder of a trail: copy it, or give a database")
     if wanted != Wanted():
         raise BadInput(
-            "a trail can only be exported as a whole, because its records are chained: leave the filters out"
+            "a trail can only be exported as a whole, because its records are chained: leave the "
+            "filters out"
         )
     from stanchion.audit.postgres import export_trail
     from stanchion.audit.postgres.shipment import SCHEMA
 
     try:
         with progress("exporting", records) as told:
-            done = export_trail(url, Path(args.out), SCHEMA if args.schema is None else args.schema, told)
+            done = export_trail(
+                url, Path(args.out), SCHEMA if args.schema is None else args.schema, told
+            )
     except TrailError as error:
         raise BadInput(str(error)) from None
-    said = f"{records(done.records)} of {len(done.chains):,} {'chain' if len(done.chains) == 1 else 'chains'}"
+    said = (
+        f"{records(done.records)} of {len(done.chains):,} "
+        f"{'chain' if len(done.chains) == 1 else 'chains'}"
+    )
     say(sys.stderr, f"stanchion: {said} are in {args.out}: see `stanchion audit verify {args.out}`")
     return 0
 
@@ -85,7 +94,9 @@ def _form(args: argparse.Namespace) -> str:
     if form not in (*FORMATS, TRAIL):
         raise BadInput(f"`--format` is `{form}`: give one of {', '.join((*FORMATS, TRAIL))}")
     if form == TRAIL and (args.out is None or args.force):
-        raise BadInput("a trail is a folder: give a new or an empty one with `--out DIR`, without `--force`")
+        raise BadInput(
+            "a trail is a folder: give a new or an empty one with `--out DIR`, without `--force`"
+        )
     if form == "parquet" and args.out is None:
         raise BadInput("a Parquet file cannot be printed: give a file with `--out FILE`")
     if args.force and args.out is None:
@@ -124,7 +135,9 @@ def _refuse(target: Path, force: bool) -> None:
     if target.is_dir():
         raise BadInput(f"`{target}` is a folder: give a file in it")
     if target.exists() and not force:
-        raise BadInput(f"`{target}` already exists: use another file, or overwrite it with `--force`")
+        raise BadInput(
+            f"`{target}` already exists: use another file, or overwrite it with `--force`"
+        )
 
 
 def _unwritable(out: str, error: OSError) -> str:

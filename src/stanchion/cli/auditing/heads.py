@@ -25,5 +25,8 @@ def heads(args: argparse.Namespace) -> int:
             else:
                 without.append(name)
     for name in without:
-        say(sys.stderr, f"stanchion: chain {name} has no readable head: see `stanchion audit verify`")
+        say(
+            sys.stderr,
+            f"stanchion: chain {name} has no readable head: see `stanchion audit verify`",
+        )
     return SOME if without else ALL

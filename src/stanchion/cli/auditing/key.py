@@ -28,8 +28,14 @@ def key(args: argparse.Namespace) -> int:
         raise BadInput(str(error)) from None
     terminal = Terminal.of(sys.stdout, os.environ)
     said = {
-        "seals": f"{path}: keep it on this machine, writable by the user who writes the trail; each use replaces it",
-        "verifies": f"{other}: do not keep it on this machine. Move it to where you verify, and delete it here",
+        "seals": (
+            f"{path}: keep it on this machine, writable by the user who writes the trail; "
+            f"each use replaces it"
+        ),
+        "verifies": (
+            f"{other}: do not keep it on this machine. Move it to where you verify, and "
+            f"delete it here"
+        ),
         "next": f"export {KEY}={path.absolute()}",
     }
     for name, text in said.items():

@@ -12,7 +12,8 @@ from stanchion.views.unerased import in_experience, kept_in
 
 
 def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:
-    """What the store has of what is meant: open and answered tickets, results that are remembered, histories."""
+    """What the store has of what is meant: open and answered tickets, results that are remembered,
+    histories."""
     if store is None and is_nowhere(whose):
         return []
     try:

@@ -32,11 +32,14 @@ def place_at(name: str, trail: Path | None, certificates: str | None) -> Witness
 
 
 def usual_place(trail: str | None) -> str:
-    """The place that the environment names for the usual trail; empty for any other, whose heads it does not hold."""
+    """The place that the environment names for the usual trail; empty for any other, whose heads it
+    does not hold."""
     return os.environ.get(WITNESS, "") if trail is None else ""
 
 
-def witnesses_at(given: Sequence[str], trail: Path | None, certificates: str | None) -> list[Witness]:
+def witnesses_at(
+    given: Sequence[str], trail: Path | None, certificates: str | None
+) -> list[Witness]:
     """What the witnesses say that were named; raises `CannotVerify`."""
     from stanchion.audit.verify import CannotVerify
     from stanchion.audit.witnessing.errors import BadPlace, Unreachable
@@ -51,7 +54,8 @@ def witnesses_at(given: Sequence[str], trail: Path | None, certificates: str | N
 
 
 def owner(trail: Path | None) -> int | None:
-    """The user whose a trail is: who could rewrite it, and must not be able to rewrite its witness."""
+    """The user whose a trail is: who could rewrite it, and must not be able to rewrite its
+    witness."""
     from stanchion.audit.verifying.rewritable import owner_of
 
     return owner_of(trail)

@@ -37,8 +37,9 @@ def prune(args: argparse.Namespace) -> int:
     """Show what leaves, and let it leave."""
     if database_of(None) is not None:
         raise BadInput(
-            "the trail is copied to a database, and records that are not there yet must not be removed: set "
-            "STANCHION_AUDIT_KEEP_DAYS and STANCHION_AUDIT_KEEP_MB for the shields that copy it"
+            "the trail is copied to a database, and records that are not there yet must not be "
+            "removed: set STANCHION_AUDIT_KEEP_DAYS and STANCHION_AUDIT_KEEP_MB for the shields "
+            "that copy it"
         )
     reader = reader_of(None, whose(args.project))
     asked = _asked(args)
@@ -46,7 +47,8 @@ def prune(args: argparse.Namespace) -> int:
     if asked and not keep:
         say(
             sys.stderr,
-            "stanchion: operators have keys here, and none has said what may be removed: see `stanchion retention`",
+            "stanchion: operators have keys here, and none has said what may be removed: see "
+            "`stanchion retention`",
         )
         return REFUSED
     gone = leaving(reader.folder, keep, wall_ms()) if keep else []
@@ -60,9 +62,17 @@ def prune(args: argparse.Namespace) -> int:
         done = prune_trail(reader.folder, gone, keep, load_key(Path(key)) if key else None, wall_ms)
     except (TrailError, OSError) as error:
         raise BadInput(str(error)) from None
-    say(sys.stdout, f"{_segments(done)} removed; the trail records which they were, and the rest still verifies")
+    say(
+        sys.stdout,
+        f"{_segments(done)} removed; the trail records which they were, and the rest still "
+        f"verifies",
+    )
     if done < len(gone):
-        say(sys.stdout, f"{_segments(len(gone) - done)} kept: a process is writing that chain, or it was tampered with")
+        say(
+            sys.stdout,
+            f"{_segments(len(gone) - done)} kept: a process is writing that chain, or it was "
+            f"tampered with",
+        )
     return 0
 
 
@@ -76,12 +86,16 @@ def _asked(args: argparse.Namespace) -> Keep:
     if args.older_than is not None:
         said = _AGE.fullmatch(args.older_than.strip())
         if said is None or not int(said[1]):
-            raise BadInput(f"`--older-than` is `{args.older_than}`: give days or weeks, such as `30d` or `8w`")
+            raise BadInput(
+                f"`--older-than` is `{args.older_than}`: give days or weeks, such as `30d` or `8w`"
+            )
         days = int(said[1]) * (7 if said[2] == "w" else 1)
     if args.larger_than is not None:
         said = _SIZE.fullmatch(args.larger_than.strip())
         if said is None or not float(said[1]):
-            raise BadInput(f"`--larger-than` is `{args.larger_than}`: give a size such as `500MB` or `2GB`")
+            raise BadInput(
+                f"`--larger-than` is `{args.larger_than}`: give a size such as `500MB` or `2GB`"
+            )
         largest = int(float(said[1]) * BYTES[said[2].upper()])
     return Keep(days, largest)
 
@@ -101,15 +115,27 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
     bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
     if not gone:
         words = f"nothing is {' or '.join(bounds)}" if bounds else "everything is kept"
-        say(sys.stdout, f"{words}: the trail has {size(reader.size())}, and only whole segments are removed")
+        say(
+            sys.stdout,
+            f"{words}: the trail has {size(reader.size())}, and only whole segments are removed",
+        )
         return
     total = sum(old.size for old in gone)
-    said = f"{_segments(len(gone))}, {size(total)} of {size(reader.size())}: what is {' or '.join(bounds)}"
+    said = (
+        f"{_segments(len(gone))}, {size(total)} of {size(reader.size())}: what is "
+        f"{' or '.join(bounds)}"
+    )
     say(
-        sys.stdout, f"{said}; `stanchion audit export --until {day(max(old.at for old in gone) + DAY_MS)}` keeps a copy"
+        sys.stdout,
+        f"{said}; `stanchion audit export --until {day(max(old.at for old in gone) + DAY_MS)}` "
+        f"keeps a copy",
     )
     for old in gone:
-        say(sys.stdout, f"  {old.chain} segment {old.number}: records {old.first} to {old.last}, until {day(old.at)}")
+        say(
+            sys.stdout,
+            f"  {old.chain} segment {old.number}: records {old.first} to {old.last}, until "
+            f"{day(old.at)}",
+        )
 
 
 def _segments(count: int) -> str:

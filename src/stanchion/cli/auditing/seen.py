@@ -18,7 +18,8 @@ Anchors = list[tuple[str, int, str]]
 
 
 def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) -> Anchors:
-    """The anchors of a trail: in the store that was named, or in that of the project where the trail is its own."""
+    """The anchors of a trail: in the store that was named, or in that of the project where the
+    trail is its own."""
     if store is not None:
         return _read(store, folder, found)
     own = found.state.folder / TRAIL_FOLDER

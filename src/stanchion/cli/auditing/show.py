@@ -32,8 +32,14 @@ LONGEST: Final = 100
 def show(args: argparse.Namespace) -> int:
     """Show the record that is asked for."""
     if args.what is None or is_database(args.what):
-        raise BadInput("give the record: the id of a decision, or its position as `stanchion audit tail` shows it")
-    with records_in(args.trail, whose(args.project), args.schema) as reader, progress("looking") as told:
+        raise BadInput(
+            "give the record: the id of a decision, or its position as `stanchion audit tail` "
+            "shows it"
+        )
+    with (
+        records_in(args.trail, whose(args.project), args.schema) as reader,
+        progress("looking") as told,
+    ):
         found = record_named(reader, args.what, told)
         detail = None if found is None else record_detail(reader, found)
         where = name_of(reader)
@@ -64,9 +70,13 @@ def _lines(one: RecordDetail, terminal: Terminal) -> Iterator[str]:
         words = content_in_words(value)
         yield from row(name, _json(value) if words is None else words, terminal)
     if one.engine:
-        yield from row("engine", f"`--json` shows what it was judged by: {', '.join(one.engine)}", terminal)
+        yield from row(
+            "engine", f"`--json` shows what it was judged by: {', '.join(one.engine)}", terminal
+        )
     yield ""
-    fits = "" if one.fits else terminal.paint("  does not match: see `stanchion audit verify`", "bad")
+    fits = (
+        "" if one.fits else terminal.paint("  does not match: see `stanchion audit verify`", "bad")
+    )
     yield row("hash", one.hash, terminal)[0] + fits
     yield from row("prev", one.prev, terminal)
     yield from row("place", f"{record.chain}:{record.seq}", terminal)
@@ -75,7 +85,9 @@ def _lines(one: RecordDetail, terminal: Terminal) -> Iterator[str]:
     if one.seal:
         yield from row("seal", one.seal, terminal)
     if decided is not None:
-        yield from row("took", f"{took(one.took_ns)}, which is beside the record and not protected", terminal)
+        yield from row(
+            "took", f"{took(one.took_ns)}, which is beside the record and not protected", terminal
+        )
 
 
 def _decision(decision: DecisionView, decided: DecidedView, terminal: Terminal) -> Iterator[str]:
@@ -102,7 +114,9 @@ def _json(value: Any) -> str:
         return value
     line = json.dumps(value, ensure_ascii=False)
     if len(line) > LONGEST and isinstance(value, dict):
-        return "\n".join(f"{name}: {json.dumps(item, ensure_ascii=False)}" for name, item in value.items())
+        return "\n".join(
+            f"{name}: {json.dumps(item, ensure_ascii=False)}" for name, item in value.items()
+        )
     if len(line) > LONGEST and isinstance(value, list):
         return "\n".join(f"- {json.dumps(item, ensure_ascii=False)}" for item in value)
     return line

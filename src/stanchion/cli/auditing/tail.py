@@ -34,7 +34,9 @@ def tail(args: argparse.Namespace) -> int:
     """Show the newest records, oldest of them first."""
     wanted = wanted_of(args, wall_ms())
     most = SHOWN if args.lines is None else args.lines
-    with records_in(args.trail, whose(args.project), args.schema, empty=bool(args.follow)) as reader:
+    with records_in(
+        args.trail, whose(args.project), args.schema, empty=bool(args.follow)
+    ) as reader:
         show = _json if args.json else _words(digits_of(reader))
         if args.follow:
             follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
@@ -44,7 +46,10 @@ def tail(args: argparse.Namespace) -> int:
 
 
 def _newest(
-    reader: Reader | DatabaseReader, wanted: Wanted, most: int, behind: Callable[[Found], bool] = lambda _: True
+    reader: Reader | DatabaseReader,
+    wanted: Wanted,
+    most: int,
+    behind: Callable[[Found], bool] = lambda _: True,
 ) -> list[Found]:
     with progress("looking", None if isinstance(reader, Reader) else records) as told:
         return newest(reader, wanted, most, told, behind)

@@ -1,4 +1,5 @@
-"""`stanchion audit verify`: whether a trail is as it was written, and if not, what was done to it."""
+"""`stanchion audit verify`: whether a trail is as it was written, and if not, what was done to
+it."""
 
 from __future__ import annotations
 
@@ -73,7 +74,9 @@ def _tell(args: argparse.Namespace, report: Report) -> None:
         for fault in error.faults:
             say(sys.stderr, f"stanchion: no notice is sent: {fault}")
     occurrences = listened_to(post)
-    occurrences.tell(Occurrence(kind=Kind.TRAIL_TAMPERED, at=wall_ms(), text=_notice(report), about="trail"))
+    occurrences.tell(
+        Occurrence(kind=Kind.TRAIL_TAMPERED, at=wall_ms(), text=_notice(report), about="trail")
+    )
     occurrences.close()
 
 
@@ -81,7 +84,9 @@ def _notice(report: Report) -> str:
     """What somebody far away has to know: which trail, what was found first, and where."""
     first = report.faults[0]
     where = f"{first.deed.value} at `{first.place}`, {first.sentence}"
-    return f"`stanchion audit verify` says of `{report.folder}`: {verdict(report)}; the first: {where}"
+    return (
+        f"`stanchion audit verify` says of `{report.folder}`: {verdict(report)}; the first: {where}"
+    )
 
 
 def _report(args: argparse.Namespace, key: str | None) -> Report:
@@ -99,13 +104,18 @@ def _report(args: argparse.Namespace, key: str | None) -> Report:
         with progress("verifying") as told:
             return verify(folder, key, witnesses, told, anchors)
     if args.store is not None:
-        raise BadInput("`--store` is for the folder of a trail: `stanchion audit export --format trail` makes one")
+        raise BadInput(
+            "`--store` is for the folder of a trail: `stanchion audit export --format trail` makes "
+            "one"
+        )
     from stanchion.audit.postgres import verify_database
     from stanchion.audit.postgres.shipment import SCHEMA
 
     witnesses = witnesses_at(named, None, args.tsa_cert)
     with progress("verifying", records) as told:
-        return verify_database(url, key, witnesses, told, SCHEMA if args.schema is None else args.schema)
+        return verify_database(
+            url, key, witnesses, told, SCHEMA if args.schema is None else args.schema
+        )
 
 
 def _lines(report: Report, terminal: Terminal) -> Iterator[str]:

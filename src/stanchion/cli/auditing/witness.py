@@ -1,4 +1,5 @@
-"""`stanchion audit witness`: write the heads of a trail where agents cannot rewrite them, until told to stop."""
+"""`stanchion audit witness`: write the heads of a trail where agents cannot rewrite them, until
+told to stop."""
 
 from __future__ import annotations
 
@@ -35,10 +36,14 @@ def keep_witness(args: argparse.Namespace) -> int:
     """Write heads to a place, once or until a signal comes."""
     name = usual_place(args.trail) if args.what is None else args.what
     if not name:
-        raise BadInput(f"say where the witness is kept: `stanchion audit witness PLACE`, or set {WITNESS}")
+        raise BadInput(
+            f"say where the witness is kept: `stanchion audit witness PLACE`, or set {WITNESS}"
+        )
     # Without an interval a single line promises no next one.
     every_s = int(args.every) if args.every is not None else 0 if args.once else EVERY_S
-    folder = None if database_of(args.trail) is not None else trail_at(args.trail, whose(args.project))
+    folder = (
+        None if database_of(args.trail) is not None else trail_at(args.trail, whose(args.project))
+    )
     place = place_at(name, folder, args.tsa_cert)
     writer = Writer(lambda: _heads(args), place, every_s, wall_ms)
     try:
@@ -71,7 +76,11 @@ def _often(writer: Writer, place: WitnessPlace, folder: Path | None, every_s: in
             done = writer.write()
             if not named:
                 _name(place, folder)
-                say(sys.stdout, f"writing the heads to `{place.name}` every {every_s} s, until SIGTERM or Ctrl-C")
+                say(
+                    sys.stdout,
+                    f"writing the heads to `{place.name}` every {every_s} s, until SIGTERM or "
+                    f"Ctrl-C",
+                )
             elif sys.stdout.isatty():
                 _tell(done, place)
             for odd in done.odd:
@@ -95,7 +104,9 @@ def _heads(args: argparse.Namespace) -> Mapping[str, bytes]:
         try:
             return {name: head for name, head in heads_of(reader) if head}
         except OSError as error:
-            raise BadInput(f"the heads in `{name_of(reader)}` cannot be read: {error.strerror or error}") from None
+            raise BadInput(
+                f"the heads in `{name_of(reader)}` cannot be read: {error.strerror or error}"
+            ) from None
 
 
 def _name(place: WitnessPlace, folder: Path | None) -> None:
@@ -105,7 +116,8 @@ def _name(place: WitnessPlace, folder: Path | None) -> None:
         kept = "keep it where the trail's user cannot rewrite it"
         say(
             sys.stdout,
-            f"`{place.name}` is only a copy, and proves nothing against somebody who can rewrite it: {why}; {kept}",
+            f"`{place.name}` is only a copy, and proves nothing against somebody who can rewrite "
+            f"it: {why}; {kept}",
         )
 
 

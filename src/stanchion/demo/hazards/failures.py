@@ -10,7 +10,9 @@ from stanchion.demo.hazard import Hazard, Proof
 
 def _stumble(agent: Agent) -> Proof:
     agent.tries(agent.tools.fetch, page="prices")
-    return Proof(f'{agent.ran("fetch")}; the agent got "{agent.got}"', len(agent.reached("fetch")) == 2)
+    return Proof(
+        f'{agent.ran("fetch")}; the agent got "{agent.got}"', len(agent.reached("fetch")) == 2
+    )
 
 
 def _outage(agent: Agent) -> Proof:
@@ -20,13 +22,20 @@ def _outage(agent: Agent) -> Proof:
     agent.acts("operator", "repairs the service; 20 seconds pass")
     agent.tools.up = True
     agent.lets_pass(20_000)
-    while agent.tries(agent.tools.weather, city="Graz") and len(agent.reached("weather")) < asked + 2:
+    while (
+        agent.tries(agent.tools.weather, city="Graz") and len(agent.reached("weather")) < asked + 2
+    ):
         pass
-    return Proof(f'it was called {asked} times while it was down; in the end it was "{agent.got}"', asked == 3)
+    return Proof(
+        f'it was called {asked} times while it was down; in the end it was "{agent.got}"',
+        asked == 3,
+    )
 
 
 def _circles(agent: Agent) -> Proof:
-    while agent.tries(agent.tools.look_up, word="frobnicate") and len(agent.reached("look_up")) < 10:
+    while (
+        agent.tries(agent.tools.look_up, word="frobnicate") and len(agent.reached("look_up")) < 10
+    ):
         pass
     return Proof(agent.ran("look_up"), len(agent.reached("look_up")) == 2)
 
@@ -38,11 +47,20 @@ def _stubborn(agent: Agent) -> Proof:
         told += len(agent.run.notices())
     asked = [ticket.code for ticket in agent.shield.tickets()].count("loops.refused")
     ran = len(agent.reached("bash")) - ran
-    words = f"bash ran {ran} times; the agent was told {told} times, a person {'once' if asked == 1 else 'not once'}"
+    words = (
+        f"bash ran {ran} times; the agent was told {told} times, a person "
+        f"{'once' if asked == 1 else 'not once'}"
+    )
     return Proof(words, (ran, told, asked) == (0, 3, 1))
 
 
-SPELLED: Final = ("rm -rf /", "rm -r -f /", "rm --recursive --force /", "sudo rm -rf //", "sh -c 'rm -Rf /'")
+SPELLED: Final = (
+    "rm -rf /",
+    "rm -r -f /",
+    "rm --recursive --force /",
+    "sudo rm -rf //",
+    "sh -c 'rm -Rf /'",
+)
 """One command, in the words in which an agent tries it again."""
 
 
@@ -54,7 +72,10 @@ def _crowd(agent: Agent) -> Proof:
     child.acts(child.who, "does something else for a moment")
     child.lets_pass(5_000)
     child.tries(child.tools.export, table="customers")
-    return Proof("never more than one export at a time", [args["table"] for args in agent.reached("export")] == BOTH)
+    return Proof(
+        "never more than one export at a time",
+        [args["table"] for args in agent.reached("export")] == BOTH,
+    )
 
 
 BOTH: Final = ["orders", "customers"]

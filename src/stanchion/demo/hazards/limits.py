@@ -17,7 +17,9 @@ def _loop(agent: Agent) -> Proof:
 
 def _bill(agent: Agent) -> Proof:
     replies = [agent.got for _ in range(3) if agent.asks("What is left to do?", tokens=2_000)]
-    return Proof(f"the model was asked {len(replies)} times", len(replies) == 2 and agent.got is None)
+    return Proof(
+        f"the model was asked {len(replies)} times", len(replies) == 2 and agent.got is None
+    )
 
 
 def _flood(agent: Agent) -> Proof:

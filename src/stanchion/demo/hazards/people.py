@@ -17,8 +17,13 @@ def _warnings(agent: Agent) -> Proof:
 
 def _trial(agent: Agent) -> Proof:
     agent.tries(agent.tools.publish, page="welcome")
-    said = [said.guard for one in agent.tap.records() if one.is_decision for said in one.entry().shadow]
-    words = f"{agent.ran('publish')}; verdicts of the rule on trial in the trail: {said.count('no-publishing')}"
+    said = [
+        said.guard for one in agent.tap.records() if one.is_decision for said in one.entry().shadow
+    ]
+    words = (
+        f"{agent.ran('publish')}; verdicts of the rule on trial in the trail: "
+        f"{said.count('no-publishing')}"
+    )
     return Proof(words, len(agent.reached("publish")) == said.count("no-publishing") == 1)
 
 

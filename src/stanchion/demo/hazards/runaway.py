@@ -36,12 +36,15 @@ def _runs_away(agent: Agent) -> Proof:
             break
         agent.lets_pass(ROUND_MS)
     calls, paid = len(agent.reached("book")), spent(agent)
-    words = f"{agent.ran('book')}, not {rounds}; {shown(COST, paid)} is spent, not {shown(COST, cost)}"
+    words = (
+        f"{agent.ran('book')}, not {rounds}; {shown(COST, paid)} is spent, not {shown(COST, cost)}"
+    )
     return Proof(words, calls == FAILURES and paid == BUDGET_USD * MICRO)
 
 
 def unguarded(policy: CompiledPolicy) -> tuple[int, int]:
-    """The same night without a shield: how many rounds it has, and what they cost, in millionths of a dollar."""
+    """The same night without a shield: how many rounds it has, and what they cost, in millionths of
+    a dollar."""
     tools, cost = Tools(), 0
     for _ in range(0, NIGHT_MS, ROUND_MS):
         cost += _priced(policy, giant([{"role": "user", "content": QUESTION}]))
@@ -51,7 +54,8 @@ def unguarded(policy: CompiledPolicy) -> tuple[int, int]:
 
 
 def _priced(policy: CompiledPolicy, reply: dict[str, Any]) -> int:
-    """What a reply costs, by the policy's price; a policy that has none is told the estimate, too."""
+    """What a reply costs, by the policy's price; a policy that has none is told the estimate,
+    too."""
     usage = usage_of(reply)
     try:
         known = price(policy, giant.__name__)
@@ -62,8 +66,17 @@ def _priced(policy: CompiledPolicy, reply: dict[str, Any]) -> int:
 
 def spent(agent: Agent) -> int:
     """What the budgets of the run have in the store, in millionths of a dollar."""
-    guards = [seat.placed.guard for seat in agent.shield.policy.seats if isinstance(seat.placed.guard, Budget)]
-    keys = [key for guard in guards for unit, key in guard.counts(agent.run.desk.info).items() if unit is COST]
+    guards = [
+        seat.placed.guard
+        for seat in agent.shield.policy.seats
+        if isinstance(seat.placed.guard, Budget)
+    ]
+    keys = [
+        key
+        for guard in guards
+        for unit, key in guard.counts(agent.run.desk.info).items()
+        if unit is COST
+    ]
     return max([agent.shield.store.read(key)[0] for key in keys], default=0)
 
 

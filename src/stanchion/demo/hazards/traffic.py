@@ -15,7 +15,10 @@ def _tells(agent: Agent) -> Proof:
     agent.tries(agent.tools.post, text=f"it works with {KEY} now")
     said = ", ".join([args["text"] for args in agent.reached("post")])
     leaks = sum(KEY.encode() in found.line.body for found in agent.tap.records())
-    return Proof(f'posted: "{said}"; records with the key: {leaks}', bool(said) and KEY not in said and not leaks)
+    return Proof(
+        f'posted: "{said}"; records with the key: {leaks}',
+        bool(said) and KEY not in said and not leaks,
+    )
 
 
 class Chunk(NamedTuple):
@@ -27,7 +30,9 @@ class Chunk(NamedTuple):
 
 def _streams(agent: Agent) -> Proof:
     words = ["The key is ", KEY[:7], KEY[7:], ", keep it safe."]
-    agent.listens(lambda _messages: (Chunk(at, text) for at, text in enumerate(words)), "what is the key?")
+    agent.listens(
+        lambda _messages: (Chunk(at, text) for at, text in enumerate(words)), "what is the key?"
+    )
     said = "".join([chunk.text for chunk in agent.got])
     whole = bool(said) and all(type(chunk) is Chunk for chunk in agent.got)
     return Proof(f'{len(agent.got)} chunks say: "{said}"', whole and KEY not in said)
@@ -84,7 +89,10 @@ def _reaches_inside(agent: Agent) -> Proof:
 def _floods(agent: Agent) -> Proof:
     agent.tries(agent.tools.read_log, day="Monday")
     note = next((line for line in agent.got if "left out" in line), "") if agent.got else ""
-    return Proof(f"of 60 lines the agent got {len(agent.got or ())}, one of them says: {note.strip('… ')}", bool(note))
+    return Proof(
+        f"of 60 lines the agent got {len(agent.got or ())}, one of them says: {note.strip('… ')}",
+        bool(note),
+    )
 
 
 HAZARDS: Final = (

@@ -1,10 +1,17 @@
-"""AGENT-33's Guardrails & Validation Hooks: guardrail files, five hooks, chain results, bypasses and their words."""
+"""AGENT-33's Guardrails & Validation Hooks: guardrail files, five hooks, chain results, bypasses
+and their words."""
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
 from stanchion.approvals.errors import BypassRefused
 from stanchion.dialects.agent33.guardrails import Guardrails
 from stanchion.dialects.agent33.hooks import Hooks
-from stanchion.dialects.agent33.results import Alert, ChainResult, ErrorResult, Escalation, GuardrailResult
+from stanchion.dialects.agent33.results import (
+    Alert,
+    ChainResult,
+    ErrorResult,
+    Escalation,
+    GuardrailResult,
+)
 from stanchion.dialects.agent33.settings import Agent, Files, OnError, Scope, Task
 from stanchion.dialects.agent33.words import (
     Category,

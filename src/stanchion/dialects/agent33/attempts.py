@@ -1,4 +1,5 @@
-"""Attempts: how often an action has failed since it last worked, for hosts that do not count it themselves."""
+"""Attempts: how often an action has failed since it last worked, for hosts that do not count it
+themselves."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Attempts:
 
 
 def _name(tool: str, args: dict[str, Any] | None) -> tuple[str, str]:
-    """What an action is known by. Arguments that cannot be read do not tell actions of a tool apart."""
+    """What an action is known by. Arguments that cannot be read do not tell actions of a tool
+    apart."""
     try:
         said = canonical(arguments({} if args is None else args, copies=False).content)
     except Unreadable:

@@ -13,7 +13,11 @@ from stanchion.kernel.regex import regex
 from stanchion.policy.errors import PolicyError
 from stanchion.runtime.calling.reports import BadEvent
 
-ESTIMATED: Final = {"tokens": "estimated_tokens", "cost_usd": "estimated_cost", "duration_s": "estimated_duration"}
+ESTIMATED: Final = {
+    "tokens": "estimated_tokens",
+    "cost_usd": "estimated_cost",
+    "duration_s": "estimated_duration",
+}
 USED: Final = {"tokens": "tokens", "cost_usd": "cost", "duration_s": "duration"}
 HANDED: Final = {"tokens": "token_budget", "cost_usd": "cost_budget"}
 """What the hooks call amounts before an action, after it, and in a handoff."""
@@ -31,7 +35,8 @@ _UNREAD: Final = regex(r"[^`]*`tasks\.(.+)\.budget\.(\w+)`")
 
 
 class Border:
-    """Round a use of a hook: where it cannot be carried out, `DialectError` says so in the hook's own words."""
+    """Round a use of a hook: where it cannot be carried out, `DialectError` says so in the hook's
+    own words."""
 
     __slots__ = ("_amounts", "_hook")
 
@@ -41,7 +46,12 @@ class Border:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if isinstance(error, BadEvent):
             raise DialectError(_told(str(error), self._hook, self._amounts)) from None
         if isinstance(error, TicketError) and not isinstance(error, BypassRefused):
@@ -61,12 +71,14 @@ def _told(said: str, hook: str, amounts: Mapping[str, str]) -> str:
 
 
 def unread_budget(error: PolicyError) -> DialectError | None:
-    """What is wrong where a task has a budget that no guardrail keeps to; `None` where that is not the fault."""
+    """What is wrong where a task has a budget that no guardrail keeps to; `None` where that is not
+    the fault."""
     for fault in error.faults:
         found = _UNREAD.match(fault.message)
         if found is not None and found[2] in BUDGETS and "nothing acts on" in fault.message:
             word, rails = BUDGETS[found[2]]
             return DialectError(
-                f"task `{found[1]}` has a `{word}`, and no guardrail keeps to it: add `{rails}`, or leave it out"
+                f"task `{found[1]}` has a `{word}`, and no guardrail keeps to it: add `{rails}`, "
+                f"or leave it out"
             )
     return None

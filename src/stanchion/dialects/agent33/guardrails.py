@@ -1,4 +1,5 @@
-"""Guardrails: files of the specification in force, the agents under them, and what whoever looks after them does."""
+"""Guardrails: files of the specification in force, the agents under them, and what whoever looks
+after them does."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ PACK: Final = "agent-33"
 """The guardrails that the specification names."""
 PRE_HANDOFF: Final = "pre-handoff"
 POST_EXECUTION: Final = "post-execution"
-"""The ids of the guardrails that validate handoffs, and output that is nothing but an error: the specification says
-what its hooks check, and gives these none."""
+"""The ids of the guardrails that validate handoffs, and output that is nothing but an error: the
+specification says what its hooks check, and gives these none."""
 _ONLY_ERRORS: Final = {"result_errors": "warn", "errors": None, "empty": "allow"}
 SANDBOX: Final = "safety-004"
 """The guardrail that keeps actions in a folder."""
@@ -52,12 +53,14 @@ OWN: Final = ("name", "extends", "agents", "tasks", "guards", "autonomy")
 
 
 class Guardrails:
-    """Guardrails in force. `Guardrails.load` reads their files; a shield that is there already is handed in."""
+    """Guardrails in force. `Guardrails.load` reads their files; a shield that is there already is
+    handed in."""
 
     def __init__(self, shield: Shield) -> None:
         if not isinstance(shield, Shield):
             raise DialectError(
-                f"`shield` is a `{type(shield).__name__}`: give a `Shield`, or load files with `Guardrails.load`"
+                f"`shield` is a `{type(shield).__name__}`: give a `Shield`, or load files with "
+                f"`Guardrails.load`"
             )
         self.shield = shield
         """Stanchion's own shield, with everything that the specification has no word for."""
@@ -68,13 +71,16 @@ class Guardrails:
         source: str | Path | Mapping[str, Any] = PACK,
         **options: Unpack[LoadOptions],
     ) -> Guardrails:
-        """Put guardrails in force: a file, a folder of them, one as data, or all that the specification names.
+        """Put guardrails in force: a file, a folder of them, one as data, or all that the
+        specification names.
 
-        `Settings` says what can be set beside them, such as `agents` and `tasks`; all other options are those of
-        `Shield.load`.
+        `Settings` says what can be set beside them, such as `agents` and `tasks`; all other options
+        are those of `Shield.load`.
         """
         known(options, LoadOptions.__annotations__, "Guardrails.load")
-        settings: Any = {name: value for name, value in options.items() if name in Settings.__annotations__}
+        settings: Any = {
+            name: value for name, value in options.items() if name in Settings.__annotations__
+        }
         others: Any = {name: value for name, value in options.items() if name not in settings}
         said = policy_for(source, **settings)
         try:
@@ -85,7 +91,14 @@ class Guardrails:
                 raise
             raise unread from None
 
-    def hooks(self, agent: str, task: str = "", *, risk_level: RiskLevel | str | None = None, **options: Any) -> Hooks:
+    def hooks(
+        self,
+        agent: str,
+        task: str = "",
+        *,
+        risk_level: RiskLevel | str | None = None,
+        **options: Any,
+    ) -> Hooks:
         """The hooks of an agent at work on a task; other options are those of `shield.run`."""
         if not isinstance(agent, str) or not agent:
             raise DialectError(f"`agent` is `{agent!r:.80}`: give the id of the agent")
@@ -96,10 +109,11 @@ class Guardrails:
         return Hooks(self.shield.run(agent, task, risk=level, **options))
 
     def reload(self, *, by: By | None = None, why: str = "") -> None:
-        """Read the files again. They come into force as a whole, or `PolicyError` is raised and nothing changes.
+        """Read the files again. They come into force as a whole, or `PolicyError` is raised and
+        nothing changes.
 
-        Files that let more through than those in force are refused with `DialectError`, unless an operator is given as
-        `by`: it is then written down who has said yes to them, and why.
+        Files that let more through than those in force are refused with `DialectError`, unless an
+        operator is given as `by`: it is then written down who has said yes to them, and why.
         """
         try:
             self.shield.reload()
@@ -107,10 +121,14 @@ class Guardrails:
             if by is None:
                 more = "; ".join(map(str, loose.loosenings))
                 raise DialectError(
-                    f"the guardrails would let more through ({more}): an operator has to say yes, with `reload(by=…)`"
+                    f"the guardrails would let more through ({more}): an operator has to say yes, "
+                    f"with `reload(by=…)`"
                 ) from None
             said = {"policy": loose.policy.file.name, "env": None, "why": why}
-            self.shield.act(Request(purpose=Purpose.POLICY, tenant=FLEET, subject=loose.policy.hash, said=said), by)
+            self.shield.act(
+                Request(purpose=Purpose.POLICY, tenant=FLEET, subject=loose.policy.hash, said=said),
+                by,
+            )
             self.shield.reload()
 
     def watch(self, every_s: float = 1.0) -> Watcher:
@@ -118,7 +136,9 @@ class Guardrails:
         try:
             return self.shield.watch(every_s)
         except ValueError:
-            raise DialectError("there is no file to watch: load the guardrails from a file or a folder") from None
+            raise DialectError(
+                "there is no file to watch: load the guardrails from a file or a folder"
+            ) from None
 
     def runtime_state(self) -> dict[str, GuardrailState]:
         """The state of each guardrail, by its id."""
@@ -135,7 +155,9 @@ class Guardrails:
     def on_alert(self, tell: Callable[[Alert], None]) -> None:
         """Have somebody hear of the three alerts of the specification; `tell` has to be quick."""
         if not callable(tell):
-            raise DialectError(f"`tell` is a `{type(tell).__name__}`: give a function that takes an `Alert`")
+            raise DialectError(
+                f"`tell` is a `{type(tell).__name__}`: give a function that takes an `Alert`"
+            )
 
         def heard(one: Occurrence) -> None:
             area, _, name = str(one.kind).partition(".")
@@ -153,28 +175,37 @@ class Guardrails:
         return self._escalation(self._found(of))
 
     def approve(self, of: str | BypassRequest, *, by: By, comment: str = "") -> Escalation:
-        """Say yes: the same action goes ahead once when it is asked for again, unless the escalation is one that starts
-        nothing (`Escalation.starts`), as one by `hooks.escalate`: then it says that somebody has looked."""
+        """Say yes: the same action goes ahead once when it is asked for again, unless the
+        escalation is one that starts nothing (`Escalation.starts`), as one by `hooks.escalate`:
+        then it says that somebody has looked."""
         return self._escalation(self.shield.approve(self._found(of).id, by=by, comment=comment))
 
     def deny(self, of: str | BypassRequest, *, by: By, comment: str) -> Escalation:
         """Say no, with the reason that the agent reads."""
         return self._escalation(self.shield.deny(self._found(of).id, by=by, comment=comment))
 
-    def review(self, of: str | BypassRequest, *, by: By, comment: str, right: bool = True) -> Escalation:
+    def review(
+        self, of: str | BypassRequest, *, by: By, comment: str, right: bool = True
+    ) -> Escalation:
         """End the review of an emergency override, with what was found."""
-        return self._escalation(self.shield.review(self._found(of).id, by=by, comment=comment, right=right))
+        return self._escalation(
+            self.shield.review(self._found(of).id, by=by, comment=comment, right=right)
+        )
 
     def _found(self, of: str | BypassRequest) -> Ticket:
         """What is kept of an escalation; `DialectError` where there is none."""
         if not isinstance(of, str | BypassRequest):
-            raise DialectError(f"`of` is a `{type(of).__name__}`: give the id of an escalation, or a `BypassRequest`")
+            raise DialectError(
+                f"`of` is a `{type(of).__name__}`: give the id of an escalation, or a "
+                f"`BypassRequest`"
+            )
         id_ = of if isinstance(of, str) else of.ticket
         try:
             return self.shield.ticket(id_)
         except UnknownTicket:
             raise DialectError(
-                f"`{id_!s:.80}` is the id of no escalation, or of several: `escalations()` has those that wait"
+                f"`{id_!s:.80}` is the id of no escalation, or of several: `escalations()` has "
+                f"those that wait"
             ) from None
 
     def _escalation(self, ticket: Ticket) -> Escalation:
@@ -192,7 +223,9 @@ class Guardrails:
             reason=ticket.message,
             state=str(ticket.state),
             priority_order=ticket.roles,
-            escalation_target=turn(ticket, self.shield.authority.known(), self.shield.clock()).roles,
+            escalation_target=turn(
+                ticket, self.shield.authority.known(), self.shield.clock()
+            ).roles,
             timeout=(until - ticket.opened_at) / 1000,
             bypass_request=None if ticket.bypass is None else request_of(ticket),
             starts=ticket.kind.starts,
@@ -205,11 +238,18 @@ class Guardrails:
     def __enter__(self) -> Guardrails:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.close()
 
 
-def policy_for(source: str | Path | Mapping[str, Any] = PACK, **settings: Unpack[Settings]) -> dict[str, Any]:
+def policy_for(
+    source: str | Path | Mapping[str, Any] = PACK, **settings: Unpack[Settings]
+) -> dict[str, Any]:
     """The policy that `Guardrails.load` puts in force."""
     get = settings.get
     agents, work = read_all(Agent, get("agents"), "agent"), read_all(Task, get("tasks"), "task")
@@ -224,11 +264,15 @@ def policy_for(source: str | Path | Mapping[str, Any] = PACK, **settings: Unpack
     reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
     wanted = {
         name: (a_mapping(one, f"changes.{name}", "of options to values"), "changes")
-        for name, one in a_mapping(get("changes"), "changes", "of guardrails to their options").items()
+        for name, one in a_mapping(
+            get("changes"), "changes", "of guardrails to their options"
+        ).items()
     }
     fixed = next((name for name in wanted if name in BUILT_IN), None)
     if fixed is not None:
-        raise DialectError(f"`changes` names `{fixed}`, which is built in: only an emergency bypass sets it aside")
+        raise DialectError(
+            f"`changes` names `{fixed}`, which is built in: only an emergency bypass sets it aside"
+        )
     for name in names_of(get("log_passes", ()), "log_passes", "guardrails"):
         wanted[name] = ({**wanted.get(name, _NONE)[0], "log_pass": True}, "log_passes")
     sandbox = settings.get("sandbox")
@@ -260,7 +304,9 @@ _INSTEAD: Final = {
     "extends": "give the guardrails as `source`",
     "agents": "give them as `agents`",
     "tasks": "give them as `tasks`",
-    "guards": "write them as guardrails, give your own as `guards`, or change options with `changes`",
+    "guards": (
+        "write them as guardrails, give your own as `guards`, or change options with `changes`"
+    ),
     "autonomy": "give it as `autonomy`",
 }
 
@@ -271,26 +317,32 @@ _NONE: Final[tuple[dict[str, Any], str]] = ({}, "")
 def _base(
     source: str | Path | Mapping[str, Any], wanted: dict[str, tuple[dict[str, Any], str]]
 ) -> tuple[dict[str, Any], list[Any]]:
-    """What the policy begins with, and the guards that it does not take from elsewhere as they are."""
+    """What the policy begins with, and the guards that it does not take from elsewhere as they
+    are."""
     if isinstance(source, Mapping):
         made = _translated(dict(source))
         guards = made.pop("guards")
         _there(wanted, {each["id"] for each in guards})
         return made, [{**each, **wanted.get(each["id"], _NONE)[0]} for each in guards]
     if not isinstance(source, str | Path):
-        raise DialectError(f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping")
+        raise DialectError(
+            f"`source` is a `{type(source).__name__}`: give a file, a folder, or a mapping"
+        )
     extends = str(source) if source == PACK else str(Path(source).absolute())
     _always_active(extends)
     if wanted:
         from stanchion.policy.load import load_policy
 
         _there(wanted, {str(entry.id) for entry in load_policy(extends).file.guards})
-    return {"name": Path(extends).stem, "extends": extends}, [{"id": name, **one} for name, (one, _) in wanted.items()]
+    return {"name": Path(extends).stem, "extends": extends}, [
+        {"id": name, **one} for name, (one, _) in wanted.items()
+    ]
 
 
 def _always_active(source: str) -> None:
-    """Refuse a file without the built-in guardrails, as one that is empty or cut off. All that is written as guardrails
-    has them, and so has a policy that extends such a file; what else is wrong is told when the policy is loaded."""
+    """Refuse a file without the built-in guardrails, as one that is empty or cut off. All that is
+    written as guardrails has them, and so has a policy that extends such a file; what else is wrong
+    is told when the policy is loaded."""
     from stanchion.policy.load import Reading
     from stanchion.policy.overlay import extended
 
@@ -299,10 +351,16 @@ def _always_active(source: str) -> None:
     data = {} if found.faults else found.root.data()
     said = data if isinstance(data, dict) else {}
     guards = said.get("guards")
-    ids = {each.get("id") for each in guards if isinstance(each, dict)} if isinstance(guards, list) else set()
+    ids = (
+        {each.get("id") for each in guards if isinstance(each, dict)}
+        if isinstance(guards, list)
+        else set()
+    )
     if found.faults or ids.issuperset(BUILT_IN):
         return
-    meant = "extend `agent-33`, or hand its shield to `Guardrails`" if "name" in said else _meant(said)
+    meant = (
+        "extend `agent-33`, or hand its shield to `Guardrails`" if "name" in said else _meant(said)
+    )
     raise PolicyError([Fault(found.where(), f"there are no guardrails in it: {meant}")])
 
 
@@ -311,14 +369,20 @@ def _meant(data: dict[str, Any]) -> str:
     from stanchion.policy.formats.agent33.schema import KEYS
 
     near = next((found for key in data if (found := nearest(str(key), KEYS)) is not None), None)
-    return "give keys such as `custom_guardrail` or `safety_guardrails`" if near is None else f"did you mean `{near}`?"
+    return (
+        "give keys such as `custom_guardrail` or `safety_guardrails`"
+        if near is None
+        else f"did you mean `{near}`?"
+    )
 
 
 def _there(wanted: dict[str, tuple[dict[str, Any], str]], ids: set[str]) -> None:
     """Whether the guardrails are there whose options are to be changed."""
     for name, (_, option) in wanted.items():
         if name not in ids:
-            raise DialectError(f"`{option}` needs the guardrail `{name!s:.80}`: {hint(str(name), ids)}")
+            raise DialectError(
+                f"`{option}` needs the guardrail `{name!s:.80}`: {hint(str(name), ids)}"
+            )
 
 
 def _translated(data: dict[str, Any]) -> dict[str, Any]:
@@ -327,14 +391,17 @@ def _translated(data: dict[str, Any]) -> dict[str, Any]:
 
     if "name" in data or not GUARDRAILS.recognises(data):
         raise DialectError(f"`source` has no guardrails: {_meant(data)}")
-    made: dict[str, Any] = GUARDRAILS.translate((read_data(data, "guardrails"),), "guardrails").root.data()
+    made: dict[str, Any] = GUARDRAILS.translate(
+        (read_data(data, "guardrails"),), "guardrails"
+    ).root.data()
     return made
 
 
 def _folder(given: object) -> str:
     if not isinstance(given, str | Path) or not Path(given).is_dir():
         raise DialectError(
-            f"`sandbox` is `{given!s:.200}`, and there is no such folder: make it first, or name another"
+            f"`sandbox` is `{given!s:.200}`, and there is no such folder: make it first, or name "
+            f"another"
         )
     return str(Path(given).absolute())
 

@@ -1,4 +1,5 @@
-"""Hooks: the five places at which the actions of one agent are validated, for sync and async code alike."""
+"""Hooks: the five places at which the actions of one agent are validated, for sync and async code
+alike."""
 
 from __future__ import annotations
 
@@ -32,8 +33,9 @@ AT_ESCALATE, AT_BYPASS = Border("escalate"), Border("request_bypass")
 
 
 class Hooks(Entered):
-    """The hooks of one agent at work on one task. Make them with `guardrails.hooks(agent, task)`; use them as a context
-    manager, or close them at the end. `after` is what the hook before said about the same action."""
+    """The hooks of one agent at work on one task. Make them with `guardrails.hooks(agent, task)`;
+    use them as a context manager, or close them at the end. `after` is what the hook before said
+    about the same action."""
 
     def __init__(self, run: Run) -> None:
         self.run: Run = run
@@ -51,7 +53,8 @@ class Hooks(Entered):
         estimated_cost: float | None = None,
         api_calls: int | None = None,
     ) -> Flow[ChainResult]:
-        """Validate an action before it is executed. Estimates count towards budgets: tokens, seconds, US dollars."""
+        """Validate an action before it is executed. Estimates count towards budgets: tokens,
+        seconds, US dollars."""
         args = {} if args is None else args
         with AT_PRE:
             decision = yield from self.run._check(
@@ -77,11 +80,14 @@ class Hooks(Entered):
         cost: float | None = None,
         duration: float | None = None,
     ) -> Flow[ChainResult]:
-        """Validate what an action gave before it is committed or forwarded, and count what it used, whatever was said
-        before. What comes of an action that did not go ahead is blocked."""
+        """Validate what an action gave before it is committed or forwarded, and count what it used,
+        whatever was said before. What comes of an action that did not go ahead is blocked."""
         used = given(tokens=tokens, cost_usd=cost, duration_s=duration)
         if args is None and after is None:
-            raise DialectError(f"`{POST}` has neither `args` nor `after`: give what `{PRE}` has returned, or arguments")
+            raise DialectError(
+                f"`{POST}` has neither `args` nor `after`: give what `{PRE}` has returned, or "
+                f"arguments"
+            )
         with AT_POST:
             decision = yield from self._ended(_named(tool, POST), args, output, after, used)
         if decision.proceeds:
@@ -102,18 +108,25 @@ class Hooks(Entered):
         cost_budget: float | None = None,
         payload: dict[str, Any] | None = None,
     ) -> Flow[ChainResult]:
-        """Validate a handoff before it is sent. The budgets are what the receiver gets of this agent's; `payload` is
-        what else is handed over, such as a reviewer's `{"review": "approved"}`."""
+        """Validate a handoff before it is sent. The budgets are what the receiver gets of this
+        agent's; `payload` is what else is handed over, such as a reviewer's `{"review":
+        "approved"}`."""
         wanted = None
         if required_capabilities is not None:
             wanted = names_of(required_capabilities, "required_capabilities", "capabilities")
         with AT_BEFORE:
             decision = yield from self.run._handoff(
                 _receiver(to, BEFORE_HANDOFF),
-                None if payload is None else a_mapping(payload, "payload", "of fields to what they say"),
-                context=None if context is None else a_mapping(context, "context", "of what the receiver has to know"),
+                None
+                if payload is None
+                else a_mapping(payload, "payload", "of fields to what they say"),
+                context=None
+                if context is None
+                else a_mapping(context, "context", "of what the receiver has to know"),
                 artifacts=None if artifacts is None else names_of(artifacts, "artifacts", "files"),
-                rationale=None if rationale is None else a_text(rationale, "rationale", BEFORE_HANDOFF),
+                rationale=None
+                if rationale is None
+                else a_text(rationale, "rationale", BEFORE_HANDOFF),
                 required_capabilities=wanted,
                 tokens=token_budget,
                 cost_usd=cost_budget,
@@ -123,8 +136,8 @@ class Hooks(Entered):
     pre_handoff, apre_handoff = twins(_pre_handoff)
 
     def _post_handoff(self, to: str, *, after: ChainResult | None = None) -> Flow[ChainResult]:
-        """Say that the receiver has accepted: it is recorded, the sender's locks are released, the task's status is
-        kept, and whoever this agent works for is told. It blocks nothing."""
+        """Say that the receiver has accepted: it is recorded, the sender's locks are released, the
+        task's status is kept, and whoever this agent works for is told. It blocks nothing."""
         call = self._handed(_receiver(to, AFTER_HANDOFF), after)
         with AT_AFTER:
             return self._said(AFTER_HANDOFF, (yield from self.run._handoff_done(to, call=call)))
@@ -140,18 +153,21 @@ class Hooks(Entered):
         after: ChainResult | None = None,
         attempt: int | None = None,
     ) -> Flow[ErrorResult]:
-        """Say that an action has failed: how bad that is, and what becomes of it. Failures of the same action in a row
-        are counted, unless `attempt` says which one it was, the first being 1."""
+        """Say that an action has failed: how bad that is, and what becomes of it. Failures of the
+        same action in a row are counted, unless `attempt` says which one it was, the first being
+        1."""
         call = self._begun(_named(tool, HookType.ON_ERROR), args, after)[0]
         with AT_ERROR:
             which = self._attempts.failed(tool, _args(args, after), attempt)
-            return self._failed((yield from self.run._error(tool, error, args=args, call=call, attempt=which)))
+            return self._failed(
+                (yield from self.run._error(tool, error, args=args, call=call, attempt=which))
+            )
 
     on_error, aon_error = twins(_on_error)
 
     def execute(self, tool: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Execute an action between its hooks; gives its output. `Refused` is raised where it is blocked or waits, and
-        an error comes back once nothing more becomes of it."""
+        """Execute an action between its hooks; gives its output. `Refused` is raised where it is
+        blocked or waits, and an error comes back once nothing more becomes of it."""
         return self.run.call(_function(tool, "execute"), *args, **kwargs)
 
     async def aexecute(self, tool: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -166,18 +182,22 @@ class Hooks(Entered):
         *,
         after: ChainResult | None = None,
     ) -> Flow[BypassRequest]:
-        """Ask to have one action let past one guardrail: the last that it refused, or the one that `after` is about.
-        `BypassRefused` says in one line why that cannot be asked."""
+        """Ask to have one action let past one guardrail: the last that it refused, or the one that
+        `after` is about. `BypassRefused` says in one line why that cannot be asked."""
         past = a_text(guardrail_id, "guardrail_id", "request_bypass")
-        why, how = a_text(reason, "reason", "request_bypass"), str(word(Urgency, urgency, "urgency"))
+        why, how = (
+            a_text(reason, "reason", "request_bypass"),
+            str(word(Urgency, urgency, "urgency")),
+        )
         with AT_BYPASS:
             return (yield from self.run._request_bypass(past, why, how, call=self._id_of(after)))
 
     request_bypass, arequest_bypass = twins(_request_bypass)
 
     def _escalate(self, reason: str) -> Flow[str]:
-        """Go to a supervisor with what was blocked last; gives the id of the escalation. A yes to it says that somebody
-        has looked, and lets nothing through: to have the action go ahead, ask with `request_bypass`."""
+        """Go to a supervisor with what was blocked last; gives the id of the escalation. A yes to
+        it says that somebody has looked, and lets nothing through: to have the action go ahead, ask
+        with `request_bypass`."""
         with AT_ESCALATE:
             return (yield from self.run._escalate(reason))
 
@@ -188,59 +208,96 @@ class Hooks(Entered):
         return self.run.notices()
 
     def _ended(
-        self, tool: str, args: dict[str, Any] | None, output: Any, after: ChainResult | None, used: dict[str, Any]
+        self,
+        tool: str,
+        args: dict[str, Any] | None,
+        output: Any,
+        after: ChainResult | None,
+        used: dict[str, Any],
     ) -> Flow[Decision]:
-        """Judge what an action gave. What it used is counted also where its hook before it had ended or blocked it, and
-        what had blocked it stands."""
+        """Judge what an action gave. What it used is counted also where its hook before it had
+        ended or blocked it, and what had blocked it stands."""
         call, stands = self._begun(tool, args, after)
-        fields = {"tool": tool, "args": _args(args, after), "result": output, **given(call=call), **used}
+        fields = {
+            "tool": tool,
+            "args": _args(args, after),
+            "result": output,
+            **given(call=call),
+            **used,
+        }
         return report(self._desk, Stage.TOOL_RESULT, fields, stands)
 
     def _begun(
         self, tool: str, args: dict[str, Any] | None, after: ChainResult | None
     ) -> tuple[str | None, tuple[Finding, ...]]:
-        """The action that `after` has let begin, as long as its end has not been told, and what had blocked it."""
+        """The action that `after` has let begin, as long as its end has not been told, and what had
+        blocked it."""
         call = self._id_of(after, PRE)
         if after is None:
             return None, ()
         if tool != after.about:
-            raise DialectError(f"`after` is about the tool `{after.about!s:.80}`, and this is `{tool!s:.80}`")
+            raise DialectError(
+                f"`after` is about the tool `{after.about!s:.80}`, and this is `{tool!s:.80}`"
+            )
         if args is not None and args != after.args and args != after.decision.patched(after.args):
             raise DialectError(
-                f"`after` is about other arguments of `{tool!s:.80}`: give the same, or what `{PRE}` said about these"
+                f"`after` is about other arguments of `{tool!s:.80}`: give the same, or what "
+                f"`{PRE}` said about these"
             )
         if after.proceeds:
             return call if call is not None and self._desk.is_open(call) else None, ()
         stood = [one for one in after.decision.findings if one.action > PROCEEDS]
         return None, tuple(
-            [Finding(Action.BLOCK, one.code, one.args, one.text, one.guidance, guard=one.guard) for one in stood]
+            [
+                Finding(Action.BLOCK, one.code, one.args, one.text, one.guidance, guard=one.guard)
+                for one in stood
+            ]
         )
 
     def _handed(self, to: str, after: ChainResult | None) -> str | None:
         call = self._id_of(after, BEFORE_HANDOFF)
         if after is not None and to != after.about:
-            raise DialectError(f"`after` is about a handoff to `{after.about!s:.80}`, and this is one to `{to!s:.80}`")
+            raise DialectError(
+                f"`after` is about a handoff to `{after.about!s:.80}`, and this is one to "
+                f"`{to!s:.80}`"
+            )
         if after is not None and not after.proceeds:
-            raise DialectError(f"the handoff to `{to!s:.80}` did not go ahead: correct it, and hand over again")
+            raise DialectError(
+                f"the handoff to `{to!s:.80}` did not go ahead: correct it, and hand over again"
+            )
         if after is None and not self._desk.open_call(handed_to(to), {}):
             said = f"no handoff to `{to!s:.80}` is under way"
-            raise DialectError(f"{said}: ask `{BEFORE_HANDOFF}` first, and give what it returns as `after`")
+            raise DialectError(
+                f"{said}: ask `{BEFORE_HANDOFF}` first, and give what it returns as `after`"
+            )
         return call
 
     def _id_of(self, after: ChainResult | None, hook: HookType | None = None) -> str | None:
-        """The action that a result of these hooks is about; `DialectError` where it is none of that hook."""
+        """The action that a result of these hooks is about; `DialectError` where it is none of that
+        hook."""
         if after is None:
             return None
         if not isinstance(after, ChainResult):
-            raise DialectError(f"`after` is a `{type(after).__name__}`: give what `{hook or 'a hook'}` has returned")
+            raise DialectError(
+                f"`after` is a `{type(after).__name__}`: give what `{hook or 'a hook'}` has "
+                f"returned"
+            )
         if hook is not None and after.hook is not hook:
-            raise DialectError(f"`after` is what `{after.hook}` has returned: give what `{hook}` has returned")
+            raise DialectError(
+                f"`after` is what `{after.hook}` has returned: give what `{hook}` has returned"
+            )
         if not self._desk.made(after.decision.id):
-            raise DialectError("`after` is what the hooks of another agent or task have returned: use those hooks")
+            raise DialectError(
+                "`after` is what the hooks of another agent or task have returned: use those hooks"
+            )
         return after.decision.id
 
     def _said(
-        self, hook: HookType, decision: Decision, about: str = "", args: dict[str, Any] | None = None
+        self,
+        hook: HookType,
+        decision: Decision,
+        about: str = "",
+        args: dict[str, Any] | None = None,
     ) -> ChainResult:
         ticket = None if decision.proceeds else self.run.ticket(decision)
         return ChainResult(hook, decision, ticket, about, args)
@@ -252,12 +309,15 @@ class Hooks(Entered):
 def _receiver(to: str, hook: HookType) -> str:
     """Who receives a handoff; `DialectError` where that is nobody."""
     if not a_text(to, "to", hook).strip():
-        raise DialectError(f"`to` of `{hook}` is empty: give the id of the agent that receives the handoff")
+        raise DialectError(
+            f"`to` of `{hook}` is empty: give the id of the agent that receives the handoff"
+        )
     return to
 
 
 def _named(tool: str, hook: HookType) -> str:
-    """The name of a tool; `DialectError` where that is none. An error without a tool is one of a model."""
+    """The name of a tool; `DialectError` where that is none. An error without a tool is one of a
+    model."""
     if isinstance(tool, str) and not tool.strip() and (hook is not HookType.ON_ERROR or tool):
         raise DialectError(f"`tool` of `{hook}` is empty: give the name of the tool")
     return tool if hook is PRE else a_text(tool, "tool", hook)

@@ -22,12 +22,13 @@ class Settings(TypedDict, total=False):
     agents: Mapping[str, Agent | Mapping[str, Any]] | None
     """What agents are held to, by their ids or patterns of them."""
     tasks: Mapping[str, Task | Mapping[str, Any]] | None
-    """What tasks are held to. Relative patterns of a task start in the `sandbox`, or in the working directory."""
+    """What tasks are held to. Relative patterns of a task start in the `sandbox`, or in the working
+    directory."""
     on_error: OnError | Mapping[str, Any] | None
     """What becomes of errors."""
     sandbox: str | Path | None
-    """The folder in which `safety-004` keeps actions; without it, only what surely leaves the working directory is
-    outside."""
+    """The folder in which `safety-004` keeps actions; without it, only what surely leaves the
+    working directory is outside."""
     safety_responses: Iterable[str]
     """The tools that an emergency may use unanswered."""
     log_passes: Iterable[str]

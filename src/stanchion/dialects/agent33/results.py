@@ -1,4 +1,5 @@
-"""Results: what a chain of guardrails has said, and what the agent and whoever looks after it are told."""
+"""Results: what a chain of guardrails has said, and what the agent and whoever looks after it are
+told."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.approvals.bypass import BypassRequest
-from stanchion.dialects.agent33.words import MODE_OF, ErrorSeverity, GuardrailMode, HookType, RecoveryAction, Verdict
+from stanchion.dialects.agent33.words import (
+    MODE_OF,
+    ErrorSeverity,
+    GuardrailMode,
+    HookType,
+    RecoveryAction,
+    Verdict,
+)
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS
 from stanchion.kernel.decision import Decision
@@ -42,7 +50,8 @@ class GuardrailResult(msgspec.Struct, frozen=True):
 
 
 class ChainResult:
-    """What a chain of guardrails said. It is a view of Stanchion's `decision`, worked out where it is asked for."""
+    """What a chain of guardrails said. It is a view of Stanchion's `decision`, worked out where it
+    is asked for."""
 
     __slots__ = ("about", "args", "decision", "escalation", "hook")
 
@@ -117,11 +126,15 @@ class ChainResult:
         return {"final_verdict": str(self.final_verdict), "details": details}
 
     def __repr__(self) -> str:
-        return f"<ChainResult {self.hook}: {self.final_verdict}{f', {self.message}' if self.message else ''}>"
+        return (
+            f"<ChainResult {self.hook}: "
+            f"{self.final_verdict}{f', {self.message}' if self.message else ''}>"
+        )
 
 
 class ErrorResult(ChainResult):
-    """What the hook on errors said: how bad the error is, and what becomes of the action that failed."""
+    """What the hook on errors said: how bad the error is, and what becomes of the action that
+    failed."""
 
     __slots__ = ("context",)
 
@@ -132,7 +145,8 @@ class ErrorResult(ChainResult):
 
     @property
     def severity(self) -> ErrorSeverity:
-        """How bad the error is. What the agent itself has to correct, such as a wrong argument, is recoverable."""
+        """How bad the error is. What the agent itself has to correct, such as a wrong argument, is
+        recoverable."""
         said = [SEVERITY_OF[one.code] for one in self.decision.findings if one.code in SEVERITY_OF]
         return said[0] if said else ErrorSeverity.RECOVERABLE
 
@@ -145,9 +159,10 @@ class ErrorResult(ChainResult):
 
 
 class Escalation(msgspec.Struct, frozen=True):
-    """What waits for somebody's judgement: which action of whom, why, who is asked in which order and by now, and how
-    many seconds there were to answer, or to review an emergency. Without an answer it is blocked. `bypass_request` is
-    what was asked for where it is a bypass; `starts` says whether the action can go ahead on a yes."""
+    """What waits for somebody's judgement: which action of whom, why, who is asked in which order
+    and by now, and how many seconds there were to answer, or to review an emergency. Without an
+    answer it is blocked. `bypass_request` is what was asked for where it is a bypass; `starts` says
+    whether the action can go ahead on a yes."""
 
     id: str
     guardrail_id: str
@@ -165,7 +180,8 @@ class Escalation(msgspec.Struct, frozen=True):
 
 
 class Alert(msgspec.Struct, frozen=True):
-    """An alert of the specification: its name, what has happened in words, and which agent or guardrail it is about."""
+    """An alert of the specification: its name, what has happened in words, and which agent or
+    guardrail it is about."""
 
     name: str
     message: str

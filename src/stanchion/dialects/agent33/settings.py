@@ -1,4 +1,5 @@
-"""Settings: what agents, tasks and errors are held to, in the words of the specification, as parts of a policy."""
+"""Settings: what agents, tasks and errors are held to, in the words of the specification, as parts
+of a policy."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Files(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`scope.files` of a task: patterns that every target file has to match, and patterns that none may."""
+    """`scope.files` of a task: patterns that every target file has to match, and patterns that none
+    may."""
 
     write: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
@@ -39,8 +41,8 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An agent, or all whose ids match a pattern. Without `allowed_tools` every tool is allowed; an empty list allows
-    none."""
+    """An agent, or all whose ids match a pattern. Without `allowed_tools` every tool is allowed; an
+    empty list allows none."""
 
     role: str = ""
     allowed_tools: tuple[str, ...] | None = None
@@ -55,7 +57,8 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A task, or all whose names match a pattern. `time_budget` is in seconds, `cost_budget` in US dollars."""
+    """A task, or all whose names match a pattern. `time_budget` is in seconds, `cost_budget` in US
+    dollars."""
 
     token_budget: Count | None = None
     time_budget: Amount | None = None
@@ -68,8 +71,8 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risk_level: RiskLevel | None = None
 
     def entry(self, folder: str = "") -> dict[str, Any]:
-        """The task as a policy says it. Relative patterns start in `folder`, however a file in it is named; without
-        one they are about relative paths alone."""
+        """The task as a policy says it. Relative patterns start in `folder`, however a file in it
+        is named; without one they are about relative paths alone."""
         budget = _given(
             {
                 "tokens": self.token_budget,
@@ -81,14 +84,18 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         scope = self.scope.files
         write = None if scope.write is None else _started(scope.write, folder)
         files = _given({"write": write, "deny": _started(scope.deny, folder)})
-        said: dict[str, Any] = {"budget": budget or None, "files": files or None, "branches": self.branches}
+        said: dict[str, Any] = {
+            "budget": budget or None,
+            "files": files or None,
+            "branches": self.branches,
+        }
         said |= {"additional_tools": self.additional_tools, "related_tools": self.related_tools}
         return _given({**said, "risk": None if self.risk_level is None else str(self.risk_level)})
 
 
 class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how many seconds pass
-    before the first retry; each further wait is twice as long."""
+    """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how
+    many seconds pass before the first retry; each further wait is twice as long."""
 
     max_retries: Count = 3
     backoff: Amount = 1.0
@@ -99,16 +106,24 @@ class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def entry(self, id_: str) -> dict[str, Any]:
         """The guard that does it."""
         reactions = {f"on_{severity}": str(getattr(self, severity)) for severity in ErrorSeverity}
-        terms = {"max_retries": self.max_retries, "backoff_base_s": self.backoff, "isolate": "agent"}
+        terms = {
+            "max_retries": self.max_retries,
+            "backoff_base_s": self.backoff,
+            "isolate": "agent",
+        }
         return {"use": "recovery", "id": id_, **terms, **reactions}
 
 
 def read(kind: type[S], given: object, name: str) -> S:
-    """A setting that was given as it is or as a mapping; `DialectError` says what is wrong with it."""
+    """A setting that was given as it is or as a mapping; `DialectError` says what is wrong with
+    it."""
     if isinstance(given, Mapping):
         _known(kind, given, name)
     elif not isinstance(given, kind):
-        raise DialectError(f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its fields")
+        raise DialectError(
+            f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its "
+            f"fields"
+        )
     try:
         # What was constructed is read again: nothing has looked at its fields until now.
         plain = msgspec.to_builtins(given)
@@ -136,25 +151,34 @@ def _known(kind: type[msgspec.Struct], given: Mapping[Any, Any], name: str) -> N
         if key not in fields:
             raise DialectError(f"{name} has no field `{key!s:.80}`: {hint(str(key), fields)}")
         inner = fields[key]
-        if isinstance(inner, type) and issubclass(inner, msgspec.Struct) and isinstance(value, Mapping):
+        if (
+            isinstance(inner, type)
+            and issubclass(inner, msgspec.Struct)
+            and isinstance(value, Mapping)
+        ):
             _known(inner, value, f"`{key}` of {name}")
 
 
 def _started(patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:
-    """Patterns, and for relative ones the same that begin at the top. A folder whose name is a pattern itself would
-    stand for others, too: there only relative paths match."""
+    """Patterns, and for relative ones the same that begin at the top. A folder whose name is a
+    pattern itself would stand for others, too: there only relative paths match."""
     start = folder.replace("\\", "/").rstrip("/")
     if not folder or is_glob(start):
         return patterns
     relative = [one for one in patterns if fault(one) is None and not _ROOTED.match(one)]
-    depths = [f"{start}/{one}" if "/" in one.rstrip("/") else f"{start}/**/{one}" for one in relative]
+    depths = [
+        f"{start}/{one}" if "/" in one.rstrip("/") else f"{start}/**/{one}" for one in relative
+    ]
     return (*patterns, *depths)
 
 
 def _given(said: dict[str, Any]) -> dict[str, Any]:
-    """What was said: fields left at nothing say nothing, and an empty `allowed_tools` says a lot."""
+    """What was said: fields left at nothing say nothing, and an empty `allowed_tools` says a
+    lot."""
     return {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in said.items()
-        if value is not None and value != "" and (value != () or key in ("allowed_tools", "write", "branches"))
+        if value is not None
+        and value != ""
+        and (value != () or key in ("allowed_tools", "write", "branches"))
     }

@@ -1,4 +1,5 @@
-"""The words of the specification: hooks, verdicts, categories, levels, modes, and what becomes of an error."""
+"""The words of the specification: hooks, verdicts, categories, levels, modes, and what becomes of
+an error."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ class Verdict(StrEnum):
 
 
 class Category(StrEnum):
-    """What a guardrail is for. Between equal priorities, safety stands first, then compliance, budget, scope and
-    quality."""
+    """What a guardrail is for. Between equal priorities, safety stands first, then compliance,
+    budget, scope and quality."""
 
     SAFETY = "safety"
     QUALITY = "quality"
@@ -117,11 +118,15 @@ def names_of(given: object, name: str, of: str) -> list[str]:
     if isinstance(given, str):
         raise DialectError(f"`{name}` is a text: give a list of the names of {of}")
     if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
-        raise DialectError(f"`{name}` is a `{type(given).__name__}`: give a list of the names of {of}")
+        raise DialectError(
+            f"`{name}` is a `{type(given).__name__}`: give a list of the names of {of}"
+        )
     names: list[str] = []
     for each in given:
         if not isinstance(each, str):
-            raise DialectError(f"`{name}` has a `{type(each).__name__}`: give a list of the names of {of}")
+            raise DialectError(
+                f"`{name}` has a `{type(each).__name__}`: give a list of the names of {of}"
+            )
         if not each.strip():
             raise DialectError(f"`{name}` has an empty name: give a list of the names of {of}")
         names.append(each)

@@ -1,6 +1,7 @@
 """GuardianLayer's words: checks of tool calls by five layers, each of them Stanchion's own.
 
-What a guardian is told becomes a policy and a run of Stanchion; its state, experience and trail are Stanchion's.
+What a guardian is told becomes a policy and a run of Stanchion; its state, experience and trail are
+Stanchion's.
 """
 
 from stanchion.dialects.guardian.advice import AdviceGenerator
@@ -9,7 +10,11 @@ from stanchion.dialects.guardian.contexts import AdviceContext
 from stanchion.dialects.guardian.experience import ExperienceLayer
 from stanchion.dialects.guardian.facade import MCPFacade, ToolSchema
 from stanchion.dialects.guardian.health import CircuitState, HealthMonitor, ToolHealth
-from stanchion.dialects.guardian.interfaces import AsyncStorageProvider, CacheProvider, StorageProvider
+from stanchion.dialects.guardian.interfaces import (
+    AsyncStorageProvider,
+    CacheProvider,
+    StorageProvider,
+)
 from stanchion.dialects.guardian.layer import GuardianLayer
 from stanchion.dialects.guardian.loops import LoopDetector
 from stanchion.dialects.guardian.settings import AdviceStyle

@@ -43,7 +43,12 @@ class AdviceGenerator:
 
     @classmethod
     def within(
-        cls, style: Any, provider: Any, ttl_s: float, adviser: Adviser, restyle: Callable[[AdviceStyle], None]
+        cls,
+        style: Any,
+        provider: Any,
+        ttl_s: float,
+        adviser: Adviser,
+        restyle: Callable[[AdviceStyle], None],
     ) -> AdviceGenerator:
         """The generator of a guardian; `restyle` has it advise in another style."""
         made = cls.__new__(cls)
@@ -68,10 +73,17 @@ class AdviceGenerator:
         if resolver is not None:
             takes_one(resolver, "the advice resolver", "an `AdviceContext`")
             if is_async(resolver):
-                raise DialectError("the advice resolver has to be awaited: give a function that gives the text at once")
+                raise DialectError(
+                    "the advice resolver has to be awaited: give a function that gives the text at "
+                    "once"
+                )
         self._adviser.resolver = None if resolver is None else resolving(resolver)
 
     def get_cache_stats(self) -> dict[str, Any]:
         """How often advice was at hand."""
         stats = self._adviser.stats()
-        return {"cache_hits": stats.cache_hits, "cache_misses": stats.cache_misses, "hit_rate": stats.hit_rate}
+        return {
+            "cache_hits": stats.cache_hits,
+            "cache_misses": stats.cache_misses,
+            "hit_rate": stats.hit_rate,
+        }

@@ -15,7 +15,8 @@ from stanchion.stores.memory import wall_ms
 from stanchion.telemetry import loggers
 
 VALID: Final = "valid:"
-"""What begins what is kept of a call that was found valid, before its key. What was refused is looked at again."""
+"""What begins what is kept of a call that was found valid, before its key. What was refused is
+looked at again."""
 ADVICE: Final = "advice:"
 """What begins a text of advice that is kept."""
 HOOKS: Final = "hooks"
@@ -23,9 +24,12 @@ HOOKS: Final = "hooks"
 
 
 class InMemoryCacheProvider(CacheProvider):
-    """Keeps values in memory for a time; the least recently used is forgotten first. Safe between threads."""
+    """Keeps values in memory for a time; the least recently used is forgotten first. Safe between
+    threads."""
 
-    def __init__(self, max_size: int = 1000, default_ttl: float = 3600, clock: Callable[[], int] = wall_ms) -> None:
+    def __init__(
+        self, max_size: int = 1000, default_ttl: float = 3600, clock: Callable[[], int] = wall_ms
+    ) -> None:
         whole("max_size", max_size, 1)
         seconds("default_ttl", default_ttl)
         self._kept: Final = ValidationCache(max_size, default_ttl)
@@ -44,7 +48,8 @@ class InMemoryCacheProvider(CacheProvider):
         self._kept.drop((key,))
 
     def get_stats(self) -> dict[str, Any]:
-        """How often a value was there, how often not, the share of the first, and how many are kept."""
+        """How often a value was there, how often not, the share of the first, and how many are
+        kept."""
         stats = self._kept.stats()
         return {
             "hits": stats.cache_hits,
@@ -80,13 +85,17 @@ class Provided:
         if not self._told:
             self._told = True
             why = f"raised `{type(error).__name__}`"
-            loggers.say(loggers.TELEMETRY, loggers.WARNING, "the cache provider cannot be used", why=why)
+            loggers.say(
+                loggers.TELEMETRY, loggers.WARNING, "the cache provider cannot be used", why=why
+            )
 
 
 def held(provider: Any) -> Provided:
     """A program's own cache; `DialectError` where it is none that can be asked."""
     if isinstance(provider, type):
-        raise DialectError(f"`cache_provider` is the class `{provider.__name__}`: give one that is made of it")
+        raise DialectError(
+            f"`cache_provider` is the class `{provider.__name__}`: give one that is made of it"
+        )
     for name in ("get", "set"):
         method = getattr(provider, name, None)
         if not callable(method):
@@ -99,8 +108,8 @@ def held(provider: Any) -> Provided:
 
 
 class ProvidedMemory:
-    """Remembers in a program's own cache which calls are valid by their schemas. Answers of hooks stay in this process:
-    no other knows whether its hooks are the same."""
+    """Remembers in a program's own cache which calls are valid by their schemas. Answers of hooks
+    stay in this process: no other knows whether its hooks are the same."""
 
     def __init__(self, provider: Provided, ttl_s: float) -> None:
         self._provider: Final = provider
@@ -141,7 +150,11 @@ class ProvidedTexts:
     def get(self, key: str) -> str | None:
         """A text by its key."""
         known = self._provider.get(ADVICE + key)
-        return known.removeprefix(ADVICE) if isinstance(known, str) and known.startswith(ADVICE) else None
+        return (
+            known.removeprefix(ADVICE)
+            if isinstance(known, str) and known.startswith(ADVICE)
+            else None
+        )
 
     def put(self, key: str, text: str) -> None:
         """Keep a text."""

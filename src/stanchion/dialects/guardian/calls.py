@@ -1,4 +1,5 @@
-"""Calls: mappings with the name of a tool and its arguments, and results: what was decided on them."""
+"""Calls: mappings with the name of a tool and its arguments, and results: what was decided on
+them."""
 
 from __future__ import annotations
 
@@ -21,15 +22,18 @@ HEALTHY: Final = 100
 
 
 def read_call(tool_call: Any) -> tuple[str, dict[str, Any]]:
-    """The tool of a call, and its arguments: those under `arguments` or `params`, or else all that stands beside the
-    tool. `DialectError` where it is no call, so that no two calls look alike that are not."""
+    """The tool of a call, and its arguments: those under `arguments` or `params`, or else all that
+    stands beside the tool. `DialectError` where it is no call, so that no two calls look alike that
+    are not."""
     if not isinstance(tool_call, Mapping):
         said = f"a tool call is `{type(tool_call).__name__}`"
         raise DialectError(f"{said}: give a mapping with `tool` and `arguments`")
     tool = _one_of(tool_call, TOOL, "")
     if not isinstance(tool, str) or not tool:
         raise DialectError("a tool call names no tool: give its name as `tool` or `name`")
-    rest = [key for key in tool_call if key not in TOOL and key not in ARGUMENTS and key not in BESIDE]
+    rest = [
+        key for key in tool_call if key not in TOOL and key not in ARGUMENTS and key not in BESIDE
+    ]
     if not any(key in tool_call for key in ARGUMENTS):
         return tool, {key: tool_call[key] for key in rest}
     if rest:
@@ -50,7 +54,9 @@ def _one_of(call: Mapping[str, Any], names: tuple[str, str], nothing: Any) -> An
     if first not in call:
         return call.get(second, nothing)
     if second in call and call[second] != call[first]:
-        raise DialectError(f"a tool call has `{first}` and `{second}`, and they differ: give one of them")
+        raise DialectError(
+            f"a tool call has `{first}` and `{second}`, and they differ: give one of them"
+        )
     return call[first]
 
 

@@ -23,8 +23,8 @@ FIELDS: Final[tuple[tuple[str, Any, str], ...]] = (
 
 
 class AdviceContext(msgspec.Struct, frozen=True):
-    """What is known of a tool when advice is given. A resolver gets `last_error` quoted: a tool's words are data.
-    `similar_success` is as `find_similar_success` gives it."""
+    """What is known of a tool when advice is given. A resolver gets `last_error` quoted: a tool's
+    words are data. `similar_success` is as `find_similar_success` gives it."""
 
     tool_name: str
     failure_count: int = 0
@@ -36,7 +36,9 @@ class AdviceContext(msgspec.Struct, frozen=True):
         for name, kinds, wanted in FIELDS:
             value = getattr(self, name)
             if not isinstance(value, kinds) or isinstance(value, bool):
-                raise DialectError(f"`{name}` of an `AdviceContext` is `{type(value).__name__}`: give {wanted}")
+                raise DialectError(
+                    f"`{name}` of an `AdviceContext` is `{type(value).__name__}`: give {wanted}"
+                )
 
 
 def resolving(resolver: Callable[[AdviceContext], str]) -> Callable[[own.AdviceContext], str]:
@@ -59,14 +61,19 @@ def similar(found: Similar | None) -> dict[str, Any] | None:
     """A call that worked, and what differs from it."""
     if found is None:
         return None
-    differ = [{"argument": one.name, "how": one.how, "worked": one.worked} for one in found.differences]
+    differ = [
+        {"argument": one.name, "how": one.how, "worked": one.worked} for one in found.differences
+    ]
     return {"tool": found.tool_name, "arguments": found.args, "differences": differ}
 
 
 def known(context: Any) -> own.AdviceContext:
-    """A context that a program has made itself. Words of a tool are data wherever they come from."""
+    """A context that a program has made itself. Words of a tool are data wherever they come
+    from."""
     if not isinstance(context, AdviceContext):
-        raise DialectError(f"advice is made from an `AdviceContext`, and this is `{type(context).__name__}`")
+        raise DialectError(
+            f"advice is made from an `AdviceContext`, and this is `{type(context).__name__}`"
+        )
     return own.AdviceContext(
         context.tool_name,
         context.failure_count,
@@ -80,6 +87,13 @@ def _similar(tool: str, found: Any) -> Similar | None:
     """What differs from a call that worked, where that is said."""
     if not isinstance(found, Mapping):
         return None
-    differ = [one for one in found.get("differences", ()) if isinstance(one, Mapping) and one.get("how") in KINDS]
-    made = [Difference(str(one.get("argument", "")), one["how"], str(one.get("worked", ""))) for one in differ]
+    differ = [
+        one
+        for one in found.get("differences", ())
+        if isinstance(one, Mapping) and one.get("how") in KINDS
+    ]
+    made = [
+        Difference(str(one.get("argument", "")), one["how"], str(one.get("worked", "")))
+        for one in differ
+    ]
     return Similar(tool, "", 0, 0, 0.0, tuple(made))

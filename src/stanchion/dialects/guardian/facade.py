@@ -31,7 +31,8 @@ TTL_S = 3600
 
 
 class ToolSchema(msgspec.Struct, frozen=True):
-    """A tool as it was registered: its name, its description, the schema of its parameters, and those it requires."""
+    """A tool as it was registered: its name, its description, the schema of its parameters, and
+    those it requires."""
 
     name: str
     description: str
@@ -42,10 +43,14 @@ class ToolSchema(msgspec.Struct, frozen=True):
 class MCPFacade:
     """Knows tools by their definitions, and says whether calls of them are valid."""
 
-    def __init__(self, cache_provider: CacheProvider | None = None, cache_ttl: float = TTL_S) -> None:
+    def __init__(
+        self, cache_provider: CacheProvider | None = None, cache_ttl: float = TTL_S
+    ) -> None:
         self._join(cache_provider, cache_ttl, None, None)
 
-    def _join(self, provider: Any, ttl_s: float, host: Sitting | None, register: Callable[[], None] | None) -> None:
+    def _join(
+        self, provider: Any, ttl_s: float, host: Sitting | None, register: Callable[[], None] | None
+    ) -> None:
         seconds("cache_ttl", ttl_s)
         self._cache = None if provider is None else held(provider)
         self._ttl_s, self._host, self._register = ttl_s, host, register
@@ -58,17 +63,24 @@ class MCPFacade:
             self._remember(host.shield)
 
     @classmethod
-    def within(cls, provider: Any, ttl_s: float, host: Sitting, register: Callable[[], None]) -> MCPFacade:
-        """The facade of a guardian; `register` is called once tools are known, so that others are not."""
+    def within(
+        cls, provider: Any, ttl_s: float, host: Sitting, register: Callable[[], None]
+    ) -> MCPFacade:
+        """The facade of a guardian; `register` is called once tools are known, so that others are
+        not."""
         made = cls.__new__(cls)
         made._join(provider, ttl_s, host, register)
         return made
 
-    def ingest_mcp_tools(self, mcp_response: Any, *, repin: bool = False, by: Any = "an operator") -> int:
-        """Register tools as an MCP server lists them; says how many. One whose definition has changed since it was
-        first seen is refused until it is registered with `repin`."""
+    def ingest_mcp_tools(
+        self, mcp_response: Any, *, repin: bool = False, by: Any = "an operator"
+    ) -> int:
+        """Register tools as an MCP server lists them; says how many. One whose definition has
+        changed since it was first seen is refused until it is registered with `repin`."""
         if hasattr(type(mcp_response), "__await__"):
-            raise DialectError("the tools have yet to be awaited: write `await client.list_tools()`")
+            raise DialectError(
+                "the tools have yet to be awaited: write `await client.list_tools()`"
+            )
         try:
             found = definitions(mcp_response)
             bad = next((one for one in map(Known, found) if one.bad), None)
@@ -91,12 +103,18 @@ class MCPFacade:
         return len(found)
 
     def _say_unasked(self) -> None:
-        """Say of hooks that nobody will ask, once for each, that their tools are not among those registered."""
+        """Say of hooks that nobody will ask, once for each, that their tools are not among those
+        registered."""
         for name in dict.fromkeys([name for name, *_ in self._hooks]) if self._tools else ():
             if name not in self._tools and name not in self._unasked:
                 self._unasked.add(name)
                 why = f"`{name}` is not registered: {hint(name, tuple(self._tools))}"
-                loggers.say(loggers.TELEMETRY, loggers.WARNING, "a hook is for a tool that is not there", why=why)
+                loggers.say(
+                    loggers.TELEMETRY,
+                    loggers.WARNING,
+                    "a hook is for a tool that is not there",
+                    why=why,
+                )
 
     def _begin(self) -> None:
         """From the first tools on, others are unknown."""
@@ -106,13 +124,15 @@ class MCPFacade:
             self._register()
 
     def register_hook(self, tool_name: str, hook: Hook, *, cache: bool = True) -> None:
-        """Have a function check every call of a tool: it is given the call as a mapping, and a text that it gives
-        refuses it. What it says holds for equal calls until `cache_ttl` is over; with `cache=False` it is asked each
-        time."""
+        """Have a function check every call of a tool: it is given the call as a mapping, and a text
+        that it gives refuses it. What it says holds for equal calls until `cache_ttl` is over; with
+        `cache=False` it is asked each time."""
         if not isinstance(tool_name, str) or not tool_name:
             raise DialectError(f"a hook is registered for `{tool_name!r}`: give the name of a tool")
         if not callable(hook):
-            raise DialectError(f"the hook of `{tool_name}` is `{type(hook).__name__}`: give a function of a call")
+            raise DialectError(
+                f"the hook of `{tool_name}` is `{type(hook).__name__}`: give a function of a call"
+            )
         takes_one(hook, f"the hook of `{tool_name}`", "the call")
         for shield in self._shields():
             shield.hook(tool_name, asked(hook), cache=cache)
@@ -136,14 +156,25 @@ class MCPFacade:
         found = decision.determining
         if found is None or found.guard != HOOKS_ID or not found.code.startswith("kernel."):
             return decision.message
-        names = [f"`{getattr(hook, '__name__', type(hook).__name__)}`" for name, hook, _ in self._hooks if name == tool]
+        names = [
+            f"`{getattr(hook, '__name__', type(hook).__name__)}`"
+            for name, hook, _ in self._hooks
+            if name == tool
+        ]
         said = "a hook gives a text to refuse and None to pass"
-        return f"{' or '.join(names)}, the hook of `{tool}`, gave no answer ({decision.message}): {said}"
+        return (
+            f"{' or '.join(names)}, the hook of `{tool}`, gave no answer ({decision.message}): "
+            f"{said}"
+        )
 
     def _validated(self, tool: str, decision: Decision) -> dict[str, Any]:
         if decision.proceeds:
             return {"valid": True}
-        return {"valid": False, "reason": self.why_not(tool, decision), "suggestion": decision.advice}
+        return {
+            "valid": False,
+            "reason": self.why_not(tool, decision),
+            "suggestion": decision.advice,
+        }
 
     def get_tool(self, name: str) -> ToolSchema | None:
         """A tool that was registered."""
@@ -157,7 +188,11 @@ class MCPFacade:
         """How often a call was known to be valid."""
         shield = self._judging().shield if self._host is None else self._host.shield
         stats = shield.validation_stats()
-        return {"cache_hits": stats.cache_hits, "cache_misses": stats.cache_misses, "hit_rate": stats.hit_rate}
+        return {
+            "cache_hits": stats.cache_hits,
+            "cache_misses": stats.cache_misses,
+            "hit_rate": stats.hit_rate,
+        }
 
     def close(self) -> None:
         """Let go of what is this layer's own."""
@@ -167,7 +202,8 @@ class MCPFacade:
         return Part(alone(schema_guards(registered), ("health", "breaker", "loops")), self._host)
 
     def _shields(self) -> list[Shield]:
-        """Those that tools and hooks are made known to now. The one of this layer alone is made when it is needed."""
+        """Those that tools and hooks are made known to now. The one of this layer alone is made
+        when it is needed."""
         if self._host is None:
             return [self._judging().shield]
         return [self._host.shield, *([] if self._part.made is None else [self._part.made])]
@@ -185,7 +221,9 @@ class MCPFacade:
 
     def _remember(self, shield: Shield) -> None:
         shield.remember_with(
-            ValidationCache(ttl_s=self._ttl_s) if self._cache is None else ProvidedMemory(self._cache, self._ttl_s)
+            ValidationCache(ttl_s=self._ttl_s)
+            if self._cache is None
+            else ProvidedMemory(self._cache, self._ttl_s)
         )
 
 

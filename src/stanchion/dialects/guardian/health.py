@@ -21,7 +21,8 @@ LAYER = "breaker"
 
 
 class CircuitState(Enum):
-    """Whether calls of a tool go ahead: all of them, none, or one at a time to see whether it works again."""
+    """Whether calls of a tool go ahead: all of them, none, or one at a time to see whether it works
+    again."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -40,7 +41,9 @@ class ToolHealth(msgspec.Struct, frozen=True):
 class HealthMonitor:
     """Says whether a tool may be called, by how it has worked."""
 
-    def __init__(self, failure_threshold: int = 5, base_cooldown: float = 60, max_cooldown: float = 3600) -> None:
+    def __init__(
+        self, failure_threshold: int = 5, base_cooldown: float = 60, max_cooldown: float = 3600
+    ) -> None:
         self._join(Breaking(failure_threshold, base_cooldown, max_cooldown), None)
 
     def _join(self, settings: Breaking, host: Sitting | None) -> None:
@@ -54,8 +57,8 @@ class HealthMonitor:
         return made
 
     def check_tool(self, tool_name: str) -> dict[str, Any]:
-        """Whether a tool may be called: `allowed`, `advice`, `health_score`, `is_probe`. One that is let through to see
-        whether the tool works again is taken: report what came of it."""
+        """Whether a tool may be called: `allowed`, `advice`, `health_score`, `is_probe`. One that
+        is let through to see whether the tool works again is taken: report what came of it."""
         return _checked(self._part.sitting.run.check(_named(tool_name), {}))
 
     async def check_tool_async(self, tool_name: str) -> dict[str, Any]:
@@ -63,10 +66,13 @@ class HealthMonitor:
         return _checked(await self._part.sitting.run.acheck(_named(tool_name), {}))
 
     def report_result(self, tool_name: str, success: bool, error_message: Any = None) -> None:
-        """Say what came of a call of a tool, to this layer alone: `GuardianLayer.report_result` tells all of them."""
+        """Say what came of a call of a tool, to this layer alone: `GuardianLayer.report_result`
+        tells all of them."""
         self._part.sitting.report(_named(tool_name), {}, success, error_message, None, None)
 
-    async def report_result_async(self, tool_name: str, success: bool, error_message: Any = None) -> None:
+    async def report_result_async(
+        self, tool_name: str, success: bool, error_message: Any = None
+    ) -> None:
         """`report_result` for async code."""
         await self._part.sitting.areport(_named(tool_name), {}, success, error_message, None, None)
 
@@ -82,11 +88,16 @@ class HealthMonitor:
         key = circuit_key(sitting.run.desk.info, tool_name, "tenant", LAYER)
         circuit = circuit_of(shield.store.read(key)[1])
         state = _state(circuit, shield.clock())
-        return ToolHealth(tool_name, HEALTHY if score is None else score, state, circuit.cooldown_ms / 1000)
+        return ToolHealth(
+            tool_name, HEALTHY if score is None else score, state, circuit.cooldown_ms / 1000
+        )
 
     def get_all_health(self) -> dict[str, dict[str, Any]]:
         """The score and the state of every tool that something was reported of."""
-        return {name: {"score": one.score, "state": one.state.value} for name, one in sorted(self._tools.items())}
+        return {
+            name: {"score": one.score, "state": one.state.value}
+            for name, one in sorted(self._tools.items())
+        }
 
     @property
     def _tools(self) -> Mapping[str, ToolHealth]:

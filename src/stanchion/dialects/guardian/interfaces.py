@@ -10,21 +10,24 @@ class StorageProvider(ABC):
     """Keeps incidents, and knows which calls worked.
 
     It can also have `init()`, `update_best_practice(fingerprint, tool_name, success, call_data)`,
-    `get_tool_stats(tool_name)` (`successes` and `failures`) and `close()`: they are called where they are there.
+    `get_tool_stats(tool_name)` (`successes` and `failures`) and `close()`: they are called where
+    they are there.
     """
 
     @abstractmethod
     def log_incident(self, incident_data: dict[str, Any]) -> None:
-        """Keep what came of one call: `session_id`, `tool_name`, `fingerprint`, `success`, `timestamp`,
-        `error_reason`, `context_hint` and `call_data`, all without secrets."""
+        """Keep what came of one call: `session_id`, `tool_name`, `fingerprint`, `success`,
+        `timestamp`, `error_reason`, `context_hint` and `call_data`, all without secrets."""
 
     def get_best_practice(self, tool_name: str) -> dict[str, Any] | None:
-        """A call of a tool that worked, with its JSON as `last_success_data`; `None` where none is known."""
+        """A call of a tool that worked, with its JSON as `last_success_data`; `None` where none is
+        known."""
         return None
 
 
 class AsyncStorageProvider(ABC):
-    """The same with methods that are awaited, all of them on one event loop of a thread of its own."""
+    """The same with methods that are awaited, all of them on one event loop of a thread of its
+    own."""
 
     @abstractmethod
     async def log_incident(self, incident_data: dict[str, Any]) -> None:

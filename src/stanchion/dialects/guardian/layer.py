@@ -14,7 +14,11 @@ from stanchion.dialects.guardian.contexts import AdviceContext
 from stanchion.dialects.guardian.experience import ExperienceLayer
 from stanchion.dialects.guardian.facade import TTL_S, Hook, MCPFacade
 from stanchion.dialects.guardian.health import HealthMonitor
-from stanchion.dialects.guardian.interfaces import AsyncStorageProvider, CacheProvider, StorageProvider
+from stanchion.dialects.guardian.interfaces import (
+    AsyncStorageProvider,
+    CacheProvider,
+    StorageProvider,
+)
 from stanchion.dialects.guardian.loops import LoopDetector
 from stanchion.dialects.guardian.settings import (
     AdviceStyle,
@@ -58,8 +62,9 @@ PARAMETERS: Final = (
 class GuardianLayer:
     """Checks tool calls by five layers, and learns from what came of them.
 
-    Without `db_path` nothing outlives the program. With it, state and experience are kept in that file, or on the
-    server of a URL. `journal`, `clock` and all other options are those of `Shield.load`.
+    Without `db_path` nothing outlives the program. With it, state and experience are kept in that
+    file, or on the server of a URL. `journal`, `clock` and all other options are those of
+    `Shield.load`.
     """
 
     def __init__(
@@ -80,9 +85,13 @@ class GuardianLayer:
         clock: Callable[[], int] = wall_ms,
         **options: Unpack[ShieldOptions],
     ) -> None:
-        unknown = next((name for name in options if name not in ShieldOptions.__annotations__), None)
+        unknown = next(
+            (name for name in options if name not in ShieldOptions.__annotations__), None
+        )
         if unknown is not None:
-            raise DialectError(f"`GuardianLayer` has no parameter `{unknown}`: {hint(unknown, PARAMETERS)}")
+            raise DialectError(
+                f"`GuardianLayer` has no parameter `{unknown}`: {hint(unknown, PARAMETERS)}"
+            )
         whole("est_tokens_per_call", est_tokens_per_call, 0)
         warn_of_variables(
             {
@@ -107,7 +116,9 @@ class GuardianLayer:
             self.experience: Final = ExperienceLayer.within(self._sitting, storage_provider)
             self.health_monitor: Final = HealthMonitor.within(breaking, self._sitting)
             self.loop_detector: Final = LoopDetector.within(looping, self._sitting)
-            self.mcp_facade: Final = MCPFacade.within(cache_provider, cache_ttl, self._sitting, self._register)
+            self.mcp_facade: Final = MCPFacade.within(
+                cache_provider, cache_ttl, self._sitting, self._register
+            )
             adviser = adviser_of(self.shield)
             self.advice_generator: Final = AdviceGenerator.within(
                 advice_style, cache_provider, cache_ttl, adviser, self._restyle
@@ -122,20 +133,22 @@ class GuardianLayer:
         return policy_of([*self._guards, *schema_guards(self._registered)], self._style)
 
     def ingest_tools(self, mcp_tools: Any, *, repin: bool = False, by: Any = "an operator") -> int:
-        """Register tools as an MCP server lists them; says how many. From then on tools that are not among them are
-        refused, and so is one whose definition changes, until it is registered with `repin`."""
+        """Register tools as an MCP server lists them; says how many. From then on tools that are
+        not among them are refused, and so is one whose definition changes, until it is registered
+        with `repin`."""
         return self.mcp_facade.ingest_mcp_tools(mcp_tools, repin=repin, by=by)
 
     register_mcp_tools = ingest_tools
 
     def register_hook(self, tool_name: str, hook: Hook, *, cache: bool = True) -> None:
-        """Have a function check every call of a tool: it is given the call as a mapping, and a text that it gives
-        refuses it. So does one that raises, or does not answer in time. With `cache=False` it is asked about equal
-        calls as well."""
+        """Have a function check every call of a tool: it is given the call as a mapping, and a text
+        that it gives refuses it. So does one that raises, or does not answer in time. With
+        `cache=False` it is asked about equal calls as well."""
         self.mcp_facade.register_hook(tool_name, hook, cache=cache)
 
     def check(self, tool_call: Mapping[str, Any]) -> dict[str, Any]:
-        """Whether a call goes ahead: `allowed`, `reason`, `suggestion`, `advice`, `health_score` and `is_probe`."""
+        """Whether a call goes ahead: `allowed`, `reason`, `suggestion`, `advice`, `health_score`
+        and `is_probe`."""
         tool, args = read_call(tool_call)
         run = self._sitting.run
         decision = run.check(tool, args)
@@ -157,8 +170,8 @@ class GuardianLayer:
         *,
         result: Any = None,
     ) -> None:
-        """Say what came of a call, so that every layer learns from it. With its `result`, a call that is repeated and
-        brings something else each time is no loop."""
+        """Say what came of a call, so that every layer learns from it. With its `result`, a call
+        that is repeated and brings something else each time is no loop."""
         self.experience.log_incident(tool_call, success, error, context_hint, result=result)
 
     async def report_result_async(
@@ -171,10 +184,13 @@ class GuardianLayer:
         result: Any = None,
     ) -> None:
         """`report_result` for async code."""
-        await self.experience.log_incident_async(tool_call, success, error, context_hint, result=result)
+        await self.experience.log_incident_async(
+            tool_call, success, error, context_hint, result=result
+        )
 
     def get_awareness_context(self) -> str:
-        """What the agent should know of its tools, for its prompt; empty where there is nothing to say."""
+        """What the agent should know of its tools, for its prompt; empty where there is nothing to
+        say."""
         return self._sitting.run.awareness()
 
     async def get_awareness_context_async(self) -> str:
@@ -187,11 +203,14 @@ class GuardianLayer:
         self._saved_before = self._events()
 
     def reset_tool(self, tool_name: str, *, by: Any = "an operator") -> None:
-        """Let a tool be called again at once. Where state outlives the program, `by` is an operator with a key."""
+        """Let a tool be called again at once. Where state outlives the program, `by` is an operator
+        with a key."""
         try:
             self.health_monitor.reset_tool(tool_name, by=by)
         except AnswerRefused as error:
-            raise AnswerRefused(f"`reset_tool` is an operator's: {error}; give it as `by=`") from None
+            raise AnswerRefused(
+                f"`reset_tool` is an operator's: {error}; give it as `by=`"
+            ) from None
 
     def set_advice_style(self, style: AdviceStyle | str) -> None:
         """Advise in another style."""
@@ -205,7 +224,10 @@ class GuardianLayer:
         """What the layers have counted since the conversation began."""
         events = self._events() - self._saved_before
         return {
-            "roi": {"protection_events": events, "estimated_savings": {"tokens_saved": events * self._tokens}},
+            "roi": {
+                "protection_events": events,
+                "estimated_savings": {"tokens_saved": events * self._tokens},
+            },
             "loop_detection": self.loop_detector.get_metrics(),
             "tool_health": self.health_monitor.get_all_health(),
             "session": self.experience.get_session_stats(),
@@ -234,7 +256,11 @@ class GuardianLayer:
 
     def _worded(self, tool: str, decision: Decision, advice: str) -> dict[str, Any]:
         result = said(decision.guardian_result(advice))
-        return result if result["allowed"] else {**result, "reason": self.mcp_facade.why_not(tool, decision)}
+        return (
+            result
+            if result["allowed"]
+            else {**result, "reason": self.mcp_facade.why_not(tool, decision)}
+        )
 
     def _events(self) -> int:
         return self._sitting.run.guardian_metrics().roi.protection_events

@@ -29,7 +29,8 @@ PATIENCE_S: Final = 2.0
 
 
 class Ask(NamedTuple):
-    """A method of the provider, what it is given, its answer when it is there, and the incident that it is about."""
+    """A method of the provider, what it is given, its answer when it is there, and the incident
+    that it is about."""
 
     name: str
     method: Callable[..., Any]
@@ -41,20 +42,24 @@ class Ask(NamedTuple):
 def shelf_for(provider: Any) -> Shelf:
     """The shelf of a provider; `DialectError` where it lacks a method."""
     if isinstance(provider, type):
-        raise DialectError(f"`storage_provider` is the class `{provider.__name__}`: give one that is made of it")
+        raise DialectError(
+            f"`storage_provider` is the class `{provider.__name__}`: give one that is made of it"
+        )
     shelf: Shelf | None = getattr(provider, "shelf", None)
     if shelf is not None and callable(getattr(shelf, "known", None)):
         return shelf
     for name in NEEDED:
         if not callable(getattr(provider, name, None)):
-            said = f"`storage_provider` is `{type(provider).__name__}`, which has no method `{name}`"
+            said = (
+                f"`storage_provider` is `{type(provider).__name__}`, which has no method `{name}`"
+            )
             raise DialectError(f"{said}: derive it from `StorageProvider`, or write that method")
     return ProvidedShelf(provider)
 
 
 class ProvidedShelf(MemoryShelf):
-    """Tells a provider every incident, and asks it which calls worked. What it has no methods for is known from this
-    process alone."""
+    """Tells a provider every incident, and asks it which calls worked. What it has no methods for
+    is known from this process alone."""
 
     def __init__(self, provider: Any) -> None:
         super().__init__()
@@ -66,7 +71,8 @@ class ProvidedShelf(MemoryShelf):
             self._ask("init")
 
     def forked(self) -> None:
-        """Have no thread until one is needed, as a forked child does: that of its parent is not there."""
+        """Have no thread until one is needed, as a forked child does: that of its parent is not
+        there."""
         self._asks: SimpleQueue[Ask | None] | None = None
         self._late: Ask | None = None
         self._starting = Lock()
@@ -90,7 +96,11 @@ class ProvidedShelf(MemoryShelf):
         """What this process knows of a tool, and what the provider does."""
         own = super().known(tenant, tool, today)
         best = self._practice(tool)
-        practices = own.practices if best is None else (best, *[one for one in own.practices if not _same(one, best)])
+        practices = (
+            own.practices
+            if best is None
+            else (best, *[one for one in own.practices if not _same(one, best)])
+        )
         return Known(self._tally(tool, own.tally), practices)
 
     def close(self) -> None:
@@ -110,9 +120,13 @@ class ProvidedShelf(MemoryShelf):
             args = bounded(arguments_of(found["last_success_data"]))
         except (DialectError, KeyError, TypeError):
             said = "give a mapping with `last_success_data`, the JSON of a call, or None"
-            raise ShelfError(f"`get_best_practice` of the storage provider gave something else: {said}") from None
+            raise ShelfError(
+                f"`get_best_practice` of the storage provider gave something else: {said}"
+            ) from None
         data = encoded(args)
-        counts = [found.get(name, least) for name, least in (("success_count", 1), ("failure_count", 0))]
+        counts = [
+            found.get(name, least) for name, least in (("success_count", 1), ("failure_count", 0))
+        ]
         good, bad = [one if isinstance(one, int) else 0 for one in counts]
         return Practice(fingerprint(tool, data), tool, good, bad, data, 0)
 
@@ -121,14 +135,18 @@ class ProvidedShelf(MemoryShelf):
             return own
         found = self._ask("get_tool_stats", tool)
         try:
-            return msgspec.structs.replace(own, successes=int(found["successes"]), failures=int(found["failures"]))
+            return msgspec.structs.replace(
+                own, successes=int(found["successes"]), failures=int(found["failures"])
+            )
         except (KeyError, TypeError, ValueError):
             said = "give a mapping with `successes` and `failures`"
-            raise ShelfError(f"`get_tool_stats` of the storage provider gave something else: {said}") from None
+            raise ShelfError(
+                f"`get_tool_stats` of the storage provider gave something else: {said}"
+            ) from None
 
     def _settle(self) -> None:
-        """See to what nobody waited for any more: what was told all the same has been told, and while it has not come
-        back nothing else is asked."""
+        """See to what nobody waited for any more: what was told all the same has been told, and
+        while it has not come back nothing else is asked."""
         late = self._late
         if late is None:
             return
@@ -139,7 +157,8 @@ class ProvidedShelf(MemoryShelf):
         self._late = None
 
     def _ask(self, name: str, *given: Any, about: str = "") -> Any:
-        """What a method of the provider gives, awaited where it has to be. All of them run on one thread."""
+        """What a method of the provider gives, awaited where it has to be. All of them run on one
+        thread."""
         self._settle()
         ask = Ask(name, getattr(self._provider, name), given, Future(), about)
         self._asked().put(ask)
@@ -148,21 +167,30 @@ class ProvidedShelf(MemoryShelf):
         except Exception as error:  # it is a program's own code, and may raise anything
             if not ask.answer.done():
                 self._late = ask
-                raise ShelfError(f"`{name}` of the storage provider did not come back in {PATIENCE_S} s") from None
-            raise ShelfError(f"`{name}` of the storage provider raised `{type(error).__name__}`") from error
+                raise ShelfError(
+                    f"`{name}` of the storage provider did not come back in {PATIENCE_S} s"
+                ) from None
+            raise ShelfError(
+                f"`{name}` of the storage provider raised `{type(error).__name__}`"
+            ) from error
 
     def _asked(self) -> SimpleQueue[Ask | None]:
         """Where the thread of the provider is given what to ask."""
         with self._starting:
             if self._asks is None:
                 self._asks = SimpleQueue()
-                Thread(target=_work, args=(self._asks,), name="guardian-storage", daemon=True).start()
-                weakref.finalize(self, self._asks.put, None)  # the thread ends where nobody has closed the provider
+                Thread(
+                    target=_work, args=(self._asks,), name="guardian-storage", daemon=True
+                ).start()
+                weakref.finalize(
+                    self, self._asks.put, None
+                )  # the thread ends where nobody has closed the provider
             return self._asks
 
 
 def _work(asks: SimpleQueue[Ask | None]) -> None:
-    """Ask a provider for one thing after the other; what has to be awaited is, always on the same loop."""
+    """Ask a provider for one thing after the other; what has to be awaited is, always on the same
+    loop."""
     loop = asyncio.new_event_loop()
     try:
         while (ask := asks.get()) is not None:

@@ -1,4 +1,5 @@
-"""Settings: the parameters of the constructors, held against what can be carried out, as a policy."""
+"""Settings: the parameters of the constructors, held against what can be carried out, as a
+policy."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class Breaking(msgspec.Struct, frozen=True):
         seconds("max_cooldown", self.max_cooldown)
         if self.max_cooldown < self.base_cooldown:
             said = (
-                f"`max_cooldown` is {self.max_cooldown:g}, less than `base_cooldown`, which is {self.base_cooldown:g}"
+                f"`max_cooldown` is {self.max_cooldown:g}, less than `base_cooldown`, which is "
+                f"{self.base_cooldown:g}"
             )
             raise DialectError(f"{said}: give more for it, or a shorter `base_cooldown`")
 
@@ -72,13 +74,17 @@ class Looping(msgspec.Struct, frozen=True):
         whole("max_history", self.max_history, 2, MOST_HISTORY)
         whole("max_repeats", self.max_repeats, 1)
         if self.max_repeats > self.max_history:
-            said = f"`max_repeats` is {self.max_repeats}, and of `max_history` {self.max_history} it is never reached"
+            said = (
+                f"`max_repeats` is {self.max_repeats}, and of `max_history` {self.max_history} "
+                f"it is never reached"
+            )
             raise DialectError(f"{said}: give less for it, or a longer history")
 
     def guards(self) -> Guards:
-        """What layer 1 changes in the pack. A check knows of no run that is halted and of nobody who is asked. A call
-        counts whether or not its result is reported, and what other calls bring does not begin its count anew. Only
-        repeated calls are loops: tools that fail are layer 0's."""
+        """What layer 1 changes in the pack. A check knows of no run that is halted and of nobody
+        who is asked. A call counts whether or not its result is reported, and what other calls
+        bring does not begin its count anew. Only repeated calls are loops: tools that fail are
+        layer 0's."""
         most = self.max_history
         loops = {
             "use": "loops",
@@ -100,33 +106,52 @@ class Looping(msgspec.Struct, frozen=True):
 
 
 def schema_guards(registered: bool) -> Guards:
-    """What layer 2 changes in the pack: where tools are registered, others are unknown. A report has no result that
-    could be held against a schema."""
+    """What layer 2 changes in the pack: where tools are registered, others are unknown. A report
+    has no result that could be held against a schema."""
     guard = {"use": "schema", "unknown": "refuse" if registered else "allow", "results": False}
     return [{**guard, "hook_deadline_ms": HOOK_MS}]
 
 
 def policy_of(guards: Guards, style: StyleName = "concise") -> Policy:
     """The pack of the five layers with these settings."""
-    return {"name": "guardian-layer", "extends": "guardian", "advice": {"style": style}, "guards": guards}
+    return {
+        "name": "guardian-layer",
+        "extends": "guardian",
+        "advice": {"style": style},
+        "guards": guards,
+    }
 
 
 def alone(guards: Guards, without: tuple[str, ...]) -> Policy:
     """One layer of the pack: the others are taken out, and nothing is learnt by it."""
     off = [{"use": name, "enabled": False} for name in without]
-    return {"name": "guardian-layer", "extends": "guardian", "experience": {"tier": "none"}, "guards": [*guards, *off]}
+    return {
+        "name": "guardian-layer",
+        "extends": "guardian",
+        "experience": {"tier": "none"},
+        "guards": [*guards, *off],
+    }
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> None:
     """Raise `DialectError` for what is no whole number in a range."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least or (most is not None and value > most):
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or value < least
+        or (most is not None and value > most)
+    ):
         wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise DialectError(f"`{name}` is `{value!r}`: give a whole number {wanted}")
 
 
 def seconds(name: str, value: Any) -> None:
     """Raise `DialectError` for what is no number of seconds."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.001 <= value <= LONGEST_S:
+    if (
+        not isinstance(value, int | float)
+        or isinstance(value, bool)
+        or not 0.001 <= value <= LONGEST_S
+    ):
         raise DialectError(f"`{name}` is `{value!r}`: give seconds, from 0.001 to {LONGEST_S}")
 
 
@@ -135,7 +160,9 @@ def takes_one(function: Any, what: str, given: str) -> None:
     try:
         signature(function).bind(None)
     except TypeError:
-        raise DialectError(f"{what} cannot be called with {given}: give a function of one parameter") from None
+        raise DialectError(
+            f"{what} cannot be called with {given}: give a function of one parameter"
+        ) from None
     except ValueError:  # of some that are built in it is not known
         return
 
@@ -146,18 +173,26 @@ def style_name(style: Any) -> StyleName:
     said = style.value if isinstance(style, AdviceStyle) else str(style).lower()
     known = next((name for name in names if name == said), None)
     if known is None:
-        raise DialectError(f"`advice_style` is `{style}`, which is no style of advice: {hint(said, names)}")
+        raise DialectError(
+            f"`advice_style` is `{style}`, which is no style of advice: {hint(said, names)}"
+        )
     return known
 
 
 def place(db_path: Any) -> str | Path:
-    """Where state and experience are kept: in memory, in the file that is named, or on the server of a URL."""
+    """Where state and experience are kept: in memory, in the file that is named, or on the server
+    of a URL."""
     if db_path is None or db_path == ":memory:":
         return MEMORY
     if not isinstance(db_path, str | Path) or not str(db_path):
-        raise DialectError(f"`db_path` is `{db_path!r}`: give a file, the URL of a server, or leave it out for memory")
+        raise DialectError(
+            f"`db_path` is `{db_path!r}`: give a file, the URL of a server, or leave it out for "
+            f"memory"
+        )
     if ":" not in str(db_path) and not Path(db_path).absolute().parent.is_dir():
-        raise DialectError(f"`db_path` is `{db_path}`, and there is no such folder: make it, or give another path")
+        raise DialectError(
+            f"`db_path` is `{db_path}`, and there is no such folder: make it, or give another path"
+        )
     return db_path
 
 

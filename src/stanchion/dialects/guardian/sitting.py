@@ -23,7 +23,8 @@ MOST_EARLIER: Final = 64
 
 
 class _Session:
-    """A run that calls are judged in, for as long as anything that can judge in it has it; and those before it."""
+    """A run that calls are judged in, for as long as anything that can judge in it has it; and
+    those before it."""
 
     __slots__ = ("__weakref__", "before", "run")
 
@@ -35,8 +36,8 @@ class _Session:
 class Sitting:
     """The session of a guardian: calls are judged and outcomes reported in its run.
 
-    Whoever makes a guardian begins sessions for all who have begun none. A thread or a task that begins one has it for
-    itself, and for the tasks that it starts from then on.
+    Whoever makes a guardian begins sessions for all who have begun none. A thread or a task that
+    begins one has it for itself, and for the tasks that it starts from then on.
     """
 
     def __init__(self, shield: Shield, session_id: str | None = None) -> None:
@@ -97,8 +98,11 @@ class Sitting:
                     self._over.remove(run)
                     run.close()
 
-    def report(self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any) -> None:
-        """Say what came of a call. What cannot be read of it is left out, and it counts all the same."""
+    def report(
+        self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any
+    ) -> None:
+        """Say what came of a call. What cannot be read of it is left out, and it counts all the
+        same."""
         run, call = self._meant(tool, args, success, error, hint)
         try:
             if success:
@@ -112,7 +116,9 @@ class Sitting:
                 run.error(tool, *_failed(error), args={}, call=call, text=_words(error))
         self._leave(MOST_EARLIER)
 
-    async def areport(self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any) -> None:
+    async def areport(
+        self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any
+    ) -> None:
         """`report` for async code."""
         run, call = self._meant(tool, args, success, error, hint)
         try:
@@ -127,15 +133,21 @@ class Sitting:
                 await run.aerror(tool, *_failed(error), args={}, call=call, text=_words(error))
         self._leave(MOST_EARLIER)
 
-    def _meant(self, tool: str, args: dict[str, Any], success: Any, error: Any, hint: Any) -> tuple[Run, str | None]:
-        """Which call an outcome belongs to. One whose arguments were made harmless first is the last of its tool."""
+    def _meant(
+        self, tool: str, args: dict[str, Any], success: Any, error: Any, hint: Any
+    ) -> tuple[Run, str | None]:
+        """Which call an outcome belongs to. One whose arguments were made harmless first is the
+        last of its tool."""
         self.used()
         if not isinstance(success, bool):
             raise DialectError(f"`success` is `{success!r}`: give True or False")
         if error is not None and not isinstance(error, str | BaseException):
             raise DialectError(f"`error` is `{type(error).__name__}`: give a text or an exception")
         if success and error:
-            raise DialectError("a call that succeeded is reported with an `error`: give `success=False`, or no error")
+            raise DialectError(
+                "a call that succeeded is reported with an `error`: give `success=False`, or no "
+                "error"
+            )
         if hint is not None and not isinstance(hint, str):
             raise DialectError(f"`context_hint` is `{type(hint).__name__}`: give a text")
         session = self._session()
@@ -181,8 +193,8 @@ def _words(error: Any) -> str | None:
 
 
 class Part:
-    """A layer by itself: judged by its own guards alone. One that belongs to a guardian judges on the guardian's state
-    and in its session."""
+    """A layer by itself: judged by its own guards alone. One that belongs to a guardian judges on
+    the guardian's state and in its session."""
 
     def __init__(self, policy: dict[str, Any], host: Sitting | None) -> None:
         self._policy, self._host = policy, host
@@ -215,7 +227,11 @@ class Part:
             return Shield.load(self._policy, store=MEMORY, journal=MEMORY)
         main = self._host.shield
         return Shield(
-            load_policy(self._policy), store=main.store, journal=main.journal, clock=main.clock, tenant=main.tenant
+            load_policy(self._policy),
+            store=main.store,
+            journal=main.journal,
+            clock=main.clock,
+            tenant=main.tenant,
         )
 
     def close(self) -> None:

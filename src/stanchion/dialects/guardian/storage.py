@@ -39,7 +39,9 @@ FIELDS: Final = (
 class ShelfStorage(StorageProvider):
     """Where a guardian keeps experience, as a provider."""
 
-    def __init__(self, shelf: Callable[[], Shelf], tenant: str = TENANT, clock: Callable[[], int] = wall_ms) -> None:
+    def __init__(
+        self, shelf: Callable[[], Shelf], tenant: str = TENANT, clock: Callable[[], int] = wall_ms
+    ) -> None:
         self._shelf, self._tenant, self._clock = shelf, tenant, clock
 
     def log_incident(self, incident_data: dict[str, Any]) -> None:
@@ -48,7 +50,11 @@ class ShelfStorage(StorageProvider):
 
     def get_best_practice(self, tool_name: str) -> dict[str, Any] | None:
         """The call of a tool that has worked most often."""
-        best = max(self._known(tool_name).practices, key=lambda one: (one.success_count, one.last_ms), default=None)
+        best = max(
+            self._known(tool_name).practices,
+            key=lambda one: (one.success_count, one.last_ms),
+            default=None,
+        )
         if best is None:
             return None
         return {
@@ -65,8 +71,8 @@ class ShelfStorage(StorageProvider):
         return {"successes": tally.successes, "failures": tally.failures}
 
     def execute(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows that a statement of SQL gives. It reads `incidents` and `best_practices`, or deletes from
-        `incidents`."""
+        """The rows that a statement of SQL gives. It reads `incidents` and `best_practices`, or
+        deletes from `incidents`."""
         return execute(self._shelf(), self._tenant, statement, parameters)
 
     def _known(self, tool_name: str) -> Known:
@@ -78,7 +84,9 @@ class SQLiteStorageProvider(ShelfStorage):
 
     def __init__(self, db_path: str | Path, tenant: str = TENANT) -> None:
         if not isinstance(db_path, str | Path) or not str(db_path) or db_path == ":memory:":
-            raise DialectError(f"`db_path` is `{db_path!r}`: name the file in which experience is kept")
+            raise DialectError(
+                f"`db_path` is `{db_path!r}`: name the file in which experience is kept"
+            )
         self.shelf: Final = SqliteShelf(Path(db_path).absolute())
         super().__init__(lambda: self.shelf, tenant)
 
@@ -92,7 +100,8 @@ class SQLiteStorageProvider(ShelfStorage):
 
 
 class AsyncSQLiteStorageProvider(AsyncStorageProvider):
-    """`SQLiteStorageProvider` for async code: the event loop goes on while the file is read and written."""
+    """`SQLiteStorageProvider` for async code: the event loop goes on while the file is read and
+    written."""
 
     def __init__(self, db_path: str | Path, tenant: str = TENANT) -> None:
         self._beside: Final = SQLiteStorageProvider(db_path, tenant)
@@ -114,7 +123,9 @@ class AsyncSQLiteStorageProvider(AsyncStorageProvider):
         """How often a tool has worked, and how often it failed."""
         return await asyncio.to_thread(self._beside.get_tool_stats, tool_name)
 
-    async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    async def execute(
+        self, statement: str, parameters: Sequence[Any] = ()
+    ) -> list[tuple[Any, ...]]:
         """The rows that a statement of SQL gives."""
         return await asyncio.to_thread(self._beside.execute, statement, parameters)
 
@@ -125,8 +136,14 @@ class AsyncSQLiteStorageProvider(AsyncStorageProvider):
 
 def incident_of(told: Any, tenant: str, now_ms: int) -> Incident:
     """An incident that a program tells itself."""
-    if not isinstance(told, Mapping) or not isinstance(told.get("tool_name"), str) or not told["tool_name"]:
-        raise DialectError("an incident names no tool: give a mapping with `tool_name` and `success`")
+    if (
+        not isinstance(told, Mapping)
+        or not isinstance(told.get("tool_name"), str)
+        or not told["tool_name"]
+    ):
+        raise DialectError(
+            "an incident names no tool: give a mapping with `tool_name` and `success`"
+        )
     unknown = next((name for name in told if name not in FIELDS), None)
     if unknown is not None:
         raise DialectError(f"an incident has no `{unknown}`: {hint(str(unknown), FIELDS)}")
@@ -138,7 +155,9 @@ def incident_of(told: Any, tenant: str, now_ms: int) -> Incident:
         raise DialectError(f"`timestamp` of an incident is `{at!r}`: give seconds since 1970")
     at_ms = now_ms if at is None else round(at * 1000)
     data = encoded(bounded(masked(arguments_of(told.get("call_data")))))
-    session, reason, meant = [cut(str(told[name]), most) if told.get(name) else "" for name, most in WORDS.items()]
+    session, reason, meant = [
+        cut(str(told[name]), most) if told.get(name) else "" for name, most in WORDS.items()
+    ]
     given = told.get("fingerprint")
     print_ = str(given)[:64] if given else fingerprint(tool, data)
     ident = new_id(at_ms, os.urandom(10))
@@ -163,16 +182,22 @@ def told_of(one: Incident) -> dict[str, Any]:
 
 
 def arguments_of(data: Any) -> dict[str, Any]:
-    """The arguments of a call that somebody keeps: as a mapping or its JSON, the whole call or its arguments alone."""
+    """The arguments of a call that somebody keeps: as a mapping or its JSON, the whole call or its
+    arguments alone."""
     if data is None or data == "":
         return {}
     if isinstance(data, str | bytes):
         try:
             data = json.loads(data)
         except ValueError:
-            raise DialectError("the data of a call is no JSON: give a mapping with `tool` and `arguments`") from None
+            raise DialectError(
+                "the data of a call is no JSON: give a mapping with `tool` and `arguments`"
+            ) from None
     if not isinstance(data, Mapping):
-        raise DialectError(f"the data of a call is `{type(data).__name__}`: give a mapping with `tool` and `arguments`")
+        raise DialectError(
+            f"the data of a call is `{type(data).__name__}`: give a mapping with `tool` and "
+            f"`arguments`"
+        )
     if any(name in data for name in TOOL):
         for name in ARGUMENTS:
             if isinstance(data.get(name), Mapping):

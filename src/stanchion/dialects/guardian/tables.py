@@ -1,7 +1,7 @@
 """The tables of experience: what is kept, for statements of SQL that read it, or delete incidents.
 
-A statement sees two views with the columns of the document. What it deletes is taken from where it is kept, whatever
-store that is.
+A statement sees two views with the columns of the document. What it deletes is taken from where it
+is kept, whatever store that is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VIEWS: Final = (
     """CREATE TEMP VIEW incidents AS
         SELECT id, session_id, tool_name, fingerprint, success, timestamp, error_reason, context_hint,
             whole_call(tool_name, call_data) AS call_data
-        FROM kept_incidents WHERE tenant = whose()""",
+        FROM kept_incidents WHERE tenant = whose()""",  # noqa: E501
     """CREATE TEMP VIEW best_practices AS
         SELECT fingerprint, tool_name, success_count, failure_count,
             whole_call(tool_name, last_success_data) AS last_success_data
@@ -33,7 +33,7 @@ VIEWS: Final = (
     """CREATE TEMP TRIGGER deletes INSTEAD OF DELETE ON incidents BEGIN
         SELECT forget(OLD.id, OLD.session_id, OLD.tool_name, OLD.fingerprint, OLD.success, OLD.timestamp,
             OLD.error_reason, OLD.context_hint, OLD.call_data);
-    END""",
+    END""",  # noqa: E501
 )
 """What a statement sees; the trigger notes down what it deletes."""
 IN_FILE: Final = (
@@ -42,8 +42,11 @@ IN_FILE: Final = (
 )
 COPIES: Final = (
     """CREATE TABLE kept_incidents (tenant, id, session_id, tool_name, fingerprint, success, timestamp, error_reason,
-        context_hint, call_data)""",
-    "CREATE TABLE kept_practices (tenant, fingerprint, tool_name, success_count, failure_count, last_success_data)",
+        context_hint, call_data)""",  # noqa: E501
+    (
+        "CREATE TABLE kept_practices (tenant, fingerprint, tool_name, success_count, "
+        "failure_count, last_success_data)"
+    ),
 )
 MAY: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 """What a statement may do, besides to read tables and to delete incidents."""
@@ -51,17 +54,24 @@ TABLES: Final = frozenset({"incidents", "best_practices", "kept_incidents", "kep
 """What it may read: the two views, and what is behind them."""
 
 
-def execute(shelf: Shelf, tenant: str, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """The rows that a statement gives; incidents that it deletes are gone from the shelf. Values come as parameters,
-    each for a `?`. `DialectError` for a statement that does anything else."""
+def execute(
+    shelf: Shelf, tenant: str, statement: str, parameters: Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
+    """The rows that a statement gives; incidents that it deletes are gone from the shelf. Values
+    come as parameters, each for a `?`. `DialectError` for a statement that does anything else."""
     if not isinstance(statement, str):
-        raise DialectError(f"a statement is `{type(statement).__name__}`: give its text, and values as parameters")
+        raise DialectError(
+            f"a statement is `{type(statement).__name__}`: give its text, and values as parameters"
+        )
     gone: list[Incident] = []
     with _tables(shelf, tenant, gone) as db:
         try:
             rows = db.execute(statement, tuple(parameters)).fetchall()
         except sqlite3.Error as error:
-            said = "read `incidents` and `best_practices`, or delete from `incidents`, with a `?` for each value"
+            said = (
+                "read `incidents` and `best_practices`, or delete from `incidents`, with a `?` "
+                "for each value"
+            )
             raise DialectError(f"this cannot be executed ({error}): {said}") from None
     if gone:
         shelf.forget(gone)
@@ -73,7 +83,20 @@ def _tables(shelf: Shelf, tenant: str, gone: list[Incident]) -> Iterator[sqlite3
     def forget(*row: Any) -> None:
         id_, session, tool, name, success, seconds, reason, hint, data = row
         at_ms = round(seconds * 1000)
-        gone.append(Incident(id_, tenant, session, tool, name, bool(success), at_ms, reason, hint, args_text(data)))
+        gone.append(
+            Incident(
+                id_,
+                tenant,
+                session,
+                tool,
+                name,
+                bool(success),
+                at_ms,
+                reason,
+                hint,
+                args_text(data),
+            )
+        )
 
     db = sqlite3.connect(":memory:", uri=True, isolation_level=None)
     try:
@@ -112,14 +135,29 @@ def _copy(db: sqlite3.Connection, shelf: Shelf, tenant: str) -> None:
     today = max([one.at_ms for one in kept], default=0) // DAY_MS
     rows = [
         (
-            *(one.tenant, one.id, one.session_id, one.tool_name, one.fingerprint, one.success, one.at_ms / 1000),
+            *(
+                one.tenant,
+                one.id,
+                one.session_id,
+                one.tool_name,
+                one.fingerprint,
+                one.success,
+                one.at_ms / 1000,
+            ),
             *(one.error_reason, one.context_hint, one.call_data),
         )
         for one in kept
     ]
     db.executemany("INSERT INTO kept_incidents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     practices = [
-        (tenant, one.fingerprint, one.tool_name, one.success_count, one.failure_count, one.last_success_data)
+        (
+            tenant,
+            one.fingerprint,
+            one.tool_name,
+            one.success_count,
+            one.failure_count,
+            one.last_success_data,
+        )
         for tool in shelf.tools(tenant)
         for one in shelf.known(tenant, tool, today).practices
     ]

@@ -1,6 +1,8 @@
-"""PenguiFlow's guardrails: its gateway, rules, decisions and policy packs, carried out by Stanchion.
+"""PenguiFlow's guardrails: its gateway, rules, decisions and policy packs, carried out by
+Stanchion.
 
-The gateway's rules become guards of a shield, a pack becomes its policy, and every decision is Stanchion's own.
+The gateway's rules become guards of a shield, a pack becomes its policy, and every decision is
+Stanchion's own.
 """
 
 from __future__ import annotations

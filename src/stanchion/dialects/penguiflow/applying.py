@@ -11,7 +11,11 @@ from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, settled
 from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry
 
-OWN: Final = {"registry": "gateway.registry", "builder": "gateway.context_builder", "router": "gateway.risk_router"}
+OWN: Final = {
+    "registry": "gateway.registry",
+    "builder": "gateway.context_builder",
+    "router": "gateway.risk_router",
+}
 """Where a gateway has what it is given beside a pack."""
 
 
@@ -29,10 +33,17 @@ def apply_policy_config(
     if not isinstance(gateway, GuardrailGateway):
         raise DialectError(f"`gateway` is {shown(gateway)}: give the GuardrailGateway")
     given = {"registry": registry, "builder": builder, "router": router}
-    own = {"registry": gateway.registry, "builder": gateway.context_builder, "router": gateway.risk_router}
+    own = {
+        "registry": gateway.registry,
+        "builder": gateway.context_builder,
+        "router": gateway.risk_router,
+    }
     for name, one in given.items():
         if one is not own[name]:
             raise DialectError(f"`{name}` is not the one of this gateway: give `{OWN[name]}`")
     if not isinstance(policy, GuardrailPolicyPack):
-        raise DialectError(f"a pack is a GuardrailPolicyPack, not `{type(policy).__name__}`: use `load_policy_pack`")
+        raise DialectError(
+            f"a pack is a GuardrailPolicyPack, not `{type(policy).__name__}`: use "
+            f"`load_policy_pack`"
+        )
     gateway.apply(policy, settled(registry, policy))

@@ -38,9 +38,10 @@ PAYLOAD: Final[dict[str, tuple[type, str]]] = {
 class GuardrailEvent(msgspec.Struct, frozen=True):
     """Something that a planner is about to do, or has just got.
 
-    The payload has what is known besides: `task_scope` is what the run is about; `messages` are those of a request,
-    where the text is not all of it; `result` is a tool's result as data, `error` what it failed with; `channel` and
-    `index` say which piece of a reply this is, and `final` that the text is the whole answer.
+    The payload has what is known besides: `task_scope` is what the run is about; `messages` are
+    those of a request, where the text is not all of it; `result` is a tool's result as data,
+    `error` what it failed with; `channel` and `index` say which piece of a reply this is, and
+    `final` that the text is the whole answer.
     """
 
     event_type: str
@@ -54,7 +55,9 @@ class GuardrailEvent(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         typed(self)
         if self.event_type not in STAGES:
-            raise DialectError(f"there is no event `{self.event_type}`: {hint(self.event_type, EVENT_TYPES)}")
+            raise DialectError(
+                f"there is no event `{self.event_type}`: {hint(self.event_type, EVENT_TYPES)}"
+            )
         if not self.run_id:
             raise DialectError("GuardrailEvent.run_id says nothing: give the id of the run")
         for name in PAYLOAD.keys() & self.payload.keys():
@@ -62,8 +65,8 @@ class GuardrailEvent(msgspec.Struct, frozen=True):
 
 
 class GuardrailContext(msgspec.Struct, frozen=True):
-    """Whose event it is: the run, its tenant, who is at work, and what is known of its tools (`available_tools`,
-    `contains_untrusted`)."""
+    """Whose event it is: the run, its tenant, who is at work, and what is known of its tools
+    (`available_tools`, `contains_untrusted`)."""
 
     run_id: str
     tenant_id: str | None = None
@@ -74,8 +77,14 @@ class GuardrailContext(msgspec.Struct, frozen=True):
         typed(self)
         one_text("GuardrailContext.run_id", self.run_id)
         tools = self.tool_context.get("available_tools", ())
-        if isinstance(tools, str) or not isinstance(tools, Iterable) or not all(isinstance(one, str) for one in tools):
-            raise DialectError(f"`available_tools` is {shown(tools)}: give a list of the names of tools")
+        if (
+            isinstance(tools, str)
+            or not isinstance(tools, Iterable)
+            or not all(isinstance(one, str) for one in tools)
+        ):
+            raise DialectError(
+                f"`available_tools` is {shown(tools)}: give a list of the names of tools"
+            )
 
 
 class ToolRiskTier(StrEnum):
@@ -112,7 +121,8 @@ class ToolRiskInfo(msgspec.Struct, frozen=True):
 
 
 class ContextSnapshotV1(msgspec.Struct, frozen=True):
-    """What a run has come to, as a rule sees it beside the event: the same for FAST and DEEP rules."""
+    """What a run has come to, as a rule sees it beside the event: the same for FAST and DEEP
+    rules."""
 
     schema_version: str = "1"
     user_text: str = ""
@@ -144,7 +154,8 @@ class ContextSnapshotBuilder:
         """Replace what is known of tools; `__default__` stands for all that are not named."""
         if not isinstance(tool_risk_registry, Mapping):
             raise DialectError(
-                f"`tool_risk_registry` is {shown(tool_risk_registry)}: give the risks of tools by their names"
+                f"`tool_risk_registry` is {shown(tool_risk_registry)}: give the risks of tools by "
+                f"their names"
             )
         self._risks = {tool: _tier(tool, risk) for tool, risk in tool_risk_registry.items()}
         self.changes += 1
@@ -157,7 +168,11 @@ class ContextSnapshotBuilder:
     def build(self, event: GuardrailEvent, ctx: GuardrailContext) -> ContextSnapshotV1:
         """The snapshot of an event by what it and its context say alone."""
         text = event.text_content if event.text_content is not None else ""
-        source = TrustBoundary.TOOL_OUTPUT if event.event_type == "tool_call_result" else TrustBoundary.USER
+        source = (
+            TrustBoundary.TOOL_OUTPUT
+            if event.event_type == "tool_call_result"
+            else TrustBoundary.USER
+        )
         current = None if not event.tool_name else self._info(event.tool_name)
         said = ctx.tool_context
         tools, worst = self._tools(said, (), current)
@@ -167,11 +182,13 @@ class ContextSnapshotBuilder:
         )  # fmt: skip
 
     def seen(self, known: Context, said: dict[str, Any], strikes: int) -> ContextSnapshotV1:
-        """The snapshot of an event by what Stanchion knows of its run. Something refused may be a strike as well: the
-        violations are as many as there are of either."""
+        """The snapshot of an event by what Stanchion knows of its run. Something refused may be a
+        strike as well: the violations are as many as there are of either."""
         tool = known.current_tool
         current = None if tool is None else _risk_of(tool.name, tool.risk)
-        tools, worst = self._tools(said, [_risk_of(one.name, one.risk) for one in known.available_tools], current)
+        tools, worst = self._tools(
+            said, [_risk_of(one.name, one.risk) for one in known.available_tools], current
+        )
         return ContextSnapshotV1(
             "1", known.user_text,
             TrustBoundary.TOOL_OUTPUT if known.primary_source == "tool" else TrustBoundary.USER,
@@ -183,18 +200,23 @@ class ContextSnapshotBuilder:
     def _tools(
         self, said: dict[str, Any], known: Iterable[ToolRiskInfo], current: ToolRiskInfo | None
     ) -> tuple[tuple[ToolRiskInfo, ...], ToolRiskTier]:
-        """The tools that a planner offers, or those that are known where it does not say; and the worst risk of them
-        and the tool at hand."""
+        """The tools that a planner offers, or those that are known where it does not say; and the
+        worst risk of them and the tool at hand."""
         named = {one.name: one for one in known}
         if "available_tools" in said:
-            named = {name: named[name] if name in named else self._info(name) for name in said["available_tools"]}
+            named = {
+                name: named[name] if name in named else self._info(name)
+                for name in said["available_tools"]
+            }
         worst = 0 if current is None else TIERS.index(current.risk_tier)
         for one in named.values():
             worst = max(worst, TIERS.index(one.risk_tier))
         return tuple(named.values()), TIERS[worst]
 
     def _info(self, tool: str) -> ToolRiskInfo:
-        return ToolRiskInfo(tool, self._risks.get(tool, self._risks.get(EVERY_TOOL, ToolRiskTier.MEDIUM)))
+        return ToolRiskInfo(
+            tool, self._risks.get(tool, self._risks.get(EVERY_TOOL, ToolRiskTier.MEDIUM))
+        )
 
 
 @lru_cache(1_024)

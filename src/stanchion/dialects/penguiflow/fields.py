@@ -1,4 +1,5 @@
-"""The types of fields: a value is held to them when it is made, and a mistake is named by its field."""
+"""The types of fields: a value is held to them when it is made, and a mistake is named by its
+field."""
 
 from __future__ import annotations
 
@@ -37,8 +38,9 @@ class Field(NamedTuple):
 
 
 def typed(made: msgspec.Struct, *names: str) -> None:
-    """Hold a value to the types of its fields, or of those named. A list is taken for a tuple, a word for the member
-    that it names; everything else raises `DialectError` with the names of the value and its field."""
+    """Hold a value to the types of its fields, or of those named. A list is taken for a tuple, a
+    word for the member that it names; everything else raises `DialectError` with the names of the
+    value and its field."""
     kinds = (type(made), *[_kind(one) for one in msgspec.structs.astuple(made)])
     if kinds in _fit:
         return
@@ -47,7 +49,9 @@ def typed(made: msgspec.Struct, *names: str) -> None:
         given = getattr(made, one.name)
         if _kind(given) not in one.plain and (not names or one.name in names):
             fit = False
-            msgspec.structs.force_setattr(made, one.name, _taken(f"{type(made).__name__}.{one.name}", one, given))
+            msgspec.structs.force_setattr(
+                made, one.name, _taken(f"{type(made).__name__}.{one.name}", one, given)
+            )
     if fit:
         _fit.add(kinds)
 
@@ -72,7 +76,8 @@ def one_text(name: str, given: Any) -> None:
 
 
 def shown(given: Any) -> str:
-    """A wrong value as it stands in a message: a text, a number or nothing itself, anything else by its type."""
+    """A wrong value as it stands in a message: a text, a number or nothing itself, anything else by
+    its type."""
     if isinstance(given, str | int | float | NoneType):
         said = str(given)
         return f"`{said if len(said) <= SHOWN else said[:SHOWN] + '…'}`"
@@ -99,7 +104,9 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[Field, ...]:
     made = []
     for name in kind.__struct_fields__:
         kinds = _kinds(hints[name])
-        plain = frozenset([one for one in kinds if isinstance(one, type) and get_origin(one) is None])
+        plain = frozenset(
+            [one for one in kinds if isinstance(one, type) and get_origin(one) is None]
+        )
         called = " or ".join([_called(one) for one in kinds if one is not NoneType])
         plain |= {int} if float in plain else frozenset()
         plain |= {Nothing} if any(get_origin(one) is tuple for one in kinds) else frozenset()

@@ -40,8 +40,8 @@ TOLD: Final = {
     Action.ESCALATE: "a rule has a person look at this first",
 }
 MARKED: Final = "a rule has changed or marked this"
-"""What an agent is told of a rule's decision: why the rule made it is for operators, in the arguments of its
-finding."""
+"""What an agent is told of a rule's decision: why the rule made it is for operators, in the
+arguments of its finding."""
 REFUSES: Final = ", so it is refused"
 """What Stanchion says at the end of that, which is not so where rules fail open."""
 LATE: Final = "kernel.late_answer"
@@ -70,8 +70,8 @@ FROM_ACTION: Final = {
     Action.QUARANTINE: GuardrailAction.STOP,
     Action.HALT: GuardrailAction.STOP,
 }
-"""Every action of Stanchion has a word: PenguiFlow has none that refuses an action and lets its run go on, so that a
-BLOCK is a STOP."""
+"""Every action of Stanchion has a word: PenguiFlow has none that refuses an action and lets its run
+go on, so that a BLOCK is a STOP."""
 CAN: Final = (Action.ALLOW, Action.WARN, Action.REDACT, Action.RETRY, Action.ESCALATE)
 """What a planner can carry out, beside what every host can."""
 
@@ -88,12 +88,15 @@ ERROR_CODES: Final = {
     ("tool.not_allowed", True): "TOOL_NOT_ALLOWED",
     ("tool.denied", True): "TOOL_DENIED",
 }
-"""What a STOP is called that no rule of one's own has named, by the code of its finding and whether the rule is FAST;
-others by their code."""
+"""What a STOP is called that no rule of one's own has named, by the code of its finding and whether
+the rule is FAST; others by their code."""
 
 
-def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path | None) -> Finding | None:
-    """A rule's decision as a finding about content; `place` is where that has the event's text, if it has one."""
+def finding_of(
+    decision: GuardrailDecision, content: Any, text: Any, place: Path | None
+) -> Finding | None:
+    """A rule's decision as a finding about content; `place` is where that has the event's text, if
+    it has one."""
     action = TO_ACTION[decision.action]
     if action is Action.ALLOW and not decision.effects and not decision.redactions:
         return None
@@ -101,9 +104,17 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
     patches: list[Patch] = []
     for spec in specs:
         if place is None and spec.path == "text":
-            raise DialectError("a redaction is for `text`, which a tool call does not have: name an argument")
-        if spec.path == "text" and not isinstance(spec.replacement, str) and (place or isinstance(content, str)):
-            raise DialectError("RedactionSpec.replacement is data, and `text` is a text: give a text")
+            raise DialectError(
+                "a redaction is for `text`, which a tool call does not have: name an argument"
+            )
+        if (
+            spec.path == "text"
+            and not isinstance(spec.replacement, str)
+            and (place or isinstance(content, str))
+        ):
+            raise DialectError(
+                "RedactionSpec.replacement is data, and `text` is a text: give a text"
+            )
         patches += patches_of(content, text, () if place is None else place, spec)
     if patches and action is Action.ALLOW:
         action = Action.REDACT
@@ -117,7 +128,10 @@ def finding_of(decision: GuardrailDecision, content: Any, text: Any, place: Path
     elif action is Action.ESCALATE:
         pause = PauseSpec() if decision.pause is None else decision.pause
         terms = Pause(
-            _or(pause.prompt, ASKED), tuple(pause.approver_roles), round(pause.timeout_s * 1_000), pause.scope
+            _or(pause.prompt, ASKED),
+            tuple(pause.approver_roles),
+            round(pause.timeout_s * 1_000),
+            pause.scope,
         )
     return Finding(
         action,
@@ -169,8 +183,11 @@ def passed(decision_id: str) -> GuardrailDecision:
     return made
 
 
-def decision_of(decision: Decision, place: Path, content: Any, usual: Escalation, seated: Seated) -> GuardrailDecision:
-    """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a person is asked."""
+def decision_of(
+    decision: Decision, place: Path, content: Any, usual: Escalation, seated: Seated
+) -> GuardrailDecision:
+    """What Stanchion has decided. `place` is where the content has the event's text, `usual` how a
+    person is asked."""
     action = GuardrailAction.PAUSE if decision.code == PAUSED else FROM_ACTION[decision.action]
     patches = decision.patches
     if not decision.proceeds:
@@ -189,7 +206,9 @@ def decision_of(decision: Decision, place: Path, content: Any, usual: Escalation
         fields["severity"] = SEVERITIES[action]
     if action is GuardrailAction.RETRY:
         terms = finding.terms if isinstance(finding.terms, Retry) else Retry()
-        fields["retry"] = RetrySpec(terms.max_attempts, decision.advice if decision.advice else AGAIN)
+        fields["retry"] = RetrySpec(
+            terms.max_attempts, decision.advice if decision.advice else AGAIN
+        )
     elif action is GuardrailAction.PAUSE:
         fields["pause"] = _pause(decision, finding, usual)
     elif action is GuardrailAction.STOP:
@@ -202,7 +221,8 @@ def decision_of(decision: Decision, place: Path, content: Any, usual: Escalation
 
 
 def stopped(ending: Ending, seated: Seated) -> GuardrailDecision | None:
-    """The STOP by which a run has ended, in the words of its rule; `None` where no rule had the last word."""
+    """The STOP by which a run has ended, in the words of its rule; `None` where no rule had the
+    last word."""
     last = ending.last
     if last is None:
         return None
@@ -220,10 +240,18 @@ def _said(finding: Finding) -> tuple[Any, ...]:
 
 def failed(said: GuardrailDecision, fault: str, proceeds: bool) -> GuardrailDecision:
     """A decision about an event of which a rule could not be heard: why, and what comes of it."""
-    reason = f"the rule `{said.rule_id}` failed: {fault}" if fault else said.reason.replace("guard `", "the rule `", 1)
+    reason = (
+        f"the rule `{said.rule_id}` failed: {fault}"
+        if fault
+        else said.reason.replace("guard `", "the rule `", 1)
+    )
     if proceeds:
         reason = f"{reason.removesuffix(REFUSES)}; rules fail open, so it goes ahead"
-    stop = said.stop if said.stop is None else msgspec.structs.replace(said.stop, internal_reason=reason)
+    stop = (
+        said.stop
+        if said.stop is None
+        else msgspec.structs.replace(said.stop, internal_reason=reason)
+    )
     return msgspec.structs.replace(said, reason=reason, stop=stop)
 
 
@@ -235,15 +263,17 @@ def _own(args: tuple[Any, ...]) -> dict[str, Any]:
     except msgspec.DecodeError:
         result = {"left_out": "it is too long"}
     return {
-        "reason": reason, "severity": severity, "confidence": confidence, "correlation_id": correlation,
-        "classifier_result": result,
+        "reason": reason, "severity": severity, "confidence": confidence,
+        "correlation_id": correlation, "classifier_result": result,
     }  # fmt: skip
 
 
 def _pause(decision: Decision, finding: Finding, usual: Escalation) -> PauseSpec:
     terms = finding.terms if isinstance(finding.terms, Pause) else Pause()
     asked = paused(decision, usual)
-    return PauseSpec(terms.scope, tuple(asked.roles), terms.prompt if terms.prompt else ASKED, asked.timeout_s)
+    return PauseSpec(
+        terms.scope, tuple(asked.roles), terms.prompt if terms.prompt else ASKED, asked.timeout_s
+    )
 
 
 def _stop(finding: Finding, own: tuple[Any, ...], fast: bool) -> StopSpec:

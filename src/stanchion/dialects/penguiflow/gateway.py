@@ -1,4 +1,5 @@
-"""The gateway: a planner's events are judged by Stanchion, and what it decides is said in PenguiFlow's words."""
+"""The gateway: a planner's events are judged by Stanchion, and what it decides is said in
+PenguiFlow's words."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ from stanchion.dialects.penguiflow.fields import one_text, shown, typed
 from stanchion.dialects.penguiflow.findings import CAN, FAILED, Seated, decision_of, failed, passed
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of, heard_of
 from stanchion.dialects.penguiflow.inbox import checked_inbox
-from stanchion.dialects.penguiflow.packs import Entries, GuardrailPolicyPack, Settled, configured, written
+from stanchion.dialects.penguiflow.packs import (
+    Entries,
+    GuardrailPolicyPack,
+    Settled,
+    configured,
+    written,
+)
 from stanchion.dialects.penguiflow.reports import content_of, flow_of
 from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
 from stanchion.dialects.penguiflow.rules import RuleRegistry, takes_both
@@ -57,7 +64,8 @@ SEALED: Final = "the gateway has judged events already: register rules before th
 
 
 class GatewayConfig(msgspec.Struct):
-    """How a gateway judges. What is assigned to one of its fields is in force from the next event on."""
+    """How a gateway judges. What is assigned to one of its fields is in force from the next event
+    on."""
 
     mode: Literal["shadow", "enforce"] = "enforce"
     sync_timeout_ms: float = 15.0
@@ -74,15 +82,18 @@ class GatewayConfig(msgspec.Struct):
         typed(self)
         if not 0 < self.sync_timeout_ms <= LONGEST_MS:
             limit = f"milliseconds, more than 0, {LONGEST_MS:,} at most"
-            raise DialectError(f"GatewayConfig.sync_timeout_ms is {shown(self.sync_timeout_ms)}: give {limit}")
+            raise DialectError(
+                f"GatewayConfig.sync_timeout_ms is {shown(self.sync_timeout_ms)}: give {limit}"
+            )
 
 
 class GuardrailGateway:
     """Judges the events of planners by the rules of a registry and by what a pack says.
 
-    It has no engine and no state of its own: rules are guards of a shield, which is made with the first event. `store`
-    and `journal` say where that keeps state and records, which are in memory otherwise; `guards` are guards of
-    Stanchion's beside the rules, and other options those of `Shield.load`.
+    It has no engine and no state of its own: rules are guards of a shield, which is made with the
+    first event. `store` and `journal` say where that keeps state and records, which are in memory
+    otherwise; `guards` are guards of Stanchion's beside the rules, and other options those of
+    `Shield.load`.
     """
 
     def __init__(
@@ -104,17 +115,20 @@ class GuardrailGateway:
             raise DialectError(f"`registry` is a `{type(registry).__name__}`: give a RuleRegistry")
         if decision_policy is not None:
             raise DialectError(
-                "`decision_policy` cannot be changed: STOP, PAUSE, RETRY, REDACT, ALLOW win in this order"
+                "`decision_policy` cannot be changed: STOP, PAUSE, RETRY, REDACT, ALLOW win in "
+                "this order"
             )
         if risk_router is not None and type(risk_router) is not DefaultRiskRouter:
             raise DialectError(
-                f"`risk_router` is a `{type(risk_router).__name__}`: give a DefaultRiskRouter with the waits you want"
+                f"`risk_router` is a `{type(risk_router).__name__}`: give a DefaultRiskRouter with "
+                f"the waits you want"
             )
         if context_builder is not None and not callable(getattr(context_builder, "build", None)):
             raise DialectError("`context_builder` has no method `build(event, ctx)`")
         if context_builder is not None and not takes_both(context_builder.build):
             raise DialectError(
-                "`build` of `context_builder` takes other parameters: write `def build(self, event, ctx)`"
+                "`build` of `context_builder` takes other parameters: write `def build(self, "
+                "event, ctx)`"
             )
         if config is not None and not isinstance(config, GatewayConfig):
             raise DialectError(f"`config` is a `{type(config).__name__}`: give a GatewayConfig")
@@ -122,7 +136,9 @@ class GuardrailGateway:
         self.guard_inbox = checked_inbox(guard_inbox, registry)
         self.config = GatewayConfig() if config is None else config
         self.risk_router = DefaultRiskRouter() if risk_router is None else risk_router
-        self.context_builder = ContextSnapshotBuilder() if context_builder is None else context_builder
+        self.context_builder = (
+            ContextSnapshotBuilder() if context_builder is None else context_builder
+        )
         self._places = {"store": store, "journal": journal}
         self._guards = tuple(guards)
         self._options = options
@@ -144,7 +160,9 @@ class GuardrailGateway:
         """The shield that judges, with everything in force that was said so far."""
         said = self._said()
         if self._closed:
-            raise DialectError("the gateway is closed and judges nothing any more: make another one")
+            raise DialectError(
+                "the gateway is closed and judges nothing any more: make another one"
+            )
         if said != self._in_force:
             self.config.checked()
         if self._shield is None:
@@ -162,23 +180,39 @@ class GuardrailGateway:
         """What tells what is said now from what is in force."""
         risks = getattr(self.context_builder, "changes", 0)
         return (
-            *msgspec.structs.astuple(self.config), self.registry.changes, risks, self.risk_router.changes, self._pack,
+            *msgspec.structs.astuple(self.config), self.registry.changes, risks,
+            self.risk_router.changes, self._pack,
         )  # fmt: skip
 
     def policy(self) -> dict[str, Any]:
-        """The pack that the gateway judges by: what its parts say, with the rules that the registry and a pack name."""
+        """The pack that the gateway judges by: what its parts say, with the rules that the registry
+        and a pack name."""
         risks = getattr(self.context_builder, "tool_risks", {})
-        return written(self._pack, self.config, self.risk_router, risks, self.registry.entries(), self._entries)
+        return written(
+            self._pack, self.config, self.risk_router, risks, self.registry.entries(), self._entries
+        )
 
     def apply(self, pack: GuardrailPolicyPack, rest: Settled) -> None:
         """Put a pack in force; where it cannot be, everything is as it was before."""
         router, builder, registry = self.risk_router, self.context_builder, self.registry
         with ExitStack() as undo:
-            for owner, name in ((self, "config"), (self, "_pack"), (self, "_entries"), (registry, "told")):
+            for owner, name in (
+                (self, "config"),
+                (self, "_pack"),
+                (self, "_entries"),
+                (registry, "told"),
+            ):
                 undo.callback(setattr, owner, name, getattr(owner, name))
             self.config = configured(self.config, pack.data.get("gateway", {}))
-            self._pack, self._entries, registry.told = (pack.policy_id, pack.version), rest.entries, rest.told
-            waits = {"high_risk_wait_ms": router.high_risk_wait_ms, "medium_risk_wait_ms": router.medium_risk_wait_ms}
+            self._pack, self._entries, registry.told = (
+                (pack.policy_id, pack.version),
+                rest.entries,
+                rest.told,
+            )
+            waits = {
+                "high_risk_wait_ms": router.high_risk_wait_ms,
+                "medium_risk_wait_ms": router.medium_risk_wait_ms,
+            }
             said = pack.data.get("risk_router", {})
             undo.callback(router.set_waits, **waits)
             router.set_waits(**{name: said.get(name, wait) for name, wait in waits.items()})
@@ -192,7 +226,9 @@ class GuardrailGateway:
                 try:
                     setattr(rule, key, value)
                 except (AttributeError, TypeError):
-                    raise DialectError(f"the rule `{name}` does not let `{key}` be set: leave it out") from None
+                    raise DialectError(
+                        f"the rule `{name}` does not let `{key}` be set: leave it out"
+                    ) from None
                 undo.callback(setattr, rule, key, before)
             registry.changes += 1
             if self._shield is not None:
@@ -202,8 +238,9 @@ class GuardrailGateway:
     async def evaluate(
         self, ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None = None
     ) -> GuardrailDecision:
-        """Judge an event, of a context or of none: what the planner is to do. A STOP ends the run; what a PAUSE waits
-        for is a ticket, and once a person has approved it the same event goes ahead."""
+        """Judge an event, of a context or of none: what the planner is to do. A STOP ends the run;
+        what a PAUSE waits for is a ticket, and once a person has approved it the same event goes
+        ahead."""
         heard = heard_of(ctx, event)
         run = self._run_of(heard)
         return await adrive(self._evaluated(run, heard), run.desk)
@@ -221,7 +258,9 @@ class GuardrailGateway:
         if self._unknown:
             yield from self._recalled(run, None if heard.ctx is None else heard.ctx.tenant_id)
         flow, place = flow_of(run, heard.event)
-        before = HEARD.get()  # by hand: `setting` takes twice as long, and this is the way of every event
+        before = (
+            HEARD.get()
+        )  # by hand: `setting` takes twice as long, and this is the way of every event
         HEARD.set(heard)
         try:
             decision = yield from flow
@@ -243,26 +282,37 @@ class GuardrailGateway:
             yield from recall_strikes(run.desk)
             self._unknown.discard((tenant_id, run.id))
 
-    def _said_of(self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard) -> GuardrailDecision:
+    def _said_of(
+        self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard
+    ) -> GuardrailDecision:
         if decision.code == PAUSED:
-            run.desk.waits_for(decision, str(decision.determining.args[0]) if decision.determining else "")
+            run.desk.waits_for(
+                decision, str(decision.determining.args[0]) if decision.determining else ""
+            )
         policy = run.desk.shield.policy
         if self._seated[0] is not policy:
             seats = [seat.placed for seat in policy.seats]
-            known = {one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False)) for one in seats}
+            known = {
+                one.id: (one.whole.removesuffix(PIECES), not getattr(one.guard, "deep", False))
+                for one in seats
+            }
             self._seated = (policy, known)
-        said = decision_of(decision, place, content_of(heard.event), policy.file.escalation, self._seated[1])
+        said = decision_of(
+            decision, place, content_of(heard.event), policy.file.escalation, self._seated[1]
+        )
         if decision.code in FAILED and decision.determining is not None:
             said = failed(
-                said, heard.faults.get(decision.determining.guard.removesuffix(PIECES), ""), decision.proceeds
+                said,
+                heard.faults.get(decision.determining.guard.removesuffix(PIECES), ""),
+                decision.proceeds,
             )
         return said
 
     def _in_its_words(
         self, run: Run, decision: Decision, said: GuardrailDecision, whose: Whose
     ) -> Flow[GuardrailDecision]:
-        """A decision about a run that has ended or waits already, in the words of the rule that ended it or has it
-        wait, whichever process that was."""
+        """A decision about a run that has ended or waits already, in the words of the rule that
+        ended it or has it wait, whichever process that was."""
         if decision.code in STANDS:
             first = last_words(run.desk, self._seated[1])
             first = self._standing.get(whose) if first is None else first
@@ -271,7 +321,9 @@ class GuardrailGateway:
             if first is not None and first.action is said.action:
                 if first.stop is not None:
                     self._standing[whose] = first  # a run ends once; what it waits for may change
-                return msgspec.structs.replace(said, rule_id=first.rule_id, stop=first.stop, pause=first.pause)
+                return msgspec.structs.replace(
+                    said, rule_id=first.rule_id, stop=first.stop, pause=first.pause
+                )
         elif said.pause is not None and said.pause.scope != "tool_call":
             self._standing[whose] = said
             yield from leave_words(run.desk, said)
@@ -289,11 +341,13 @@ class GuardrailGateway:
         return first is said
 
     def run(self, ctx: GuardrailContext | str) -> Run:
-        """The run of a context, or of an id: its methods judge and carry out (`model`, `call`, `stream`), where
-        `evaluate` judges alone."""
+        """The run of a context, or of an id: its methods judge and carry out (`model`, `call`,
+        `stream`), where `evaluate` judges alone."""
         given = GuardrailContext(ctx) if isinstance(ctx, str) else ctx
         if not isinstance(given, GuardrailContext):
-            raise DialectError(f"a run is known by its GuardrailContext or its id, not by `{type(given).__name__}`")
+            raise DialectError(
+                f"a run is known by its GuardrailContext or its id, not by `{type(given).__name__}`"
+            )
         run = self._opened(given, None)
         if self._unknown:
             drive(self._recalled(run, given.tenant_id), run.desk)
@@ -315,7 +369,10 @@ class GuardrailGateway:
             if known is not None:
                 return known
             if len(self._runs) >= MOST_RUNS:
-                raise DialectError(f"{MOST_RUNS:,} runs are open: end those that are over with `gateway.end(run_id)`")
+                raise DialectError(
+                    f"{MOST_RUNS:,} runs are open: end those that are over with "
+                    f"`gateway.end(run_id)`"
+                )
             made = shield.run(
                 "" if ctx.persona_id is None else ctx.persona_id,
                 scope if isinstance(scope, str) else "",
@@ -328,13 +385,22 @@ class GuardrailGateway:
             self._runs[place] = made
             return made
 
-    def ticket(self, decision: GuardrailDecision, run_id: str, tenant_id: str | None = None) -> str | None:
-        """The ticket that a PAUSE waits for: `gateway.shield.approve(ticket, by=...)` answers it."""
+    def ticket(
+        self, decision: GuardrailDecision, run_id: str, tenant_id: str | None = None
+    ) -> str | None:
+        """The ticket that a PAUSE waits for: `gateway.shield.approve(ticket, by=...)` answers
+        it."""
         if not isinstance(decision, GuardrailDecision):
-            raise DialectError(f"`ticket` takes the GuardrailDecision that says PAUSE, not {shown(decision)}")
+            raise DialectError(
+                f"`ticket` takes the GuardrailDecision that says PAUSE, not {shown(decision)}"
+            )
         one_text("`run_id`", run_id)
         run = self._runs.get((tenant_id, run_id))
-        return None if run is None else run.desk.ticket_of(Decision(decision.decision_id, Action.ESCALATE, ""))
+        return (
+            None
+            if run is None
+            else run.desk.ticket_of(Decision(decision.decision_id, Action.ESCALATE, ""))
+        )
 
     def surroundings(self, event: Event) -> Context:
         """What the run of an event has come to."""
@@ -383,5 +449,8 @@ def _ends(decision: Decision) -> bool:
 
 def _risky(builder: Any) -> Any:
     if not isinstance(builder, ContextSnapshotBuilder):
-        raise DialectError("the pack has `tool_risks`, and `context_builder` is no ContextSnapshotBuilder to take them")
+        raise DialectError(
+            "the pack has `tool_risks`, and `context_builder` is no ContextSnapshotBuilder to take "
+            "them"
+        )
     return builder.set_tool_risks

@@ -1,4 +1,5 @@
-"""Rules of one's own as guards: they judge by their `evaluate`, and everything else is Stanchion's."""
+"""Rules of one's own as guards: they judge by their `evaluate`, and everything else is
+Stanchion's."""
 
 from __future__ import annotations
 
@@ -23,7 +24,15 @@ from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecisi
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.context import Context
-from stanchion.kernel.events import Event, Failure, ModelCall, ModelChunk, ModelReply, ToolCall, ToolResult
+from stanchion.kernel.events import (
+    Event,
+    Failure,
+    ModelCall,
+    ModelChunk,
+    ModelReply,
+    ToolCall,
+    ToolResult,
+)
 from stanchion.kernel.findings import FINAL, GUIDE, Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
@@ -32,7 +41,8 @@ from stanchion.policy.formats.penguiflow.rules import DEADLINE_MS, STAGES
 EVENT_OF: Final = {Stage(stage): event for event, stages in STAGES.items() for stage in stages}
 """Which event each stage is to a rule."""
 FIRST: Final = 100
-"""The place of the first rule in the chain; the others follow in the order of their registration."""
+"""The place of the first rule in the chain; the others follow in the order of their
+registration."""
 
 WORD: Final = 200
 """How many characters of a word are held back until it ends."""
@@ -58,9 +68,13 @@ def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | Non
     if event is None and type(ctx) is GuardrailEvent:
         return Heard(ctx, None, {})
     if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
-        raise DialectError("`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent")
+        raise DialectError(
+            "`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent"
+        )
     if ctx.run_id != event.run_id:
-        raise DialectError(f"the event has the run_id `{event.run_id}`, its context `{ctx.run_id}`: give the same")
+        raise DialectError(
+            f"the event has the run_id `{event.run_id}`, its context `{ctx.run_id}`: give the same"
+        )
     return Heard(event, ctx, {})
 
 
@@ -98,7 +112,13 @@ class OwnRule:
         self.priority = FIRST + number
         self.deep = not terms.registry.is_fast(self.id)
         events = list(rule.supports_event_types)
-        asked = [stage for event in STAGES if event in events for stage in STAGES[event] if stage != "model_chunk"]
+        asked = [
+            stage
+            for event in STAGES
+            if event in events
+            for stage in STAGES[event]
+            if stage != "model_chunk"
+        ]
         self.stages = tuple(dict.fromkeys(asked))
 
     @property
@@ -107,8 +127,8 @@ class OwnRule:
 
     @property
     def deadline_ms(self) -> int:
-        """How long its code has: a FAST rule what the gateway gives it, a DEEP one a second, or as long as a call
-        waits."""
+        """How long its code has: a FAST rule what the gateway gives it, a DEEP one a second, or as
+        long as a call waits."""
         if not self.deep:
             limit: float = self._terms.config.sync_timeout_ms
             return round(limit)
@@ -126,21 +146,28 @@ class OwnRule:
         """Whether it only watches."""
         return self._told.mode
 
-    def asked(self, event: Event, context: Context) -> tuple[GuardrailEvent, ContextSnapshotV1] | None:
+    def asked(
+        self, event: Event, context: Context
+    ) -> tuple[GuardrailEvent, ContextSnapshotV1] | None:
         """What the rule is asked; nothing where it is switched off."""
         terms = self._terms
-        if not terms.registry.is_enabled(self.rule) or (self.deep and not terms.config.async_enabled):
+        if not terms.registry.is_enabled(self.rule) or (
+            self.deep and not terms.config.async_enabled
+        ):
             return None
         heard = HEARD.get()
         ctx = None if heard is None or heard.event.run_id != event.run.id else heard.ctx
         told = told_of(event, context, heard)
         builder = terms.context_builder
         if type(builder) is ContextSnapshotBuilder:
-            return told, builder.seen(context, {} if ctx is None else ctx.tool_context, terms.strikes(event))
+            return told, builder.seen(
+                context, {} if ctx is None else ctx.tool_context, terms.strikes(event)
+            )
         return told, builder.build(told, GuardrailContext(event.run.id) if ctx is None else ctx)
 
     def failed(self, error: DialectError) -> None:
-        """Have it known what is wrong with an answer, or with a specification that the rule's own code made."""
+        """Have it known what is wrong with an answer, or with a specification that the rule's own
+        code made."""
         heard = HEARD.get()
         if heard is not None:
             heard.faults[self.id] = str(error)
@@ -169,7 +196,9 @@ class Asked(OwnRule):
         """Ask the rule."""
         asked = self.asked(event, context)
         try:
-            return None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
+            return (
+                None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
+            )
         except DialectError as error:
             self.failed(error)
             raise
@@ -182,7 +211,11 @@ class Awaited(OwnRule):
         """Ask the rule."""
         asked = self.asked(event, context)
         try:
-            return None if asked is None else self.found(event, asked[0], await self.rule.evaluate(*asked))
+            return (
+                None
+                if asked is None
+                else self.found(event, asked[0], await self.rule.evaluate(*asked))
+            )
         except DialectError as error:
             self.failed(error)
             raise
@@ -217,13 +250,16 @@ class Inline:
         if asked is None:
             return None
         try:
-            return self._one.found(event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked)))
+            return self._one.found(
+                event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked))
+            )
         except DialectError as error:
             self._one.failed(error)
             raise
 
     def settled(self, text: str, /) -> int:
-        """A word is judged when it has ended, however it was cut; what goes on for too long is no word."""
+        """A word is judged when it has ended, however it was cut; what goes on for too long is no
+        word."""
         ended = next((at for at in range(len(text), 0, -1) if text[at - 1].isspace()), 0)
         return ended if len(text) - ended <= WORD else len(text)
 
@@ -254,17 +290,22 @@ def at_once(rule_id: str, answer: Any) -> Any:
     except StopIteration as end:
         return end.value
     answer.close()
-    raise DialectError(f"the rule `{rule_id}` awaits something at `llm_stream_chunk`: only a DEEP rule can")
+    raise DialectError(
+        f"the rule `{rule_id}` awaits something at `llm_stream_chunk`: only a DEEP rule can"
+    )
 
 
 def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent:
-    """An event as a rule is told of it: as it is judged, with the payload of the planner's own where there is one."""
+    """An event as a rule is told of it: as it is judged, with the payload of the planner's own
+    where there is one."""
     name = EVENT_OF[event.stage]
     scope = context.task_scope.task
     known: dict[str, Any] = {"task_scope": scope} if scope else {}
     if context.last_assistant:
         known["last_assistant"] = context.last_assistant
-    known["conversation_history"] = [{"role": one.role, "text": one.text} for one in context.conversation_history]
+    known["conversation_history"] = [
+        {"role": one.role, "text": one.text} for one in context.conversation_history
+    ]
     at, text = event.at / 1_000, text_of(event)
     if heard is not None and heard.event.event_type == name and heard.event.run_id == event.run.id:
         known |= apart(heard.event.payload)
@@ -274,15 +315,22 @@ def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent
     else:
         known |= _payload(event)
     args = apart(getattr(event, "args", None))
-    return GuardrailEvent(name, event.run.id, text, event.tool if event.tool else None, args, known, at)
+    return GuardrailEvent(
+        name, event.run.id, text, event.tool if event.tool else None, args, known, at
+    )
 
 
 def _beside(result: Any, told: GuardrailEvent, otherwise: str | None) -> str | None:
-    """The text that a planner gave beside a result, if it is judged with it or says the same as what is judged."""
+    """The text that a planner gave beside a result, if it is judged with it or says the same as
+    what is judged."""
     if not told.text_content or RESULT not in told.payload:
         return otherwise
     both, given = {RESULT, BESIDE}, told.payload[RESULT]
-    if isinstance(result, dict) and result.keys() == both and not (isinstance(given, dict) and given.keys() == both):
+    if (
+        isinstance(result, dict)
+        and result.keys() == both
+        and not (isinstance(given, dict) and given.keys() == both)
+    ):
         return str(result[BESIDE])
     try:
         return told.text_content if msgspec.json.decode(told.text_content) == result else otherwise
@@ -294,7 +342,10 @@ def _payload(event: Event) -> dict[str, Any]:
     """What a planner would say in its payload of an event that a run judges by itself."""
     match event:
         case ModelCall():
-            return {"messages": apart(event.messages), **({"model": event.model} if event.model else {})}
+            return {
+                "messages": apart(event.messages),
+                **({"model": event.model} if event.model else {}),
+            }
         case ModelChunk():
             return {"channel": event.channel, "index": event.index}
         case ModelReply():
@@ -317,8 +368,8 @@ def _carried_out(decision: GuardrailDecision, event: Event) -> bool:
 
 
 def _guides(event: Event) -> bool:
-    """Whether the message of a RETRY has yet to reach the model: a request or a reply is asked for again with it at
-    once."""
+    """Whether the message of a RETRY has yet to reach the model: a request or a reply is asked for
+    again with it at once."""
     return event.stage not in (Stage.MODEL_CALL, Stage.MODEL_REPLY)
 
 
@@ -328,7 +379,11 @@ def apart(value: Any) -> Any:
         case dict():
             return {name: apart(one) for name, one in value.items()}
         case list() | tuple():
-            return type(value)([apart(one) for one in value]) if type(value) in (list, tuple) else value
+            return (
+                type(value)([apart(one) for one in value])
+                if type(value) in (list, tuple)
+                else value
+            )
         case set() | bytearray():
             return value.copy()
         case _:
@@ -336,7 +391,8 @@ def apart(value: Any) -> Any:
 
 
 def text_of(event: Any) -> str | None:
-    """The text of an event: its words, what a tool gave, or what the user said last; a tool call has none."""
+    """The text of an event: its words, what a tool gave, or what the user said last; a tool call
+    has none."""
     if isinstance(event, ToolCall):
         return None
     if isinstance(event, ModelCall):
@@ -359,6 +415,10 @@ def user_place(messages: list[Any]) -> Path | None:
     """Where a request has the last words of the user."""
     for number in range(len(messages) - 1, -1, -1):
         one = messages[number]
-        if isinstance(one, dict) and one.get("role") == "user" and isinstance(one.get("content"), str):
+        if (
+            isinstance(one, dict)
+            and one.get("role") == "user"
+            and isinstance(one.get("content"), str)
+        ):
             return ("messages", number, "content")
     return None

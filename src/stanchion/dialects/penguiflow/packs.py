@@ -36,14 +36,16 @@ class GuardrailPolicyPack(msgspec.Struct, frozen=True):
     version: str
     data: dict[str, Any]
     places: dict[str, Any] = {}
-    """Where a file has the entries of rules, by their lists and numbers, such as `sync_rules[0]`."""
+    """Where a file has the entries of rules, by their lists and numbers, such as
+    `sync_rules[0]`."""
 
     def __post_init__(self) -> None:
         typed(self)
 
 
 def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPolicyPack:
-    """Read a pack from a file, or the one that is shipped, and check all of it; `env` names one of its environments.
+    """Read a pack from a file, or the one that is shipped, and check all of it; `env` names one of
+    its environments.
 
     Raises `PolicyError` with everything that is wrong, each at its line, in every environment.
     """
@@ -51,7 +53,12 @@ def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPo
     data = document.root.data()
     if not isinstance(data, dict) or "policy_pack" not in data:
         raise PolicyError(
-            [Fault(document.where(), "this is no policy pack: begin it with `policy_pack:` and its name")]
+            [
+                Fault(
+                    document.where(),
+                    "this is no policy pack: begin it with `policy_pack:` and its name",
+                )
+            ]
         )
     every = [*variants(document).values(), environment(document, env)]
     faults = [fault for one in every for fault in (*one.faults, *check(one, Pack))]
@@ -97,7 +104,10 @@ def _document(path: str | Path) -> Document:
     if path == SHIPPED:
         from importlib import resources
 
-        return read_text(resources.files(__package__).joinpath("default.yaml").read_text("utf-8"), f"pack {SHIPPED}")
+        return read_text(
+            resources.files(__package__).joinpath("default.yaml").read_text("utf-8"),
+            f"pack {SHIPPED}",
+        )
     try:
         return read_text(Path(path).read_text("utf-8"), str(path))
     except FileNotFoundError:
@@ -143,7 +153,8 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
-    """Tell the entries of a pack apart; raises where one is for no rule, or says what its rule does not have."""
+    """Tell the entries of a pack apart; raises where one is for no rule, or says what its rule does
+    not have."""
     own = registry.own
     told: dict[str, Told] = {}
     configs: dict[str, dict[str, Any]] = {}
@@ -161,10 +172,14 @@ def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
                     configs[name] = _config(own[name], name, config)
                     told[name] = _told(registry, name, said, key, deep)
                 elif name in BINDINGS or "call" in config:
-                    others[name] = {setting: said[setting] for setting in SETTINGS if setting in said}
+                    others[name] = {
+                        setting: said[setting] for setting in SETTINGS if setting in said
+                    }
                 else:
                     words = hint(name, [*BINDINGS, *own])
-                    raise DialectError(f"`{key}` has `{name}`, which is no rule of the registry: {words}")
+                    raise DialectError(
+                        f"`{key}` has `{name}`, which is no rule of the registry: {words}"
+                    )
             except DialectError as error:
                 at = pack.places.get(f"{key}[{number}]")
                 raise (error if at is None else DialectError(f"{at}: {error}")) from None
@@ -182,7 +197,9 @@ def _told(registry: RuleRegistry, name: str, said: dict[str, Any], key: str, dee
 
 
 def _config(rule: Any, name: str, config: dict[str, Any]) -> dict[str, Any]:
-    settable = [one for one in dir(rule) if not one.startswith("_") and not callable(getattr(rule, one))]
+    settable = [
+        one for one in dir(rule) if not one.startswith("_") and not callable(getattr(rule, one))
+    ]
     for key in config:
         if key not in settable:
             raise DialectError(f"the rule `{name}` has no setting `{key}`: {hint(key, settable)}")
@@ -192,8 +209,13 @@ def _config(rule: Any, name: str, config: dict[str, Any]) -> dict[str, Any]:
 def configured(config: Config, said: dict[str, Any]) -> Config:
     """A configuration with what a pack says of it."""
     given = {"mode": said["mode"]} if "mode" in said else {}
-    for part, names in (("sync", ("timeout_ms", "parallel", "fail_open")), ("async", ("enabled", "fail_open"))):
-        given |= {f"{part}_{name}": said[part][name] for name in names if name in said.get(part, {})}
+    for part, names in (
+        ("sync", ("timeout_ms", "parallel", "fail_open")),
+        ("async", ("enabled", "fail_open")),
+    ):
+        given |= {
+            f"{part}_{name}": said[part][name] for name in names if name in said.get(part, {})
+        }
     return msgspec.structs.replace(config, **given)
 
 
@@ -209,7 +231,8 @@ def written(
     built_in: dict[str, dict[str, Any]],
     entries: Entries,
 ) -> dict[str, Any]:
-    """The pack that a gateway judges by: what its parts say, with the rules that its registry and a pack name."""
+    """The pack that a gateway judges by: what its parts say, with the rules that its registry and a
+    pack name."""
     rules = _merged(built_in, entries)
     return {
         "policy_pack": pack[0],
@@ -224,7 +247,10 @@ def written(
             "async": {"enabled": config.async_enabled, "fail_open": config.async_fail_open},
         },
         "tool_risks": {tool: str(risk) for tool, risk in risks.items()},
-        **{key: [one for one in listed.values() if not says_nothing(one)] for key, listed in rules.items()},
+        **{
+            key: [one for one in listed.values() if not says_nothing(one)]
+            for key, listed in rules.items()
+        },
         "risk_router": {
             "high_risk_wait_ms": router.high_risk_wait_ms,
             "medium_risk_wait_ms": router.medium_risk_wait_ms,

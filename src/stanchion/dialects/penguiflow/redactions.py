@@ -1,4 +1,5 @@
-"""Redactions: what a rule wants taken out as patches of an event's content, and patches as redactions."""
+"""Redactions: what a rule wants taken out as patches of an event's content, and patches as
+redactions."""
 
 from __future__ import annotations
 
@@ -19,15 +20,16 @@ TEXT: Final = "text"
 RESULT, BESIDE = "result", "text_content"
 """How data and the text beside it are called, where an event has both."""
 WHOLE: Final = ("tool_args", RESULT, "$")
-"""The paths of arguments and results themselves, and the beginnings of paths into them, unless data has such a name."""
+"""The paths of arguments and results themselves, and the beginnings of paths into them, unless data
+has such a name."""
 MISSING: Final = object()
 
 Path = tuple[PathStep, ...]
 
 
 def apply_redactions(content: Any, redactions: Sequence[RedactionSpec]) -> Any:
-    """A text, or data, without what the redactions take out. Those that overlap are merged, so that nothing is left of
-    what any of them takes, and nothing else is touched."""
+    """A text, or data, without what the redactions take out. Those that overlap are merged, so that
+    nothing is left of what any of them takes, and nothing else is touched."""
     given: Any = redactions
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise DialectError(f"`redactions` is {shown(given)}: give a list of RedactionSpec")
@@ -50,12 +52,13 @@ def apply_redactions_to_text(text: str, redactions: Sequence[RedactionSpec]) -> 
 
 
 def patches_of(content: Any, text: Any, place: Path, spec: RedactionSpec) -> Iterator[Patch]:
-    """The patches of an event's content for a redaction. `text` is what the rule was given as the event's text, and
-    `place` is where the content has it.
+    """The patches of an event's content for a redaction. `text` is what the rule was given as the
+    event's text, and `place` is where the content has it.
 
     1. A span of a text is cut out of it, where it stands.
-    2. A span of a text that was made of data for the rule is looked for in every text, number and name of the data:
-       what it names is cut out wherever it is. What is nowhere as a whole takes the whole data with it.
+    2. A span of a text that was made of data for the rule is looked for in every text, number and
+       name of the data: what it names is cut out wherever it is. What is nowhere as a whole takes
+       the whole data with it.
     3. Without offsets the whole value is replaced.
     """
     path = _path(content, spec.path, place)
@@ -66,7 +69,9 @@ def patches_of(content: Any, text: Any, place: Path, spec: RedactionSpec) -> Ite
     elif isinstance(value, str):
         end = min(spec.end_offset, len(value))
         if spec.start_offset >= end:
-            raise DialectError(f"a redaction begins at {spec.start_offset}, where `{spec.path}` has ended")
+            raise DialectError(
+                f"a redaction begins at {spec.start_offset}, where `{spec.path}` has ended"
+            )
         yield Patch(path, spec.replacement, spec.start_offset, end, kind)
     else:
         wanted = text[spec.start_offset : spec.end_offset] if isinstance(text, str) else ""
@@ -79,19 +84,31 @@ def patches_of(content: Any, text: Any, place: Path, spec: RedactionSpec) -> Ite
 def specs_of(patches: Sequence[Patch], place: Path, content: Any) -> tuple[RedactionSpec, ...]:
     """Patches of some content as redactions; `place` is where the content has the event's text.
 
-    A redaction has no way to change a name: the object that has it is replaced as a whole, by itself with everything
-    taken out. So no redaction has a path that tells what is taken out of names.
+    A redaction has no way to change a name: the object that has it is replaced as a whole, by
+    itself with everything taken out. So no redaction has a path that tells what is taken out of
+    names.
     """
     objects = [patch.path[:-1] for patch in patches if patch.named]
-    tops = [path for path in dict.fromkeys(objects) if not any(_under(path, other) for other in objects)]
-    made = [_spec(patch, place, content) for patch in patches if not any(patch.path[: len(top)] == top for top in tops)]
+    tops = [
+        path for path in dict.fromkeys(objects) if not any(_under(path, other) for other in objects)
+    ]
+    made = [
+        _spec(patch, place, content)
+        for patch in patches
+        if not any(patch.path[: len(top)] == top for top in tops)
+    ]
     for top in tops:
         within = [
-            msgspec.structs.replace(patch, path=patch.path[len(top) :]) for patch in patches if _under(patch.path, top)
+            msgspec.structs.replace(patch, path=patch.path[len(top) :])
+            for patch in patches
+            if _under(patch.path, top)
         ]
         try:
             made.append(RedactionSpec(_named(top, content), apply(_at(content, top), within)))
-        except (DialectError, PatchError):  # what does not fit is refused, and nothing of it is handed out
+        except (
+            DialectError,
+            PatchError,
+        ):  # what does not fit is refused, and nothing of it is handed out
             made.append(RedactionSpec(_named(top, content)))
     return tuple(made)
 
@@ -116,14 +133,24 @@ def _spec(patch: Patch, place: Path, content: Any) -> RedactionSpec:
 
 
 def _path(content: Any, written: str, place: Path) -> Path:
-    """The steps of a path as it is written; a path of the content itself comes before the event's text."""
+    """The steps of a path as it is written; a path of the content itself comes before the event's
+    text."""
     if written == TEXT and not (isinstance(content, dict) and TEXT in content):
         return place
     names = written[1:].split("/") if written.startswith("/") else written.split(".")
-    names = [name.replace("~1", "/").replace("~0", "~") for name in names] if written.startswith("/") else names
+    names = (
+        [name.replace("~1", "/").replace("~0", "~") for name in names]
+        if written.startswith("/")
+        else names
+    )
     if names[0] in WHOLE and not (isinstance(content, dict) and names[0] in content):
         names = names[1:]
-    if isinstance(content, dict) and content.keys() == {RESULT, BESIDE} and names and names[0] not in content:
+    if (
+        isinstance(content, dict)
+        and content.keys() == {RESULT, BESIDE}
+        and names
+        and names[0] not in content
+    ):
         names = [RESULT, *names]
     steps: list[PathStep] = []
     value = content
@@ -152,13 +179,15 @@ def _step(value: Any, step: PathStep) -> Any:
 
 
 def _texts(value: Any, path: Path) -> Iterator[Leaf]:
-    """Everything in some data that is shown as text, and where it stands. An object with a name that is no text is
-    taken as a whole, like a number."""
+    """Everything in some data that is shown as text, and where it stands. An object with a name
+    that is no text is taken as a whole, like a number."""
     if isinstance(value, str):
         yield Leaf(path, value)
     elif isinstance(value, dict):
         for name, under in value.items():
-            yield Leaf(path, str(name), named=isinstance(name, str), number=not isinstance(name, str))
+            yield Leaf(
+                path, str(name), named=isinstance(name, str), number=not isinstance(name, str)
+            )
             yield from _texts(under, (*path, name))
     elif isinstance(value, list):
         for number, under in enumerate(value):
@@ -178,8 +207,17 @@ def _spans(text: str, wanted: str, kind: str) -> list[Span]:
 
 
 def _written(path: Path) -> str:
-    """A path as it is written: with dots, or with slashes where a name has something that would not be read back."""
+    """A path as it is written: with dots, or with slashes where a name has something that would not
+    be read back."""
     names = [str(step) for step in path]
-    if names and all(name and "." not in name and not name.startswith("/") for name in names) and names != [TEXT]:
+    if (
+        names
+        and all(name and "." not in name and not name.startswith("/") for name in names)
+        and names != [TEXT]
+    ):
         return ".".join(names)
-    return "".join([f"/{name.replace('~', '~0').replace('/', '~1')}" for name in names]) if names else TEXT
+    return (
+        "".join([f"/{name.replace('~', '~0').replace('/', '~1')}" for name in names])
+        if names
+        else TEXT
+    )

@@ -36,7 +36,9 @@ def flow_of(run: Run, event: GuardrailEvent) -> tuple[Flow[Decision], Path]:
     if stage is Stage.ERROR and event.payload.get(RESULT) is not None:
         return _failed(run, fields, event.payload[RESULT]), place
     if stage is Stage.TOOL_CALL:
-        return judging(run, stage, fields), place  # what cannot be read of arguments stands against a call there
+        return judging(
+            run, stage, fields
+        ), place  # what cannot be read of arguments stands against a call there
     if stage is not Stage.MODEL_CALL:
         return reported(run, stage, fields), place
     said = event.text_content if event.text_content and _is_new(event) else ""
@@ -61,8 +63,8 @@ def _results(messages: list[Any]) -> list[str]:
 
 
 def _failed(run: Run, fields: dict[str, Any], result: Any) -> Flow[Decision]:
-    """Have judged what a tool failed with, and what it gave all the same: nothing counts that as a success. What is
-    taken out of it has the path `result`."""
+    """Have judged what a tool failed with, and what it gave all the same: nothing counts that as a
+    success. What is taken out of it has the path `result`."""
     told = yield from reported(run, Stage.ERROR, fields)
     if told.action == Action.HALT:
         return told
@@ -76,10 +78,12 @@ def _failed(run: Run, fields: dict[str, Any], result: Any) -> Flow[Decision]:
 
 
 def _asked(run: Run, fields: dict[str, Any], said: str, results: list[str]) -> Flow[Decision]:
-    """Have judged what tools have given, the words of the user, and the request with what is left of them: they enter
-    the run before they are part of a request."""
+    """Have judged what tools have given, the words of the user, and the request with what is left
+    of them: they enter the run before they are part of a request."""
     for one in results:
-        given = yield from reported(run, Stage.PROMPT, {"text": one, "source": "tool", "trusted": False})
+        given = yield from reported(
+            run, Stage.PROMPT, {"text": one, "source": "tool", "trusted": False}
+        )
         if not given.proceeds:
             return given
     if not said:
@@ -95,22 +99,30 @@ def _asked(run: Run, fields: dict[str, Any], said: str, results: list[str]) -> F
 
 
 def _joined(heard: Decision, asked: Decision, messages: list[Any]) -> Decision:
-    """What was decided of the user's words and of the request with them, as one decision about the text."""
+    """What was decided of the user's words and of the request with them, as one decision about the
+    text."""
     effects = tuple(dict.fromkeys([*heard.effects, *asked.effects]))
     found, action = (*heard.findings, *asked.findings), max(heard.action, asked.action)
     if not heard.patches:
         return (
-            msgspec.structs.replace(asked, action=action, findings=found, effects=effects) if heard.findings else asked
+            msgspec.structs.replace(asked, action=action, findings=found, effects=effects)
+            if heard.findings
+            else asked
         )
     place = ("messages", len(messages) - 1, "content")
     first = tuple([msgspec.structs.replace(patch, path=place) for patch in heard.patches])
     if not asked.proceeds:
-        findings = (Finding(Action.REDACT, heard.code, patches=first, guard="kernel"), *asked.findings)
+        findings = (
+            Finding(Action.REDACT, heard.code, patches=first, guard="kernel"),
+            *asked.findings,
+        )
         return msgspec.structs.replace(asked, findings=findings, effects=effects)
     if asked.patches:
         left = asked.patched({"messages": messages})["messages"][-1]["content"]
         first = (Patch(place, left), *[patch for patch in asked.patches if patch.path != place])
-    return msgspec.structs.replace(asked, action=action, findings=found, effects=effects, patches=first)
+    return msgspec.structs.replace(
+        asked, action=action, findings=found, effects=effects, patches=first
+    )
 
 
 def report_of(event: GuardrailEvent) -> Report:
@@ -131,10 +143,18 @@ def report_of(event: GuardrailEvent) -> Report:
             return Stage.MODEL_CALL, fields, () if place is None else place
         case "tool_call_result" if "error" in payload:
             said = {"text": text} if text else {}
-            return Stage.ERROR, {"tool": _tool(event), "error": payload["error"], "args": _args(event), **said}, ()
+            return (
+                Stage.ERROR,
+                {"tool": _tool(event), "error": payload["error"], "args": _args(event), **said},
+                (),
+            )
         case "tool_call_result":
             result = _both(payload["result"], text) if "result" in payload else event.text_content
-            return Stage.TOOL_RESULT, {"tool": _tool(event), "args": _args(event), "result": result}, ()
+            return (
+                Stage.TOOL_RESULT,
+                {"tool": _tool(event), "args": _args(event), "result": result},
+                (),
+            )
         case _ if payload.get("final") is True:
             return Stage.MODEL_REPLY, {"text": text, "final": True}, ()
         case _:
@@ -154,7 +174,11 @@ def content_of(event: GuardrailEvent) -> Any:
         case Stage.MODEL_CALL:
             return {"messages": fields["messages"]}
         case _:
-            return {RESULT: event.payload[RESULT]} if RESULT in event.payload else fields.get("text", "")
+            return (
+                {RESULT: event.payload[RESULT]}
+                if RESULT in event.payload
+                else fields.get("text", "")
+            )
 
 
 def _both(result: Any, text: str) -> Any:

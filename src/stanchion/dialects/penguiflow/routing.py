@@ -1,4 +1,5 @@
-"""Risk routing: how long an event waits for DEEP rules, and what their silence means, by the risk of its tool."""
+"""Risk routing: how long an event waits for DEEP rules, and what their silence means, by the risk
+of its tool."""
 
 from __future__ import annotations
 
@@ -15,15 +16,16 @@ OnTimeout = Literal["allow", "pause", "stop"]
 
 
 class RiskRoutingDecision(msgspec.Struct, frozen=True):
-    """How long an event waits, and what happens without an answer. Every DEEP rule is asked: nothing takes one out."""
+    """How long an event waits, and what happens without an answer. Every DEEP rule is asked:
+    nothing takes one out."""
 
     async_wait_ms: float = 0.0
     on_timeout: OnTimeout = "allow"
 
 
 class DefaultRiskRouter:
-    """Routes by the risk of the tool: a critical call is stopped without an answer, one of high risk waits for a
-    person, others go ahead."""
+    """Routes by the risk of the tool: a critical call is stopped without an answer, one of high
+    risk waits for a person, others go ahead."""
 
     def __init__(
         self,
@@ -38,14 +40,22 @@ class DefaultRiskRouter:
             raise DialectError("`critical_fail_closed` cannot be switched off: leave it out")
 
     def set_waits(self, high_risk_wait_ms: float, medium_risk_wait_ms: float) -> None:
-        """Say how long calls of high and critical risk wait, and those of medium risk, in milliseconds."""
-        for name, value in (("high_risk_wait_ms", high_risk_wait_ms), ("medium_risk_wait_ms", medium_risk_wait_ms)):
+        """Say how long calls of high and critical risk wait, and those of medium risk, in
+        milliseconds."""
+        for name, value in (
+            ("high_risk_wait_ms", high_risk_wait_ms),
+            ("medium_risk_wait_ms", medium_risk_wait_ms),
+        ):
             if type(value) not in (int, float) or not 0 <= value <= LONGEST_MS:
-                raise DialectError(f"`{name}` is `{value}`: give milliseconds from 0 to {LONGEST_MS:,}")
+                raise DialectError(
+                    f"`{name}` is `{value}`: give milliseconds from 0 to {LONGEST_MS:,}"
+                )
         self.high_risk_wait_ms, self.medium_risk_wait_ms = high_risk_wait_ms, medium_risk_wait_ms
         self.changes += 1
 
-    def route(self, event: GuardrailEvent, context_snapshot: ContextSnapshotV1) -> RiskRoutingDecision:
+    def route(
+        self, event: GuardrailEvent, context_snapshot: ContextSnapshotV1
+    ) -> RiskRoutingDecision:
         """How long this event waits; what is no call of a tool is of medium risk."""
         tool = context_snapshot.current_tool
         risk = ToolRiskTier.MEDIUM if tool is None else tool.risk_tier

@@ -1,4 +1,5 @@
-"""Rules: what every rule has, the three that PenguiFlow brings, and the registry of those that a gateway judges by."""
+"""Rules: what every rule has, the three that PenguiFlow brings, and the registry of those that a
+gateway judges by."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ SETTINGS: Final = ("id", "enabled", "config", "mode", "effects")
 
 
 class GuardrailRule(Protocol):
-    """A rule of one's own. `evaluate(event, context_snapshot)` gives a decision, or `None` to pass, sync or async."""
+    """A rule of one's own. `evaluate(event, context_snapshot)` gives a decision, or `None` to pass,
+    sync or async."""
 
     rule_id: str
     cost: RuleCost
@@ -34,8 +36,8 @@ class GuardrailRule(Protocol):
 
 
 class ToolAllowlistRule(msgspec.Struct, kw_only=True):
-    """Stops calls of tools that are denied, or that are not among those allowed; an empty list allows none. Without
-    either it lets every call pass, until a pack says which."""
+    """Stops calls of tools that are denied, or that are not among those allowed; an empty list
+    allows none. Without either it lets every call pass, until a pack says which."""
 
     rule_id: ClassVar[str] = "tool-allowlist"
     supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_start"})
@@ -54,10 +56,13 @@ class ToolAllowlistRule(msgspec.Struct, kw_only=True):
 
 
 class SecretRedactionRule(msgspec.Struct, kw_only=True):
-    """Takes secrets out of results and replies: those that Stanchion knows, and those of further patterns by name."""
+    """Takes secrets out of results and replies: those that Stanchion knows, and those of further
+    patterns by name."""
 
     rule_id: ClassVar[str] = "secret-redaction"
-    supports_event_types: ClassVar[frozenset[str]] = frozenset({"tool_call_result", "llm_stream_chunk"})
+    supports_event_types: ClassVar[frozenset[str]] = frozenset(
+        {"tool_call_result", "llm_stream_chunk"}
+    )
     cost: ClassVar[RuleCost] = RuleCost.FAST
     enabled: bool = True
     patterns: Mapping[str, str | re.Pattern[str]] = {}
@@ -65,19 +70,26 @@ class SecretRedactionRule(msgspec.Struct, kw_only=True):
     def __post_init__(self) -> None:
         typed(self, "enabled")
         fits = isinstance(self.patterns, Mapping) and all(
-            isinstance(name, str) and isinstance(one, str | re.Pattern) for name, one in self.patterns.items()
+            isinstance(name, str) and isinstance(one, str | re.Pattern)
+            for name, one in self.patterns.items()
         )
         if not fits:
-            raise DialectError("SecretRedactionRule.patterns does not fit: give a dict of patterns by their names")
+            raise DialectError(
+                "SecretRedactionRule.patterns does not fit: give a dict of patterns by their names"
+            )
 
     def config(self) -> dict[str, Any]:
         """What a pack would say of it."""
-        return {"patterns": {name: _source(one) for name, one in self.patterns.items()}} if self.patterns else {}
+        return (
+            {"patterns": {name: _source(one) for name, one in self.patterns.items()}}
+            if self.patterns
+            else {}
+        )
 
 
 class InjectionPatternRule(msgspec.Struct, kw_only=True):
-    """Stops texts that try to command the agent: those that Stanchion finds, and those of further patterns, each with
-    what such a text wants."""
+    """Stops texts that try to command the agent: those that Stanchion finds, and those of further
+    patterns, each with what such a text wants."""
 
     rule_id: ClassVar[str] = "injection-patterns"
     supports_event_types: ClassVar[frozenset[str]] = frozenset({"llm_before", "tool_call_result"})
@@ -88,7 +100,11 @@ class InjectionPatternRule(msgspec.Struct, kw_only=True):
     def __post_init__(self) -> None:
         typed(self, "enabled")
         given: Any = self.patterns
-        listed = () if isinstance(given, str | Mapping) or not isinstance(given, Iterable) else tuple(given)
+        listed = (
+            ()
+            if isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+            else tuple(given)
+        )
         pairs = [one for one in listed if isinstance(one, tuple | list) and len(one) == 2]
         if (
             not all(isinstance(part, str) for one in pairs for part in one)
@@ -96,7 +112,8 @@ class InjectionPatternRule(msgspec.Struct, kw_only=True):
             or (not listed and given != () and given != [])
         ):
             raise DialectError(
-                "InjectionPatternRule.patterns does not fit: give pairs, each a pattern and what such a text wants"
+                "InjectionPatternRule.patterns does not fit: give pairs, each a pattern and what "
+                "such a text wants"
             )
         self.patterns = listed
 
@@ -139,7 +156,8 @@ class RuleRegistry:
         """Why no more rules can be registered; empty where they can."""
 
     def register(self, rule: Any) -> None:
-        """Have a gateway judge by a rule: inline where its cost is FAST, from a queue where it is DEEP."""
+        """Have a gateway judge by a rule: inline where its cost is FAST, from a queue where it is
+        DEEP."""
         self._enter(rule, _cost(rule) is RuleCost.FAST)
 
     def register_sync(self, rule: Any) -> None:
@@ -151,7 +169,9 @@ class RuleRegistry:
             raise DialectError(self.sealed)
         name = _id(rule)
         if name in self._own or name in self._built_in:
-            raise DialectError(f"there is a rule `{name}` already: give this one a `rule_id` of its own")
+            raise DialectError(
+                f"there is a rule `{name}` already: give this one a `rule_id` of its own"
+            )
         if isinstance(rule, BUILT_IN):
             _carried_out(rule, name)
             self._built_in[name] = rule
@@ -170,7 +190,10 @@ class RuleRegistry:
         """The rules that are judged inline at an event: PenguiFlow's, then one's own."""
         own = [rule for rule in self._at(event_type) if rule.rule_id in self._fast]
         built_in = self._built_in.values()
-        return [*[one for one in built_in if one.enabled and event_type in one.supports_event_types], *own]
+        return [
+            *[one for one in built_in if one.enabled and event_type in one.supports_event_types],
+            *own,
+        ]
 
     def get_async_rules(self, event_type: str) -> list[Any]:
         """The rules of one's own that are judged from the queue at an event."""
@@ -178,7 +201,11 @@ class RuleRegistry:
 
     def _at(self, event_type: str) -> list[Any]:
         known_event(event_type)
-        return [one for one in self._own.values() if self.is_enabled(one) and event_type in one.supports_event_types]
+        return [
+            one
+            for one in self._own.values()
+            if self.is_enabled(one) and event_type in one.supports_event_types
+        ]
 
     def is_enabled(self, rule: Any) -> bool:
         """Whether a rule of one's own is judged: as a pack says, or else as the rule does."""
@@ -224,7 +251,9 @@ def _carried_out(rule: Any, name: str) -> None:
 def known_event(event_type: str) -> None:
     """Raise where there is no such event."""
     if event_type not in EVENT_TYPES:
-        raise DialectError(f"there is no event `{event_type}`: {hint(str(event_type), EVENT_TYPES)}")
+        raise DialectError(
+            f"there is no event `{event_type}`: {hint(str(event_type), EVENT_TYPES)}"
+        )
 
 
 def answer_of(rule_id: str, answer: Any) -> GuardrailDecision | None:
@@ -232,31 +261,41 @@ def answer_of(rule_id: str, answer: Any) -> GuardrailDecision | None:
     if answer is None or isinstance(answer, GuardrailDecision):
         return answer
     raise DialectError(
-        f"the rule `{rule_id}` answered with `{type(answer).__name__}`: give a GuardrailDecision or None"
+        f"the rule `{rule_id}` answered with `{type(answer).__name__}`: give a GuardrailDecision "
+        f"or None"
     )
 
 
 def _id(rule: Any) -> str:
     name = getattr(rule, "rule_id", None)
     if isinstance(rule, type):
-        raise DialectError(f"`{rule.__name__}` is a class: register one of its objects, `{rule.__name__}()`")
+        raise DialectError(
+            f"`{rule.__name__}` is a class: register one of its objects, `{rule.__name__}()`"
+        )
     if not isinstance(name, str) or not name:
-        raise DialectError(f"`{type(rule).__name__}` has no `rule_id`: a rule needs one to be known by")
+        raise DialectError(
+            f"`{type(rule).__name__}` has no `rule_id`: a rule needs one to be known by"
+        )
     return name
 
 
 def _cost(rule: Any) -> RuleCost:
     cost = getattr(rule, "cost", None)
     if cost is None:
-        raise DialectError(f"the rule `{_id(rule)}` has no `cost`: give `RuleCost.FAST` or `RuleCost.DEEP`")
+        raise DialectError(
+            f"the rule `{_id(rule)}` has no `cost`: give `RuleCost.FAST` or `RuleCost.DEEP`"
+        )
     try:
         return RuleCost(cost)
     except ValueError:
-        raise DialectError(f"the rule `{_id(rule)}` has the cost `{cost}`: {hint(str(cost), list(RuleCost))}") from None
+        raise DialectError(
+            f"the rule `{_id(rule)}` has the cost `{cost}`: {hint(str(cost), list(RuleCost))}"
+        ) from None
 
 
 def takes_both(method: Any) -> bool:
-    """Whether it can be called with an event and what goes with it; where nobody can say, the first event tells."""
+    """Whether it can be called with an event and what goes with it; where nobody can say, the first
+    event tells."""
     try:
         parameters = inspect.signature(method)
     except (TypeError, ValueError):
@@ -272,12 +311,23 @@ def _checked(rule: Any, name: str) -> None:
     if not callable(getattr(rule, "evaluate", None)):
         raise DialectError(f"the rule `{name}` has no method `evaluate(event, context_snapshot)`")
     if not takes_both(rule.evaluate):
-        raise DialectError(f"`evaluate` of the rule `{name}` takes other parameters: write `{EVALUATE}`")
+        raise DialectError(
+            f"`evaluate` of the rule `{name}` takes other parameters: write `{EVALUATE}`"
+        )
     enabled = getattr(rule, "enabled", True)
     if not isinstance(enabled, bool):
-        raise DialectError(f"the rule `{name}` has `enabled` as {shown(enabled)}: give True or False")
+        raise DialectError(
+            f"the rule `{name}` has `enabled` as {shown(enabled)}: give True or False"
+        )
     events = getattr(rule, "supports_event_types", None)
-    if events is None or isinstance(events, str) or not isinstance(events, Iterable) or not list(events):
-        raise DialectError(f"the rule `{name}` has no `supports_event_types`: name the events that it judges")
+    if (
+        events is None
+        or isinstance(events, str)
+        or not isinstance(events, Iterable)
+        or not list(events)
+    ):
+        raise DialectError(
+            f"the rule `{name}` has no `supports_event_types`: name the events that it judges"
+        )
     for event in events:
         known_event(event)

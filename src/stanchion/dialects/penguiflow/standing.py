@@ -1,4 +1,5 @@
-"""The words of a rule that ended a run, or has it wait: kept in the store, so that every process tells them."""
+"""The words of a rule that ended a run, or has it wait: kept in the store, so that every process
+tells them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,12 @@ import msgspec
 
 from stanchion import typed
 from stanchion.dialects.penguiflow.findings import Seated, stopped
-from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision, PauseSpec, StopSpec
+from stanchion.dialects.penguiflow.words import (
+    GuardrailAction,
+    GuardrailDecision,
+    PauseSpec,
+    StopSpec,
+)
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.gates import Ending, ending_key, stop_of
 from stanchion.kernel.state import ABSENT, StoreLost, key
@@ -29,18 +35,27 @@ class Words(msgspec.Struct, frozen=True):
 
 
 def leave_words(desk: Desk, said: GuardrailDecision) -> Flow[None]:
-    """Keep the words of a decision for other processes; without the store they have the usual ones."""
+    """Keep the words of a decision for other processes; without the store they have the usual
+    ones."""
     words = msgspec.to_builtins(Words(said.action, said.rule_id, said.stop, said.pause))
     try:
         yield from change(
-            desk.shield.records, f"{said.decision_id}.words", desk.info.tenant, _key(desk), lambda *_: words
+            desk.shield.records,
+            f"{said.decision_id}.words",
+            desk.info.tenant,
+            _key(desk),
+            lambda *_: words,
         )
     except StoreLost:
-        desk.tell("the store could not be reached: other processes do not know yet in which words this run has ended")
+        desk.tell(
+            "the store could not be reached: other processes do not know yet in which words this "
+            "run has ended"
+        )
 
 
 def last_words(desk: Desk, seated: Seated) -> GuardrailDecision | None:
-    """The words of the rule that ended a run, as the end itself has them; `None` where no rule has ended it."""
+    """The words of the rule that ended a run, as the end itself has them; `None` where no rule has
+    ended it."""
     kept = desk.shield.records.get(ending_key(desk.info.tenant, desk.info.id), ABSENT)[1]
     ending = stop_of(kept) if desk.ended is None else desk.ended
     return stopped(ending, seated) if isinstance(ending, Ending) else None
@@ -55,7 +70,9 @@ def left_words(desk: Desk, decision_id: str) -> Flow[GuardrailDecision | None]:
         return LEFT
 
     try:
-        yield from change(desk.shield.records, f"{decision_id}.words", desk.info.tenant, _key(desk), seen)
+        yield from change(
+            desk.shield.records, f"{decision_id}.words", desk.info.tenant, _key(desk), seen
+        )
         words = None if kept[0] is None else typed.convert(kept[0], Words)
     except (StoreLost, msgspec.ValidationError):
         return None

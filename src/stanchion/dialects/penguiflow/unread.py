@@ -1,5 +1,5 @@
-"""What cannot be read of an event: it stands against the event, whichever part it is, as it does in a call's
-arguments."""
+"""What cannot be read of an event: it stands against the event, whichever part it is, as it does in
+a call's arguments."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ END: Final = object()
 
 
 def confused(event: GuardrailEvent) -> Unreadable | None:
-    """Why what a payload has for rules alone cannot be handed to them; `None` where it can. The result beside a failure
-    is handed to them with the failure, before it is reported."""
+    """Why what a payload has for rules alone cannot be handed to them; `None` where it can. The
+    result beside a failure is handed to them with the failure, before it is reported."""
     reported = "" if "error" in event.payload else REPORTED.get(event.event_type, "")
     for name, value in event.payload.items():
         if name != reported and isinstance(value, dict | list | tuple):
@@ -60,11 +60,17 @@ def _parts(value: Any) -> Iterator[Any]:
     return iter(value.values() if isinstance(value, dict) else value)
 
 
-def reported(run: Run, stage: Stage, fields: dict[str, Any], failed: bool = False) -> Flow[Decision]:
-    """Have a run judge an event. One that cannot be read is judged without what cannot be, which stands against it;
-    `failed` as in `report`."""
+def reported(
+    run: Run, stage: Stage, fields: dict[str, Any], failed: bool = False
+) -> Flow[Decision]:
+    """Have a run judge an event. One that cannot be read is judged without what cannot be, which
+    stands against it; `failed` as in `report`."""
     try:
-        flow = report(run.desk, stage, dict(fields), failed=True) if failed else judging(run, stage, dict(fields))
+        flow = (
+            report(run.desk, stage, dict(fields), failed=True)
+            if failed
+            else judging(run, stage, dict(fields))
+        )
         return (yield from flow)
     except BadEvent:
         kept, why = _readable(fields)
@@ -78,9 +84,13 @@ def refused(run: Run, stage: Stage, fields: dict[str, Any], why: Unreadable) -> 
     return (yield from _against(run, stage, _readable(fields)[0], why, False))
 
 
-def _against(run: Run, stage: Stage, fields: dict[str, Any], why: Unreadable, failed: bool) -> Flow[Decision]:
+def _against(
+    run: Run, stage: Stage, fields: dict[str, Any], why: Unreadable, failed: bool
+) -> Flow[Decision]:
     heard = HEARD.get()
-    if heard is not None:  # rules are told of it without what nobody can read; the gateway puts back what it has set
+    if (
+        heard is not None
+    ):  # rules are told of it without what nobody can read; the gateway puts back what it has set
         HEARD.set(heard._replace(event=msgspec.structs.replace(heard.event, payload={})))
     return (yield from report(run.desk, stage, fields, unreadable(why), failed))
 

@@ -1,4 +1,5 @@
-"""The words of PenguiFlow's guardrails: actions, what each of them needs to be carried out, and a rule's decision."""
+"""The words of PenguiFlow's guardrails: actions, what each of them needs to be carried out, and a
+rule's decision."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from stanchion.policy.nearest import hint, nearest
 RESERVED: Final = frozenset({ASK, FINAL, GUIDE, ROLLBACK, TELL})
 """Effects that mean something to Stanchion and nothing to PenguiFlow: a rule cannot have them."""
 EFFECTS: Final = (FLAG, STRIKE, ALERT)
-"""Effects that are carried out. A rule may have others, which are joined and recorded, unless they look like one of
-these."""
+"""Effects that are carried out. A rule may have others, which are joined and recorded, unless they
+look like one of these."""
 MOST_ATTEMPTS: Final = 100
 
 AGAIN: Final = "The last step was not accepted. Try it again in another way."
@@ -24,7 +25,8 @@ AGAIN: Final = "The last step was not accepted. Try it again in another way."
 ASKED: Final = "This step needs your approval. May it go ahead?"
 """What a person is asked where a PAUSE says nothing."""
 REFUSED: Final = "This request cannot be completed."
-"""What the user is told where a STOP says nothing. The reason of a rule is for operators, and never said instead."""
+"""What the user is told where a STOP says nothing. The reason of a rule is for operators, and never
+said instead."""
 
 
 class GuardrailAction(StrEnum):
@@ -54,10 +56,12 @@ class RuleCost(StrEnum):
 
 
 class RedactionSpec(msgspec.Struct, frozen=True):
-    """What is taken out: the characters `start_offset` to `end_offset` of the text at `path`, or the whole value there.
+    """What is taken out: the characters `start_offset` to `end_offset` of the text at `path`, or
+    the whole value there.
 
-    `text` is the event's text. Other paths lead into arguments and results: `rows.0.name`, or `/rows/0/name`. A
-    replacement is a text; of a whole value it may be data, as where something is taken out of the names of an object.
+    `text` is the event's text. Other paths lead into arguments and results: `rows.0.name`, or
+    `/rows/0/name`. A replacement is a text; of a whole value it may be data, as where something is
+    taken out of the names of an object.
     """
 
     path: str = "text"
@@ -69,23 +73,31 @@ class RedactionSpec(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         typed(self)
         if not self.path:
-            raise DialectError(f"RedactionSpec.path is `{self.path}`: write `text`, or the path of a value")
+            raise DialectError(
+                f"RedactionSpec.path is `{self.path}`: write `text`, or the path of a value"
+            )
         if (self.start_offset is None) != (self.end_offset is None):
-            raise DialectError("RedactionSpec has one offset: give `start_offset` and `end_offset`, or neither")
+            raise DialectError(
+                "RedactionSpec has one offset: give `start_offset` and `end_offset`, or neither"
+            )
         if (
             self.start_offset is not None
             and self.end_offset is not None
             and not 0 <= self.start_offset < self.end_offset
         ):
             said = f"{self.start_offset} to {self.end_offset}"
-            raise DialectError(f"RedactionSpec has the offsets {said}: give a start that lies before the end")
+            raise DialectError(
+                f"RedactionSpec has the offsets {said}: give a start that lies before the end"
+            )
         self._checked_replacement()
 
     def _checked_replacement(self) -> None:
         given = self.replacement
         if isinstance(given, str):
             return
-        data = isinstance(given, dict | list) or (isinstance(given, int | float | None) and self.path != "text")
+        data = isinstance(given, dict | list) or (
+            isinstance(given, int | float | None) and self.path != "text"
+        )
         if self.start_offset is not None or not data:
             raise DialectError(f"RedactionSpec.replacement is {shown(given)}: give a text")
 
@@ -114,11 +126,15 @@ class PauseSpec(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         typed(self)
         if not 0 < self.timeout_s <= 31_536_000:
-            raise DialectError(f"PauseSpec.timeout_s is `{self.timeout_s}`: give seconds, more than 0, a year at most")
+            raise DialectError(
+                f"PauseSpec.timeout_s is `{self.timeout_s}`: give seconds, more than 0, a year at "
+                f"most"
+            )
 
 
 class StopSpec(msgspec.Struct, frozen=True):
-    """What a run that ends says: a code for programs, the final answer for the user, the reason for operators."""
+    """What a run that ends says: a code for programs, the final answer for the user, the reason for
+    operators."""
 
     error_code: str = "GUARDRAIL_STOP"
     user_message: str = REFUSED
@@ -131,8 +147,8 @@ class StopSpec(msgspec.Struct, frozen=True):
 class GuardrailDecision(msgspec.Struct, frozen=True):
     """What a rule says of an event, and what the gateway says of all rules together.
 
-    A rule gives its action, its reason, and the specification of the action. The gateway fills in the rest:
-    `decision_id` is the id under which the decision is recorded.
+    A rule gives its action, its reason, and the specification of the action. The gateway fills in
+    the rest: `decision_id` is the id under which the decision is recorded.
     """
 
     action: GuardrailAction
@@ -155,9 +171,13 @@ class GuardrailDecision(msgspec.Struct, frozen=True):
         if self.effects:
             self._checked_effects()
         if self.confidence is not None and not 0 <= self.confidence <= 1:
-            raise DialectError(f"GuardrailDecision.confidence is `{self.confidence}`: give a number from 0 to 1")
+            raise DialectError(
+                f"GuardrailDecision.confidence is `{self.confidence}`: give a number from 0 to 1"
+            )
         if self.action is GuardrailAction.REDACT and not self.redactions:
-            raise DialectError("a GuardrailDecision that says REDACT has no `redactions`: say what is taken out")
+            raise DialectError(
+                "a GuardrailDecision that says REDACT has no `redactions`: say what is taken out"
+            )
 
     def _checked_effects(self) -> None:
         wrong = sorted(RESERVED.intersection(self.effects))

@@ -1,7 +1,9 @@
-"""The words of RAGIX's Safety Envelope: the Tutor and what stands round it, as its document names them.
+"""The words of RAGIX's Safety Envelope: the Tutor and what stands round it, as its document names
+them.
 
-Everything here is Stanchion's own Tutor. What the document leaves open is as it was published; what is wrong in that is
-mended round the law, or in `TutorV2`, for under the first law published results have to stay what they are.
+Everything here is Stanchion's own Tutor. What the document leaves open is as it was published; what
+is wrong in that is mended round the law, or in `TutorV2`, for under the first law published results
+have to stay what they are.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The advisor of the document and its parts. They look at the graph of a game, and keep nothing of their own: what a
-player did and was told is in the graph."""
+"""The advisor of the document and its parts. They look at the graph of a game, and keep nothing of
+their own: what a player did and was told is in the graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class _Looks:
 
     def __init__(self, tutor: TutorV1 | TutorV2) -> None:
         if not isinstance(tutor, TutorV1 | TutorV2):
-            raise DialectError(f"`{type(self).__name__}` is given a `{type(tutor).__name__}`: give it a `Tutor`")
+            raise DialectError(
+                f"`{type(self).__name__}` is given a `{type(tutor).__name__}`: give it a `Tutor`"
+            )
         self._tutor = tutor
 
     @property
@@ -46,7 +48,8 @@ def _steps(tutor: TutorV1 | TutorV2) -> tuple[Step, ...]:
 
 
 class FailureDetector(_Looks):
-    """Finds what goes wrong in a game: `REPETITION`, `CIRCULAR`, `EXPLICIT_ERROR`, `STALL` and `EXHAUSTION`."""
+    """Finds what goes wrong in a game: `REPETITION`, `CIRCULAR`, `EXPLICIT_ERROR`, `STALL` and
+    `EXHAUSTION`."""
 
     def detect(self) -> Failure | None:
         """The failure that the game shows now, if any; the most certain first."""
@@ -65,7 +68,8 @@ class MetaCardSelector(_Looks):
     """Chooses the card for what goes wrong. A game has few of them."""
 
     def select(self, what: Failure | FailureType | str) -> Card | None:
-        """The card for a failure or a contradiction, by its name; `None` if no more are given in this game."""
+        """The card for a failure or a contradiction, by its name; `None` if no more are given in
+        this game."""
         kind = what.failure_type if isinstance(what, Failure) else what
         name = kind.value if isinstance(kind, FailureType) else kind
         if not isinstance(name, str) or name not in FOR:
@@ -79,7 +83,8 @@ class MetaCardSelector(_Looks):
 
 
 class StrategicAdvisor(_Looks):
-    """Says what to tell the player before a turn. It belongs to the Tutor, and no layer of the envelope knows it."""
+    """Says what to tell the player before a turn. It belongs to the Tutor, and no layer of the
+    envelope knows it."""
 
     @property
     def failure_detector(self) -> FailureDetector:
@@ -102,8 +107,9 @@ class StrategicAdvisor(_Looks):
         return board(self._tutor.pcg)
 
     def advise(self, model: str = "", disabled: frozenset[CardType] = frozenset()) -> Advice | None:
-        """What to tell the player, where anything is to be said: too much is under way, the way of playing contradicts
-        itself, something goes wrong. It is written down in the graph, for a game has few cards."""
+        """What to tell the player, where anything is to be said: too much is under way, the way of
+        playing contradicts itself, something goes wrong. It is written down in the graph, for a
+        game has few cards."""
         tutor = self._tutor
         if not isinstance(model, str):
             raise DialectError(f"`model` is a `{type(model).__name__}`: give the name of the model")
@@ -119,8 +125,11 @@ class SemanticIntentTracker(_Looks):
     """Follows whether a player comes closer to the goal, whatever layers stand round the game."""
 
     def track(self) -> Course:
-        """Where the player is going: `converging`, `stable`, `wandering` or `diverging`, and what a score counts."""
+        """Where the player is going: `converging`, `stable`, `wandering` or `diverging`, and what a
+        score counts."""
         if isinstance(self._tutor, TutorV2):
             return self._tutor.course()
         goals = self._tutor.pcg.of(Goal, Status.ACTIVE)
-        return course("\n".join(one.text for one in goals), tuple(step.action for step in _steps(self._tutor)))
+        return course(
+            "\n".join(one.text for one in goals), tuple(step.action for step in _steps(self._tutor))
+        )

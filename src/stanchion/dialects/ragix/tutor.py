@@ -16,10 +16,11 @@ from stanchion.tutor.law.executor import Executor
 
 
 class Tutor(v1.TutorV1):
-    """The first law over a folder: what it decides is `stanchion.tutor.TutorV1`'s, and this only makes it.
+    """The first law over a folder: what it decides is `stanchion.tutor.TutorV1`'s, and this only
+    makes it.
 
-    Commands run in `sandbox_root` behind walls, or by an `executor` of your own with `is_safe` and `execute`. Without
-    `rules_path` it has the rules about shell commands. Raises `DialectError`.
+    Commands run in `sandbox_root` behind walls, or by an `executor` of your own with `is_safe` and
+    `execute`. Without `rules_path` it has the rules about shell commands. Raises `DialectError`.
     """
 
     def __init__(
@@ -34,12 +35,20 @@ class Tutor(v1.TutorV1):
         if not isinstance(game_id, str) or not game_id:
             raise DialectError(f"`game_id` is `{game_id!r}`: write the name of the game")
         if fat_llm_callback is not None and not callable(fat_llm_callback):
-            raise DialectError("`fat_llm_callback` cannot be called: give a function that answers a prompt")
+            raise DialectError(
+                "`fat_llm_callback` cannot be called: give a function that answers a prompt"
+            )
         for name in ("is_safe", "execute") if executor is not None else ():
             if not callable(getattr(executor, name, None)):
-                raise DialectError(f"`executor` has no method `{name}`: give a `ShellExecutor`, or what acts as one")
+                raise DialectError(
+                    f"`executor` has no method `{name}`: give a `ShellExecutor`, or what acts as "
+                    f"one"
+                )
         if rules_path is not None and not isinstance(rules_path, str | Path):
-            raise DialectError(f"`rules_path` is a `{type(rules_path).__name__}`: write the path of a file of rules")
+            raise DialectError(
+                f"`rules_path` is a `{type(rules_path).__name__}`: write the path of a file of "
+                f"rules"
+            )
         try:
             rules = load_rules(rules_path)
         except GameError as error:
@@ -56,7 +65,9 @@ class Tutor(v1.TutorV1):
         if not isinstance(goal, str):
             raise DialectError(f"`goal` is a `{type(goal).__name__}`: write the goal of the game")
         if isinstance(constraints, str) or not isinstance(constraints, Iterable):
-            raise DialectError(f"`constraints` is a `{type(constraints).__name__}`: give a list of texts")
+            raise DialectError(
+                f"`constraints` is a `{type(constraints).__name__}`: give a list of texts"
+            )
         held = list(constraints)
         wrong = [type(one).__name__ for one in held if not isinstance(one, str)]
         if wrong:

@@ -1,5 +1,5 @@
-"""VERONICA's execution shield and runtime core, in its own words: names, configuration and defaults are those of its
-document, and Stanchion judges, counts, keeps states and records."""
+"""VERONICA's execution shield and runtime core, in its own words: names, configuration and defaults
+are those of its document, and Stanchion judges, counts, keeps states and records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hooks of the user's own, carried as guards of Stanchion: they may block, be coroutines, or raise."""
+"""Hooks of the user's own, carried as guards of Stanchion: they may block, be coroutines, or
+raise."""
 
 from __future__ import annotations
 
@@ -66,7 +67,11 @@ class Carried:
 
     def _judge(self, event: Any) -> Any:
         answer = self._ask(*self._given(event))
-        return self._awaited(answer, event) if inspect.isawaitable(answer) else self._found(answer, event)
+        return (
+            self._awaited(answer, event)
+            if inspect.isawaitable(answer)
+            else self._found(answer, event)
+        )
 
     async def _ajudge(self, event: Any) -> Finding | None:
         return self._found(await self._ask(*self._given(event)), event)
@@ -95,13 +100,17 @@ class Carried:
         if decision is Decision.ALLOW:
             return None
         text = f"the hook `{self._name}` answers {decision} in `{self._method}`"
-        # A quarantine is one of a tool: where there is none, this one call is refused, and nobody is isolated.
-        action = ACTIONS[decision] if event.tool or decision is not Decision.QUARANTINE else Action.BLOCK
+        # A quarantine is one of a tool: where there is none, this one call is refused, and nobody
+        # is isolated.
+        action = (
+            ACTIONS[decision] if event.tool or decision is not Decision.QUARANTINE else Action.BLOCK
+        )
         return Finding(action, SAID, (self._name, decision.value), text=text)
 
 
 def context_of(event: Any) -> ToolCallContext:
-    """The context of an event that was reported in Stanchion's own words, such as a request of an HTTP client."""
+    """The context of an event that was reported in Stanchion's own words, such as a request of an
+    HTTP client."""
     model = getattr(event, "model", "")
     tool = event.tool if event.tool or event.stage is Stage.TOOL_CALL else None
     data = getattr(event, "args", None)
@@ -121,24 +130,37 @@ def listed(boundary: str, hooks: Any) -> tuple[Any, ...]:
         return ()
     method = BOUNDARIES[boundary][0]
     if isinstance(hooks, Iterable) and not hasattr(hooks, method):
-        return several(boundary, hooks, f"a hook, which has a method `{method}`, or a list of hooks")
+        return several(
+            boundary, hooks, f"a hook, which has a method `{method}`, or a list of hooks"
+        )
     return (hooks,)
 
 
 def checked(boundary: str, hook: Any, method: str) -> Callable[..., Any]:
-    """The method of a hook; `DialectError` where it has none, or one that cannot be asked in this way."""
+    """The method of a hook; `DialectError` where it has none, or one that cannot be asked in this
+    way."""
     found = getattr(hook, method, None)
     name = hook.__name__ if isinstance(hook, type) else type(hook).__name__
     if isinstance(hook, type):
-        raise DialectError(f"`{boundary}` is given the class `{name}`: give an object of it, as `{name}()`")
+        raise DialectError(
+            f"`{boundary}` is given the class `{name}`: give an object of it, as `{name}()`"
+        )
     if not callable(found):
-        raise DialectError(f"`{boundary}` is given `{name}`, which has no `{method}`: give a hook with this method")
+        raise DialectError(
+            f"`{boundary}` is given `{name}`, which has no `{method}`: give a hook with this method"
+        )
     try:
         inspect.signature(found).bind(*[None] * ARGUMENTS[method])
     except TypeError:
-        wanted = {1: "ctx", 2: "ctx, err" if method == "on_error" else "ctx, cost_usd", 3: "ctx, url, method"}
+        wanted = {
+            1: "ctx",
+            2: "ctx, err" if method == "on_error" else "ctx, cost_usd",
+            3: "ctx, url, method",
+        }
         said = f"`{name}.{method}` does not take what it is given"
-        raise DialectError(f"{said}: write `def {method}(self, {wanted[ARGUMENTS[method]]})`") from None
+        raise DialectError(
+            f"{said}: write `def {method}(self, {wanted[ARGUMENTS[method]]})`"
+        ) from None
     except ValueError:
         pass  # a callable without a signature, such as one of C: it is asked, and fails closed
     return found  # type: ignore[no-any-return] # callable, as was seen above

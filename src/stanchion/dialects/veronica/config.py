@@ -1,4 +1,5 @@
-"""The configuration of a shield: five features, all off, from code, from the environment, from JSON or from YAML."""
+"""The configuration of a shield: five features, all off, from code, from the environment, from JSON
+or from YAML."""
 
 from __future__ import annotations
 
@@ -24,11 +25,13 @@ SEALED: Final = "sealed"
 
 
 class _Named(Named):
-    """A configuration whose fields are given by their names, and which cannot be changed once it was read."""
+    """A configuration whose fields are given by their names, and which cannot be changed once it
+    was read."""
 
     def __new__(cls, *args: Any, **named: Any) -> Any:
         made = super().__new__(cls)
-        # Whether somebody has said that it is on or off; `enabled` is the first field of every feature.
+        # Whether somebody has said that it is on or off; `enabled` is the first field of every
+        # feature.
         object.__setattr__(made, "_said", bool(args) or "enabled" in named)
         object.__setattr__(made, "_state", MAKING)
         return made
@@ -36,10 +39,13 @@ class _Named(Named):
     def __setattr__(self, name: str, value: Any) -> None:
         known = [one.name for one in fields(self)]  # type: ignore[arg-type] # every subclass is a dataclass
         if name not in known:
-            raise DialectError(f"`{type(self).__name__}` has no field `{name}`: {hint(name, known)}")
+            raise DialectError(
+                f"`{type(self).__name__}` has no field `{name}`: {hint(name, known)}"
+            )
         if self._state == SEALED:  # type: ignore[attr-defined] # `__new__` has set it
             said = (
-                f"`{name}` of `{type(self).__name__}` is set after an integration was made of it, which does not see it"
+                f"`{name}` of `{type(self).__name__}` is set after an integration was made of "
+                f"it, which does not see it"
             )
             raise DialectError(f"{said}: make a new one, or use `set_safe_mode` for the brake")
         if self._state == MADE and name == "enabled":  # type: ignore[attr-defined] # the same
@@ -48,14 +54,17 @@ class _Named(Named):
 
     def __delattr__(self, name: str) -> None:
         raise DialectError(
-            f"`{name}` of `{type(self).__name__}` cannot be deleted: set another value, or make a new one"
+            f"`{name}` of `{type(self).__name__}` cannot be deleted: set another value, or make a "
+            f"new one"
         )
 
     def seal(self) -> None:
         """Let nobody change it any more, because it has been read; neither its lists."""
         for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
             if isinstance(given := getattr(self, one.name), list | tuple):
-                object.__setattr__(self, one.name, SealedList(f"{type(self).__name__}.{one.name}", given))
+                object.__setattr__(
+                    self, one.name, SealedList(f"{type(self).__name__}.{one.name}", given)
+                )
         object.__setattr__(self, "_state", SEALED)
 
 
@@ -75,18 +84,24 @@ class _Feature(_Named):
             _check(f"{self.section}.{one.name}", getattr(self, one.name), str(one.type))
 
     def check_acts(self) -> None:
-        """Raise `DialectError` where options are given, and nobody has said whether the feature is on."""
+        """Raise `DialectError` where options are given, and nobody has said whether the feature is
+        on."""
         if self.enabled or self._said:  # type: ignore[attr-defined] # `__new__` has set it
             return
         plain = type(self)()
         for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
             if getattr(self, one.name) != getattr(plain, one.name):
-                raise DialectError(_idle(f"{self.section}.{one.name}", self.section, "enabled=True", "enabled=False"))
+                raise DialectError(
+                    _idle(
+                        f"{self.section}.{one.name}", self.section, "enabled=True", "enabled=False"
+                    )
+                )
 
 
 @dataclass
 class SafeModeConfig(_Feature):
-    """The emergency brake: no tool runs and nothing is retried. Egress and charges are not touched."""
+    """The emergency brake: no tool runs and nothing is retried. Egress and charges are not
+    touched."""
 
     section: ClassVar[str] = "safe_mode"
     enabled: bool = False
@@ -125,7 +140,8 @@ class EgressConfig(_Feature):
 
 @dataclass
 class SecretGuardConfig(_Feature):
-    """What leaves is searched for credentials: the kinds that Stanchion knows, and these patterns."""
+    """What leaves is searched for credentials: the kinds that Stanchion knows, and these
+    patterns."""
 
     section: ClassVar[str] = "secret_guard"
     enabled: bool = False
@@ -134,8 +150,8 @@ class SecretGuardConfig(_Feature):
 
 @dataclass
 class ErrorRateConfig(_Feature):
-    """How the shield moves between NORMAL, WARNING and HALT by itself, and a tool into QUARANTINE. Rates are shares of
-    the last `window_calls` calls."""
+    """How the shield moves between NORMAL, WARNING and HALT by itself, and a tool into QUARANTINE.
+    Rates are shares of the last `window_calls` calls."""
 
     section: ClassVar[str] = "error_rate"
     enabled: bool = False
@@ -152,13 +168,22 @@ class ErrorRateConfig(_Feature):
         super().check()
         if self.halt_rate < self.warning_rate:
             said = f"`halt_rate` is `{self.halt_rate}` and `warning_rate` is `{self.warning_rate}`"
-            raise DialectError(f"{said}, and a halt only follows a warning: give a larger `halt_rate`")
+            raise DialectError(
+                f"{said}, and a halt only follows a warning: give a larger `halt_rate`"
+            )
         if self.min_calls > self.window_calls:
             said = f"`min_calls` is `{self.min_calls}` and `window_calls` is `{self.window_calls}`"
-            raise DialectError(f"{said}, so that there are never enough: give a larger `window_calls`")
+            raise DialectError(
+                f"{said}, so that there are never enough: give a larger `window_calls`"
+            )
         if self.repeated_failures > self.window_calls:
-            said = f"`repeated_failures` is `{self.repeated_failures}` and `window_calls` is `{self.window_calls}`"
-            raise DialectError(f"{said}, which is all that is remembered: give a larger `window_calls`")
+            said = (
+                f"`repeated_failures` is `{self.repeated_failures}` and `window_calls` is "
+                f"`{self.window_calls}`"
+            )
+            raise DialectError(
+                f"{said}, which is all that is remembered: give a larger `window_calls`"
+            )
 
 
 @dataclass
@@ -175,8 +200,8 @@ class ShieldConfig(_Named):
         self.check()
 
     def read(self) -> None:
-        """Check it once more where it is going to act: options of a feature that nobody switches on or off are a
-        `DialectError`. From now on it cannot be changed."""
+        """Check it once more where it is going to act: options of a feature that nobody switches on
+        or off are a `DialectError`. From now on it cannot be changed."""
         self.check()
         for name in SECTIONS:
             getattr(self, name).check_acts()
@@ -185,11 +210,14 @@ class ShieldConfig(_Named):
             getattr(self, name).seal()
 
     def check(self) -> None:
-        """Raise `DialectError` where a feature is no configuration of its own kind, or a value of it is of no use."""
+        """Raise `DialectError` where a feature is no configuration of its own kind, or a value of
+        it is of no use."""
         for name, kind in SECTIONS.items():
             given = getattr(self, name)
             if not isinstance(given, kind):
-                raise DialectError(f"`{name}` is of the type `{type(given).__name__}`: give a `{kind.__name__}`")
+                raise DialectError(
+                    f"`{name}` is of the type `{type(given).__name__}`: give a `{kind.__name__}`"
+                )
             given.check()
 
     @property
@@ -203,14 +231,18 @@ class ShieldConfig(_Named):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ShieldConfig:
-        """A configuration from plain data. What is not known, and options of a feature that nobody switches on or off,
-        is a `DialectError`."""
+        """A configuration from plain data. What is not known, and options of a feature that nobody
+        switches on or off, is a `DialectError`."""
         if not isinstance(data, Mapping):
-            raise DialectError(f"`ShieldConfig` is read from a `{type(data).__name__}`: give a mapping of features")
+            raise DialectError(
+                f"`ShieldConfig` is read from a `{type(data).__name__}`: give a mapping of features"
+            )
         unknown = next((name for name in data if name not in SECTIONS), None)
         if unknown is not None:
             raise DialectError(f"there is no feature `{unknown}`: {hint(str(unknown), SECTIONS)}")
-        return cls(**{name: _read(kind, data[name]) for name, kind in SECTIONS.items() if name in data})
+        return cls(
+            **{name: _read(kind, data[name]) for name, kind in SECTIONS.items() if name in data}
+        )
 
     @classmethod
     def from_json(cls, path: str | Path) -> ShieldConfig:
@@ -233,9 +265,9 @@ class ShieldConfig(_Named):
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> ShieldConfig:
-        """A configuration from environment variables: `VERONICA_SAFE_MODE=1` switches a feature on, and
-        `VERONICA_BUDGET_MAX_CALLS=50` sets an option of one. Lists have commas between their items, patterns a line
-        each."""
+        """A configuration from environment variables: `VERONICA_SAFE_MODE=1` switches a feature on,
+        and `VERONICA_BUDGET_MAX_CALLS=50` sets an option of one. Lists have commas between their
+        items, patterns a line each."""
         environ = os.environ if environ is None else environ
         known = variables()
         found: dict[str, dict[str, Any]] = {}
@@ -279,11 +311,13 @@ BOUNDS: Final[dict[str, tuple[float, float]]] = {
     "error_rate.repeated_failures": (1, 50),
     "error_rate.quarantine_seconds": (0, 999_999_999),
 }
-"""What numbers can be, as the guards have it that count them; a number with a point has to be above 0."""
+"""What numbers can be, as the guards have it that count them; a number with a point has to be above
+0."""
 
 
 def variables() -> dict[str, tuple[str, str, str]]:
-    """The environment variables that are read: which option of which feature each of them sets, and of what type."""
+    """The environment variables that are read: which option of which feature each of them sets, and
+    of what type."""
     found = {}
     for section, kind in SECTIONS.items():
         for one in fields(kind):
@@ -293,7 +327,8 @@ def variables() -> dict[str, tuple[str, str, str]]:
 
 
 def _check(name: str, value: Any, kind: str, called: str = "") -> None:
-    """Refuse a value of an option that is of no use; `called` is what the option is called where it comes from."""
+    """Refuse a value of an option that is of no use; `called` is what the option is called where it
+    comes from."""
     match kind:
         case "bool":
             wrong = type(value) is not bool
@@ -301,8 +336,14 @@ def _check(name: str, value: Any, kind: str, called: str = "") -> None:
         case "int":
             least, most = BOUNDS[name]
             wrong = type(value) is not int or not least <= value <= most
-            wanted = f"a whole number from {least} to {most:,}" if most < MOST else f"a whole number, {least} or more"
-            wanted += f" and not above {most:,}" if type(value) is int and value > most == MOST else ""
+            wanted = (
+                f"a whole number from {least} to {most:,}"
+                if most < MOST
+                else f"a whole number, {least} or more"
+            )
+            wanted += (
+                f" and not above {most:,}" if type(value) is int and value > most == MOST else ""
+            )
         case "float":
             least, most = BOUNDS[name]
             may_be_nothing = name == "budget.max_cost_usd"
@@ -312,7 +353,9 @@ def _check(name: str, value: Any, kind: str, called: str = "") -> None:
             wanted += ", or 0 for nothing" if may_be_nothing else ""
             wanted = "a share from above 0 to 1" if name.endswith("_rate") else wanted
         case _:
-            wrong = not isinstance(value, list | tuple) or not all(isinstance(one, str) and one for one in value)
+            wrong = not isinstance(value, list | tuple) or not all(
+                isinstance(one, str) and one for one in value
+            )
             wanted = "a list of texts"
     if wrong:
         raise DialectError(f"`{called if called else name}` is `{value!r}`: give {wanted}")
@@ -320,7 +363,10 @@ def _check(name: str, value: Any, kind: str, called: str = "") -> None:
 
 def _plain(section: _Feature) -> dict[str, Any]:
     given = {one.name: getattr(section, one.name) for one in fields(section)}  # type: ignore[arg-type] # a dataclass
-    return {name: list(value) if isinstance(value, list | tuple) else value for name, value in given.items()}
+    return {
+        name: list(value) if isinstance(value, list | tuple) else value
+        for name, value in given.items()
+    }
 
 
 def _read(kind: type[Any], given: Any) -> Any:
@@ -328,13 +374,18 @@ def _read(kind: type[Any], given: Any) -> Any:
         return given
     section = kind.section
     if not isinstance(given, Mapping):
-        raise DialectError(f"`{section}` is of the type `{type(given).__name__}`: give a mapping, as `enabled: true`")
+        raise DialectError(
+            f"`{section}` is of the type `{type(given).__name__}`: give a mapping, as `enabled: "
+            f"true`"
+        )
     names = [one.name for one in fields(kind)]
     unknown = next((name for name in given if name not in names), None)
     if unknown is not None:
         raise DialectError(f"`{section}` has no field `{unknown}`: {hint(str(unknown), names)}")
     if given and "enabled" not in given:
-        raise DialectError(_idle(f"{section}.{next(iter(given))}", section, "enabled: true", "enabled: false"))
+        raise DialectError(
+            _idle(f"{section}.{next(iter(given))}", section, "enabled: true", "enabled: false")
+        )
     return kind(**given)
 
 

@@ -1,4 +1,5 @@
-"""Files of a configuration, in JSON or YAML: what they hold as plain data, or in one line why they cannot be read."""
+"""Files of a configuration, in JSON or YAML: what they hold as plain data, or in one line why they
+cannot be read."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for name, value in pairs:
         if name in seen:
-            raise ValueError(f"`{name}` appears twice in one mapping, so that one of the two would be ignored")
+            raise ValueError(
+                f"`{name}` appears twice in one mapping, so that one of the two would be ignored"
+            )
         seen[name] = value
     return seen
 
@@ -48,7 +51,9 @@ def parsed(file: Path, form: str) -> Any:
     try:
         data = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}") from None
+        raise DialectError(
+            f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}"
+        ) from None
     if data is None:
         # It may have been cut off, and every feature would be off.
         how = "name the features, such as `safe_mode: {enabled: true}`, or write `{}` for none"

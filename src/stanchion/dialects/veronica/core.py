@@ -1,7 +1,9 @@
-"""The runtime core: retries, a circuit breaker, a budget, a limit of steps, partial results, each usable by itself.
+"""The runtime core: retries, a circuit breaker, a budget, a limit of steps, partial results, each
+usable by itself.
 
-Each is a guard of Stanchion with a run of its own, in memory. `VeronicaIntegration(core=[...])` puts the same guard
-before all calls of an integration instead, and the part shows what these have come to.
+Each is a guard of Stanchion with a run of its own, in memory. `VeronicaIntegration(core=[...])`
+puts the same guard before all calls of an integration instead, and the part shows what these have
+come to.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
 
 
 class Primitive(Named, ABC):
-    """One part of the core: a guard, and a run under it that begins when it is first needed, or that of an integration
-    whose calls it bounds."""
+    """One part of the core: a guard, and a run under it that begins when it is first needed, or
+    that of an integration whose calls it bounds."""
 
     def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
         self._clock = clock
@@ -54,7 +56,10 @@ class Primitive(Named, ABC):
     def reset(self) -> None:
         """Begin anew, as if nothing had happened."""
         if self._shared:
-            raise DialectError(f"this `{type(self).__name__}` bounds an integration: make a new one of both instead")
+            raise DialectError(
+                f"this `{type(self).__name__}` bounds an integration: make a new one of both "
+                f"instead"
+            )
         with self._lock:
             self._open = None
 
@@ -73,9 +78,9 @@ class Primitive(Named, ABC):
         known = self._open
         if known is not None:
             return known
-        with (
-            self._lock
-        ):  # threads that need it first at the same moment share one, or each would have limits of its own
+        # Threads that need it first at the same moment share one, or each would have limits of its
+        # own
+        with self._lock:
             if self._open is None:
                 self._open = self._shield().run("veronica")
             return self._open
@@ -91,8 +96,8 @@ class Primitive(Named, ABC):
 
 
 class RetryContainer(Primitive):
-    """Calls a function until it works: once, and at most `max_retries` times again. Containers round one another share
-    the retries of the outermost."""
+    """Calls a function until it works: once, and at most `max_retries` times again. Containers
+    round one another share the retries of the outermost."""
 
     def __init__(
         self,
@@ -167,7 +172,8 @@ WORST_FIRST: Final = (CircuitState.OPEN, CircuitState.HALF_OPEN)
 
 
 class CircuitBreaker(Primitive):
-    """Refuses calls after `failure_threshold` failures in a row, for `recovery_timeout` seconds; then one call tries.
+    """Refuses calls after `failure_threshold` failures in a row, for `recovery_timeout` seconds;
+    then one call tries.
 
     `failure_predicate(error)` says whether an error is a failure; where it raises, it is one.
     """
@@ -184,13 +190,16 @@ class CircuitBreaker(Primitive):
         self.failure_threshold = whole("failure_threshold", failure_threshold, 1)
         self.recovery_timeout = amount("recovery_timeout", recovery_timeout)
         if not 0.001 <= self.recovery_timeout <= 432_000:
-            raise DialectError(f"`recovery_timeout` is `{recovery_timeout}`: give seconds from 0.001 to five days")
+            raise DialectError(
+                f"`recovery_timeout` is `{recovery_timeout}`: give seconds from 0.001 to five days"
+            )
         if failure_predicate is not None and not callable(failure_predicate):
             raise DialectError("`failure_predicate` cannot be called: give a function of an error")
         self.failure_predicate = failure_predicate
 
     def entry(self) -> dict[str, Any]:
-        """A breaker that one successful probe closes, and that stays open equally long each time."""
+        """A breaker that one successful probe closes, and that stays open equally long each
+        time."""
         return {
             "use": "breaker",
             "id": "circuit-breaker",
@@ -203,7 +212,8 @@ class CircuitBreaker(Primitive):
         }
 
     def check(self) -> Decision:
-        """Whether a call may begin now; say what came of it with `record_success` or `record_failure`."""
+        """Whether a call may begin now; say what came of it with `record_success` or
+        `record_failure`."""
         return spoken(self._run.check(NAME, {}))
 
     def record_success(self) -> None:
@@ -217,7 +227,9 @@ class CircuitBreaker(Primitive):
 
     def execute(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The function's own result or exception; the decision where the breaker refuses it."""
-        function(fn, instead="await it between `check()` and `record_success()` or `record_failure()`")
+        function(
+            fn, instead="await it between `check()` and `record_success()` or `record_failure()`"
+        )
         decision = self.check()
         if decision is not Decision.ALLOW:
             return decision
@@ -227,14 +239,17 @@ class CircuitBreaker(Primitive):
             self.record_failure(error)
             raise
         except BaseException as error:
-            self._run.error(NAME, error, args={})  # it was cut off: a probe does not keep its place for good
+            self._run.error(
+                NAME, error, args={}
+            )  # it was cut off: a probe does not keep its place for good
             raise
         self.record_success()
         return result
 
     @property
     def state(self) -> CircuitState:
-        """What it would do with the next call; in an integration, with one of the tool that is worst off."""
+        """What it would do with the next call; in an integration, with one of the tool that is
+        worst off."""
         shield = self._run.desk.shield
         now = shield.clock()
         states = [self._state_of(circuit_of(value), now) for value in self._circuits()]
@@ -246,7 +261,11 @@ class CircuitBreaker(Primitive):
         if not self._shared:
             return [records.get(circuit_key(info, NAME, "tenant", "core"), ABSENT)[1]]
         begin = key(info.tenant, "breaker") + ":"
-        return [kept[1] for name, kept in list(records.items()) if name.startswith(begin) and name.endswith(":core")]
+        return [
+            kept[1]
+            for name, kept in list(records.items())
+            if name.startswith(begin) and name.endswith(":core")
+        ]
 
     def _state_of(self, circuit: Circuit, now: int) -> CircuitState:
         if not circuit.until:
@@ -263,15 +282,16 @@ class CircuitBreaker(Primitive):
 
 
 class BudgetEnforcer(Primitive):
-    """Bounds what is spent in all, in dollars. What exceeds it is refused and not recorded, and nothing more is spent
-    afterwards. In a shield, `BudgetWindowHook` takes its place."""
+    """Bounds what is spent in all, in dollars. What exceeds it is refused and not recorded, and
+    nothing more is spent afterwards. In a shield, `BudgetWindowHook` takes its place."""
 
     def __init__(self, limit_usd: float = 100.0, *, clock: Callable[[], int] = wall_ms) -> None:
         super().__init__(clock)
         self.limit_usd = limit("limit_usd", limit_usd)
 
     def entry(self) -> dict[str, Any]:
-        """A budget of the tenant without a window: once it is used up, a shield in the state of warning is halted."""
+        """A budget of the tenant without a window: once it is used up, a shield in the state of
+        warning is halted."""
         return {
             "use": "budget",
             "id": "budget-enforcer",
@@ -291,19 +311,25 @@ class BudgetEnforcer(Primitive):
         return allowed
 
     def check(self) -> Decision:
-        """Whether anything may still be spent: HALT from the refusal on that ended it, and where there is nothing."""
+        """Whether anything may still be spent: HALT from the refusal on that ended it, and where
+        there is nothing."""
         return Decision.HALT if self.is_exceeded or not self.limit_usd else Decision.ALLOW
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether something was refused; in an integration, whose calls may still be small enough, whether nothing is
-        left."""
+        """Whether something was refused; in an integration, whose calls may still be small enough,
+        whether nothing is left."""
         return isinstance(self._run.desk.ended, Ending) or (self._shared and not self.remaining_usd)
 
     @property
     def spent_usd(self) -> float:
         """What was spent so far."""
-        return self._counted(scope_key(self._run.desk.info, "tenant", "budget", "core", "cost_microusd")) / MICRO
+        return (
+            self._counted(
+                scope_key(self._run.desk.info, "tenant", "budget", "core", "cost_microusd")
+            )
+            / MICRO
+        )
 
     @property
     def remaining_usd(self) -> float:
@@ -312,7 +338,8 @@ class BudgetEnforcer(Primitive):
 
 
 class AgentStepGuard(Primitive):
-    """Bounds the steps of an agent. The last result is kept, and is what the work has come to when they are used up."""
+    """Bounds the steps of an agent. The last result is kept, and is what the work has come to when
+    they are used up."""
 
     def __init__(self, max_steps: int = 25, *, clock: Callable[[], int] = wall_ms) -> None:
         super().__init__(clock)
@@ -329,7 +356,8 @@ class AgentStepGuard(Primitive):
         }
 
     def bound(self, number: int) -> FamilySteps:
-        """The same limit for an integration and all its children; `number` tells it from others there."""
+        """The same limit for an integration and all its children; `number` tells it from others
+        there."""
         name = "agent-step-guard" if number == 1 else f"agent-step-guard-{number}"
         return FamilySteps(id=name, max_steps=self.max_steps, counter=COUNTER)
 

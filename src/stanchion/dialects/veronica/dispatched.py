@@ -1,5 +1,5 @@
-"""What is dispatched: a function as the tool that a context names, or as what asks a model, judged with what the
-context says beside its arguments."""
+"""What is dispatched: a function as the tool that a context names, or as what asks a model, judged
+with what the context says beside its arguments."""
 
 from __future__ import annotations
 
@@ -32,17 +32,22 @@ MOST_TOOLS: Final = 256
 
 
 _HOST: Final = regex(
-    r"\s*(?:[/\\]{2})?(?:[^\s/?#@\\]*@)?(?:localhost|0x[0-9a-f.x]+|[0-9]{1,3}(?:\.[0-9]+){1,3}|\[[0-9A-Fa-f:.]+\]"
-    r"|[\w-]+(?:\.[\w-]+)*\.(?:[^\W\d_]{2,}|xn--[a-z0-9-]+)\.?|[\w.-]+:[0-9]{1,5})(?::[0-9]{1,5})?(?:[/?#\s]|$)",
+    r"\s*(?:[/\\]{2})?(?:[^\s/?#@\\]*@)?(?:localhost|0x[0-9a-f.x]+|[0-9]{1,3}(?:\.[0-9]+){1,3}|"
+    r"\[[0-9A-Fa-f:.]+\]"
+    r"|[\w-]+(?:\.[\w-]+)*\.(?:[^\W\d_]{2,}|xn--[a-z0-9-]+)\.?|[\w.-]+:[0-9]{1,5})(?::[0-9]{1,5})"
+    r"?(?:[/?#\s]|$)",
     re.IGNORECASE,
 )
-"""How an endpoint begins that has a host and no scheme: a name with dots, an address, or anything with a port."""
+"""How an endpoint begins that has a host and no scheme: a name with dots, an address, or anything
+with a port."""
 
 
-def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None, blind: bool = False) -> dict[str, Any]:
-    """What a context says of its call beside the call's `own` arguments: its metadata, and where it goes. What an
-    argument of the same name says otherwise stands under a longer name, so that both are judged. `blind` as in
-    `metadata_of`."""
+def beside(
+    ctx: ToolCallContext, own: dict[str, Any] | None = None, blind: bool = False
+) -> dict[str, Any]:
+    """What a context says of its call beside the call's `own` arguments: its metadata, and where it
+    goes. What an argument of the same name says otherwise stands under a longer name, so that both
+    are judged. `blind` as in `metadata_of`."""
     taken = {} if own is None else own
     metadata = metadata_of(ctx, blind)
     said = {_free(name, value, taken, "metadata"): value for name, value in metadata.items()}
@@ -53,21 +58,29 @@ def beside(ctx: ToolCallContext, own: dict[str, Any] | None = None, blind: bool 
 
 
 def metadata_of(ctx: ToolCallContext, blind: bool) -> dict[str, Any]:
-    """The metadata of a context. Where everybody is `blind` to what they say, what is too deep or too large to be read,
-    or has no text as its key, is marked as unread, and the call goes on. Otherwise such a key cannot be read."""
+    """The metadata of a context. Where everybody is `blind` to what they say, what is too deep or
+    too large to be read, or has no text as its key, is marked as unread, and the call goes on.
+    Otherwise such a key cannot be read."""
     if not blind:
         given = ctx.metadata
-        return given if all(isinstance(name, str) for name in given) else {_key(name): given[name] for name in given}
+        return (
+            given
+            if all(isinstance(name, str) for name in given)
+            else {_key(name): given[name] for name in given}
+        )
     said = {name: _legible(value) for name, value in ctx.metadata.items() if isinstance(name, str)}
     unnamed = [(name, value) for name, value in ctx.metadata.items() if not isinstance(name, str)]
     for number, (name, value) in enumerate(unnamed, start=1):
         why = f"its key is of type `{type(name).__name__}`"
-        said[_free(f"<{type(name).__name__}-{number}>", None, said, "key")] = Leaf("<unread>", value, why, Seen.NOTHING)
+        said[_free(f"<{type(name).__name__}-{number}>", None, said, "key")] = Leaf(
+            "<unread>", value, why, Seen.NOTHING
+        )
     return said
 
 
 class NotText:
-    """Stands for a key of metadata that is no text: what is said of a call has names, and nobody can read this one."""
+    """Stands for a key of metadata that is no text: what is said of a call has names, and nobody
+    can read this one."""
 
     __slots__ = ()
 
@@ -87,8 +100,11 @@ def _legible(value: Any) -> Any:
 
 
 def located(endpoint: str) -> str:
-    """An endpoint as it is judged: one that begins with a host is a URL of that host, and any other is as it is."""
-    return endpoint if _HOST.match(endpoint) is None else "https://" + endpoint.strip().lstrip("/\\")
+    """An endpoint as it is judged: one that begins with a host is a URL of that host, and any other
+    is as it is."""
+    return (
+        endpoint if _HOST.match(endpoint) is None else "https://" + endpoint.strip().lstrip("/\\")
+    )
 
 
 def _free(name: Any, value: Any, taken: dict[str, Any], whose: str) -> Any:
@@ -96,8 +112,8 @@ def _free(name: Any, value: Any, taken: dict[str, Any], whose: str) -> Any:
 
 
 class Dispatched(Tool):
-    """A tool, and what the context of one call says beside its arguments: both are judged, and the function is given
-    its arguments alone."""
+    """A tool, and what the context of one call says beside its arguments: both are judged, and the
+    function is given its arguments alone."""
 
     __slots__ = ("_blind", "_ctx")
     _ctx: ToolCallContext
@@ -122,29 +138,42 @@ class Dispatched(Tool):
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         own = super().values(args, kwargs)
         other = beside(self._ctx, own, self._blind).keys() - own.keys()
-        return super()._with(args, kwargs, {name: value for name, value in changed.items() if name not in other})
+        return super()._with(
+            args, kwargs, {name: value for name, value in changed.items() if name not in other}
+        )
 
 
 def model_of(
-    ctx: ToolCallContext, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], blind: bool = False
+    ctx: ToolCallContext,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    blind: bool = False,
 ) -> tuple[Callable[..., Any], list[Any], dict[str, Any]]:
-    """What asks a model, its messages (a list in the first place, or none that are known), and what else is said of the
-    request, which is judged with them: the function is given its own arguments alone."""
+    """What asks a model, its messages (a list in the first place, or none that are known), and what
+    else is said of the request, which is judged with them: the function is given its own arguments
+    alone."""
     noted = _noted(fn)
     other = beside(ctx, kwargs, blind)
     listed = len(args) == 1 and isinstance(args[0], list)
     unnamed = {} if listed or not args else {"*": list(args)}
 
     def asks(messages: list[Any], /, **given: Any) -> Any:
-        own = {name: value for name, value in given.items() if name not in other and name not in unnamed}
+        own = {
+            name: value
+            for name, value in given.items()
+            if name not in other and name not in unnamed
+        }
         return noted(*([messages] if listed else args), **own)
 
     return asks, args[0] if listed else [], {**kwargs, **other, **unnamed}
 
 
-def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any], blind: bool = False) -> Tool:
-    """The tool that a context names. One without a name is called by its function's: it is a tool, and safe mode
-    refuses it like any other."""
+def tool_of(
+    ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any], blind: bool = False
+) -> Tool:
+    """The tool that a context names. One without a name is called by its function's: it is a tool,
+    and safe mode refuses it like any other."""
     name = ctx.tool_name if ctx.tool_name else None
     try:
         tool = _known_tool(fn, name, used["tokens"], used["cost_usd"])
@@ -153,7 +182,9 @@ def tool_of(ctx: ToolCallContext, fn: Callable[..., Any], used: dict[str, Any], 
     return Dispatched.like(tool, ctx, blind) if ctx.metadata or ctx.endpoint is not None else tool
 
 
-def called(run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], awaited: bool) -> Flow[Any]:
+def called(
+    run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], awaited: bool
+) -> Flow[Any]:
     """Have a run call a tool: its result, or its items as they come."""
     if tool.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
         return run.acall(tool, *args, **kwargs) if awaited else run.call(tool, *args, **kwargs)
@@ -162,7 +193,9 @@ def called(run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
     return handed(run.desk, came, awaited)
 
 
-def replied(run: Run, asks: Callable[..., Any], messages: list[Any], about: dict[str, Any], awaited: bool) -> Flow[Any]:
+def replied(
+    run: Run, asks: Callable[..., Any], messages: list[Any], about: dict[str, Any], awaited: bool
+) -> Flow[Any]:
     """Have a run ask a model: its reply, or its chunks as they come."""
     came = yield from converse(run.desk, asks, messages, **about, ended="raise")
     return delivered(run.desk, came, awaited) if type(came) is Streaming else came
@@ -170,7 +203,9 @@ def replied(run: Run, asks: Callable[..., Any], messages: list[Any], about: dict
 
 def _made(fn: Callable[..., Any], name: str | None, tokens: int, cost_usd: float) -> Tool:
     try:
-        return Tool(_noted(fn), name, usage={"tokens": tokens, "cost_usd": cost_usd, "api_calls": 1})
+        return Tool(
+            _noted(fn), name, usage={"tokens": tokens, "cost_usd": cost_usd, "api_calls": 1}
+        )
     except (TypeError, ValueError) as error:
         raise DialectError(f"the call cannot be carried out: {error}") from None
 

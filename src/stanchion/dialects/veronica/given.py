@@ -1,5 +1,5 @@
-"""What is given to the dialect: each value is checked where it comes in, and what is wrong is said in the dialect's own
-words."""
+"""What is given to the dialect: each value is checked where it comes in, and what is wrong is said
+in the dialect's own words."""
 
 from __future__ import annotations
 
@@ -23,24 +23,32 @@ _METHOD: Final = regex(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 
 
 class Naming(ABCMeta):
-    """Makes objects of arguments that have names: an unknown or missing one, or one that comes twice, is refused."""
+    """Makes objects of arguments that have names: an unknown or missing one, or one that comes
+    twice, is refused."""
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
         """An object of the class; `DialectError` where its arguments do not fit."""
         known = _parameters(cls)
         if len(args) > known.by_place:
             raise DialectError(
-                f"`{cls.__name__}` is given {len(args)} values and has {known.by_place}: give them by name"
+                f"`{cls.__name__}` is given {len(args)} values and has {known.by_place}: give them "
+                f"by name"
             )
         for name in named:
             if name not in known.names:
-                raise DialectError(f"`{cls.__name__}` has no field `{name}`: {hint(name, known.names)}")
+                raise DialectError(
+                    f"`{cls.__name__}` has no field `{name}`: {hint(name, known.names)}"
+                )
         if named or len(args) < known.needed:
             given = known.names[: len(args)]
             twice = next((name for name in given if name in named), None)
             if twice is not None:
-                raise DialectError(f"`{twice}` of `{cls.__name__}` is given twice: leave one of the two out")
-            missing = next((one for one in known.names[len(args) : known.needed] if one not in named), None)
+                raise DialectError(
+                    f"`{twice}` of `{cls.__name__}` is given twice: leave one of the two out"
+                )
+            missing = next(
+                (one for one in known.names[len(args) : known.needed] if one not in named), None
+            )
             if missing is not None:
                 raise DialectError(f"`{cls.__name__}` is made without `{missing}`: give it")
         return super().__call__(*args, **named)
@@ -53,8 +61,8 @@ class Named(metaclass=Naming):
 
 
 class _Parameters(NamedTuple):
-    """The arguments of a class: their names, how many of them can be given by their place, and how many have to be
-    given."""
+    """The arguments of a class: their names, how many of them can be given by their place, and how
+    many have to be given."""
 
     names: tuple[str, ...]
     by_place: int
@@ -70,7 +78,8 @@ def _parameters(kind: Any) -> _Parameters:
 
 
 def several(name: str, given: Any, wanted: str) -> tuple[Any, ...]:
-    """The items of a list, or of anything else that has items and is neither a text nor a mapping."""
+    """The items of a list, or of anything else that has items and is neither a text nor a
+    mapping."""
     if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
         raise DialectError(f"`{name}` is of the type `{type(given).__name__}`: give {wanted}")
     return tuple(given)
@@ -81,7 +90,9 @@ def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
     if type(value) is not int or value < least:
         raise DialectError(f"`{name}` is `{value!r}`: give a whole number, {least} or more")
     if value > most:
-        raise DialectError(f"`{name}` is more than can be counted: give a whole number, {most:,} or less")
+        raise DialectError(
+            f"`{name}` is more than can be counted: give a whole number, {most:,} or less"
+        )
     return value
 
 
@@ -97,15 +108,21 @@ def amount(name: str, value: Any, most: float = math.inf) -> float:
 def text(name: str, value: Any, least: int = 0) -> str:
     """A text of so many characters or more, which can be written down."""
     if not isinstance(value, str) or len(value) < least:
-        raise DialectError(f"`{name}` is `{value!r}`: give a text{' that is not empty' if least else ''}")
+        raise DialectError(
+            f"`{name}` is `{value!r}`: give a text{' that is not empty' if least else ''}"
+        )
     if not encodable(value):
-        raise DialectError(f"`{name}` is `{value!r}`, which has half a character: give a text that UTF-8 can hold")
+        raise DialectError(
+            f"`{name}` is `{value!r}`, which has half a character: give a text that UTF-8 can hold"
+        )
     return value
 
 
-def function(value: Any, called: str | None = None, instead: str | None = None) -> Callable[..., Any]:
-    """Something that can be called. With `instead`, which says what to do with a function that has to be awaited, it is
-    none of these; `called` is its name where it has one beside its own."""
+def function(
+    value: Any, called: str | None = None, instead: str | None = None
+) -> Callable[..., Any]:
+    """Something that can be called. With `instead`, which says what to do with a function that has
+    to be awaited, it is none of these; `called` is its name where it has one beside its own."""
     if not callable(value):
         raise DialectError(f"`fn` is `{value!r}`, which cannot be called: give the function itself")
     inner: Any = value
@@ -118,19 +135,25 @@ def function(value: Any, called: str | None = None, instead: str | None = None) 
 
 
 def dollars(name: str, value: Any, counted: bool = True) -> float:
-    """An amount of dollars that can be counted exactly; `name` stands in backticks where it is a word of the code.
-    Where nobody has `counted` it, one that is too large for that is as good as any."""
+    """An amount of dollars that can be counted exactly; `name` stands in backticks where it is a
+    word of the code. Where nobody has `counted` it, one that is too large for that is as good as
+    any."""
     if not counted and type(value) in (int, float) and MOST_USD <= value < math.inf:
         return float(MOST_USD - 1)
     if type(value) not in (int, float) or not 0 <= value < MOST_USD:
-        raise DialectError(f"{name} is `{value!r}`: give a finite amount that is not negative and below {MOST_USD:,}")
+        raise DialectError(
+            f"{name} is `{value!r}`: give a finite amount that is not negative and below "
+            f"{MOST_USD:,}"
+        )
     return float(value)
 
 
 def limit(name: str, value: Any) -> float:
     """An amount of dollars that bounds others: nothing, or a millionth and more."""
     if 0 < (most := dollars(f"`{name}`", value)) < 1 / MICRO:
-        raise DialectError(f"`{name}` is `{value!r}`, less than a millionth: give more, or 0 for nothing")
+        raise DialectError(
+            f"`{name}` is `{value!r}`, less than a millionth: give more, or 0 for nothing"
+        )
     return most
 
 

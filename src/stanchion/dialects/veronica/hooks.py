@@ -1,4 +1,5 @@
-"""The four boundaries as protocols: any object with the method is a hook. `None` means that it has no opinion."""
+"""The four boundaries as protocols: any object with the method is a hook. `None` means that it has
+no opinion."""
 
 from __future__ import annotations
 

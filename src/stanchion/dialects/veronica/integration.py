@@ -1,4 +1,5 @@
-"""The integration: takes a configuration and hooks, carries out calls under them, and shows and moves the states."""
+"""The integration: takes a configuration and hooks, carries out calls under them, and shows and
+moves the states."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
 from stanchion.dialects.veronica.core import AgentStepGuard, CircuitBreaker, Primitive
 from stanchion.dialects.veronica.dispatched import called, model_of, replied, tool_of
 from stanchion.dialects.veronica.given import dollars, flag, function, seconds, several, text
-from stanchion.dialects.veronica.pipeline import SENT, ShieldPipeline, charged, context_checked, guards_of
+from stanchion.dialects.veronica.pipeline import (
+    SENT,
+    ShieldPipeline,
+    charged,
+    context_checked,
+    guards_of,
+)
 from stanchion.dialects.veronica.shipped import (
     BudgetWindowHook,
     EgressAllowlistHook,
@@ -23,7 +30,14 @@ from stanchion.dialects.veronica.shipped import (
     breaker_entry,
     state_entries,
 )
-from stanchion.dialects.veronica.words import STATES, WORDS, Decision, ShieldState, ToolCallContext, spoken
+from stanchion.dialects.veronica.words import (
+    STATES,
+    WORDS,
+    Decision,
+    ShieldState,
+    ToolCallContext,
+    spoken,
+)
 from stanchion.kernel.actions import Action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.states import Mark, phase
@@ -46,9 +60,10 @@ AWAITED: Final = "call it with `await vi.aexecute(...)`"
 class VeronicaIntegration:
     """Stands between an application and what it calls.
 
-    Without a `shield`, and without anything else that could act, there is no pipeline, and calls are made as they are.
-    The four boundaries take hooks of your own, `error_rate` moves the shield's state by itself, and `core` are parts of
-    the runtime core (`AgentStepGuard` …) that bound all calls. Other options are those of `ShieldPipeline`.
+    Without a `shield`, and without anything else that could act, there is no pipeline, and calls
+    are made as they are. The four boundaries take hooks of your own, `error_rate` moves the
+    shield's state by itself, and `core` are parts of the runtime core (`AgentStepGuard` …) that
+    bound all calls. Other options are those of `ShieldPipeline`.
     """
 
     def __init__(
@@ -65,22 +80,35 @@ class VeronicaIntegration:
         **options: Any,
     ) -> None:
         if shield is not None and not isinstance(shield, ShieldConfig):
-            raise DialectError(f"`shield` is of the type `{type(shield).__name__}`: give a `ShieldConfig`")
+            raise DialectError(
+                f"`shield` is of the type `{type(shield).__name__}`: give a `ShieldConfig`"
+            )
         self.shield = shield
         hooks = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: list(listed(name, given)) for name, given in hooks.items()}
         parts = _core_parts(core)
         stepping = [part for part in parts if isinstance(part, AgentStepGuard)]
-        guards = [*[part.entry() for part in parts if part not in stepping], *_rate_entries(error_rate)]
+        guards = [
+            *[part.entry() for part in parts if part not in stepping],
+            *_rate_entries(error_rate),
+        ]
         limits = [part.bound(number) for number, part in enumerate(stepping, start=1)]
         self._shield_pipeline: ShieldPipeline | None = None
         self._run: Run | None = None
         self._parent: VeronicaIntegration | None = None
         self._family = _Family()
-        if shield is None and policy is None and not guards and not limits and not any(slots.values()):
+        if (
+            shield is None
+            and policy is None
+            and not guards
+            and not limits
+            and not any(slots.values())
+        ):
             unused = next(iter(options), None)
             if unused is not None:
-                raise DialectError(f"nothing acts on `{unused}` without a shield: give one, or leave it out")
+                raise DialectError(
+                    f"nothing acts on `{unused}` without a shield: give one, or leave it out"
+                )
             return
         if "safe_mode" in options:
             said = "`ShieldConfig(safe_mode=SafeModeConfig(enabled=True))`"
@@ -89,29 +117,39 @@ class VeronicaIntegration:
         config.read()
         if policy is not None and not isinstance(policy, Mapping):
             raise DialectError(
-                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
+                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a "
+                f"policy file"
             )
         more = {} if policy is None else dict(policy)
         more["guards"] = [*_switched_on(config, slots), *guards, *guards_of(more)]
         brake = config.safe_mode.enabled
-        self._shield_pipeline = ShieldPipeline(**slots, policy=more, safe_mode=brake, core=limits, **options)
+        self._shield_pipeline = ShieldPipeline(
+            **slots, policy=more, safe_mode=brake, core=limits, **options
+        )
         self._run = self._shield_pipeline.shield.run("veronica")
         for part in parts:
             part.join(self._run)
 
-    def execute(self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Carry out a call: all boundaries judge it, and what comes back is the function's own result, or the decision
-        by which it was refused, or by which its error is not tried again.
+    def execute(
+        self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Carry out a call: all boundaries judge it, and what comes back is the function's own
+        result, or the decision by which it was refused, or by which its error is not tried again.
 
-        `fn` is the tool that `ctx.tool_name` names, or without one what asks the model. The context's tokens and cost
-        are what the call uses. An exception that no hook has anything to say of is the function's own.
+        `fn` is the tool that `ctx.tool_name` names, or without one what asks the model. The
+        context's tokens and cost are what the call uses. An exception that no hook has anything to
+        say of is the function's own.
         """
         run = self._checked(ctx, fn, AWAITED)
         return (
-            fn(*args, **kwargs) if run is None else drive(self._executed(run, False, ctx, fn, args, kwargs), run.desk)
+            fn(*args, **kwargs)
+            if run is None
+            else drive(self._executed(run, False, ctx, fn, args, kwargs), run.desk)
         )
 
-    async def aexecute(self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    async def aexecute(
+        self, ctx: ToolCallContext, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Any:
         """`execute` for async code; the function may be a coroutine or a plain one."""
         run = self._checked(ctx, fn)
         if run is not None:
@@ -119,7 +157,9 @@ class VeronicaIntegration:
         came = fn(*args, **kwargs)
         return await came if inspect.isawaitable(came) else came
 
-    def _checked(self, ctx: ToolCallContext, fn: Callable[..., Any], instead: str | None = None) -> Run | None:
+    def _checked(
+        self, ctx: ToolCallContext, fn: Callable[..., Any], instead: str | None = None
+    ) -> Run | None:
         context_checked(ctx)
         function(fn, ctx.tool_name, instead)
         return self._run
@@ -133,10 +173,14 @@ class VeronicaIntegration:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Flow[Any]:
-        """The flow of both: the call between its boundaries, and what became of it in the dialect's words."""
+        """The flow of both: the call between its boundaries, and what became of it in the dialect's
+        words."""
         try:
             with given_to_hooks(Asked(ctx)):
-                blind, used = self._pipeline().is_blind, charged(ctx, ctx.cost_usd, self._pipeline().is_counted)
+                blind, used = (
+                    self._pipeline().is_blind,
+                    charged(ctx, ctx.cost_usd, self._pipeline().is_counted),
+                )
                 if ctx.tool_name is not None:
                     tool = tool_of(ctx, fn, used, blind)
                     return (yield from called(run, tool, args, kwargs, awaited))
@@ -146,7 +190,12 @@ class VeronicaIntegration:
                     decision = yield from judging(run, Stage.EGRESS, leaving)
                     if not decision.proceeds:
                         return spoken(decision)
-                about = {"params": said, "model": _model(ctx), "tokens": used["tokens"], "cost_usd": used["cost_usd"]}
+                about = {
+                    "params": said,
+                    "model": _model(ctx),
+                    "tokens": used["tokens"],
+                    "cost_usd": used["cost_usd"],
+                }
                 return (yield from replied(run, asks, messages, about, awaited))
         except Unreadable:
             return Decision.HALT
@@ -159,27 +208,41 @@ class VeronicaIntegration:
             return halted
 
     def spawn(self, budget_usd: float | None = None) -> VeronicaIntegration:
-        """An integration for a child agent: the same pipeline and the same state. It spends from what is left here, of
-        which `budget_usd` can be carved out for it, and it is stopped when this one is."""
+        """An integration for a child agent: the same pipeline and the same state. It spends from
+        what is left here, of which `budget_usd` can be carved out for it, and it is stopped when
+        this one is."""
         budget = None if budget_usd is None else {"cost_usd": dollars("`budget_usd`", budget_usd)}
         if self._run is None and budget is not None:
-            raise DialectError("nothing acts on `budget_usd` without a shield: give one, or leave it out")
+            raise DialectError(
+                "nothing acts on `budget_usd` without a shield: give one, or leave it out"
+            )
         child = object.__new__(VeronicaIntegration)
-        child.shield, child._shield_pipeline, child._parent = self.shield, self._shield_pipeline, self
+        child.shield, child._shield_pipeline, child._parent = (
+            self.shield,
+            self._shield_pipeline,
+            self,
+        )
         child._family = _Family()
         with self._family.lock:
             if self._family.is_over:
-                raise DialectError("the integration is closed, and has no children any more: make a new one")
+                raise DialectError(
+                    "the integration is closed, and has no children any more: make a new one"
+                )
             try:
-                child._run = None if self._run is None else self._run.spawn("veronica", budget=budget)
+                child._run = (
+                    None if self._run is None else self._run.spawn("veronica", budget=budget)
+                )
             except Refused as refused:
-                raise DialectError(f"`budget_usd` is `{budget_usd}`, and so much is not left: {refused}") from None
+                raise DialectError(
+                    f"`budget_usd` is `{budget_usd}`, and so much is not left: {refused}"
+                ) from None
             self._family.children.add(child)
         return child
 
     @property
     def run(self) -> Run:
-        """Stanchion's own run, by which calls are carried out: for HTTP clients (`run.httpx_transport()`)."""
+        """Stanchion's own run, by which calls are carried out: for HTTP clients
+        (`run.httpx_transport()`)."""
         return self._acting()
 
     @property
@@ -198,7 +261,9 @@ class VeronicaIntegration:
         try:
             shield.safe_mode(flag("enabled", enabled), text("why", why))
         except StateError:
-            raise DialectError("the shield is halted, whatever its safe mode: only `restart` lets it go on") from None
+            raise DialectError(
+                "the shield is halted, whatever its safe mode: only `restart` lets it go on"
+            ) from None
 
     def halt(self, why: str = "") -> None:
         """Stop everything; only `restart` lets it go on."""
@@ -210,7 +275,9 @@ class VeronicaIntegration:
 
     def quarantine(self, tool_name: str, for_seconds: float = 300.0, why: str = "") -> None:
         """Isolate one tool for a time; others go on."""
-        self._pipeline().shield.quarantine(_scope(tool_name), seconds("for_seconds", for_seconds), text("why", why))
+        self._pipeline().shield.quarantine(
+            _scope(tool_name), seconds("for_seconds", for_seconds), text("why", why)
+        )
 
     def release(self, tool_name: str, why: str = "") -> None:
         """End a tool's quarantine, or its halt, before its time."""
@@ -221,7 +288,8 @@ class VeronicaIntegration:
         self._acting().cancel(text("why", why))
 
     def close(self) -> None:
-        """End the work of all children, and let go of files and connections; a child leaves these to its parent."""
+        """End the work of all children, and let go of files and connections; a child leaves these
+        to its parent."""
         with self._family.lock:
             self._family.is_over = True
             children = list(self._family.children)
@@ -235,17 +303,26 @@ class VeronicaIntegration:
     def __enter__(self) -> VeronicaIntegration:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.close()
 
     def _pipeline(self) -> ShieldPipeline:
         if self._shield_pipeline is None:
-            raise DialectError("there is no shield whose state could change: give `shield=ShieldConfig()`")
+            raise DialectError(
+                "there is no shield whose state could change: give `shield=ShieldConfig()`"
+            )
         return self._shield_pipeline
 
     def _acting(self) -> Run:
         if self._run is None:
-            raise DialectError("there is no shield, so calls belong to no run: give `shield=ShieldConfig()`")
+            raise DialectError(
+                "there is no shield, so calls belong to no run: give `shield=ShieldConfig()`"
+            )
         return self._run
 
     def _state_of(self, name: str) -> ShieldState:
@@ -271,8 +348,8 @@ def _scope(tool_name: Any) -> str:
 
 
 def _switched_on(config: ShieldConfig, slots: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Put the hooks of all features that are switched on into their slots; gives the guards that have none. Safe mode
-    is the shield's own brake, so that it can be released."""
+    """Put the hooks of all features that are switched on into their slots; gives the guards that
+    have none. Safe mode is the shield's own brake, so that it can be released."""
     if config.budget.enabled:
         slots["budget"].insert(0, BudgetWindowHook(config=config.budget))
     if config.secret_guard.enabled:
@@ -286,7 +363,9 @@ def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:
     if config is None:
         return []
     if not isinstance(config, ErrorRateConfig):
-        raise DialectError(f"`error_rate` is of the type `{type(config).__name__}`: give an `ErrorRateConfig`")
+        raise DialectError(
+            f"`error_rate` is of the type `{type(config).__name__}`: give an `ErrorRateConfig`"
+        )
     config.check()
     config.check_acts()
     config.seal()
@@ -294,17 +373,25 @@ def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:
 
 
 def _core_parts(core: Any) -> list[Primitive]:
-    given = (core,) if isinstance(core, Primitive) else several("core", core, "a part of the core, or a list of them")
+    given = (
+        (core,)
+        if isinstance(core, Primitive)
+        else several("core", core, "a part of the core, or a list of them")
+    )
     for number, part in enumerate(given):
         name = type(part).__name__
         if not isinstance(part, Primitive):
             wanted = "`RetryContainer`, `CircuitBreaker`, `BudgetEnforcer` or `AgentStepGuard`"
             raise DialectError(f"`core` has a `{name}`: give a {wanted}")
         if part.is_taken or any(part is other for other in given[:number]):
-            raise DialectError(f"`core` has a `{name}` that counts something else already: give a new one")
+            raise DialectError(
+                f"`core` has a `{name}` that counts something else already: give a new one"
+            )
         if isinstance(part, CircuitBreaker) and part.failure_predicate is not None:
             said = "`core` has a `CircuitBreaker` whose `failure_predicate` nobody would ask"
-            raise DialectError(f"{said}: leave it out, or put the breaker round the function itself")
+            raise DialectError(
+                f"{said}: leave it out, or put the breaker round the function itself"
+            )
     return list(given)
 
 

@@ -18,19 +18,25 @@ class PartialBufferOverflow(DialectError):
 
 
 class PartialResultBuffer(Named):
-    """Keeps the chunks of a result as they come, at most so many and so large, so that an early end loses nothing."""
+    """Keeps the chunks of a result as they come, at most so many and so large, so that an early end
+    loses nothing."""
 
     def __init__(self, max_chunks: int = 10_000, max_bytes: int = 10 * 1024 * 1024) -> None:
-        self._kept = PartialResults(whole("max_chunks", max_chunks, 1), whole("max_bytes", max_bytes, 1))
+        self._kept = PartialResults(
+            whole("max_chunks", max_chunks, 1), whole("max_bytes", max_bytes, 1)
+        )
 
     def append(self, chunk: Any) -> None:
-        """Keep a chunk. `PartialBufferOverflow` where there is no room, `DialectError` once it is complete."""
+        """Keep a chunk. `PartialBufferOverflow` where there is no room, `DialectError` once it is
+        complete."""
         try:
             self._kept.append(chunk)
         except PartialOverflow as full:
             raise PartialBufferOverflow(str(full), full.kept) from None
         except ValueError:
-            raise DialectError("the buffer is complete: make another one for what comes next") from None
+            raise DialectError(
+                "the buffer is complete: make another one for what comes next"
+            ) from None
 
     def mark_complete(self) -> None:
         """Say that nothing more comes."""

@@ -1,4 +1,5 @@
-"""The pipeline: four boundaries, each judged by Stanchion under the policy that the hooks amount to."""
+"""The pipeline: four boundaries, each judged by Stanchion under the policy that the hooks amount
+to."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.carried import BOUNDARIES, Asked, Carried, checked, given_to_hooks, listed
+from stanchion.dialects.veronica.carried import (
+    BOUNDARIES,
+    Asked,
+    Carried,
+    checked,
+    given_to_hooks,
+    listed,
+)
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
 from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several, web_address
 from stanchion.dialects.veronica.stated import Stated
@@ -36,16 +44,21 @@ if TYPE_CHECKING:
     from stanchion.runtime.run import Run
 
 JUDGED: Final = ("warn", "redact", "retry")
-"""What the pipeline's own run can carry out: whoever asks a boundary is told at once, and waits for nothing."""
+"""What the pipeline's own run can carry out: whoever asks a boundary is told at once, and waits for
+nothing."""
 READERS: Final = frozenset({"egress", "secrets"})
 """Guards that read what a call says: with one of them, a call that cannot be read is refused."""
 BLIND: Final = frozenset({"budget", "breaker", "error_rate", "recovery", "safe_mode", "step_limit"})
-"""Guards that read nothing of what a call says: with no others, a call goes on whatever its metadata are."""
+"""Guards that read nothing of what a call says: with no others, a call goes on whatever its
+metadata are."""
 UNCOUNTED: Final = (BLIND - {"budget"}) | READERS
 """Guards that look at no amounts: with no others, an amount can be too large to be counted."""
 UNCHARGED: Final[dict[str, Any]] = {"tokens": 0, "cost_usd": 0.0, "api_calls": 0}
 """What is said of a call that is charged at the budget boundary, and nowhere else."""
-COMES_FROM: Final = {"secret-guard": "secret_guard.patterns", "egress-allowlist": "egress.allowed_hosts"}
+COMES_FROM: Final = {
+    "secret-guard": "secret_guard.patterns",
+    "egress-allowlist": "egress.allowed_hosts",
+}
 """Which option a guard is made of, where one is."""
 SENT: Final = "POST"
 """The method of a request to a model."""
@@ -54,7 +67,8 @@ OPTIONS: Final = (
     *[name for name in ShieldOptions.__annotations__ if name not in ("guards", "safe_mode")],
     *("store", "journal", "project", "clock", "env", "notify"),
 )
-"""Options of `Shield.load` that are passed on; its guards and its brake come from hooks and configuration."""
+"""Options of `Shield.load` that are passed on; its guards and its brake come from hooks and
+configuration."""
 
 
 class ShieldBlockedError(Exception):
@@ -73,10 +87,11 @@ class ShieldBlockedError(Exception):
 class ShieldPipeline:
     """Has every hook asked, and says what they come to: ALLOW where none has an opinion.
 
-    Each boundary takes a hook, or several: those that are shipped, and any objects with the right method. `policy` adds
-    what the dialect has no word for, in Stanchion's own (`guards`, `tools`, `degrade` …). State and records are kept in
-    memory unless `store` and `journal` say otherwise; other options are those of `Shield.load`. By `core` an
-    integration hands in the limits of its steps.
+    Each boundary takes a hook, or several: those that are shipped, and any objects with the right
+    method. `policy` adds what the dialect has no word for, in Stanchion's own (`guards`, `tools`,
+    `degrade` …). State and records are kept in memory unless `store` and `journal` say otherwise;
+    other options are those of `Shield.load`. By `core` an integration hands in the limits of its
+    steps.
     """
 
     def __init__(
@@ -94,11 +109,16 @@ class ShieldPipeline:
         options_checked(options)
         if policy is not None and not isinstance(policy, Mapping):
             raise DialectError(
-                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a policy file"
+                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a "
+                f"policy file"
             )
         flag("safe_mode", safe_mode)
-        if not isinstance(core, list | tuple) or not all(isinstance(one, FamilySteps) for one in core):
-            raise DialectError("`core` bounds the calls of an integration: give it to `VeronicaIntegration`")
+        if not isinstance(core, list | tuple) or not all(
+            isinstance(one, FamilySteps) for one in core
+        ):
+            raise DialectError(
+                "`core` bounds the calls of an integration: give it to `VeronicaIntegration`"
+            )
         given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, {} if policy is None else policy)
@@ -124,15 +144,24 @@ class ShieldPipeline:
         self._judges_requests = bool(slots["egress"]) or _reads(self.policy["guards"])
 
     def _before_llm_call(self, ctx: ToolCallContext) -> Flow[Decision]:
-        """Judge a call of a tool, or of a model where `ctx.tool_name` is None; the metadata are its arguments."""
+        """Judge a call of a tool, or of a model where `ctx.tool_name` is None; the metadata are its
+        arguments."""
         with self._asking(ctx):
             said = beside(ctx, blind=self.is_blind)
             if ctx.tool_name is not None:
-                return spoken((yield from self._judged(Stage.TOOL_CALL, tool=ctx.tool_name, args=said, **UNCHARGED)))
+                return spoken(
+                    (
+                        yield from self._judged(
+                            Stage.TOOL_CALL, tool=ctx.tool_name, args=said, **UNCHARGED
+                        )
+                    )
+                )
             if not self.is_blind and not _readable(said):
                 return Decision.HALT
             for url in self.destinations(said):
-                leaving = spoken((yield from self._judged(Stage.EGRESS, url=url, method=SENT, payload=said)))
+                leaving = spoken(
+                    (yield from self._judged(Stage.EGRESS, url=url, method=SENT, payload=said))
+                )
                 if leaving is not Decision.ALLOW:
                     return leaving
             about = {"messages": [], "model": _or_empty(ctx.model), "params": said}
@@ -154,9 +183,12 @@ class ShieldPipeline:
     before_egress, abefore_egress = twins(_before_egress)
 
     def _on_error(self, ctx: ToolCallContext, err: BaseException) -> Flow[Decision]:
-        """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against another attempt."""
+        """Judge an exception of a call: RETRY, HALT, or ALLOW where nobody has anything against
+        another attempt."""
         if not isinstance(err, BaseException):
-            raise DialectError(f"`err` is of the type `{type(err).__name__}`: give the exception itself")
+            raise DialectError(
+                f"`err` is of the type `{type(err).__name__}`: give the exception itself"
+            )
         with self._asking(ctx, err):
             return (yield from self._came(Stage.ERROR, ctx, error=err))
 
@@ -165,7 +197,9 @@ class ShieldPipeline:
     def _before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Flow[Decision]:
         """Judge a cost, with the tokens of the context, and book it where nothing is against it."""
         with self._asking(ctx):
-            about = {**charged(ctx, dollars("`cost_usd`", cost_usd, self.is_counted), self.is_counted)}
+            about = {
+                **charged(ctx, dollars("`cost_usd`", cost_usd, self.is_counted), self.is_counted)
+            }
             about["tool"] = _or_empty(ctx.tool_name)
             return spoken((yield from self._judged(Stage.CHARGE, **about)))
 
@@ -179,20 +213,27 @@ class ShieldPipeline:
     on_result, aon_result = twins(_on_result)
 
     def _came(self, stage: Stage, ctx: ToolCallContext, **what: Any) -> Flow[Decision]:
-        """Judge what came of a call. It has happened and counts, without metadata that cannot be read."""
+        """Judge what came of a call. It has happened and counts, without metadata that cannot be
+        read."""
         said = beside(ctx, blind=self.is_blind)
         legible = self.is_blind or _readable(said)
         args = said if legible else {}
-        decision = spoken((yield from self._judged(stage, tool=_or_empty(ctx.tool_name), args=args, **what)))
+        decision = spoken(
+            (yield from self._judged(stage, tool=_or_empty(ctx.tool_name), args=args, **what))
+        )
         return decision if legible else Decision.HALT
 
     def _judged(self, stage: Stage, **fields: Any) -> Flow[Judged]:
         return judging(self.run, stage, fields)
 
     def destinations(self, said: dict[str, Any]) -> list[str]:
-        """Where a request to a model goes by what is said of it, if anybody here judges requests; `Unreadable` where
-        nobody can tell, because it holds itself or is too deep."""
-        return [place.url for place in places(project(said)) if place.sure] if self._judges_requests else []
+        """Where a request to a model goes by what is said of it, if anybody here judges requests;
+        `Unreadable` where nobody can tell, because it holds itself or is too deep."""
+        return (
+            [place.url for place in places(project(said)) if place.sure]
+            if self._judges_requests
+            else []
+        )
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -201,7 +242,8 @@ class ShieldPipeline:
 
     @contextmanager
     def _asking(self, ctx: ToolCallContext, err: BaseException | None = None) -> Iterator[None]:
-        """Hooks of the user's own are given these very objects; what cannot be judged is a `DialectError`."""
+        """Hooks of the user's own are given these very objects; what cannot be judged is a
+        `DialectError`."""
         context_checked(ctx)
         try:
             with given_to_hooks(Asked(ctx, err)) if self._carries else nullcontext():
@@ -227,10 +269,13 @@ def options_checked(options: Mapping[str, Any]) -> None:
 
 
 def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:
-    """What is wrong with a policy, in one line; guards are called by their ids, which say what they come from."""
+    """What is wrong with a policy, in one line; guards are called by their ids, which say what they
+    come from."""
     said = " ".join(str(error).splitlines()[0].split()).removeprefix("policy: ")
     for number, guard in enumerate(guards):
-        said = said.replace(f"guards[{number}]", f"`{_word(str(guard.get('id', guard.get('use'))))}`")
+        said = said.replace(
+            f"guards[{number}]", f"`{_word(str(guard.get('id', guard.get('use'))))}`"
+        )
     return f"the shield cannot be made: {said}"
 
 
@@ -247,11 +292,14 @@ def context_checked(ctx: Any) -> ToolCallContext:
 
 
 def charged(ctx: ToolCallContext, cost_usd: float | None, counted: bool) -> dict[str, Any]:
-    """What one call amounts to: its tokens in both directions, its cost, and one call. Where nobody has it `counted`,
-    what is too large for that stops nothing, and is written down as the largest that can be."""
+    """What one call amounts to: its tokens in both directions, its cost, and one call. Where nobody
+    has it `counted`, what is too large for that stops nothing, and is written down as the largest
+    that can be."""
     tokens = _or_zero(ctx.tokens_in) + _or_zero(ctx.tokens_out)
     if tokens > MOST and counted:
-        raise DialectError(f"`tokens_in` and `tokens_out` are more than can be counted: give {MOST:,} or less")
+        raise DialectError(
+            f"`tokens_in` and `tokens_out` are more than can be counted: give {MOST:,} or less"
+        )
     cost = 0.0 if cost_usd is None else dollars("`cost_usd`", cost_usd, counted)
     return {"tokens": min(tokens, MOST), "cost_usd": cost, "api_calls": 1}
 
@@ -265,15 +313,25 @@ def policy_of(slots: Mapping[str, Iterable[Any]], more: Mapping[str, Any]) -> di
             if isinstance(hook, Stated):
                 entries += hook.entries(boundary)
     guards = [*entries, *guards_of(more)]
-    return {"name": "veronica", **({} if _reads(guards) else {"unread": "allow"}), **more, "guards": numbered(guards)}
+    return {
+        "name": "veronica",
+        **({} if _reads(guards) else {"unread": "allow"}),
+        **more,
+        "guards": numbered(guards),
+    }
 
 
 def guards_of(policy: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """The guards that a policy states beside hooks."""
-    guards = several("policy.guards", policy.get("guards", ()), "a list of guards, as of a policy file")
+    guards = several(
+        "policy.guards", policy.get("guards", ()), "a list of guards, as of a policy file"
+    )
     for entry in guards:
         if not isinstance(entry, Mapping):
-            raise DialectError(f"`policy.guards` has a `{type(entry).__name__}`: give a mapping, as `use: size_limits`")
+            raise DialectError(
+                f"`policy.guards` has a `{type(entry).__name__}`: give a mapping, as `use: "
+                f"size_limits`"
+            )
     return guards
 
 
@@ -283,10 +341,14 @@ def _reads(guards: Iterable[Mapping[str, Any]]) -> bool:
 
 def resolver_of(slots: Mapping[str, Iterable[Any]]) -> dict[str, Any]:
     """What names of hosts are looked up with, where a shipped hook says so."""
-    found = [hook.resolver for hooks in slots.values() for hook in hooks if isinstance(hook, Stated)]
+    found = [
+        hook.resolver for hooks in slots.values() for hook in hooks if isinstance(hook, Stated)
+    ]
     given = list(dict.fromkeys([one for one in found if one is not None]))
     if len(given) > 1:
-        raise DialectError("two hooks have a `resolver` each, and a shield has one: give both the same")
+        raise DialectError(
+            "two hooks have a `resolver` each, and a shield has one: give both the same"
+        )
     return {"resolver": given[0]} if given else {}
 
 

@@ -1,4 +1,5 @@
-"""Lists of a configuration that has been read: whoever made something of it would not see a change."""
+"""Lists of a configuration that has been read: whoever made something of it would not see a
+change."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ class SealedList(list[str]):
         return type(self), (self._name, list(self))
 
     def _refuse(self, *_args: Any, **_named: Any) -> NoReturn:
-        said = f"`{self._name}` is changed after an integration or a hook was made of it, which does not see it"
+        said = (
+            f"`{self._name}` is changed after an integration or a hook was made of it, which "
+            f"does not see it"
+        )
         raise DialectError(f"{said}: make a new configuration")
 
     append = extend = insert = remove = pop = clear = sort = reverse = _refuse

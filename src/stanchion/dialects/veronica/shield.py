@@ -1,4 +1,5 @@
-"""The execution shield: its configuration, its types, its hooks and its pipeline, in one place to import from."""
+"""The execution shield: its configuration, its types, its hooks and its pipeline, in one place to
+import from."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ from stanchion.dialects.veronica.hooks import (
     RetryBoundaryHook,
 )
 from stanchion.dialects.veronica.pipeline import ShieldBlockedError, ShieldPipeline
-from stanchion.dialects.veronica.shipped import BudgetWindowHook, EgressAllowlistHook, SafeModeHook, SecretGuardHook
+from stanchion.dialects.veronica.shipped import (
+    BudgetWindowHook,
+    EgressAllowlistHook,
+    SafeModeHook,
+    SecretGuardHook,
+)
 from stanchion.dialects.veronica.words import Decision, ShieldState, ToolCallContext
 
 __all__ = [

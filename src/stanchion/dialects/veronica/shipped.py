@@ -1,4 +1,5 @@
-"""The hooks that are shipped: each is a guard of Stanchion at the boundaries it stands at, and judges by itself too."""
+"""The hooks that are shipped: each is a guard of Stanchion at the boundaries it stands at, and
+judges by itself too."""
 
 from __future__ import annotations
 
@@ -22,12 +23,13 @@ from stanchion.dialects.veronica.stated import Entry, Stated
 from stanchion.dialects.veronica.words import Decision, ToolCallContext
 
 EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
-"""A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each fault counts."""
+"""A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each
+fault counts."""
 
 
 class Shipped(Named, Stated):
-    """A hook that is stated by a policy. Asked by itself, it judges in a pipeline of its own, whose state is apart from
-    that of any other."""
+    """A hook that is stated by a policy. Asked by itself, it judges in a pipeline of its own, whose
+    state is apart from that of any other."""
 
     boundaries: ClassVar[tuple[str, ...]]
 
@@ -37,7 +39,9 @@ class Shipped(Named, Stated):
 
     @property
     def _alone(self) -> ShieldPipeline:
-        with self._lock:  # threads that ask it first at the same moment share one, or each would count by itself
+        with (
+            self._lock
+        ):  # threads that ask it first at the same moment share one, or each would count by itself
             if self._own is None:
                 hooks: dict[str, Any] = dict.fromkeys(self.boundaries, self)
                 self._own = ShieldPipeline(**hooks)
@@ -45,14 +49,19 @@ class Shipped(Named, Stated):
 
 
 def _chosen(kind: type[Any], config: Any, said: dict[str, Any]) -> Any:
-    """The configuration of a hook: the one that is given, or one with what is said. Both are refused."""
+    """The configuration of a hook: the one that is given, or one with what is said. Both are
+    refused."""
     given = {name: value for name, value in said.items() if value is not None}
     if config is None:
         return kind(enabled=True, **given)
     if not isinstance(config, kind):
-        raise DialectError(f"`config` is of the type `{type(config).__name__}`: give a `{kind.__name__}`")
+        raise DialectError(
+            f"`config` is of the type `{type(config).__name__}`: give a `{kind.__name__}`"
+        )
     if given:
-        raise DialectError(f"`{next(iter(given))}` is given beside `config`, which has it too: give one of the two")
+        raise DialectError(
+            f"`{next(iter(given))}` is given beside `config`, which has it too: give one of the two"
+        )
     config.check()
     if not config.enabled:
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -67,7 +76,8 @@ def _opinion(decision: Decision) -> Decision | None:
 
 
 class SafeModeHook(Shipped):
-    """The emergency brake: HALT for every call of a tool, the one without a name too, and for every error."""
+    """The emergency brake: HALT for every call of a tool, the one without a name too, and for every
+    error."""
 
     boundaries = ("pre_dispatch", "retry")
 
@@ -84,7 +94,11 @@ class SafeModeHook(Shipped):
     def entries(self, boundary: str) -> list[Entry]:
         """Safe mode at the stage of this boundary."""
         stage = "tool_call" if boundary == "pre_dispatch" else "error"
-        return [{"use": "safe_mode", "id": f"safe-mode-{boundary}", "stages": [stage]}] if self.enabled else []
+        return (
+            [{"use": "safe_mode", "id": f"safe-mode-{boundary}", "stages": [stage]}]
+            if self.enabled
+            else []
+        )
 
     def before_llm_call(self, ctx: ToolCallContext) -> Decision | None:
         """HALT where a tool is called."""
@@ -96,8 +110,8 @@ class SafeModeHook(Shipped):
 
 
 class BudgetWindowHook(Shipped):
-    """HALT for a charge by which more would be used in any window than it has: tokens, calls, dollars. What is refused
-    is not counted."""
+    """HALT for a charge by which more would be used in any window than it has: tokens, calls,
+    dollars. What is refused is not counted."""
 
     boundaries = ("budget",)
 
@@ -154,11 +168,18 @@ class EgressAllowlistHook(Shipped):
         self.resolver = resolver
 
     def entries(self, boundary: str) -> list[Entry]:
-        """An allowlist for requests and for URLs in calls. Internal addresses are allowed where they themselves are
-        listed; a listed name that leads to one is not."""
+        """An allowlist for requests and for URLs in calls. Internal addresses are allowed where
+        they themselves are listed; a listed name that leads to one is not."""
         hosts = list(self.config.allowed_hosts)
         inside = [host for host in hosts if _is_inside(host)]
-        return [{"use": "egress", "id": "egress-allowlist", "allowed_hosts": hosts, "internal_hosts": inside}]
+        return [
+            {
+                "use": "egress",
+                "id": "egress-allowlist",
+                "allowed_hosts": hosts,
+                "internal_hosts": inside,
+            }
+        ]
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """HALT where the host is not listed."""
@@ -166,20 +187,29 @@ class EgressAllowlistHook(Shipped):
 
 
 class SecretGuardHook(Shipped):
-    """QUARANTINE for what would carry a credential away: a request in its URL or in the context's metadata, a call in
-    its arguments, and what goes to a model."""
+    """QUARANTINE for what would carry a credential away: a request in its URL or in the context's
+    metadata, a call in its arguments, and what goes to a model."""
 
     boundaries = ("egress",)
 
-    def __init__(self, patterns: list[str] | None = None, *, config: SecretGuardConfig | None = None) -> None:
-        from stanchion.guards.secrets.guard import OwnPattern, Secrets  # only where it is used: it knows many patterns
+    def __init__(
+        self, patterns: list[str] | None = None, *, config: SecretGuardConfig | None = None
+    ) -> None:
+        from stanchion.guards.secrets.guard import (
+            OwnPattern,
+            Secrets,
+        )  # only where it is used: it knows many patterns
 
         super().__init__()
         self.config = _chosen(SecretGuardConfig, config, {"patterns": patterns})
         try:
-            Secrets(patterns=tuple([OwnPattern(one["kind"], one["pattern"]) for one in self._patterns]))
+            Secrets(
+                patterns=tuple([OwnPattern(one["kind"], one["pattern"]) for one in self._patterns])
+            )
         except ValueError as error:
-            raise DialectError(f"the hook cannot be made: `secret_guard.patterns`: {error}") from None
+            raise DialectError(
+                f"the hook cannot be made: `secret_guard.patterns`: {error}"
+            ) from None
 
     @property
     def _patterns(self) -> list[dict[str, str]]:
@@ -187,10 +217,16 @@ class SecretGuardHook(Shipped):
         return [{"kind": f"veronica-{number}", "pattern": one} for number, one in given]
 
     def entries(self, boundary: str) -> list[Entry]:
-        """What looks for secrets in requests: the kinds that are known, and the patterns. A quarantine is one of a
+        """What looks for secrets in requests: the kinds that are known, and the patterns. A
+        quarantine is one of a
         tool: without one, nobody is isolated."""
         stages = ["egress", "tool_call", "model_call"]
-        entry: Entry = {"use": "secrets", "id": "secret-guard", "stages": stages, "action": "quarantine"}
+        entry: Entry = {
+            "use": "secrets",
+            "id": "secret-guard",
+            "stages": stages,
+            "action": "quarantine",
+        }
         return [{**entry, "patterns": self._patterns, "isolate_agent": False}]
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
@@ -199,7 +235,8 @@ class SecretGuardHook(Shipped):
 
 
 def breaker_entry(config: CircuitBreakerConfig) -> Entry:
-    """The circuit breaker of every tool: one probe after the same time, however often it has opened."""
+    """The circuit breaker of every tool: one probe after the same time, however often it has
+    opened."""
     return {
         "use": "breaker",
         "id": "circuit-breaker",

@@ -17,8 +17,8 @@ COUNTER: Final = "core"
 
 
 class FamilySteps(StepLimit, frozen=True, kw_only=True):
-    """A limit of steps that a run shares with the one it was spawned by: a child's steps are its parent's, also where a
-    budget was carved out for it."""
+    """A limit of steps that a run shares with the one it was spawned by: a child's steps are its
+    parent's, also where a budget was carved out for it."""
 
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 

@@ -1,4 +1,5 @@
-"""The words of the dialect: its decisions, the context of a call, and how Stanchion's decisions are said in them."""
+"""The words of the dialect: its decisions, the context of a call, and how Stanchion's decisions are
+said in them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
 
 
 class Decision(StrEnum):
-    """What a hook or the pipeline answers. HALT refuses one dispatch or one retry; the work itself goes on."""
+    """What a hook or the pipeline answers. HALT refuses one dispatch or one retry; the work itself
+    goes on."""
 
     ALLOW = "ALLOW"
     RETRY = "RETRY"
@@ -40,7 +42,8 @@ TEXTS: Final = ("request_id", "user_id", "session_id", "tool_name", "model", "en
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContext(Named):
-    """One call as hooks see it. `tool_name` is None where a model is asked and no tool is called."""
+    """One call as hooks see it. `tool_name` is None where a model is asked and no tool is
+    called."""
 
     request_id: str
     user_id: str | None = None
@@ -56,23 +59,33 @@ class ToolCallContext(Named):
     def __post_init__(self) -> None:
         """Refuse what could not be judged, where it is made."""
         for name in TEXTS:
-            if not isinstance(given := getattr(self, name), str) and (given is not None or name == "request_id"):
+            if not isinstance(given := getattr(self, name), str) and (
+                given is not None or name == "request_id"
+            ):
                 raise DialectError(f"`{name}` of the context is `{given!r}`: give a text")
         for name in ("tokens_in", "tokens_out"):
             if (given := getattr(self, name)) is not None and (type(given) is not int or given < 0):
-                raise DialectError(f"`{name}` of the context is `{given!r}`: give a whole number that is not negative")
+                raise DialectError(
+                    f"`{name}` of the context is `{given!r}`: give a whole number that is not "
+                    f"negative"
+                )
         cost = self.cost_usd
         # How much can be counted is for those to say who count it: without a shield nobody does.
         if cost is not None and (type(cost) not in (int, float) or not 0 <= cost < math.inf):
-            raise DialectError(f"`cost_usd` of the context is `{cost!r}`: give a finite amount that is not negative")
+            raise DialectError(
+                f"`cost_usd` of the context is `{cost!r}`: give a finite amount that is not "
+                f"negative"
+            )
         if not isinstance(self.metadata, dict):
             raise DialectError(
-                f"`metadata` of the context is of the type `{type(self.metadata).__name__}`: give a dict"
+                f"`metadata` of the context is of the type `{type(self.metadata).__name__}`: give "
+                f"a dict"
             )
 
 
 SAID: Final = "veronica.decided"
-"""The code of what a hook of the user's own decides; its arguments are the hook's name and the decision."""
+"""The code of what a hook of the user's own decides; its arguments are the hook's name and the
+decision."""
 
 ACTIONS: Final = {
     Decision.RETRY: Action.RETRY,
@@ -109,9 +122,9 @@ STATES: Final = {
 
 
 def spoken(decision: kernel.Decision) -> Decision:
-    """A decision of Stanchion in the dialect's words. What a hook has said is said again in the same word, also where
-    Stanchion refuses because nobody here could carry it out: DEGRADE where nothing says what less is. A call of a tool
-    in quarantine is QUARANTINE."""
+    """A decision of Stanchion in the dialect's words. What a hook has said is said again in the
+    same word, also where Stanchion refuses because nobody here could carry it out: DEGRADE where
+    nothing says what less is. A call of a tool in quarantine is QUARANTINE."""
     found = decision.determining
     if found is None:
         return WORDS[decision.action]

@@ -1,4 +1,5 @@
-"""Checkers: a schema that was looked at, and the engine that holds values against it in linear time."""
+"""Checkers: a schema that was looked at, and the engine that holds values against it in linear
+time."""
 
 from __future__ import annotations
 
@@ -25,11 +26,14 @@ def canonical(value: Any) -> bytes:
     try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
-        raise SchemaFault("it is not JSON: write it with texts, numbers, lists and mappings") from None
+        raise SchemaFault(
+            "it is not JSON: write it with texts, numbers, lists and mappings"
+        ) from None
 
 
 class Checker:
-    """One schema, checked and ready. Patterns run on an engine without backtracking, nothing is ever fetched."""
+    """One schema, checked and ready. Patterns run on an engine without backtracking, nothing is
+    ever fetched."""
 
     __slots__ = ("_formats", "_plain", "digest", "outline", "schema")
 
@@ -54,7 +58,8 @@ class Checker:
         return bool(self._formats.is_valid(value))
 
     def too_much(self, value: Any, most: int) -> str:
-        """Why a value is not even looked at: it is too large or too deep for this schema; empty where it is not."""
+        """Why a value is not even looked at: it is too large or too deep for this schema; empty
+        where it is not."""
         most = min(most, WORK // self.outline.weight)
         level: list[Any] = [value]
         values = depth = 0
@@ -98,8 +103,17 @@ def _said(schema: Any, path: tuple[Any, ...], error: Any) -> str:
     """What is wrong with a schema, in words that repeat none of its texts but names."""
     word = next((step for step in reversed(path) if isinstance(step, str)), "")
     if error.kind.name == "format" and word in ("pattern", "patternProperties", "propertyNames"):
-        return "the pattern is not a regular expression without look-around and back-references: write another"
+        return (
+            "the pattern is not a regular expression without look-around and back-references: "
+            "write another"
+        )
     if not path and error.kind.name not in ("type", "required", "anyOf"):
         known = schema.get("$schema") if isinstance(schema, dict) else None
-        return f"it is of no known draft or refers outside itself (`$schema` is `{short(str(known))}`)"
-    return f"`{short(word)}` has a value that JSON Schema does not allow there" if word else "it is not JSON Schema"
+        return (
+            f"it is of no known draft or refers outside itself (`$schema` is `{short(str(known))}`)"
+        )
+    return (
+        f"`{short(word)}` has a value that JSON Schema does not allow there"
+        if word
+        else "it is not JSON Schema"
+    )

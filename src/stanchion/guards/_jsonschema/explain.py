@@ -1,7 +1,8 @@
-"""Explaining why a value does not fit: in words that an agent can act on, in a bounded number of steps.
+"""Explaining why a value does not fit: in words that an agent can act on, in a bounded number of
+steps.
 
-The engine alone decides whether a value fits. What is found here only says why; where nothing is found, that is said.
-No value is repeated, because it may be a secret.
+The engine alone decides whether a value fits. What is found here only says why; where nothing is
+found, that is said. No value is repeated, because it may be a secret.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ import msgspec
 
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards._jsonschema.words import either, is_of, listed, nearest, path_of, short, type_of
+from stanchion.guards._jsonschema.words import (
+    either,
+    is_of,
+    listed,
+    nearest,
+    path_of,
+    short,
+    type_of,
+)
 
 STEPS: Final = 2_000
 """How many parts of a schema are held against values to find out why one does not fit."""
@@ -62,19 +71,28 @@ class _Explaining:
         self._within: set[tuple[int, Path]] = set()
 
     def visit(self, schema: Any, value: Any, path: Path) -> list[Problem]:
-        """Reasons why a value does not fit a schema; none where it does, or where they are not found."""
+        """Reasons why a value does not fit a schema; none where it does, or where they are not
+        found."""
         self._left -= 1
         if schema is False:
             return [Problem("value", path, "is not allowed here")]
         if self._left < 0 or not isinstance(schema, dict):
             return []
         types = schema.get("type")
-        expected = (types,) if isinstance(types, str) else tuple(types) if isinstance(types, list) else ()
+        expected = (
+            (types,) if isinstance(types, str) else tuple(types) if isinstance(types, list) else ()
+        )
         if expected and not any(is_of(value, name) for name in expected):
-            return [Problem("type", path, f"is {type_of(value)}, expected {either(expected)}", expected)]
+            return [
+                Problem("type", path, f"is {type_of(value)}, expected {either(expected)}", expected)
+            ]
         found = self._referred(schema, value, path)
         found += [Problem("value", path, words) for words in _valued(schema, value)]
-        if self._formats and isinstance(schema.get("format"), str) and not _is_format(schema["format"], value):
+        if (
+            self._formats
+            and isinstance(schema.get("format"), str)
+            and not _is_format(schema["format"], value)
+        ):
             found.append(Problem("value", path, f"is not a `{short(schema['format'])}`"))
         if isinstance(value, dict):
             found += self._object(schema, value, path)
@@ -98,7 +116,8 @@ class _Explaining:
             self._within.discard(mark)
 
     def _alternatives(self, schemas: list[Any], value: Any, path: Path) -> list[Problem]:
-        """What is wrong by the alternative that comes nearest; where all want another type, all their types."""
+        """What is wrong by the alternative that comes nearest; where all want another type, all
+        their types."""
         tried = [self.visit(each, value, path) for each in schemas]
         if not tried or not all(tried):
             return []
@@ -117,7 +136,10 @@ class _Explaining:
                 found.append(Problem("missing", (*path, name), self._kind(properties.get(name))))
         for has, names in _mapping(schema.get("dependentRequired")).items():
             missing = [name for name in _names(names) if has in value and name not in value]
-            found += [Problem("missing", (*path, name), f"needed beside `{short(has)}`") for name in missing]
+            found += [
+                Problem("missing", (*path, name), f"needed beside `{short(has)}`")
+                for name in missing
+            ]
         patterns = _mapping(schema.get("patternProperties"))
         other = schema.get("additionalProperties", True)
         for name, each in value.items():
@@ -136,10 +158,15 @@ class _Explaining:
                 found.append(Problem("extra", (*path, name), instead(name, properties)))
             else:
                 found += self.visit(other, each, (*path, name))
-        return found + [Problem("value", path, words) for words in _counted(schema, value, "Properties", "entries")]
+        return found + [
+            Problem("value", path, words)
+            for words in _counted(schema, value, "Properties", "entries")
+        ]
 
     def _array(self, schema: dict[str, Any], value: list[Any], path: Path) -> list[Problem]:
-        found = [Problem("value", path, words) for words in _counted(schema, value, "Items", "items")]
+        found = [
+            Problem("value", path, words) for words in _counted(schema, value, "Items", "items")
+        ]
         first = _schemas(schema.get("prefixItems"))
         rest = schema.get("items", True)
         for at, each in enumerate(value):
@@ -157,7 +184,11 @@ class _Explaining:
             return "any value"
         types = schema.get("type")
         if isinstance(types, str | list) and types:
-            return short(types) if isinstance(types, str) else either([short(str(name)) for name in types])
+            return (
+                short(types)
+                if isinstance(types, str)
+                else either([short(str(name)) for name in types])
+            )
         if isinstance(schema.get("enum"), list):
             return _options(schema["enum"])
         return "see the tool's definition"
@@ -175,7 +206,9 @@ def instead(name: str, known: Iterable[str]) -> str:
 def _valued(schema: dict[str, Any], value: Any) -> list[str]:
     """What is wrong with a value by itself."""
     found = []
-    if isinstance(schema.get("enum"), list) and not any(_same(value, each) for each in schema["enum"]):
+    if isinstance(schema.get("enum"), list) and not any(
+        _same(value, each) for each in schema["enum"]
+    ):
         found.append(f"has to be {_options(schema['enum'])}")
     if "const" in schema and not _same(value, schema["const"]):
         found.append(f"has to be {_options([schema['const']])}")
@@ -219,7 +252,10 @@ def _options(values: list[Any]) -> str:
     """The values that a definition lists, as JSON."""
     if not values:
         return "nothing: its definition allows no value"
-    shown = [each if isinstance(each, str) else msgspec.json.encode(each).decode() for each in values[:MOST_LISTED]]
+    shown = [
+        each if isinstance(each, str) else msgspec.json.encode(each).decode()
+        for each in values[:MOST_LISTED]
+    ]
     more = " and others" if len(values) > len(shown) else ""
     return f"one of {listed(shown)}{more}" if len(shown) > 1 else f"`{short(shown[0])}`"
 
@@ -241,7 +277,8 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a pattern is somewhere in a text, by the engine that decides; one that it cannot read is nowhere."""
+    """Whether a pattern is somewhere in a text, by the engine that decides; one that it cannot read
+    is nowhere."""
     checker = _alone("pattern", pattern)
     return checker is not None and checker.fits(text)
 

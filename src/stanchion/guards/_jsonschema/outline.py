@@ -1,8 +1,10 @@
-"""The outline of a schema: where its references lead, and how much of it one value can be held against.
+"""The outline of a schema: where its references lead, and how much of it one value can be held
+against.
 
-References that fan out (`a` holds two of `b`, `b` two of `c`, …) unfold to far more than is written down, and the
-engine follows them one by one, until one leads back to where it came from. So they are followed here first, and
-counted; what unfolds to too much is refused before any value is held against it.
+References that fan out (`a` holds two of `b`, `b` two of `c`, …) unfold to far more than is written
+down, and the engine follows them one by one, until one leads back to where it came from. So they
+are followed here first, and counted; what unfolds to too much is refused before any value is held
+against it.
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ MAX_UNFOLDED: Final = 20_000
 MAX_CIRCULAR: Final = 4_000
 """To how many parts a schema may unfold, and to how many one that refers to itself."""
 SHARED: Final = 32
-"""A schema that refers to itself is held against a value part by part for each of its parts, so much faster each."""
+"""A schema that refers to itself is held against a value part by part for each of its parts, so
+much faster each."""
 
-MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
+MAPS: Final = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+)
 """Keywords whose value has a schema under every name."""
 STORED: Final = frozenset({"$defs", "definitions"})
 """Keywords whose schemas count only where they are referred to."""
@@ -46,16 +51,16 @@ Part = tuple[int, list[int]]
 
 
 class Outline(NamedTuple):
-    """How much work it is to hold one value against a schema, and where its references lead, by the identity of what
-    refers."""
+    """How much work it is to hold one value against a schema, and where its references lead, by the
+    identity of what refers."""
 
     weight: int
     targets: dict[int, Any]
 
 
 def outline(schema: Any) -> Outline:
-    """The outline of a schema; raises `SchemaFault` where it is too deep, unfolds to too much, or refers to anything
-    outside itself."""
+    """The outline of a schema; raises `SchemaFault` where it is too deep, unfolds to too much, or
+    refers to anything outside itself."""
     index = _Index(schema)
     parts: dict[int, Part] = {}
     waiting = [schema]
@@ -76,9 +81,15 @@ def children(node: Any, stored: bool = True) -> Iterator[tuple[tuple[str | int, 
         if word in DATA or (word in STORED and not stored):
             continue
         if word in MAPS and isinstance(value, dict):
-            yield from [((word, name), each) for name, each in value.items() if isinstance(each, dict | bool)]
+            yield from [
+                ((word, name), each)
+                for name, each in value.items()
+                if isinstance(each, dict | bool)
+            ]
         elif isinstance(value, list):
-            yield from [((word, at), each) for at, each in enumerate(value) if isinstance(each, dict | bool)]
+            yield from [
+                ((word, at), each) for at, each in enumerate(value) if isinstance(each, dict | bool)
+            ]
         elif isinstance(value, dict):
             yield (word,), value
 
@@ -101,7 +112,10 @@ class _Index:
             if not isinstance(node, dict) or id(node) in self._bases:
                 continue
             if len(path) > MAX_DEPTH:
-                raise SchemaFault(f"it is nested deeper than {MAX_DEPTH} levels: write it flatter", path[:MAX_DEPTH])
+                raise SchemaFault(
+                    f"it is nested deeper than {MAX_DEPTH} levels: write it flatter",
+                    path[:MAX_DEPTH],
+                )
             base = self._named(node, base)
             self._bases[id(node)] = base
             waiting += [(each, base, path + step) for step, each in children(node)]
@@ -144,20 +158,32 @@ class _Index:
         return size, found
 
     def _led_to(self, reference: str, base: str, dynamic: bool) -> list[Any]:
-        """Where a reference leads: to one part, or (dynamic) to any of several; to none where the engine has it."""
-        name, _, fragment = (base + reference if reference.startswith("#") else _joined(base, reference)).partition("#")
+        """Where a reference leads: to one part, or (dynamic) to any of several; to none where the
+        engine has it."""
+        name, _, fragment = (
+            base + reference if reference.startswith("#") else _joined(base, reference)
+        ).partition("#")
         resource = self._resources.get(name)
         if resource is None:
             if name.startswith(SHIPPED):
                 return []
-            raise SchemaFault(f"it refers to `{short(reference)}`, which is not in the schema itself: put it in there")
+            raise SchemaFault(
+                f"it refers to `{short(reference)}`, which is not in the schema itself: put it in "
+                f"there"
+            )
         if not fragment:
             return [resource]
         if not fragment.startswith("/"):
             target = self._anchors.get((name, fragment))
             if target is None:
-                raise SchemaFault(f"it refers to `{short(reference)}`, and nothing in it has that name")
-            same = self._dynamic.get(fragment, []) if dynamic and target.get("$dynamicAnchor") == fragment else []
+                raise SchemaFault(
+                    f"it refers to `{short(reference)}`, and nothing in it has that name"
+                )
+            same = (
+                self._dynamic.get(fragment, [])
+                if dynamic and target.get("$dynamicAnchor") == fragment
+                else []
+            )
             return same if same else [target]
         return [self._pointed_to(resource, fragment, reference, name)]
 
@@ -170,7 +196,9 @@ class _Index:
             try:
                 node = node[int(name)] if isinstance(node, list) else node[name]
             except (KeyError, IndexError, ValueError, TypeError):
-                raise SchemaFault(f"it refers to `{short(reference)}`, and nothing in it is there") from None
+                raise SchemaFault(
+                    f"it refers to `{short(reference)}`, and nothing in it is there"
+                ) from None
         self._enter(node, base, ())
         return node
 
@@ -182,7 +210,8 @@ def _joined(base: str, reference: str) -> str:
 
 
 def _weight(parts: dict[int, Part], root: int) -> int:
-    """To how many schemas the root unfolds: every reference is followed until it leads back to where it came from."""
+    """To how many schemas the root unfolds: every reference is followed until it leads back to
+    where it came from."""
     total, most = parts[root][0], MAX_UNFOLDED
     trail = [(root, iter(parts[root][1]))]
     above = {root}
@@ -201,5 +230,7 @@ def _weight(parts: dict[int, Part], root: int) -> int:
             above.add(to)
             trail.append((to, iter(parts[to][1])))
         if total > most:
-            raise SchemaFault(f"its references unfold to more than {most:,} parts: refer to less, or nest less")
+            raise SchemaFault(
+                f"its references unfold to more than {most:,} parts: refer to less, or nest less"
+            )
     return total if most == MAX_UNFOLDED else total + total * total // SHARED

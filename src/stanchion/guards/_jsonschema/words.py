@@ -1,4 +1,5 @@
-"""Words about data: names, paths and types, short and without any value, because values may be secrets."""
+"""Words about data: names, paths and types, short and without any value, because values may be
+secrets."""
 
 from __future__ import annotations
 
@@ -43,8 +44,11 @@ def is_of(value: Any, name: str) -> bool:
 
 
 def short(text: str) -> str:
-    """A name as it is shown: on one line, without what a terminal would act on, and not longer than needed."""
-    plain = "".join([char if char.isprintable() and char != "`" else "?" for char in text[: LONGEST_NAME + 1]])
+    """A name as it is shown: on one line, without what a terminal would act on, and not longer than
+    needed."""
+    plain = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in text[: LONGEST_NAME + 1]]
+    )
     return plain if len(plain) <= LONGEST_NAME else f"{plain[:LONGEST_NAME]}…"
 
 
@@ -52,7 +56,9 @@ def path_of(steps: Sequence[str | int]) -> str:
     """Where a value is, such as `items[3].name`."""
     shown = ""
     for step in steps[:SHOWN]:
-        shown += f"[{step}]" if isinstance(step, int) else f".{short(step)}" if shown else short(step)
+        shown += (
+            f"[{step}]" if isinstance(step, int) else f".{short(step)}" if shown else short(step)
+        )
     return shown + ("…" if len(steps) > SHOWN else "")
 
 

@@ -1,4 +1,5 @@
-"""Budget: what a run, task, agent, tenant or the whole fleet may spend, reserved before and settled after."""
+"""Budget: what a run, task, agent, tenant or the whole fleet may spend, reserved before and settled
+after."""
 
 from __future__ import annotations
 

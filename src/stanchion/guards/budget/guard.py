@@ -1,4 +1,5 @@
-"""Budget: what a run, task, agent, tenant or the whole fleet may spend, reserved before and settled after."""
+"""Budget: what a run, task, agent, tenant or the whole fleet may spend, reserved before and settled
+after."""
 
 from __future__ import annotations
 
@@ -58,15 +59,17 @@ KEPT: Final = 4_096
 """How many limits are remembered."""
 SPENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.CHARGE, Stage.HANDOFF})
 HOLD_MS: Final = 3_600_000
-"""How long a reservation is open; after that it stays charged at its estimate until it is settled."""
+"""How long a reservation is open; after that it stays charged at its estimate until it is
+settled."""
 
 
 class Budget(msgspec.Struct, frozen=True, dict=True):
     """Bounds what is spent, by one measure or several.
 
-    An estimate is reserved before an action and settled to what was really used afterwards; a refused action uses
-    nothing. Budgets of one `counter` count together; a policy gives each entry a counter of its own unless it names
-    one. With `of_task` the limit is what the policy gives the run's task; a task that is given none is not bounded.
+    An estimate is reserved before an action and settled to what was really used afterwards; a
+    refused action uses nothing. Budgets of one `counter` count together; a policy gives each entry
+    a counter of its own unless it names one. With `of_task` the limit is what the policy gives the
+    run's task; a task that is given none is not bounded.
     """
 
     name: ClassVar[str] = "budget"
@@ -101,25 +104,36 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         if self.of_task is not None:
             entry.check_of_task(self)
         elif not limits:
-            raise ValueError("it bounds nothing: give `tokens`, `cost_usd`, `calls`, `api_calls` or `duration_s`")
+            raise ValueError(
+                "it bounds nothing: give `tokens`, `cost_usd`, `calls`, `api_calls` or `duration_s`"
+            )
         if self.cost_usd and not limits[Unit.COST_MICROUSD]:
-            raise ValueError(f"`cost_usd: {self.cost_usd:g}` is less than a millionth: give more, or 0 for nothing")
+            raise ValueError(
+                f"`cost_usd: {self.cost_usd:g}` is less than a millionth: give more, or 0 for "
+                f"nothing"
+            )
         if self.duration_s and not limits[Unit.DURATION_MS]:
-            raise ValueError(f"`duration_s: {self.duration_s:g}` is less than a thousandth: give more, or 0")
+            raise ValueError(
+                f"`duration_s: {self.duration_s:g}` is less than a thousandth: give more, or 0"
+            )
         check_marks(self, ACTIONS[self.action], self.reach)
         for unit, reserved in self.reserves().items():
             option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)
             if MEASURES[unit] == self.of_task:
                 continue
             if limit is None:
-                raise ValueError(f"`{option}` is for what `{MEASURES[unit]}` bounds, which is not given: give both")
+                raise ValueError(
+                    f"`{option}` is for what `{MEASURES[unit]}` bounds, which is not given: give "
+                    f"both"
+                )
             if reserved > limit:
                 said = f"`{option}: {getattr(self, option):g}` never fits into `{MEASURES[unit]}`"
                 raise ValueError(f"{said}: give more of it, or reserve less")
 
     @property
     def default_stages(self) -> frozenset[Stage]:
-        """Where it counts unless a policy says otherwise: at charges only if something of a charge is bounded."""
+        """Where it counts unless a policy says otherwise: at charges only if something of a charge
+        is bounded."""
         return SPENDS if self.measured - set(ACTS) else SPENDS - {Stage.CHARGE}
 
     @property
@@ -130,7 +144,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def lesser_at(self) -> frozenset[Stage]:
-        """Where the policy has something lesser to ask for; a degrade mark is heard there and nowhere else."""
+        """Where the policy has something lesser to ask for; a degrade mark is heard there and
+        nowhere else."""
         return frozenset([stage for stage in SPENDS if sensible(stage, Action.DEGRADE)])
 
     def scoped(self, said: Said, /) -> Budget:
@@ -139,7 +154,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         return self.within(said.lesser_at, given)
 
     def within(self, lesser_at: frozenset[Stage], given: TaskBudgets | None = None) -> Budget:
-        """The same budget in a policy that has something lesser to ask for at these stages, and gives tasks budgets."""
+        """The same budget in a policy that has something lesser to ask for at these stages, and
+        gives tasks budgets."""
         made = msgspec.structs.replace(self)
         made.__dict__["lesser_at"] = lesser_at
         if given is not None:
@@ -162,11 +178,13 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         return limited
 
     def of(self, run: RunInfo) -> Budget | None:
-        """The budget of a run: this one, or the one with the limit of its task; `None` where that has none."""
+        """The budget of a run: this one, or the one with the limit of its task; `None` where that
+        has none."""
         return self.for_task(run.task)
 
     def for_task(self, task: str) -> Budget | None:
-        """The budget of a task by its name: this one, or the one with that task's limit; `None` where it has none."""
+        """The budget of a task by its name: this one, or the one with that task's limit; `None`
+        where it has none."""
         if self.of_task is None:
             return self
         given = self._given(task) if task else None
@@ -175,8 +193,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def window_ms(self) -> int:
-        """The window as it is counted, 0 for a total: a little longer than asked for, because it slides by whole
-        buckets, and no span of `window_s` may hold more than the limit."""
+        """The window as it is counted, 0 for a total: a little longer than asked for, because it
+        slides by whole buckets, and no span of `window_s` may hold more than the limit."""
         if self.window_s is None:
             return 0
         return -(-round(self.window_s * 1_000) // (BUCKETS - 1)) * BUCKETS
@@ -186,28 +204,41 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         said = {
             Unit.ONE: self.calls,
             Unit.TOKENS: self.tokens,
-            Unit.COST_MICROUSD: None if self.cost_usd is None else int(round(self.cost_usd * MICRO, 3)),
+            Unit.COST_MICROUSD: None
+            if self.cost_usd is None
+            else int(round(self.cost_usd * MICRO, 3)),
             Unit.API_CALLS: self.api_calls,
-            Unit.DURATION_MS: None if self.duration_s is None else int(round(self.duration_s * 1_000, 3)),
+            Unit.DURATION_MS: None
+            if self.duration_s is None
+            else int(round(self.duration_s * 1_000, 3)),
         }
         return {unit: limit for unit, limit in said.items() if limit is not None}
 
     def reserves(self) -> dict[Unit, int]:
-        """What an action reserves that nobody has estimated and nothing else bounds; parts of a unit are whole ones."""
+        """What an action reserves that nobody has estimated and nothing else bounds; parts of a
+        unit are whole ones."""
         said = {
             Unit.TOKENS: self.reserve_tokens,
-            Unit.COST_MICROUSD: None if self.reserve_cost_usd is None else ceil_micro(self.reserve_cost_usd),
-            Unit.DURATION_MS: None if self.reserve_duration_s is None else -int(-self.reserve_duration_s * 1_000 // 1),
+            Unit.COST_MICROUSD: None
+            if self.reserve_cost_usd is None
+            else ceil_micro(self.reserve_cost_usd),
+            Unit.DURATION_MS: None
+            if self.reserve_duration_s is None
+            else -int(-self.reserve_duration_s * 1_000 // 1),
         }
         return {unit: reserved for unit, reserved in said.items() if reserved is not None}
 
     def counts(self, run: RunInfo) -> dict[Unit, str]:
-        """The counters of a run that it bounds. What was carved out for a run is charged above it already."""
+        """The counters of a run that it bounds. What was carved out for a run is charged above it
+        already."""
         if self.of_task is not None:
             bounding = self.of(run)
             return {} if bounding is None else bounding.counts(run)
         counter = "" if self.counter is None else self.counter
-        keys = {unit: scope_key(run, self.per, "budget", counter, unit.name.lower()) for unit in self.limits()}
+        keys = {
+            unit: scope_key(run, self.per, "budget", counter, unit.name.lower())
+            for unit in self.limits()
+        }
         other = (self.per == "agent" and run.agent != run.allotted_by) or (
             self.per == "task" and run.task != run.allotted_for
         )
@@ -239,21 +270,28 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _bands(self, limit: int, event: Event) -> tuple[tuple[int, Action], ...]:
-        """Limits and what exceeding them means: a mark is reached at its percentage, with the estimate included."""
+        """Limits and what exceeding them means: a mark is reached at its percentage, with the
+        estimate included."""
         last = limit if self.reach == "allowed" and limit else limit - 1
-        marks = [(mark(limit, at) - 1, action) for action, at in marks_of(self).items() if self._hears(event, action)]
+        marks = [
+            (mark(limit, at) - 1, action)
+            for action, at in marks_of(self).items()
+            if self._hears(event, action)
+        ]
         return tuple(sorted([*marks, (last, ACTIONS[self.action])]))
 
     def _hears(self, event: Event, action: Action) -> bool:
-        """Whether a mark that leads to an action says anything here. What is charged beside a call is lesser where that
-        call is."""
+        """Whether a mark that leads to an action says anything here. What is charged beside a call
+        is lesser where that call is."""
         if action != Action.DEGRADE or not sensible(event.stage, action):
             return sensible(event.stage, action)
         beside = isinstance(event, Charge) and event.call != ""
         called = Stage.TOOL_CALL if event.tool else Stage.MODEL_CALL
         return (called if beside else event.stage) in self.lesser_at
 
-    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
+    ) -> Finding:
         """Say what is used up, or nearly so, by the measure that is worst off."""
         at = said.index(max(said))
         return self.worded(event, Unit(self.lines(event)[at].unit), action, values[at])
@@ -280,8 +318,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         return tightened(self, by).within(self.lesser_at, self._given)
 
     def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer wherever it stands; a degrade mark is heard only where there is a lesser request
-        to make, and left out elsewhere."""
+        """What this guard can answer wherever it stands; a degrade mark is heard only where there
+        is a lesser request to make, and left out elsewhere."""
         marks = [action for action in marks_of(self) if action != Action.DEGRADE]
         return (ACTIONS[self.action], *marks)
 
@@ -310,7 +348,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
 
 ALLOTTED: Final = "grant"
-"""What an allotment is called in stores and trails: keys and ids that are kept do not change with our words."""
+"""What an allotment is called in stores and trails: keys and ids that are kept do not change with
+our words."""
 
 
 class Allotment(msgspec.Struct, frozen=True):
@@ -328,13 +367,20 @@ class Allotment(msgspec.Struct, frozen=True):
         charge = event.stage is Stage.CHARGE
         return tuple(
             [
-                _line(event, allotment_key(event.run, unit), unit, ((limit if limit else -1, Action.BLOCK),))
+                _line(
+                    event,
+                    allotment_key(event.run, unit),
+                    unit,
+                    ((limit if limit else -1, Action.BLOCK),),
+                )
                 for unit, limit in allotted.items()
                 if not (charge and unit in ACTS)
             ]
         )
 
-    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
+    ) -> Finding:
         """Say what of the allotment is used up."""
         at = said.index(max(said))
         unit = Unit(self.lines(event)[at].unit)
@@ -343,7 +389,8 @@ class Allotment(msgspec.Struct, frozen=True):
 
 
 class Requests(msgspec.Struct, frozen=True):
-    """Counts the requests that leave on the API calls of a budget, or of what was carved out for a run."""
+    """Counts the requests that leave on the API calls of a budget, or of what was carved out for a
+    run."""
 
     name: ClassVar[str] = "requests"
     kind: ClassVar[Kind] = Kind.METER
@@ -355,14 +402,24 @@ class Requests(msgspec.Struct, frozen=True):
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """The counter of API calls; a request that has left is counted for good."""
-        return tuple([line._replace(hold_ms=0) for line in self.budget.lines(event) if line.unit == Unit.API_CALLS])
+        return tuple(
+            [
+                line._replace(hold_ms=0)
+                for line in self.budget.lines(event)
+                if line.unit == Unit.API_CALLS
+            ]
+        )
 
-    def word(self, event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+    def word(
+        self, event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /
+    ) -> Finding:
         """Say how many API calls are used up, or nearly so."""
         if isinstance(self.budget, Budget):
             return self.budget.worded(event, Unit.API_CALLS, action, values[0])
         limit = phrase(Unit.API_CALLS, allotments(event.run)[Unit.API_CALLS])
-        return Finding(action, "budget.exceeded", (limit, "child run", shown(Unit.API_CALLS, values[0])))
+        return Finding(
+            action, "budget.exceeded", (limit, "child run", shown(Unit.API_CALLS, values[0]))
+        )
 
     def tightened(self, by: float) -> Requests:
         """The same with marks that come earlier, where there are any."""
@@ -375,7 +432,11 @@ class Requests(msgspec.Struct, frozen=True):
 
 def allotments(run: RunInfo) -> dict[Unit, int]:
     """What was carved out for a run; what it may use of anything else is what its parent may."""
-    return {} if run.allotment is None else {unit: run.allotment[unit] for unit in Unit if run.allotment[unit] >= 0}
+    return (
+        {}
+        if run.allotment is None
+        else {unit: run.allotment[unit] for unit in Unit if run.allotment[unit] >= 0}
+    )
 
 
 def allotment_key(run: RunInfo, unit: Unit) -> str:
@@ -391,8 +452,10 @@ def _line(
     window_ms: int = 0,
     idle_s: int = IDLE_S,
 ) -> Line:
-    """A counter on which an estimate is held. A call is a call whatever comes of it, and a charge that does not stand
-    beside its call is booked for good: neither is ever settled."""
+    """A counter on which an estimate is held. A call is a call whatever comes of it, and a charge
+    that does not stand beside its call is booked for good: neither is ever settled."""
     beside = not isinstance(event, Charge) or (event.call != "" and not event.settled)
     final = unit is Unit.ONE or not beside
-    return Line(name, bands, unit, hold_ms=0 if final else HOLD_MS, window_ms=window_ms, idle_s=idle_s)
+    return Line(
+        name, bands, unit, hold_ms=0 if final else HOLD_MS, window_ms=window_ms, idle_s=idle_s
+    )

@@ -39,7 +39,8 @@ def phrase(unit: Unit, number: int) -> str:
 
 
 def shown(unit: Unit, number: int) -> str:
-    """The number alone, exactly: dollars with their cents at least, seconds with the parts they have."""
+    """The number alone, exactly: dollars with their cents at least, seconds with the parts they
+    have."""
     if unit is Unit.COST_MICROUSD:
         dollars, parts = divmod(number, MICRO)
         return f"${dollars:,}." + f"{parts:06d}".rstrip("0").ljust(2, "0")

@@ -1,4 +1,5 @@
-"""Canaries: tokens that have no business anywhere but where they were put, so that it shows where they turn up."""
+"""Canaries: tokens that have no business anywhere but where they were put, so that it shows where
+they turn up."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Canary tokens: made of a key, a run and a label, and known again by whoever has the key.
 
-A token is `st7-` and letters that look drawn at random: a check of key, tenant, owner and label, then the label itself,
-hidden by the check. So nothing has to be kept: its owner and its label come out of it again in any process.
+A token is `st7-` and letters that look drawn at random: a check of key, tenant, owner and label,
+then the label itself, hidden by the check. So nothing has to be kept: its owner and its label come
+out of it again in any process.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def token(key: str, tenant: str, owner: str, label: str) -> str:
     """The canary with a label of a run, or of a whole tenant (`LASTING`): always the same."""
     data = label.encode("utf-8", "replace")
     if not label.isprintable() or not 0 < len(data) <= ROOMS[-1]:
-        raise LabelError(f"the label is `{label}`: give one to {ROOMS[-1]} plain characters on one line")
+        raise LabelError(
+            f"the label is `{label}`: give one to {ROOMS[-1]} plain characters on one line"
+        )
     room = next(room for room in ROOMS if len(data) <= room)
     filled = data.ljust(room, b"\0")
     secret = _secret(key, tenant)
@@ -42,7 +45,8 @@ def token(key: str, tenant: str, owner: str, label: str) -> str:
 
 
 def label_of(body: str, key: str, tenant: str, owners: Iterable[str]) -> str | None:
-    """The label of the canary that letters after the head begin with, if it belongs to one of these owners."""
+    """The label of the canary that letters after the head begin with, if it belongs to one of these
+    owners."""
     secret = _secret(key, tenant)
     for size in SIZES:
         if len(body) < size:

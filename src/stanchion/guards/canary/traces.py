@@ -27,8 +27,9 @@ ESCAPES: Final = (
     regex(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))()"),
     regex(r"\\(?:[ux]\{0*([0-9a-fA-F]{1,4})\}|U0000([0-9a-fA-F]{4})|0?([0-7]{2,3}))"),
 )
-"""Characters by their numbers, as programming languages write them; the last group has octal digits. The second kind is
-read after the first and beside it, because a backslash before plain digits may be there for show."""
+"""Characters by their numbers, as programming languages write them; the last group has octal
+digits. The second kind is read after the first and beside it, because a backslash before plain
+digits may be there for show."""
 
 PLAIN: Final = HEAD.encode()
 BACKWARDS: Final = PLAIN[::-1]
@@ -37,8 +38,8 @@ HEX: Final = PLAIN.hex().encode()
 
 
 def _marks() -> Iterator[tuple[bytes, int, int]]:
-    """How base64 shows that a canary begins, by the bytes before it in its group: what is seen, after how many letters,
-    and how many bytes it is into the group."""
+    """How base64 shows that a canary begins, by the bytes before it in its group: what is seen,
+    after how many letters, and how many bytes it is into the group."""
     for head in (HEAD, HEAD.upper()):
         for before in range(3):
             coded = base64.b64encode(b"\0" * before + f"{head}-".encode())
@@ -81,7 +82,9 @@ def _bodies(letters: bytes) -> Iterator[str]:
         for at in _places(letters, HEX):
             digits = DIGITS.match(letters, at, at + 2 * (LONGEST * 4))
             if digits is not None:
-                yield from _after(bytes.fromhex(digits.group().decode()).lower().translate(None, APART), PLAIN)
+                yield from _after(
+                    bytes.fromhex(digits.group().decode()).lower().translate(None, APART), PLAIN
+                )
 
 
 def _in_base64(given: bytes) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""Egress: where requests and the URLs in calls may go; nothing internal unless the policy says so."""
+"""Egress: where requests and the URLs in calls may go; nothing internal unless the policy says
+so."""
 
 from __future__ import annotations
 

@@ -9,19 +9,26 @@ from stanchion.kernel.words import Words, declare
 CODES: Final = declare(
     {
         "egress.too_long": Words(
-            "the URL has {} characters, and {} are allowed", "send data in the body of a request, not in its URL"
+            "the URL has {} characters, and {} are allowed",
+            "send data in the body of a request, not in its URL",
         ),
         "egress.unreadable": Words(
-            "`{}` cannot be read as a URL: {}", "write the whole URL plainly, such as `https://example.com/page`"
+            "`{}` cannot be read as a URL: {}",
+            "write the whole URL plainly, such as `https://example.com/page`",
         ),
-        "egress.scheme": Words("scheme `{}` may not be used: {} are allowed", "use one of these, or another tool"),
-        "egress.denied": Words("`{}` is denied: {}", "do without it; other names for the same host are denied too"),
+        "egress.scheme": Words(
+            "scheme `{}` may not be used: {} are allowed", "use one of these, or another tool"
+        ),
+        "egress.denied": Words(
+            "`{}` is denied: {}", "do without it; other names for the same host are denied too"
+        ),
         "egress.metadata": Words(
             "`{}` is where a cloud hands out its credentials: {}",
             "do not use it; ask a person for what you need to know about the machine",
         ),
         "egress.internal": Words(
-            "`{}` is not on the public network: {}", "use a public host, or ask for this one to be allowed"
+            "`{}` is not on the public network: {}",
+            "use a public host, or ask for this one to be allowed",
         ),
         "egress.ambiguous": Words(
             "programs do not agree on how to read `{}`: {}", "write scheme, host and port plainly"
@@ -32,12 +39,14 @@ CODES: Final = declare(
         ),
         "egress.login": Words("the URL contains a login; it is sent but not recorded", ""),
         "egress.not_allowed": Words(
-            "`{}` is not among the hosts that may be reached", "use one of those that are, or ask for it to be added"
+            "`{}` is not among the hosts that may be reached",
+            "use one of those that are, or ask for it to be added",
         ),
         "egress.port": Words("port {} of `{}` may not be used: {} are allowed", "use one of these"),
         "egress.method": Words("method `{}` may not be used: {} are allowed", "use one of these"),
         "egress.unresolved": Words(
-            "`{}` has no address, so its destination is unknown", "check the name, or try again later"
+            "`{}` has no address, so its destination is unknown",
+            "check the name, or try again later",
         ),
     }
 )

@@ -1,4 +1,5 @@
-"""The egress guard: requests, and URLs in calls, go where the policy lets them, and nowhere inside."""
+"""The egress guard: requests, and URLs in calls, go where the policy lets them, and nowhere
+inside."""
 
 from __future__ import annotations
 
@@ -36,10 +37,12 @@ Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
 
 
 class EgressGuard(msgspec.Struct, frozen=True, dict=True):
-    """Refuses requests that leave for internal addresses, or for hosts that are not among those allowed.
+    """Refuses requests that leave for internal addresses, or for hosts that are not among those
+    allowed.
 
-    URLs are read as the standard says; one that other clients read otherwise is refused. Names are resolved, and what
-    they resolve to is judged in the same way. URLs in the arguments of tool calls are judged by what is written.
+    URLs are read as the standard says; one that other clients read otherwise is refused. Names are
+    resolved, and what they resolve to is judged in the same way. URLs in the arguments of tool
+    calls are judged by what is written.
     """
 
     name: ClassVar[str] = "egress"
@@ -63,18 +66,28 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "block"
 
     def __post_init__(self) -> None:
-        # A list that cannot be read is refused when the policy loads, not when somebody first asks for a host.
+        # A list that cannot be read is refused when the policy loads, not when somebody first asks
+        # for a host.
         _ = (self._allowed, self._denied, self._internal, self._proxies)
         for scheme in self.schemes:
             if not scheme.isascii() or scheme != scheme.lower() or ":" in scheme or "/" in scheme:
-                raise ValueError(f"`{scheme}` is not a scheme: write it in small letters, as `https`")
+                raise ValueError(
+                    f"`{scheme}` is not a scheme: write it in small letters, as `https`"
+                )
 
     def points(self, standing: Standing, /) -> Iterator[Point]:
-        """Lists of hosts that hold for requests alone, where URLs in tool calls are easily thought to be judged too."""
+        """Lists of hosts that hold for requests alone, where URLs in tool calls are easily thought
+        to be judged too."""
         listed = [name for name in ("allowed_hosts", "denied_hosts") if getattr(self, name)]
         if listed and self.arguments and Stage.TOOL_CALL not in standing.stages:
-            said = f"`{standing.id}` judges no tool calls, so `{listed[0]}` does not hold for URLs in their arguments"
-            advice = "write `stages: [egress, tool_call]` to have them judged, or `arguments: false` if this is meant"
+            said = (
+                f"`{standing.id}` judges no tool calls, so `{listed[0]}` does not hold for URLs in "
+                f"their arguments"
+            )
+            advice = (
+                "write `stages: [egress, tool_call]` to have them judged, or `arguments: "
+                "false` if this is meant"
+            )
             yield Point("requests_only", "info", said, advice, (listed[0],))
 
     @cached_property
@@ -95,14 +108,17 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _methods(self) -> frozenset[str] | None:
-        return None if self.methods is None else frozenset([method.upper() for method in self.methods])
+        return (
+            None if self.methods is None else frozenset([method.upper() for method in self.methods])
+        )
 
     @cached_property
     def _kept(self) -> Any:
         return lru_cache(KEPT)(self._judged)
 
     def judge(self, reading: Reading[Egress | ToolCall], /) -> Finding | None:
-        """What is said against where a request goes, or against the first of a call's URLs that goes wrong.
+        """What is said against where a request goes, or against the first of a call's URLs that
+        goes wrong.
 
         Logins in URLs are kept out of records, also where they are allowed.
         """
@@ -128,11 +144,14 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def _looked_up(self, place: CalledUrl) -> Finding | None:
-        found: Finding | None = self._kept(place) if len(place.url) <= LONGEST_KEPT else self._judged(place)
+        found: Finding | None = (
+            self._kept(place) if len(place.url) <= LONGEST_KEPT else self._judged(place)
+        )
         return found
 
     def _beside(self, event: Egress) -> Finding | None:
-        """What is said against the method of a request, or headers that name another one, or another host."""
+        """What is said against the method of a request, or headers that name another one, or
+        another host."""
         finding = self._method(event.method)
         for name, value in event.headers.items():
             if finding is not None:
@@ -141,7 +160,9 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             if low in METHOD_HEADERS:
                 finding = self._method(value.strip())
             elif low == "host" and not same_host(event.url, value):
-                finding = self._finding("egress.ambiguous", shown(value), "the header `host` and the URL differ")
+                finding = self._finding(
+                    "egress.ambiguous", shown(value), "the header `host` and the URL differ"
+                )
         return finding
 
     def _method(self, method: str) -> Finding | None:
@@ -156,12 +177,23 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             return self._finding("egress.too_long", len(text), self.max_url)
         target = url_of(text)
         if isinstance(target, Unreadable):
-            return self._finding("egress.unreadable", shown(text), target.why) if place.sure else None
+            return (
+                self._finding("egress.unreadable", shown(text), target.why) if place.sure else None
+            )
         if place.sure and target.scheme not in self.schemes:
             return self._finding("egress.scheme", target.scheme, _listed(self.schemes))
         if not target.host:
-            return self._finding("egress.unreadable", shown(text), "it has no host") if place.sure else None
-        if not place.sure and target.literal is None and "." not in target.host and target.host != "localhost":
+            return (
+                self._finding("egress.unreadable", shown(text), "it has no host")
+                if place.sure
+                else None
+            )
+        if (
+            not place.sure
+            and target.literal is None
+            and "." not in target.host
+            and target.host != "localhost"
+        ):
             return None
         finding = self._barred(target)
         return self._strictly(target) if finding is None and place.sure else finding
@@ -184,13 +216,18 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
                 return finding
         return None
 
-    def judged_address(self, host: str, address: Address, how: str, target: Target) -> Finding | None:
-        """What is said against one address of a host: it is denied, or inside and not allowed to be."""
+    def judged_address(
+        self, host: str, address: Address, how: str, target: Target
+    ) -> Finding | None:
+        """What is said against one address of a host: it is denied, or inside and not allowed to
+        be."""
         port = target.port
         if any(self._denied.has(one, port) for one in carried(address)):
             return self._finding("egress.denied", host, f"{how} `{address}`")
         if is_metadata(address):
-            listed = self._named_exactly(address, port) or (host in METADATA and self._named_exactly(host, port))
+            listed = self._named_exactly(address, port) or (
+                host in METADATA and self._named_exactly(host, port)
+            )
             return None if listed else self._finding("egress.metadata", host, f"{how} `{address}`")
         what = inside(address)
         if not what or self._internal.has(address, port) or self.may_be_inside(host, port):
@@ -203,10 +240,16 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         """Whether the policy names a host that is inside, so that it may be."""
         if self._internal.has(name, port):
             return True
-        return self._allowed is not None and self._allowed.exactly(name, port) and bool(inside_name(name))
+        return (
+            self._allowed is not None
+            and self._allowed.exactly(name, port)
+            and bool(inside_name(name))
+        )
 
     def _named_exactly(self, host: str | Address, port: int | None) -> bool:
-        return self._internal.exactly(host, port) or (self._allowed is not None and self._allowed.exactly(host, port))
+        return self._internal.exactly(host, port) or (
+            self._allowed is not None and self._allowed.exactly(host, port)
+        )
 
     def _strictly(self, target: Target) -> Finding | None:
         """What is said against a URL that would lead to a public host."""
@@ -223,7 +266,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def judged_addresses(self, target: Target, addresses: list[str]) -> Finding | None:
-        """What is said against a name by what it resolves to: one address that leads inside is enough."""
+        """What is said against a name by what it resolves to: one address that leads inside is
+        enough."""
         for text in addresses:
             finding = self.judged_address(target.host, address_of(text), "it resolves to", target)
             if finding is not None:
@@ -235,7 +279,9 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         target = url_of(proxy if "://" in proxy else f"http://{proxy}")
         if isinstance(target, Unreadable) or target.unclear:
             return False
-        return self._proxies.has(target.host if target.literal is None else target.literal, target.port)
+        return self._proxies.has(
+            target.host if target.literal is None else target.literal, target.port
+        )
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """What judges the addresses of names, where they are to be resolved."""

@@ -1,4 +1,5 @@
-"""Lists of hosts: names, names under a name, addresses and ranges, each with a port or without; found by index."""
+"""Lists of hosts: names, names under a name, addresses and ranges, each with a port or without;
+found by index."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ Ports = frozenset[int] | None
 
 
 class Entry(NamedTuple):
-    """One entry as it was understood: a name, a name that others are under, or the range that begins at a number."""
+    """One entry as it was understood: a name, a name that others are under, or the range that
+    begins at a number."""
 
     name: str = ""
     under: str = ""
@@ -55,7 +57,9 @@ class Hosts:
 
     def named(self, name: str, port: int | None) -> bool:
         """Whether a name is listed, or one that it is under."""
-        return self.exactly(name, port) or any(_fits(self._under, above, port) for above in parents(name)[1:])
+        return self.exactly(name, port) or any(
+            _fits(self._under, above, port) for above in parents(name)[1:]
+        )
 
     def holds(self, address: Address, port: int | None) -> bool:
         """Whether an address is listed, or a range that it is in."""
@@ -79,7 +83,9 @@ class Hosts:
 def entry_of(text: str) -> Entry:
     """Understand an entry; raises `ValueError` where it is none."""
     if "://" in text:
-        raise ValueError(f"`{text}` is a URL: name the host alone, with `:port` behind it where that matters")
+        raise ValueError(
+            f"`{text}` is a URL: name the host alone, with `:port` behind it where that matters"
+        )
     if text.count(":") > 1 and not text.startswith("["):
         return _range(text, text, None)
     found = _BRACKETS.fullmatch(text)
@@ -106,7 +112,9 @@ def _range(written: str, text: str, port: int | None) -> Entry:
     try:
         network = ip_network(written)
     except ValueError:
-        raise ValueError(f"`{text}` is not an address or range: write `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`") from None
+        raise ValueError(
+            f"`{text}` is not an address or range: write `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`"
+        ) from None
     first = plain(network.network_address)
     mapped = first.version != network.version
     return Entry(
@@ -119,8 +127,8 @@ def _range(written: str, text: str, port: int | None) -> Entry:
 
 def _refusal(text: str) -> str:
     return (
-        f"`{text}` is not a host: write `api.example.com`, `*.example.com`, `10.1.2.3` or `10.0.0.0/8`, each with "
-        f"`:443`"
+        f"`{text}` is not a host: write `api.example.com`, `*.example.com`, `10.1.2.3` or "
+        f"`10.0.0.0/8`, each with `:443`"
     )
 
 

@@ -1,4 +1,5 @@
-"""Names: which ones lead inside whatever a resolver says, and which ones have the address in them."""
+"""Names: which ones lead inside whatever a resolver says, and which ones have the address in
+them."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from stanchion.readings.addresses import Address
 
 METADATA: Final = frozenset(
     {
-        "metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal",
-        "metadata.azure.internal", "metadata.azure.com", "metadata.tencentyun.com", "metadata.platformequinix.com",
-        "metadata.packet.net", "api.metadata.cloud.ibm.com", "rancher-metadata", "metadata.nicira.local",
+        "metadata", "metadata.google.internal", "metadata.goog", "instance-data",
+        "instance-data.ec2.internal", "metadata.azure.internal", "metadata.azure.com",
+        "metadata.tencentyun.com", "metadata.platformequinix.com", "metadata.packet.net",
+        "api.metadata.cloud.ibm.com", "rancher-metadata", "metadata.nicira.local",
     }
 )  # fmt: skip
 """Names of metadata services."""
@@ -42,22 +44,24 @@ SUFFIXES: Final = {
 
 LOOPBACK: Final = frozenset(
     {
-        "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "localho.st", "local.gd", "smackaho.st",
-        "localhost.direct", "127-0-0-1.org.uk", "bugbounty.dod.network", "spoofed.burpcollaborator.net", "lcl.host",
-        "lndo.site", "ddev.site",
+        "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "localho.st", "local.gd",
+        "smackaho.st", "localhost.direct", "127-0-0-1.org.uk", "bugbounty.dod.network",
+        "spoofed.burpcollaborator.net", "lcl.host", "lndo.site", "ddev.site",
     }
 )  # fmt: skip
 """Public zones all of whose names lead to the machine itself."""
 
 CARRYING: Final = frozenset(
     {
-        "nip.io", "sslip.io", "xip.io", "xip.name", "traefik.me", "backname.io", "1u.ms", "rbndr.us", "local-ip.co",
-        "local-ip.sh", "plex.direct",
+        "nip.io", "sslip.io", "xip.io", "xip.name", "traefik.me", "backname.io", "1u.ms",
+        "rbndr.us", "local-ip.co", "local-ip.sh", "plex.direct",
     }
 )  # fmt: skip
 """Public zones whose names lead to the address that is written in them."""
 
-_QUAD: Final = regex(r"(?<![0-9a-z])([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})(?![0-9])")
+_QUAD: Final = regex(
+    r"(?<![0-9a-z])([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})(?![0-9])"
+)
 _HEX: Final = regex(r"(?<![0-9a-f])([0-9a-f]{8})(?![0-9a-f])")
 
 

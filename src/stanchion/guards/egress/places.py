@@ -11,14 +11,25 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UNSEEN
 
 HOSTS: Final = frozenset(
-    {"host", "hosts", "hostname", "hostnames", "remotehost", "targethost", "serverhost", "dbhost", "proxyhost"}
+    {
+        "host",
+        "hosts",
+        "hostname",
+        "hostnames",
+        "remotehost",
+        "targethost",
+        "serverhost",
+        "dbhost",
+        "proxyhost",
+    }
 )
 """Names of arguments that are hosts; in small letters, without separators."""
 LINKS: Final = frozenset({"link", "links", "site", "website", "origin", "proxy"})
 CONTENTS: Final = frozenset(
     {
-        "content", "contents", "text", "body", "message", "prompt", "description", "html", "markdown", "code",
-        "comment", "title", "note", "notes", "summary", "subject", "newstring", "oldstring", "newstr", "oldstr",
+        "content", "contents", "text", "body", "message", "prompt", "description", "html",
+        "markdown", "code", "comment", "title", "note", "notes", "summary", "subject", "newstring",
+        "oldstring", "newstr", "oldstr",
     }
 )  # fmt: skip
 """Names of arguments that are written or sent; a URL in them is not followed."""
@@ -35,7 +46,8 @@ _SCHEME: Final = regex(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]{0,31}):")
 _WHOLE: Final = regex(r"[\x00-\x20]*[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}")
 _WRAPPED: Final = regex(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,31}:)+//")
 _BARE: Final = regex(
-    r"(?:[/\\]{2,})?((?:[^\s/?#@\\]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\]+)(?::[0-9]{1,5})?)(?:[/?#\\][^\s]*)?"
+    r"(?:[/\\]{2,})?((?:[^\s/?#@\\]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\]+)(?::[0-9]{1,5})?)(?:[/"
+    r"?#\\][^\s]*)?"
 )
 _FRAME: Final = " \t\r\n\ufeff\u200b\u200c\u200d\u200e\u200f\u2060<>\"'`()[]{}"
 """What tools take off round a URL."""
@@ -47,14 +59,16 @@ _LOGIN: Final = regex(r"[\w.-]+@([^\s:/@]+):(?!//)[^\s]*")
 
 
 class CalledUrl(NamedTuple):
-    """A URL in a call. Where it is not `sure` that the tool goes there, only what is surely wrong about it counts."""
+    """A URL in a call. Where it is not `sure` that the tool goes there, only what is surely wrong
+    about it counts."""
 
     url: str
     sure: bool
 
 
 def places(args: Mapping[str, Any]) -> Iterator[CalledUrl]:
-    """The URLs of a call, in order: by the names of their arguments, at any depth, and by how they begin."""
+    """The URLs of a call, in order: by the names of their arguments, at any depth, and by how they
+    begin."""
     waiting: list[tuple[str, Any]] = list(args.items())
     waiting.reverse()
     while waiting:
@@ -124,10 +138,15 @@ def _unframed(text: str, seen: str) -> tuple[str, str]:
 
 
 def _without_scheme(named: str, text: str) -> tuple[CalledUrl, ...]:
-    """A host, or a URL without a scheme: many tools put `http://` before it. Or texts that have URLs in them."""
+    """A host, or a URL without a scheme: many tools put `http://` before it. Or texts that have
+    URLs in them."""
     if named == "host":
         plain = text.count(":") < 2 or text.startswith("[")
-        return () if " " in text else (CalledUrl(f"http://{text}/" if plain else f"http://[{text}]/", True),)
+        return (
+            ()
+            if " " in text
+            else (CalledUrl(f"http://{text}/" if plain else f"http://[{text}]/", True),)
+        )
     login = _LOGIN.fullmatch(text)
     if login is not None:
         return (CalledUrl(f"http://{login[1]}/", False),)

@@ -1,4 +1,5 @@
-"""Resolved names: what a request's host leads to, asked of the resolver, and judged as a written address is."""
+"""Resolved names: what a request's host leads to, asked of the resolver, and judged as a written
+address is."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Judges(Protocol):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A question: the addresses of a host for a port, on behalf of an event. `url` says where they are wanted."""
+    """A question: the addresses of a host for a port, on behalf of an event. `url` says where they
+    are wanted."""
 
     host: str
     port: int
@@ -52,7 +54,8 @@ class Resolved(msgspec.Struct, frozen=True):
     egress: Judges
 
     def ask(self, reading: Reading[Egress], /) -> Lookup | None:
-        """Ask for the addresses of a name; nothing where there is none, or the request stops here as it is."""
+        """Ask for the addresses of a name; nothing where there is none, or the request stops here
+        as it is."""
         event = reading.event
         target = url_of(event.url)
         if not isinstance(target, Target) or target.literal is not None or not target.host:
@@ -66,8 +69,9 @@ class Resolved(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[Egress | Asked], value: Any, /) -> Finding | None:
         """Judge what the resolver says; an answer of any other shape is a failure, which refuses.
 
-        That a name has no address matters only in time: what was refused for being late does not go anywhere. Where a
-        shield that lets nothing leave looks no name up, there is nothing to judge.
+        That a name has no address matters only in time: what was refused for being late does not go
+        anywhere. Where a shield that lets nothing leave looks no name up, there is nothing to
+        judge.
         """
         if value == {"not_asked": True}:
             return None

@@ -1,4 +1,5 @@
-"""Evidence: changed code is handed on only when its tests have passed, and nobody says so who has not seen it."""
+"""Evidence: changed code is handed on only when its tests have passed, and nobody says so who has
+not seen it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The branch that is checked out: asked of the repository, where a call commits to it without naming it."""
+"""The branch that is checked out: asked of the repository, where a call commits to it without
+naming it."""
 
 from __future__ import annotations
 
@@ -55,10 +56,13 @@ class CheckedOut(msgspec.Struct, frozen=True):
             return None
         here = _here(event)
         folders = tuple(dict.fromkeys([one.folder for one in here if one.folder is not None]))
-        return Lookup("", Asked(folder_in(event.args), folders), self.deadline_ms) if folders else None
+        return (
+            Lookup("", Asked(folder_in(event.args), folders), self.deadline_ms) if folders else None
+        )
 
     def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
-        """Judge what the repositories say; an answer of any other shape is a failure, which refuses."""
+        """Judge what the repositories say; an answer of any other shape is a failure, which
+        refuses."""
         event = reading.event
         rule = self.evidence.branches_of(event.run)
         here = _here(event)
@@ -80,13 +84,19 @@ class CheckedOut(msgspec.Struct, frozen=True):
         return () if self.evidence.branch is None else (ACTIONS[self.evidence.branch],)
 
 
-def judged(action: PlainActionName | None, rule: Branches, what: str, names: list[str | None]) -> Finding | None:
+def judged(
+    action: PlainActionName | None, rule: Branches, what: str, names: list[str | None]
+) -> Finding | None:
     """What is wrong with changing these branches; one that is not known is refused as well."""
     for name in names if action is not None and not rule.all else ():
         if name is None:
-            return Finding(ACTIONS[str(action)], "evidence.branch_unknown", (what, rule.shown()), about=what)
+            return Finding(
+                ACTIONS[str(action)], "evidence.branch_unknown", (what, rule.shown()), about=what
+            )
         if not rule.takes(name):
-            return Finding(ACTIONS[str(action)], "evidence.branch", (what, name, rule.shown()), about=name)
+            return Finding(
+                ACTIONS[str(action)], "evidence.branch", (what, name, rule.shown()), about=name
+            )
     return None
 
 
@@ -96,7 +106,7 @@ def _here(event: ToolCall) -> list[Target]:
 
 
 def _meant(target: Target, state: Any) -> list[str | None]:
-    """The branches that a target may mean, by what a repository says: a push without a branch goes to the one of the
-    same name, or to the one that the branch follows."""
+    """The branches that a target may mean, by what a repository says: a push without a branch goes
+    to the one of the same name, or to the one that the branch follows."""
     names = [state["branch"], *([state["upstream"]] if target.what == "git push" else [])]
     return [str(name) for name in dict.fromkeys(names) if name] if state["branch"] else []

@@ -13,7 +13,8 @@ CODES: Final = declare(
             "run the tests as a command of their own, fix what fails, and then repeat this step",
         ),
         "evidence.unlinted": Words(
-            "code was changed (`{}`), and {}", "run the linter on the changed code, and fix what it finds"
+            "code was changed (`{}`), and {}",
+            "run the linter on the changed code, and fix what it finds",
         ),
         "evidence.unreviewed": Words(
             "`{}` needs a review by an agent in role `{}`, and {}",
@@ -33,7 +34,8 @@ CODES: Final = declare(
         ),
         "evidence.unfounded": Words(
             "the text says that {}, but {}",
-            "run them and check the result, or say plainly that you did not run them or that they failed",
+            "run them and check the result, or say plainly that you did not run them or that they "
+            "failed",
         ),
         "evidence.refuted": Words(
             "the text says that {}, but {}",
@@ -44,7 +46,8 @@ CODES: Final = declare(
             "get {1} as a command of its own, or leave the statement out",
         ),
         "evidence.ill_typed": Words(
-            "the text says that {}, which cannot be so: {}", "say something that can be checked, or leave it out"
+            "the text says that {}, which cannot be so: {}",
+            "say something that can be checked, or leave it out",
         ),
     }
 )

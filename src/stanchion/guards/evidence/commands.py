@@ -1,4 +1,5 @@
-"""Commands: how one is recognised among those that test, lint or hand work on, behind what starts it."""
+"""Commands: how one is recognised among those that test, lint or hand work on, behind what starts
+it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ DEEPEST: Final = 6
 """How many commands may start each other."""
 KEPT: Final = 64
 """How many commands are kept as they were read: several guards ask about each."""
-_PROGRAMS: Final = frozenset([pattern.split()[0] for pattern in (*tables.TESTS, *tables.LINTS)]) | RUNNERS.keys()
+_PROGRAMS: Final = (
+    frozenset([pattern.split()[0] for pattern in (*tables.TESTS, *tables.LINTS)]) | RUNNERS.keys()
+)
 
 
 def program(argv: tuple[str, ...]) -> str:
@@ -40,8 +43,8 @@ def unwrapped(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(KEPT)
 def surely_runs(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The same where the command is sure to run: nothing on the way keeps it from that, it does what it is for, and it
-    is where programs of its name are. `None` where that is not so."""
+    """The same where the command is sure to run: nothing on the way keeps it from that, it does
+    what it is for, and it is where programs of its name are. `None` where that is not so."""
     for _ in range(DEEPEST):
         if not argv or not _is_in_place(argv[0]):
             return None
@@ -68,8 +71,8 @@ def _is_python(name: str) -> bool:
 
 
 def _is_in_place(word: str) -> bool:
-    """Whether a program that is written with its folder is where programs of that name are: those of a project's own
-    anywhere in it, others where programs are installed."""
+    """Whether a program that is written with its folder is where programs of that name are: those
+    of a project's own anywhere in it, others where programs are installed."""
     path = word.replace("\\", "/")
     folder, _, name = path.rpartition("/")
     if not folder:
@@ -81,14 +84,16 @@ def _is_in_place(word: str) -> bool:
 
 
 def _is_installed(folder: str) -> bool:
-    """Whether programs are installed in a folder: of the system, of an environment, or of the project itself."""
+    """Whether programs are installed in a folder: of the system, of an environment, or of the
+    project itself."""
     if folder in tables.SYSTEM or folder.removeprefix("./") in tables.PROJECT:
         return True
     return f"/{folder}".endswith(tables.INSTALLED) and not folder.startswith(SCRATCH)
 
 
 def _starts(name: str, own: tuple[str, ...]) -> bool:
-    """Whether these words of a program that starts others still have it start the command behind them."""
+    """Whether these words of a program that starts others still have it start the command behind
+    them."""
     return not _is_inert(name, own) and tables.STOPPING.isdisjoint(own) and leaves_a_run(name, own)
 
 
@@ -102,14 +107,16 @@ def _starts_module(own: tuple[str, ...]) -> bool:
         elif word in tables.PYTHON_VALUED:
             next(words, "")
         elif word not in tables.PYTHON_OPTIONS and not (
-            word[:2] in tables.PYTHON_VALUED and (word[:2] != "-X" or word[2:] in tables.PYTHON_MODES)
+            word[:2] in tables.PYTHON_VALUED
+            and (word[:2] != "-X" or word[2:] in tables.PYTHON_MODES)
         ):
             return False
     return True
 
 
 def _is_inert(name: str, words: tuple[str, ...]) -> bool:
-    """Whether words of a command keep it from what it is for, or have it end as if it had gone well."""
+    """Whether words of a command keep it from what it is for, or have it end as if it had gone
+    well."""
     letters = tables.CLUSTERED.get(name, frozenset())
     patterns = (*tables.INERT_WORDS, *tables.INERT_OF.get(name, ()))
     for word in words:
@@ -153,7 +160,8 @@ def _behind_options(argv: tuple[str, ...], at: int, stop: str = "") -> int:
 
 
 class Catalogue:
-    """Commands by their programs: a program, and words behind it that a command has to have in this order."""
+    """Commands by their programs: a program, and words behind it that a command has to have in this
+    order."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._exact: dict[str, list[list[str]]] = {}
@@ -169,7 +177,10 @@ class Catalogue:
         """Whether a command, without what starts it, is one of these."""
         if not argv or not tables.ASKING.isdisjoint(argv):
             return False
-        wanted = [*self._exact.get(argv[0], ()), *[words for name, words in self._globs if glob(name, argv[0])]]
+        wanted = [
+            *self._exact.get(argv[0], ()),
+            *[words for name, words in self._globs if glob(name, argv[0])],
+        ]
         return any(_behind(words, argv) for words in wanted)
 
 

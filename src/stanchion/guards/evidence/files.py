@@ -13,10 +13,11 @@ from stanchion.readings.names import plain
 
 ENDINGS: Final = frozenset(
     {
-        "py", "pyi", "pyx", "ipynb", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue", "svelte", "go",
-        "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx",
-        "m", "mm", "cs", "fs", "vb", "swift", "rb", "rake", "php", "pl", "pm", "lua", "r", "jl", "ex", "exs", "erl",
-        "hs", "ml", "mli", "elm", "dart", "zig", "nim", "sol", "sh", "bash", "zsh", "ps1", "sql", "proto",
+        "py", "pyi", "pyx", "ipynb", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue",
+        "svelte", "go", "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "c", "h", "cc",
+        "cpp", "cxx", "hh", "hpp", "hxx", "m", "mm", "cs", "fs", "vb", "swift", "rb", "rake", "php",
+        "pl", "pm", "lua", "r", "jl", "ex", "exs", "erl", "hs", "ml", "mli", "elm", "dart", "zig",
+        "nim", "sol", "sh", "bash", "zsh", "ps1", "sql", "proto",
     }
 )  # fmt: skip
 """How the names of files end that are code."""
@@ -24,16 +25,18 @@ SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where what is written is nobody's work."""
 
 VIEWING: Final = frozenset(["view", "read", "open", "show", "list", "find", "search", "get", "cat"])
-"""What an argument `command` says to a tool that both shows and changes files, where it only shows."""
+"""What an argument `command` says to a tool that both shows and changes files, where it only
+shows."""
 PATHS: Final = frozenset(
     {
-        "path", "paths", "file", "files", "filename", "filenames", "target", "destination", "dest", "dst", "to",
-        "uri",
+        "path", "paths", "file", "files", "filename", "filenames", "target", "destination", "dest",
+        "dst", "to", "uri",
     }
 )  # fmt: skip
 LONGEST: Final = 400
 _IN_PATCH: Final = regex(
-    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})", re.MULTILINE
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})",
+    re.MULTILINE,
 )
 
 
@@ -43,12 +46,16 @@ def is_code(path: str, given: Names | None) -> bool:
     name = path.rpartition("/")[2]
     if given is not None:
         return path in given or name in given
-    return "." in name and name.rpartition(".")[2].lower() in ENDINGS and not path.startswith(SCRATCH)
+    return (
+        "." in name and name.rpartition(".")[2].lower() in ENDINGS and not path.startswith(SCRATCH)
+    )
 
 
-def changed_by(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], given: Names | None) -> str:
-    """The first code file that a call of a tool changes, by the tool's name and the names of its arguments; empty where
-    it changes none."""
+def changed_by(
+    tool: str, traits: tuple[str, ...], args: Mapping[str, Any], given: Names | None
+) -> str:
+    """The first code file that a call of a tool changes, by the tool's name and the names of its
+    arguments; empty where it changes none."""
     if not act_of(tool, traits).changes:
         return ""
     if str(args.get("command", "")) in VIEWING:

@@ -21,7 +21,16 @@ from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
 from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import Beside
-from stanchion.kernel.events import Event, Failure, Handoff, HandoffDone, ModelReply, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.events import (
+    Event,
+    Failure,
+    Handoff,
+    HandoffDone,
+    ModelReply,
+    RunInfo,
+    ToolCall,
+    ToolResult,
+)
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
@@ -49,16 +58,18 @@ SAID: Final[dict[Claim, str]] = {"tests": "the tests pass", "lint": "the linter 
 
 
 class Evidence(msgspec.Struct, frozen=True, dict=True):
-    """Wants changed code to be tested, linted, reviewed and documented before it is handed on, on a branch that is
-    meant for it, and claims about that to be true.
+    """Wants changed code to be tested, linted, reviewed and documented before it is handed on, on a
+    branch that is meant for it, and claims about that to be true.
 
-    It sees which calls change code and which run tests or linters, and what came of those. It runs nothing itself.
+    It sees which calls change code and which run tests or linters, and what came of those. It runs
+    nothing itself.
     """
 
     name: ClassVar[str] = "evidence"
     kind: ClassVar[Kind] = Kind.RECORD
     writes: ClassVar[Mapping[Stage, When]] = {
-        **dict.fromkeys(Stage, When.JUDGED), **dict.fromkeys((Stage.TOOL_CALL, Stage.HANDOFF), When.PROCEED),
+        **dict.fromkeys(Stage, When.JUDGED),
+        **dict.fromkeys((Stage.TOOL_CALL, Stage.HANDOFF), When.PROCEED),
     }  # fmt: skip
     stages: ClassVar[frozenset[Stage]] = WATCHED | HANDED
     answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
@@ -94,12 +105,17 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         if all(one is None for one in self._chosen):
-            said = "nothing is asked for: give `tests`, `lint`, `claims`, `review`, `branch` or `docs` an action"
+            said = (
+                "nothing is asked for: give `tests`, `lint`, `claims`, `review`, `branch` or "
+                "`docs` an action"
+            )
             raise ValueError(said)
         for option in ("test_commands", "lint_commands", "commit_commands", "merge_commands"):
             given = getattr(self, option)
             if given is not None and not all(pattern.split() for pattern in given):
-                raise ValueError(f"`{option}` has an empty command: write a program and what stands behind it")
+                raise ValueError(
+                    f"`{option}` has an empty command: write a program and what stands behind it"
+                )
         if self.review is not None and not self.reviewers:
             raise ValueError("`reviewers` is empty, so nothing could ever be merged: name a role")
 
@@ -115,7 +131,11 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _known(self) -> Known:
-        lists = {"tests": self.test_commands, "lints": self.lint_commands, "commits": self.commit_commands}
+        lists = {
+            "tests": self.test_commands,
+            "lints": self.lint_commands,
+            "commits": self.commit_commands,
+        }
         return Known(
             **{name: Catalogue(given) for name, given in lists.items() if given is not None},
             test_tools=_names(self.test_tools),
@@ -124,7 +144,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             code=_names(self.code),
             merging=self.review is not None,
             merges=None if self.merge_commands is None else Catalogue(self.merge_commands),
-            public=None if self.docs is None else Public(_names(self.api_files), _names(self.docs_files)),
+            public=None
+            if self.docs is None
+            else Public(_names(self.api_files), _names(self.docs_files)),
         )
 
     @cached_property
@@ -133,7 +155,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _observing(self) -> Observing | None:
-        """What sees that claims are judged by; nothing, where none are but those about tests and linters."""
+        """What sees that claims are judged by; nothing, where none are but those about tests and
+        linters."""
         judged = self.refuted is not None or not {"tests", "lint"}.issuperset(self.proven)
         return observing_by(self._known) if self.claims is not None and judged else None
 
@@ -157,9 +180,17 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return Beside("branch", CheckedOut(self), frozenset({Stage.TOOL_CALL}))
 
     def branches_of(self, run: RunInfo) -> Branches | None:
-        """The branches that a run may change: those of its task, of its agent or of this guard; `None` for all."""
+        """The branches that a run may change: those of its task, of its agent or of this guard;
+        `None` for all."""
         by_task, by_agent, _ = self._tables
-        given = next((one for one in (by_task(run.task), by_agent(run.agent), self.branches) if one is not None), None)
+        given = next(
+            (
+                one
+                for one in (by_task(run.task), by_agent(run.agent), self.branches)
+                if one is not None
+            ),
+            None,
+        )
         if given is None:
             return None
         from stanchion.guards.evidence.targets import Branches
@@ -167,13 +198,15 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return Branches.of(given)
 
     def key(self, event: Event, /) -> str:
-        """What is known of the work of a run and of all that belong to it: what a child has tested is tested. With
-        `per: task`, of all runs on a task."""
+        """What is known of the work of a run and of all that belong to it: what a child has tested
+        is tested. With `per: task`, of all runs on a task."""
         run = event.run
         counter = "" if self.counter is None else self.counter
         if self.per == "task" and run.task:
             return key(run.tenant, "evidence", counter, "task", run.task)
-        return key(run.tenant, "evidence", counter, "run", run.parents[-1] if run.parents else run.id)
+        return key(
+            run.tenant, "evidence", counter, "run", run.parents[-1] if run.parents else run.id
+        )
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Keep what a call does and what came of it, and judge the steps that hand work on."""
@@ -193,9 +226,15 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case _:
                 return None
 
-    def _judge_call(self, event: ToolCall | ToolResult | Failure, reading: Reading[Event], value: Any) -> Ruling | None:
+    def _judge_call(
+        self, event: ToolCall | ToolResult | Failure, reading: Reading[Event], value: Any
+    ) -> Ruling | None:
         steps = reading.of(self._steps)
-        misplaced = self._misplaced(event) if self.branch is not None and isinstance(event, ToolCall) else None
+        misplaced = (
+            self._misplaced(event)
+            if self.branch is not None and isinstance(event, ToolCall)
+            else None
+        )
         reviews = self.review is not None and event.run.role in self.reviewers
         shown = None if self._observing is None else reading.of(self._observing)
         if not steps and not reviews and (shown is None or not shown.matters):
@@ -214,14 +253,17 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return Ruling(finding, work.data())
 
     def _misplaced(self, event: ToolCall) -> Finding | None:
-        """What is wrong with the branches that a call names; the one that is checked out is asked for elsewhere."""
+        """What is wrong with the branches that a call names; the one that is checked out is asked
+        for elsewhere."""
         rule = self.branches_of(event.run)
         if rule is None or rule.all:
             return None
         from stanchion.guards.evidence.branch import judged
         from stanchion.guards.evidence.targets import targets_of
 
-        named = [one for one in targets_of(event.tool, event.traits, event.args) if one.branch != ""]
+        named = [
+            one for one in targets_of(event.tool, event.traits, event.args) if one.branch != ""
+        ]
         return self._worst([judged(self.branch, rule, one.what, [one.branch]) for one in named])
 
     def _handed(self, event: Handoff | HandoffDone, work: Work) -> Work:
@@ -229,7 +271,11 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         run, role_of = event.run, self._tables[2]
         if isinstance(event, HandoffDone):
             reviewing = role_of(event.to) in self.reviewers
-            return work.with_reviews(work.reviews.begins(event.to, work.changes)) if reviewing else work
+            return (
+                work.with_reviews(work.reviews.begins(event.to, work.changes))
+                if reviewing
+                else work
+            )
         said = verdict_in(event.payload) if run.role in self.reviewers else None
         return work if said is None else _said(work, run.agent, said)
 
@@ -249,14 +295,25 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     def _judged_step(self, step: Step, work: Work) -> Finding | None:
         if step.what == "merge":
             return self._unreviewed(step, work)
-        return self._judged(work, step.what == "commit", step.texts) if step.what in ("commit", "say") else None
+        return (
+            self._judged(work, step.what == "commit", step.texts)
+            if step.what in ("commit", "say")
+            else None
+        )
 
     def _unreviewed(self, step: Step, work: Work) -> Finding | None:
-        """What is wrong with a step that merges: nobody has reviewed the changes as they are now."""
+        """What is wrong with a step that merges: nobody has reviewed the changes as they are
+        now."""
         if self.review is None or work.reviewed:
             return None
-        why = "there has been none" if work.reviews.reviewed < 0 else "code was changed after the last one"
-        return Finding(ACTIONS[self.review], "evidence.unreviewed", (step.name, self.reviewers[0], why))
+        why = (
+            "there has been none"
+            if work.reviews.reviewed < 0
+            else "code was changed after the last one"
+        )
+        return Finding(
+            ACTIONS[self.review], "evidence.unreviewed", (step.name, self.reviewers[0], why)
+        )
 
     def _judged(self, work: Work, hands_on: bool, texts: Sequence[str]) -> Finding | None:
         """What is wrong with a step that hands work on, or says something about it."""
@@ -269,14 +326,18 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
                 args = (work.what, say(TOLD[work.lint], (CHECKS["lint"],)))
                 found.append(Finding(ACTIONS[self.lint], "evidence.unlinted", args))
         if hands_on and self.docs is not None and work.api and not work.documented:
-            found.append(Finding(ACTIONS[self.docs], "evidence.undocumented", (work.api,), about=work.api))
+            found.append(
+                Finding(ACTIONS[self.docs], "evidence.undocumented", (work.api,), about=work.api)
+            )
         if self.claims is not None:
             found += self._unfounded(work, texts)
         return self._worst(found)
 
     def _unfounded(self, work: Work, texts: Sequence[str]) -> Iterator[Finding]:
         """What is wrong with what texts say."""
-        refuted, unproven = (None if one is None else ACTIONS[one] for one in (self.refuted, self.claims))
+        refuted, unproven = (
+            None if one is None else ACTIONS[one] for one in (self.refuted, self.claims)
+        )
         said = frozenset[Claim]().union(*[claims(text) for text in texts])
         for claim, came in (("tests", work.tests), ("lint", work.lint)):
             if claim not in said or came == PASSED:
@@ -292,7 +353,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     @staticmethod
     def _worst(found: Sequence[Finding | None]) -> Finding | None:
         """The most severe, the first of equals."""
-        return max([each for each in found if each is not None], key=lambda each: each.action, default=None)
+        return max(
+            [each for each in found if each is not None], key=lambda each: each.action, default=None
+        )
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
@@ -300,7 +363,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
 
 def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
-    """Each step with what will have been shown when it is reached: behind `&&` only what went well goes on."""
+    """Each step with what will have been shown when it is reached: behind `&&` only what went well
+    goes on."""
     chain = 0
     sure = work
     for step in steps:
@@ -316,7 +380,9 @@ def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
             sure = sure.checked(step.what == "lint", PASSED)
 
 
-def _observed(event: ToolCall | ToolResult | Failure, reading: Reading[Event], shown: Shown, work: Work) -> Work:
+def _observed(
+    event: ToolCall | ToolResult | Failure, reading: Reading[Event], shown: Shown, work: Work
+) -> Work:
     """What was seen once a call has begun or ended."""
     seen = work.seen
     match event:
@@ -325,11 +391,14 @@ def _observed(event: ToolCall | ToolResult | Failure, reading: Reading[Event], s
         case Failure():
             return work.with_seen(seen.ended(event.call, shown.changes, Learnt()))
         case _:
-            return work.with_seen(seen.ended(event.call, shown.changes, learnt_from(event, reading)))
+            return work.with_seen(
+                seen.ended(event.call, shown.changes, learnt_from(event, reading))
+            )
 
 
 def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:
-    """What is known once a reviewer has made a call: it looks at the work, or says what it thinks of it."""
+    """What is known once a reviewer has made a call: it looks at the work, or says what it thinks
+    of it."""
     agent = event.run.agent
     if isinstance(event, ToolCall):
         return work.with_reviews(work.reviews.begins(agent, work.changes))

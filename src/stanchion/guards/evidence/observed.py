@@ -1,8 +1,8 @@
-"""What a call may change, and what follows from how it ended: from the commands of a shell text, and from the arguments
-of tools for files.
+"""What a call may change, and what follows from how it ended: from the commands of a shell text,
+and from the arguments of tools for files.
 
-Only what is sure is taken: a command counts by its status where the text ends well only if it did, and by its output
-where nothing else can have printed that.
+Only what is sure is taken: a command counts by its status where the text ends well only if it did,
+and by its output where nothing else can have printed that.
 """
 
 from __future__ import annotations
@@ -32,36 +32,49 @@ from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.single import single
 
 LOOKING: Final = frozenset({
-    "cat", "tac", "head", "tail", "less", "more", "nl", "od", "xxd", "wc", "sort", "uniq", "cut", "comm", "diff", "cmp",
-    "md5sum", "sha1sum", "sha256sum", "file", "stat", "grep", "egrep", "fgrep", "rg", "jq", "ls", "readlink", "test",
-    "[", "true", "false", ":", "echo", "printf", "pwd", "cd", "which", "type", "sleep", "du", "df", "date", "whoami",
-    "sed", "tr", "basename", "dirname", "realpath", "tree", "ps", "id", "uname", "hostname", "export", "set", "column",
+    "cat", "tac", "head", "tail", "less", "more", "nl", "od", "xxd", "wc", "sort", "uniq", "cut",
+    "comm", "diff", "cmp", "md5sum", "sha1sum", "sha256sum", "file", "stat", "grep", "egrep",
+    "fgrep", "rg", "jq", "ls", "readlink", "test", "[", "true", "false", ":", "echo", "printf",
+    "pwd", "cd", "which", "type", "sleep", "du", "df", "date", "whoami", "sed", "tr", "basename",
+    "dirname", "realpath", "tree", "ps", "id", "uname", "hostname", "export", "set", "column",
 })  # fmt: skip
 """Programs that change nothing but what they are told to write to."""
 MAKING: Final = frozenset({"touch", "mkdir", "cp", "mv", "tee", "sed"})
 TAKING: Final = frozenset({"rm", "rmdir", "unlink", "mv"})
 """Programs that end well only where what they write is there, and what they delete is not."""
-ASKING_GIT: Final = frozenset({"status", "diff", "log", "show", "blame", "ls-files", "rev-parse", "grep", "describe"})
-FIXING: Final = frozenset({"--fix", "--write", "-w", "--fix-only", "--unsafe-fixes", "--in-place", "-i", "--apply"})
+ASKING_GIT: Final = frozenset(
+    {"status", "diff", "log", "show", "blame", "ls-files", "rev-parse", "grep", "describe"}
+)
+FIXING: Final = frozenset(
+    {"--fix", "--write", "-w", "--fix-only", "--unsafe-fixes", "--in-place", "-i", "--apply"}
+)
 """Options with which a linter changes what it looks at."""
 ITSELF: Final = frozenset({Predicate.LINES, Predicate.BYTES, Predicate.DIGEST, Predicate.VERSION})
 """What is printed only by a command that went well: here nobody has to say how it ended."""
 STOPPED: Final = frozenset({124, 137, 143, -1, -9, -15})
 """Statuses of commands that were stopped: what they printed before is no evidence."""
 OUTPUTS: Final = ("stdout", "output", "content", "text", "result")
-WHOLE: Final = frozenset({"content", "contents", "filetext", "text", "data", "body", "code", "filecontent"})
-PARTS: Final = frozenset({"newstring", "newstr", "newtext", "inserttext", "replacement", "newcontent", "replace"})
+WHOLE: Final = frozenset(
+    {"content", "contents", "filetext", "text", "data", "body", "code", "filecontent"}
+)
+PARTS: Final = frozenset(
+    {"newstring", "newstr", "newtext", "inserttext", "replacement", "newcontent", "replace"}
+)
 """Names of arguments that become the whole of a file, and a part of it."""
-EDITING: Final = frozenset({"edit", "replace", "insert", "append", "patch", "update", "modify", "apply", "add"})
+EDITING: Final = frozenset(
+    {"edit", "replace", "insert", "append", "patch", "update", "modify", "apply", "add"}
+)
 LONGEST: Final = 1_000_000
 KEPT: Final = 16
 
 _CUT: Final = regex(
-    r"(?i)\btruncated\b|\bclipped\b|\bomitted\b|\[\.\.\.|<redacted|\[redacted|\bredacted\]|\.\.\. ?\d+ (?:more|lines)"
+    r"(?i)\btruncated\b|\bclipped\b|\bomitted\b|\[\.\.\.|<redacted|\[redacted|\bredacted\]|\.\.\. "
+    r"?\d+ (?:more|lines)"
 )
 """Signs that not all of an output is there, or that something of it was replaced."""
 _REFUSED: Final = regex(
-    r"(?i)\A\W{0,4}(?:error|failed|failure|cannot|could not|can't|permission denied|no such|not found|invalid|unable"
+    r"(?i)\A\W{0,4}(?:error|failed|failure|cannot|could not|can't|permission denied|no such|not "
+    r"found|invalid|unable"
     r"|denied|traceback|exception|refused|timed out|timeout)\b"
 )
 _OPEN: Final = frozenset("*?[{$`~")
@@ -81,7 +94,8 @@ class Shown(NamedTuple):
 
 
 class Observing:
-    """Reads calls; `known` says which commands are tests and linters, which look and change nothing."""
+    """Reads calls; `known` says which commands are tests and linters, which look and change
+    nothing."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
@@ -97,12 +111,18 @@ class Observing:
         return Shown(_changed_by_tool(act, event.args), _path(event.args) is not None, ())
 
     def _changed_by(self, command: Command) -> Changes:
-        """What a command may change: what it says to write, where it is one that changes nothing else."""
+        """What a command may change: what it says to write, where it is one that changes nothing
+        else."""
         paths = tuple([_rooted(command, path) for path in (*command.writes, *command.deletes)])
         if not command.known or any(_OPEN & set(path) for path in paths):
             return Changes(all=True)
         name, words = command.name, command.argv
-        looks = name in LOOKING or name in MAKING or name in TAKING or words[1:] in (("--version",), ("-V",))
+        looks = (
+            name in LOOKING
+            or name in MAKING
+            or name in TAKING
+            or words[1:] in (("--version",), ("-V",))
+        )
         looks = looks or (name == "git" and words[1:2] != () and words[1] in ASKING_GIT)
         if not looks:
             looks = self._known.checked_by(words) is not None and FIXING.isdisjoint(words)
@@ -124,7 +144,9 @@ def _joined(every: list[Changes]) -> Changes:
 def _shell_texts(reading: Reading[Any]) -> tuple[str, ...]:
     """The shell texts of a call; the word that tells an editor what to do is none."""
     given = reading.of(texts_of).given
-    edits = _path(reading.event.args) is not None and all(text.replace("_", "").isalpha() for text in given)
+    edits = _path(reading.event.args) is not None and all(
+        text.replace("_", "").isalpha() for text in given
+    )
     return () if edits else given
 
 
@@ -164,7 +186,9 @@ def _printed(result: Any) -> Printed:
         text, whole = result, True
     elif isinstance(result, dict):
         text = next((value for name in OUTPUTS if isinstance(value := result.get(name), str)), "")
-        whole = any(isinstance(result.get(name), str) for name in OUTPUTS) and not result.get("truncated")
+        whole = any(isinstance(result.get(name), str) for name in OUTPUTS) and not result.get(
+            "truncated"
+        )
     elif isinstance(result, list) and len(result) == 1:
         return _printed(result[0])
     return Printed(text, whole and len(text) <= LONGEST and _CUT.search(text) is None)
@@ -172,12 +196,16 @@ def _printed(result: Any) -> Printed:
 
 def _from_shell(text: str, result: Any) -> Learnt:
     status, printed = status_in(result), _printed(result)
-    if status in STOPPED or (isinstance(result, dict) and (result.get("timed_out") or result.get("timeout") is True)):
+    if status in STOPPED or (
+        isinstance(result, dict) and (result.get("timed_out") or result.get("timeout") is True)
+    ):
         return Learnt()
     argv = single(text)
     if status is None:
         told = [] if argv is None else list(_told(argv, 0, printed))
-        return Learnt(tuple([one for one in told if isinstance(one, Claim) and one.predicate in ITSELF]))
+        return Learnt(
+            tuple([one for one in told if isinstance(one, Claim) and one.predicate in ITSELF])
+        )
     whole = Claim(Predicate.SUCCEEDED, text, polarity=status == 0)
     if status:
         return Learnt((*([] if argv is None else _told(argv, status, printed)), whole))
@@ -194,7 +222,8 @@ def _from_shell(text: str, result: Any) -> Learnt:
 
 
 def _told(argv: tuple[str, ...], status: int, printed: Printed) -> Iterator[Fact]:
-    """What a command tells. A tool may leave out the last end of line, which only matters to what is in a file."""
+    """What a command tells. A tool may leave out the last end of line, which only matters to what
+    is in a file."""
     text = printed.text
     if text and not text.endswith("\n") and argv[0] not in ("cat", "head", "tail"):
         text += "\n"

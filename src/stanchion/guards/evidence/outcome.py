@@ -23,7 +23,8 @@ GOOD: Final = frozenset({"success", "ok", "passed", "succeeded"})
 BAD: Final = frozenset({"iserror", "failed", "timedout"})
 
 _STATUS: Final = regex(
-    r"\bexit(?:ed)?(?: with)?(?: non-zero)? ?(?:code|status)(?: of)?[:=]? ?(-?\d{1,5})\b", re.IGNORECASE
+    r"\bexit(?:ed)?(?: with)?(?: non-zero)? ?(?:code|status)(?: of)?[:=]? ?(-?\d{1,5})\b",
+    re.IGNORECASE,
 )
 _BROKEN: Final = regex(
     r"^(?:(?:fatal )?error(?:\[\w{1,12}\])?: |traceback \(most recent call last\)|npm err!"
@@ -31,17 +32,20 @@ _BROKEN: Final = regex(
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_TESTS: Final = regex(
-    r"no tests (?:ran|found|collected|executed|to run|were (?:run|found|executed))|collected 0 items|\bran 0 tests"
+    r"no tests (?:ran|found|collected|executed|to run|were (?:run|found|executed))|collected 0 "
+    r"items|\bran 0 tests"
     r"|\b0 tests? (?:ran|run|passed)|no test files|\b[0-9]+ (?:tests?|items?) collected\b",
     re.IGNORECASE,
 )
 """What runners say that ran no tests, or that only looked for them."""
 _ZERO: Final = regex(
-    r"\b0 (?:passed|passing|examples?)\b|\btests run: 0\b|\btests: +0 total\b|\brunning 0 tests\b", re.IGNORECASE
+    r"\b0 (?:passed|passing|examples?)\b|\btests run: 0\b|\btests: +0 total\b|\brunning 0 tests\b",
+    re.IGNORECASE,
 )
 """The same for a part of a run: another part may have had some."""
 _COUNTED: Final = regex(
-    r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|\bran [1-9]\d* tests?\b|\btests run: [1-9]"
+    r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|\bran [1-9]\d* tests?\b|\btests run: "
+    r"[1-9]"
     r"|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?),|\b100% tests passed\b|\bpassed: +[1-9]",
     re.IGNORECASE,
 )
@@ -51,13 +55,16 @@ _RAN: Final = regex(r"^ok\s+\S(?!.*\[no tests to run\])|^--- PASS", re.MULTILINE
 _FAILED: Final = regex(
     r"\b[1-9]\d* (?:tests? |specs? |examples? )?(?:failed|failing|failures?|errors?|broken)\b"
     r"|\b(?:[Ff]ailures|[Ff]ailed|[Ee]rrors)[=:] {0,12}[1-9]|^not ok\b"
-    r"|^\W{0,8}(?:FAILED|FAIL|FAILURES!?)\b|--- FAIL|\btest result: FAILED|\bBUILD FAIL(?:URE|ED)\b|\bTests? failed\b"
+    r"|^\W{0,8}(?:FAILED|FAIL|FAILURES!?)\b|--- FAIL|\btest result: FAILED|\bBUILD "
+    r"FAIL(?:URE|ED)\b|\bTests? failed\b"
     r"|\btests? timed out",
     re.MULTILINE,
 )
 _PASSED: Final = regex(
-    r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|^OK\b|^ok\s+\S|\btest result: ok\b|\bBUILD SUCCESS(?:FUL)?\b"
-    r"|\b100% tests passed\b|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?), .{0,60}\b0 (?:failures|failed|errors)\b"
+    r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|^OK\b|^ok\s+\S|\btest result: "
+    r"ok\b|\bBUILD SUCCESS(?:FUL)?\b"
+    r"|\b100% tests passed\b|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?), .{0,60}\b0 "
+    r"(?:failures|failed|errors)\b"
     r"|\bPassed!\s|^PASS\b|\ball tests passed\b",
     re.MULTILINE,
 )
@@ -69,7 +76,8 @@ _UNCLEAN: Final = regex(
 )
 _CLEAN: Final = regex(
     r"\ball checks passed\b"
-    r"|\bno (?:issues|problems|errors|offenses|warnings|lint errors|violations) (?:found|detected)\b"
+    r"|\bno (?:issues|problems|errors|offenses|warnings|lint errors|violations) "
+    r"(?:found|detected)\b"
     r"|\b0 (?:errors|problems|issues|violations)\b|\brated at 10(?:\.00)?/10\b"
     r"|\ball done! .{0,12}\d+ files? would be left"
     r"|\ball matched files use\b|, no offenses",
@@ -78,7 +86,8 @@ _CLEAN: Final = regex(
 
 
 def status_in(result: Any) -> int | None:
-    """The status that a result names as that of its process; 0 or 1 where it only says whether it went well."""
+    """The status that a result names as that of its process; 0 or 1 where it only says whether it
+    went well."""
     waiting, said = [result], None
     for _ in range(64):
         if not waiting:
@@ -108,15 +117,15 @@ def text_in(result: Any) -> str:
 
 
 def outcome(result: Any, lint: bool, counts: bool, alone: bool, heard: bool = True) -> int:
-    """What came of a check. `counts`: the status is 0 only where the check went well; `alone`: nothing else can have
-    failed; `heard`: nothing but what it prints is in the result.
+    """What came of a check. `counts`: the status is 0 only where the check went well; `alone`:
+    nothing else can have failed; `heard`: nothing but what it prints is in the result.
 
-    1. A status that the result names is taken where it counts, one that stands in what is printed only where nothing
-       else can have printed it.
-    2. Without a status words count as a pass only where nothing else can have printed them. A failure that somebody
-       tells is believed of anybody.
-    3. A status of 0 is a pass unless words say that tests failed or that there were none. Words of others cannot
-       gainsay that there were none.
+    1. A status that the result names is taken where it counts, one that stands in what is printed
+       only where nothing else can have printed it.
+    2. Without a status words count as a pass only where nothing else can have printed them. A
+       failure that somebody tells is believed of anybody.
+    3. A status of 0 is a pass unless words say that tests failed or that there were none. Words of
+       others cannot gainsay that there were none.
     """
     text = text_in(result)
     said = _linted(text) if lint else _tested(text)
@@ -137,7 +146,8 @@ def outcome(result: Any, lint: bool, counts: bool, alone: bool, heard: bool = Tr
 
 
 def tells_of_tests(text: str) -> bool:
-    """Whether a text has words that would be read as tests or linters that went well, or as the status of a process."""
+    """Whether a text has words that would be read as tests or linters that went well, or as the
+    status of a process."""
     return any(words.search(text) is not None for words in (_PASSED, _CLEAN, _STATUS))
 
 

@@ -1,4 +1,5 @@
-"""What of a change others rely on: files of the public interface, the declarations in them, and documentation."""
+"""What of a change others rely on: files of the public interface, the declarations in them, and
+documentation."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ SHELVES: Final = frozenset({"doc", "docs", "documentation"})
 TITLES: Final = ("readme", "changelog", "changes", "history", "news")
 INSIDE: Final = frozenset(
     {
-        "test", "tests", "testing", "spec", "specs", "example", "examples", "script", "scripts", "tools", "internal",
-        "private", "vendor", "bench", "benchmarks", "migrations", "fixtures",
+        "test", "tests", "testing", "spec", "specs", "example", "examples", "script", "scripts",
+        "tools", "internal", "private", "vendor", "bench", "benchmarks", "migrations", "fixtures",
     }
 )  # fmt: skip
 """Folders whose code nobody outside relies on."""
@@ -41,11 +42,13 @@ _PUBLIC: Final = regex(
     r")$",
     re.MULTILINE,
 )
-"""Lines that declare something which others may use: a name without an underscore, or one that is called public."""
+"""Lines that declare something which others may use: a name without an underscore, or one that is
+called public."""
 
 
 class Public(NamedTuple):
-    """What is public and what documents it, by globs of paths or names; `None` where what is known counts."""
+    """What is public and what documents it, by globs of paths or names; `None` where what is known
+    counts."""
 
     api: Names | None = None
     docs: Names | None = None
@@ -71,9 +74,11 @@ class Public(NamedTuple):
         inner = [one for one in folders if one.lower() in INSIDE or one.startswith(("_", "."))]
         return not inner and (not name.startswith("_") or name.startswith("__init__."))
 
-    def changes(self, tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-        """The files of the interface (`True`) and the documentation (`False`) that a call of a tool changes. A file of
-        the interface counts where what it declares may be another then."""
+    def changes(
+        self, tool: str, traits: tuple[str, ...], args: Mapping[str, Any]
+    ) -> Iterator[tuple[str, bool]]:
+        """The files of the interface (`True`) and the documentation (`False`) that a call of a tool
+        changes. A file of the interface counts where what it declares may be another then."""
         if not act_of(tool, traits).changes or str(args.get("command", "")) in VIEWING:
             return
         for path in named_in(args):
@@ -85,12 +90,17 @@ class Public(NamedTuple):
 
 def _is_test(name: str) -> bool:
     stem = name.partition(".")[0]
-    return stem.startswith("test_") or stem.endswith(("_test", "_spec")) or ".test." in name or ".spec." in name
+    return (
+        stem.startswith("test_")
+        or stem.endswith(("_test", "_spec"))
+        or ".test." in name
+        or ".spec." in name
+    )
 
 
 def _declares(path: str, args: Mapping[str, Any]) -> bool:
-    """Whether a change may touch declarations: those before it are others than those after it, or it is not said what
-    is changed."""
+    """Whether a change may touch declarations: those before it are others than those after it, or
+    it is not said what is changed."""
     if path.rpartition(".")[2].lower() in WHOLE:
         return True
     before: list[str] = []
@@ -102,8 +112,12 @@ def _declares(path: str, args: Mapping[str, Any]) -> bool:
             after.append(text)
         elif "\n+" in text or "\n-" in text:
             lines = text.splitlines()
-            before += [line[1:] for line in lines if line.startswith("-") and not line.startswith("---")]
-            after += [line[1:] for line in lines if line.startswith("+") and not line.startswith("+++")]
+            before += [
+                line[1:] for line in lines if line.startswith("-") and not line.startswith("---")
+            ]
+            after += [
+                line[1:] for line in lines if line.startswith("+") and not line.startswith("+++")
+            ]
         else:
             after.append(text)
     if not before and not after:
@@ -116,7 +130,8 @@ def _declared(texts: list[str]) -> frozenset[str]:
 
 
 def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts in a call's arguments that say what is written, each with the name it stands under."""
+    """The texts in a call's arguments that say what is written, each with the name it stands
+    under."""
     waiting: list[tuple[str, Any]] = list(args.items())
     while waiting:
         name, value = waiting.pop(0)

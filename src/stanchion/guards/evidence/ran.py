@@ -10,11 +10,12 @@ from stanchion.readings.shell.outcome import decided
 
 
 class Ran(NamedTuple):
-    """A command of a shell text: its words, the files that it writes or deletes, and how it stands in the text.
+    """A command of a shell text: its words, the files that it writes or deletes, and how it stands
+    in the text.
 
-    `chain` numbers the `&&` list that it is in, 0 where it is not sure that the list ends well only where it does;
-    `last`: the text ends well only where it does; `heard`: nothing but what it prints is printed. `merges`: it brings
-    changes to where others start from.
+    `chain` numbers the `&&` list that it is in, 0 where it is not sure that the list ends well only
+    where it does; `last`: the text ends well only where it does; `heard`: nothing but what it
+    prints is printed. `merges`: it brings changes to where others start from.
     """
 
     argv: tuple[str, ...]

@@ -1,5 +1,5 @@
-"""Reviews: who has reviewed the changes as they are now. Only a run of a reviewer's role says so, and never of work
-that its own agent has a part in."""
+"""Reviews: who has reviewed the changes as they are now. Only a run of a reviewer's role says so,
+and never of work that its own agent has a part in."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ SAID: Final = ("review", "verdict", "decision", "event", "state", "status")
 APPROVED: Final = frozenset({"approve", "approved", "accept", "accepted", "pass", "passed"})
 REJECTED: Final = frozenset(
     {
-        "reject", "rejected", "requestchanges", "changesrequested", "needschanges", "block", "blocked", "fail",
-        "failed", "deny", "denied",
+        "reject", "rejected", "requestchanges", "changesrequested", "needschanges", "block",
+        "blocked", "fail", "failed", "deny", "denied",
     }
 )  # fmt: skip
 
 
 class Reviews(msgspec.Struct, frozen=True, array_like=True):
-    """`authors` have changed code since the last review. `begun` are reviewers at work, each with the number of changes
-    that there were when they began. `reviewed` is the number of changes that were there when one approved."""
+    """`authors` have changed code since the last review. `begun` are reviewers at work, each with
+    the number of changes that there were when they began. `reviewed` is the number of changes that
+    were there when one approved."""
 
     authors: tuple[str, ...] = ()
     begun: tuple[tuple[str, int], ...] = ()
@@ -52,8 +53,9 @@ class Reviews(msgspec.Struct, frozen=True, array_like=True):
         return msgspec.structs.replace(self, begun=(*self.begun, (agent, changes))[-KEPT:])
 
     def says(self, agent: str, good: bool, changes: int, settled: bool) -> Reviews:
-        """A reviewer gives a verdict. A yes counts where nothing has changed since that one began, nothing is being
-        changed (`settled`), and nothing of it is that one's own; a no takes back what was said before."""
+        """A reviewer gives a verdict. A yes counts where nothing has changed since that one began,
+        nothing is being changed (`settled`), and nothing of it is that one's own; a no takes back
+        what was said before."""
         begun = tuple([one for one in self.begun if one[0] != agent])
         if not good:
             return msgspec.structs.replace(self, begun=begun, reviewed=NEVER)
@@ -78,8 +80,13 @@ def verdict_in(payload: Mapping[str, Any]) -> bool | None:
 
 
 def verdict_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> bool | None:
-    """The verdict that a call gives: of a tool for reviews, or of a command that reviews a pull request."""
-    texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
+    """The verdict that a call gives: of a tool for reviews, or of a command that reviews a pull
+    request."""
+    texts = [
+        text
+        for key, value in args.items()
+        if plain(str(key)) in COMMANDS and (text := shell_text(value, args))
+    ]
     if texts:
         return _by_command(texts[0]) if len(texts) == 1 else None
     said = act_of(tool, traits).words

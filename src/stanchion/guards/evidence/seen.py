@@ -1,4 +1,5 @@
-"""What a run has seen of files, commands and versions: as much as claims are judged by, in a small record."""
+"""What a run has seen of files, commands and versions: as much as claims are judged by, in a small
+record."""
 
 from __future__ import annotations
 
@@ -58,8 +59,9 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
 
 
 class About(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of a path. `own`: the run has made it or taken it away itself. `ends`: its last line ends, as
-    far as is known; where it does not, people count it and `wc` does not, and both are right."""
+    """What is known of a path. `own`: the run has made it or taken it away itself. `ends`: its last
+    line ends, as far as is known; where it does not, people count it and `wc` does not, and both
+    are right."""
 
     told: tuple[Told, ...] = ()
     gist: Gist | None = None
@@ -70,16 +72,21 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         """The same with what was seen last."""
         if isinstance(fact, Content):
             return self._with_content(fact, own)
-        value = digest("text", str(fact.value)) if fact.predicate is Predicate.CONTAINS else fact.value
+        value = (
+            digest("text", str(fact.value)) if fact.predicate is Predicate.CONTAINS else fact.value
+        )
         return self._with((Told(fact.predicate, value, fact.polarity),), self.gist, own, self.ends)
 
     def _with_content(self, fact: Content, own: bool) -> About:
-        """What a file holds. What was printed without a last end of line may have lost more than that."""
+        """What a file holds. What was printed without a last end of line may have lost more than
+        that."""
         ends = fact.text.endswith("\n") or (own and not fact.text)
         told = [Told(Predicate.EXISTS, None, True)]
         if fact.whole and (ends or own):
             told.append(Told(Predicate.LINES, fact.text.count("\n"), True))
-            told.append(Told(Predicate.BYTES, len(fact.text.encode("utf-8", "surrogatepass")), True))
+            told.append(
+                Told(Predicate.BYTES, len(fact.text.encode("utf-8", "surrogatepass")), True)
+            )
         return self._with(tuple(told), gist_of(fact.text, fact.whole), own, ends or not own)
 
     def _with(self, new: tuple[Told, ...], gist: Gist | None, own: bool, ends: bool) -> About:
@@ -92,7 +99,12 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         text = digest("text", str(asked.value)) if asked.predicate is Predicate.CONTAINS else None
         for one in self.told:
             value = one.value
-            if one.predicate is Predicate.LINES and not self.ends and asked.polarity and value == _less(asked.value):
+            if (
+                one.predicate is Predicate.LINES
+                and not self.ends
+                and asked.polarity
+                and value == _less(asked.value)
+            ):
                 value = asked.value
             if one.predicate is Predicate.CONTAINS and value == text:
                 value = asked.value
@@ -120,9 +132,10 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Seen(msgspec.Struct, frozen=True, array_like=True):
-    """`about` is what is known of paths, the last at the end, `runs` how commands ended, `versions` what programs say.
-    `writing` are calls under way that may change something; `looking` those that may show something, each with the
-    `epoch` in which it began: a new one begins with each change."""
+    """`about` is what is known of paths, the last at the end, `runs` how commands ended, `versions`
+    what programs say. `writing` are calls under way that may change something; `looking` those that
+    may show something, each with the `epoch` in which it began: a new one begins with each
+    change."""
 
     epoch: int = 0
     writing: Kept = ()
@@ -136,7 +149,9 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         seen = self._changed(changes) if changes.any else self
         again = {_digest(text) for text in commands} if seen.runs else set()
         if any(one.text in again for one in seen.runs):
-            seen = msgspec.structs.replace(seen, runs=tuple([one for one in seen.runs if one.text not in again]))
+            seen = msgspec.structs.replace(
+                seen, runs=tuple([one for one in seen.runs if one.text not in again])
+            )
         if call and changes.any:
             seen = msgspec.structs.replace(seen, writing=(*seen.writing, call)[-UNDER_WAY:])
         if call and (changes.any or shows):
@@ -145,11 +160,14 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         return seen
 
     def ended(self, call: str, changes: Changes, learnt: Learnt) -> Seen:
-        """A call has ended. What it shows counts where nothing else can have changed it since the call began."""
+        """A call has ended. What it shows counts where nothing else can have changed it since the
+        call began."""
         others = tuple([one for one in self.writing if one != call])
         sound = not others and (not call or f"{self.epoch} {call}" in self.looking)
         seen = self
-        if call and (others != self.writing or any(one.endswith(f" {call}") for one in self.looking)):
+        if call and (
+            others != self.writing or any(one.endswith(f" {call}") for one in self.looking)
+        ):
             looking = tuple([one for one in self.looking if not one.endswith(f" {call}")])
             seen = msgspec.structs.replace(self, writing=others, looking=looking)
         seen = seen._changed(changes) if changes.any else seen
@@ -159,7 +177,11 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         """Something may have been changed."""
         if changes.all:
             return msgspec.structs.replace(self, epoch=self.epoch + 1, about={}, versions={})
-        kept = {name: one for name, one in self.about.items() if not any(_touches(p, name) for p in changes.paths)}
+        kept = {
+            name: one
+            for name, one in self.about.items()
+            if not any(_touches(p, name) for p in changes.paths)
+        }
         return msgspec.structs.replace(self, epoch=self.epoch + 1, about=kept)
 
     def _learnt(self, learnt: Learnt) -> Seen:
@@ -204,7 +226,11 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         if not ran and claim.subject.isalpha():
             ran = [one for one in self.runs if stem(claim.subject.lower()) in one.stems]
         ends = {one.well for one in ran}
-        return [Known("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))] if len(ends) == 1 else []
+        return (
+            [Known("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))]
+            if len(ends) == 1
+            else []
+        )
 
     def _reported(self, claim: Claim) -> list[Known]:
         """What a program says of itself; a version that is named in part is that version."""
@@ -221,14 +247,23 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
                 continue
             facts = list(one.facts(claim))
             if match < 0 and not one.own:
-                facts = [each for each in facts if each.predicate is not Predicate.EXISTS or each.polarity]
+                facts = [
+                    each
+                    for each in facts
+                    if each.predicate is not Predicate.EXISTS or each.polarity
+                ]
             found = judge(claim, [Known("seen", each) for each in facts])
             # A longer name may be another file: that speaks for it, and not against it.
-            yield found if match <= 0 or found.verdict is not CheckVerdict.REFUTABLE else judge(claim, ())
+            yield (
+                found
+                if match <= 0 or found.verdict is not CheckVerdict.REFUTABLE
+                else judge(claim, ())
+            )
 
 
 def _together(claim: Claim, found: list[Standing]) -> Standing:
-    """What is known of a claim whose name may be that of several files: refuted where it is of each of them."""
+    """What is known of a claim whose name may be that of several files: refuted where it is of each
+    of them."""
     verdicts = {one.verdict for one in found}
     if CheckVerdict.PROVABLE in verdicts and CheckVerdict.REFUTABLE not in verdicts:
         return next(one for one in found if one.verdict is CheckVerdict.PROVABLE)
@@ -238,8 +273,8 @@ def _together(claim: Claim, found: list[Standing]) -> Standing:
 
 
 def _match(name: str, known: str) -> int | None:
-    """Whether a name that somebody says can be a known path: 0 where it is the same, -1 where it is the end of it, 1
-    where it is a whole path of which that is the end."""
+    """Whether a name that somebody says can be a known path: 0 where it is the same, -1 where it is
+    the end of it, 1 where it is a whole path of which that is the end."""
     said = same_path(name)
     if said.rstrip("/") == known.rstrip("/"):
         return 0
@@ -249,7 +284,8 @@ def _match(name: str, known: str) -> int | None:
 
 
 def _touches(changed: str, known: str) -> bool:
-    """Whether a change of a path may change a known one: the same, what is in it, or what is called alike."""
+    """Whether a change of a path may change a known one: the same, what is in it, or what is called
+    alike."""
     one, other = (f"/{same_path(path).strip('/')}/" for path in (changed, known))
     return one in other or one.endswith(other)
 
@@ -257,7 +293,9 @@ def _touches(changed: str, known: str) -> bool:
 def _bounded(about: dict[str, About]) -> dict[str, About]:
     last = list(about.items())[-SUBJECTS:]
     full = [name for name, one in last if one.gist is not None][:-GISTS]
-    return {name: msgspec.structs.replace(one, gist=None) if name in full else one for name, one in last}
+    return {
+        name: msgspec.structs.replace(one, gist=None) if name in full else one for name, one in last
+    }
 
 
 def _digest(command: str) -> str:
@@ -271,9 +309,17 @@ def _spelt(command: str) -> set[str]:
 
 
 def _stems(command: str) -> Kept:
-    words = [word.rpartition("/")[2].lower() for word in command.split() if not word.startswith("-")]
-    plain = [part for word in words[:WORDS] for part in word.replace("_", "-").replace(":", "-").split("-")]
-    return tuple(dict.fromkeys([stem(part) for part in plain if part.isalpha() and len(part) <= 20]))
+    words = [
+        word.rpartition("/")[2].lower() for word in command.split() if not word.startswith("-")
+    ]
+    plain = [
+        part
+        for word in words[:WORDS]
+        for part in word.replace("_", "-").replace(":", "-").split("-")
+    ]
+    return tuple(
+        dict.fromkeys([stem(part) for part in plain if part.isalpha() and len(part) <= 20])
+    )
 
 
 def _program(name: str) -> str:

@@ -13,15 +13,17 @@ BEHIND: Final = frozenset({"args", "arguments", "argv", "params", "parameters", 
 """Names of arguments that stand behind the command they are given with."""
 AROUND: Final = frozenset(
     {
-        "env", "environment", "envvars", "shell", "executable", "interpreter", "stdin", "input", "background",
-        "runinbackground", "isbackground", "isinput", "detach", "async",
+        "env", "environment", "envvars", "shell", "executable", "interpreter", "stdin", "input",
+        "background", "runinbackground", "isbackground", "isinput", "detach", "async",
     }
 )  # fmt: skip
-"""Names of arguments that say what runs a command, what it is given, or that nobody waits for it."""
+"""Names of arguments that say what runs a command, what it is given, or that nobody waits for
+it."""
 
 
 def shell_text(value: Any, args: Mapping[str, Any]) -> str:
-    """A command as a text, with the words that other arguments put behind it; empty where it is none."""
+    """A command as a text, with the words that other arguments put behind it; empty where it is
+    none."""
     text = _text(value)
     if not text:
         return ""
@@ -31,7 +33,9 @@ def shell_text(value: Any, args: Mapping[str, Any]) -> str:
 
 def changes_what_runs(args: Mapping[str, Any]) -> bool:
     """Whether something beside a command says how it runs."""
-    return any(bool(value) and value != "false" for key, value in args.items() if plain(str(key)) in AROUND)
+    return any(
+        bool(value) and value != "false" for key, value in args.items() if plain(str(key)) in AROUND
+    )
 
 
 def _words(value: Any) -> list[str]:

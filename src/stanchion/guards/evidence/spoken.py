@@ -30,18 +30,30 @@ WORDS: Final = 3
 
 
 def wrong_in(
-    texts: Iterable[str], seen: Seen, refuted: Action | None, unproven: Action | None, proven: Iterable[Kind]
+    texts: Iterable[str],
+    seen: Seen,
+    refuted: Action | None,
+    unproven: Action | None,
+    proven: Iterable[Kind],
 ) -> Iterator[Finding]:
-    """What is wrong with what some texts say: what was seen speaks against it, it cannot be so, or, for the kinds that
-    have to be `proven`, nothing that was seen shows it."""
+    """What is wrong with what some texts say: what was seen speaks against it, it cannot be so, or,
+    for the kinds that have to be `proven`, nothing that was seen shows it."""
     for text in texts:
         for claim, firm in said_in(text, seen.knows):
             found = seen.judge(claim)
             if found.verdict is CheckVerdict.REFUTABLE and refuted is not None:
-                yield Finding(refuted, "evidence.refuted", (worded(claim), "what was observed speaks against it"))
+                yield Finding(
+                    refuted,
+                    "evidence.refuted",
+                    (worded(claim), "what was observed speaks against it"),
+                )
             elif found.verdict is CheckVerdict.ILL_TYPED and refuted is not None:
                 yield Finding(refuted, "evidence.ill_typed", (worded(claim), found.reason))
-            elif found.verdict is CheckVerdict.UNDECIDABLE and unproven is not None and _needs(claim, firm, proven):
+            elif (
+                found.verdict is CheckVerdict.UNDECIDABLE
+                and unproven is not None
+                and _needs(claim, firm, proven)
+            ):
                 yield Finding(unproven, "evidence.unproven", (worded(claim), _missing(claim)))
 
 
@@ -79,5 +91,7 @@ def _begin(claim: Claim) -> str:
 
 
 def _short(text: str) -> str:
-    plainly = "".join([char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]])
+    plainly = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]]
+    )
     return plainly if len(plainly) <= SHOWN else f"{plainly[:SHOWN]}…"

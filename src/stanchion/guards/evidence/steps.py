@@ -23,21 +23,27 @@ SHOWN: Final = 80
 KEPT_READERS: Final = 16
 KEPT_NAMES: Final = 512
 KEPT_TEXTS: Final = 32
-"""How much is kept of what was read before: enough for calls that are under way until their outcomes come."""
+"""How much is kept of what was read before: enough for calls that are under way until their
+outcomes come."""
 
 RUNS: Final = frozenset({"run", "runs", "execute", "exec", "start", "invoke", "trigger"})
-TESTS: Final = frozenset({"test", "tests", "pytest", "unittest", "unittests", "jest", "vitest", "testsuite"})
-LINTS: Final = frozenset({"lint", "linter", "linters", "typecheck", "ruff", "mypy", "eslint", "flake", "pylint", "tsc"})
+TESTS: Final = frozenset(
+    {"test", "tests", "pytest", "unittest", "unittests", "jest", "vitest", "testsuite"}
+)
+LINTS: Final = frozenset(
+    {"lint", "linter", "linters", "typecheck", "ruff", "mypy", "eslint", "flake", "pylint", "tsc"}
+)
 COMMITS: Final = (
-    {"commit"}, {"git", "push"}, {"push", "files"}, {"create", "pull", "request"}, {"open", "pull", "request"},
-    {"merge", "pull", "request"}, {"create", "merge", "request"}, {"accept", "merge", "request"}, {"create", "pr"},
-    {"open", "pr"}, {"merge", "pr"}, {"deploy"}, {"publish"}, {"release"}, {"finish"}, {"submit"},
-    {"attempt", "completion"}, {"complete", "task"},
+    {"commit"}, {"git", "push"}, {"push", "files"}, {"create", "pull", "request"},
+    {"open", "pull", "request"}, {"merge", "pull", "request"}, {"create", "merge", "request"},
+    {"accept", "merge", "request"}, {"create", "pr"}, {"open", "pr"}, {"merge", "pr"}, {"deploy"},
+    {"publish"}, {"release"}, {"finish"}, {"submit"}, {"attempt", "completion"},
+    {"complete", "task"},
 )  # fmt: skip
 """Words that are together in the name of a tool that hands work on."""
 MERGES: Final = (
-    {"merge", "pull", "request"}, {"accept", "merge", "request"}, {"merge", "pr"}, {"merge", "mr"}, {"git", "merge"},
-    {"merge", "branch"},
+    {"merge", "pull", "request"}, {"accept", "merge", "request"}, {"merge", "pr"}, {"merge", "mr"},
+    {"git", "merge"}, {"merge", "branch"},
 )  # fmt: skip
 """The same for a tool that merges."""
 
@@ -48,9 +54,9 @@ What = Literal["change", "test", "lint", "commit", "say", "merge", "api", "doc"]
 class Step(NamedTuple):
     """One thing that a call does, and of what.
 
-    `chain` numbers the `&&` list that it is in, 0 where it is in none; `last`: the call ends well only where it does;
-    `alone`: nothing else in it fails; `heard`: what it prints is all that is printed. `texts` is what it says to
-    others.
+    `chain` numbers the `&&` list that it is in, 0 where it is in none; `last`: the call ends well
+    only where it does; `alone`: nothing else in it fails; `heard`: what it prints is all that is
+    printed. `texts` is what it says to others.
     """
 
     what: What
@@ -72,7 +78,8 @@ NOISELESS: Final = tables.QUIET | tables.STARTING
 
 
 class Known(NamedTuple):
-    """What a policy says of commands, tools and files; `None` where it says nothing and what is known counts."""
+    """What a policy says of commands, tools and files; `None` where it says nothing and what is
+    known counts."""
 
     tests: Catalogue = TEST_COMMANDS
     lints: Catalogue = LINT_COMMANDS
@@ -86,7 +93,8 @@ class Known(NamedTuple):
     public: Public | None = None
 
     def merged_by(self, argv: tuple[str, ...], own: bool) -> bool:
-        """Whether a command merges: by what the policy names, or because it is one that does (`own`)."""
+        """Whether a command merges: by what the policy names, or because it is one that does
+        (`own`)."""
         return self.merging and (own if self.merges is None else self.merges.has(argv))
 
     def checked_by(self, argv: tuple[str, ...]) -> Literal["test", "lint"] | None:
@@ -95,12 +103,17 @@ class Known(NamedTuple):
         if runs is None:
             return None
         if self.lints.has(runs):
-            return None if runs[0] in tables.TARGETED and not leaves_a_run(runs[0], runs[1:]) else "lint"
+            return (
+                None
+                if runs[0] in tables.TARGETED and not leaves_a_run(runs[0], runs[1:])
+                else "lint"
+            )
         return "test" if self.tests.has(runs) and _keeps_running(runs) else None
 
 
 def _keeps_running(argv: tuple[str, ...]) -> bool:
-    """Whether its options leave a test run one; what a policy names and nobody knows may have any."""
+    """Whether its options leave a test run one; what a policy names and nobody knows may have
+    any."""
     return argv[0] not in TEST_PROGRAMS or leaves_a_run(argv[0], argv[1:])
 
 
@@ -121,24 +134,29 @@ class Texts(NamedTuple):
 
 
 class Steps:
-    """Reads what calls do to code, by what a policy says. What a name or a text does is worked out once: the guards of
-    a policy read each call, and each reads it again when its outcome comes."""
+    """Reads what calls do to code, by what a policy says. What a name or a text does is worked out
+    once: the guards of a policy read each call, and each reads it again when its outcome comes."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
         self._named = lru_cache(KEPT_NAMES)(partial(_named, known))
-        self._shell = lru_cache(KEPT_TEXTS)(lambda text, plainly: tuple(_in_shell(text, known, plainly)))
+        self._shell = lru_cache(KEPT_TEXTS)(
+            lambda text, plainly: tuple(_in_shell(text, known, plainly))
+        )
 
     def __call__(self, reading: Reading[Any]) -> list[Step]:
-        """What a call does, in order: by its tool, and by the shell texts in its arguments. A tool that is given a text
-        to run tests what the text tests, whatever its name says; only one that the policy names is believed."""
+        """What a call does, in order: by its tool, and by the shell texts in its arguments. A tool
+        that is given a text to run tests what the text tests, whatever its name says; only one that
+        the policy names is believed."""
         event, texts = reading.event, reading.of(texts_of)
         does = list(self._by_tool(event.tool, event.traits, event.args, bool(texts.given)))
         for text in texts.given:
             does += self._shell(text, texts.plainly)
         return does
 
-    def _by_tool(self, tool: str, traits: tuple[str, ...], args: Mapping[str, Any], runs_text: bool) -> Iterator[Step]:
+    def _by_tool(
+        self, tool: str, traits: tuple[str, ...], args: Mapping[str, Any], runs_text: bool
+    ) -> Iterator[Step]:
         named, known = self._named(tool, traits, runs_text), self._known
         path = changed_by(tool, traits, args, known.code) if named.changes else ""
         if path:
@@ -146,7 +164,11 @@ class Steps:
         if named.checks is not None:
             yield Step(named.checks, tool)
         if named.hands is not None:
-            yield Step(named.hands, tool, texts=tuple([value for value in args.values() if isinstance(value, str)]))
+            yield Step(
+                named.hands,
+                tool,
+                texts=tuple([value for value in args.values() if isinstance(value, str)]),
+            )
         if named.merges:
             yield Step("merge", tool)
         if known.public is not None and named.changes:
@@ -163,7 +185,11 @@ def steps_by(known: Known) -> Steps:
 def texts_of(reading: Reading[Any]) -> Texts:
     """The shell texts in the arguments of a call."""
     args = reading.event.args
-    texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
+    texts = [
+        text
+        for key, value in args.items()
+        if plain(str(key)) in COMMANDS and (text := shell_text(value, args))
+    ]
     return Texts(tuple(texts), len(texts) == 1 and not changes_what_runs(args))
 
 
@@ -182,7 +208,9 @@ def _named(known: Known, tool: str, traits: tuple[str, ...], runs_text: bool) ->
     return Named(act.changes, checks, "commit" if commits else "say" if act.says else None, merges)
 
 
-def _checks(tool: str, given: Names | None, words: frozenset[str], runs: frozenset[str], runs_text: bool) -> bool:
+def _checks(
+    tool: str, given: Names | None, words: frozenset[str], runs: frozenset[str], runs_text: bool
+) -> bool:
     if given is not None:
         return tool in given
     said = letters(tool)
@@ -192,7 +220,8 @@ def _checks(tool: str, given: Names | None, words: frozenset[str], runs: frozens
 
 
 def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
-    """What the commands of a text do; without `plainly` something beside the text says how they run."""
+    """What the commands of a text do; without `plainly` something beside the text says how they
+    run."""
     from stanchion.guards.evidence.ran import ran_by
 
     ran = [one for one in ran_by(text) if one.argv]
@@ -213,13 +242,23 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
         public = known.public
         for path in one.changes if public is not None else ():
             if public is not None and (public.is_doc(path) or public.is_api(path)):
-                yield Step("doc" if public.is_doc(path) else "api", _short(path), chain, by_shell=True)
+                yield Step(
+                    "doc" if public.is_doc(path) else "api", _short(path), chain, by_shell=True
+                )
         if known.merged_by(argv, one.merges):
             yield Step("merge", name, chain, by_shell=True)
         if known.commits.has(argv):
-            yield Step("commit", name, chain, by_shell=True, texts=tuple([word for word in one.argv if " " in word]))
+            yield Step(
+                "commit",
+                name,
+                chain,
+                by_shell=True,
+                texts=tuple([word for word in one.argv if " " in word]),
+            )
 
 
 def _short(text: str) -> str:
-    plainly = "".join([char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]])
+    plainly = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]]
+    )
     return plainly if len(plainly) <= SHOWN else f"{plainly[:SHOWN]}…"

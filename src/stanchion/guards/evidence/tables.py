@@ -1,51 +1,58 @@
-"""Tables of commands: those that test, lint, change code or hand it on, and those that only start others."""
+"""Tables of commands: those that test, lint, change code or hand it on, and those that only start
+others."""
 
 from __future__ import annotations
 
 from typing import Final
 
 TESTS: Final = (
-    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest", "mocha", "ava",
-    "karma", "jasmine", "ctest", "rspec", "phpunit", "pest", "paratest", "bats", "gotestsum", "prove", "behave",
-    "stestr", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "npm test", "npm t", "npm run test*",
-    "npm run-script test*", "yarn test*", "yarn run test*", "pnpm test*", "pnpm run test*", "bun test*",
-    "bun run test*", "deno test", "node --test", "go test", "cargo test", "cargo t", "cargo nextest run", "mvn test",
-    "mvn verify", "mvn install", "mvnw test", "mvnw verify", "mvnw install", "gradle test*", "gradle check",
-    "gradle build", "gradlew test*", "gradlew check", "gradlew build", "dotnet test", "make test*", "make check*",
-    "gmake test*", "gmake check*", "just test*", "task test*", "rake test*", "rake spec*", "rails test*", "mix test",
-    "swift test", "bazel test", "bazelisk test", "sbt test*", "lein test", "stack test", "cabal test", "zig test",
-    "zig build test", "flutter test", "dart test", "playwright test", "cypress run", "manage.py test",
-    "setup.py test", "meson test", "ninja test", "hatch test", "pdm test", "poe test*", "invoke test*", "inv test*",
-    "composer test", "artisan test", "xcodebuild test", "turbo test*", "turbo run test*", "nx test",
-    "lerna run test*",
+    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest",
+    "mocha", "ava", "karma", "jasmine", "ctest", "rspec", "phpunit", "pest", "paratest", "bats",
+    "gotestsum", "prove", "behave", "stestr", "run_tests*", "run-tests*", "runtests*", "test.sh",
+    "tests.sh", "npm test", "npm t", "npm run test*", "npm run-script test*", "yarn test*",
+    "yarn run test*", "pnpm test*", "pnpm run test*", "bun test*", "bun run test*", "deno test",
+    "node --test", "go test", "cargo test", "cargo t", "cargo nextest run", "mvn test",
+    "mvn verify", "mvn install", "mvnw test", "mvnw verify", "mvnw install", "gradle test*",
+    "gradle check", "gradle build", "gradlew test*", "gradlew check", "gradlew build",
+    "dotnet test", "make test*", "make check*", "gmake test*", "gmake check*", "just test*",
+    "task test*", "rake test*", "rake spec*", "rails test*", "mix test", "swift test", "bazel test",
+    "bazelisk test", "sbt test*", "lein test", "stack test", "cabal test", "zig test",
+    "zig build test", "flutter test", "dart test", "playwright test", "cypress run",
+    "manage.py test", "setup.py test", "meson test", "ninja test", "hatch test", "pdm test",
+    "poe test*", "invoke test*", "inv test*", "composer test", "artisan test", "xcodebuild test",
+    "turbo test*", "turbo run test*", "nx test", "lerna run test*",
 )  # fmt: skip
 """Commands that run tests: a program, and words that stand behind it."""
 
 LINTS: Final = (
-    "flake8", "pylint", "mypy", "dmypy", "pyright", "basedpyright", "pyflakes", "pycodestyle", "pydocstyle", "bandit",
-    "eslint", "tsc", "standard", "xo", "oxlint", "stylelint", "staticcheck", "golangci-lint", "rubocop", "standardrb",
-    "shellcheck", "hadolint", "yamllint", "ktlint", "detekt", "checkstyle", "swiftlint", "phpcs", "phpstan", "psalm",
-    "cppcheck", "clang-tidy", "ansible-lint", "tflint", "actionlint", "pre-commit", "ruff check",
-    "ruff format --check", "black --check", "isort --check*", "pyre check", "biome check", "biome lint", "biome ci",
-    "prettier --check", "prettier -c", "go vet", "cargo clippy", "cargo fmt --check", "dart analyze",
-    "flutter analyze", "deno lint", "mix credo", "dotnet format --verify-no-changes", "npm run lint*",
-    "npm run-script lint*", "yarn lint*", "yarn run lint*", "pnpm lint*", "pnpm run lint*", "bun run lint*",
-    "make lint*", "make typecheck*", "gmake lint*", "just lint*", "task lint*", "rake lint*", "rake rubocop",
-    "poe lint*", "invoke lint*", "inv lint*", "hatch fmt --check", "nox lint*", "tox lint*", "gradle lint*",
-    "gradlew lint*", "composer lint", "turbo lint*", "turbo run lint*", "nx lint",
+    "flake8", "pylint", "mypy", "dmypy", "pyright", "basedpyright", "pyflakes", "pycodestyle",
+    "pydocstyle", "bandit", "eslint", "tsc", "standard", "xo", "oxlint", "stylelint", "staticcheck",
+    "golangci-lint", "rubocop", "standardrb", "shellcheck", "hadolint", "yamllint", "ktlint",
+    "detekt", "checkstyle", "swiftlint", "phpcs", "phpstan", "psalm", "cppcheck", "clang-tidy",
+    "ansible-lint", "tflint", "actionlint", "pre-commit", "ruff check", "ruff format --check",
+    "black --check", "isort --check*", "pyre check", "biome check", "biome lint", "biome ci",
+    "prettier --check", "prettier -c", "go vet", "cargo clippy", "cargo fmt --check",
+    "dart analyze", "flutter analyze", "deno lint", "mix credo",
+    "dotnet format --verify-no-changes", "npm run lint*", "npm run-script lint*", "yarn lint*",
+    "yarn run lint*", "pnpm lint*", "pnpm run lint*", "bun run lint*", "make lint*",
+    "make typecheck*", "gmake lint*", "just lint*", "task lint*", "rake lint*", "rake rubocop",
+    "poe lint*", "invoke lint*", "inv lint*", "hatch fmt --check", "nox lint*", "tox lint*",
+    "gradle lint*", "gradlew lint*", "composer lint", "turbo lint*", "turbo run lint*", "nx lint",
 )  # fmt: skip
 """Commands that lint."""
 
 COMMITS: Final = (
-    "git commit", "git push", "gh pr create", "gh pr merge", "gh release create", "glab mr create", "glab mr merge",
-    "hub pull-request", "npm publish", "yarn publish", "yarn npm publish", "pnpm publish", "bun publish",
-    "cargo publish", "twine upload", "uv publish", "poetry publish", "hatch publish", "flit publish", "gem push",
-    "mvn deploy", "mvnw deploy", "gradle publish*", "gradlew publish*", "dotnet publish", "dotnet nuget push",
-    "docker push", "podman push", "kubectl apply", "kubectl rollout", "helm install", "helm upgrade",
-    "terraform apply", "tofu apply", "pulumi up", "cdk deploy", "sls deploy", "serverless deploy", "sam deploy",
-    "fly deploy", "flyctl deploy", "vercel deploy", "netlify deploy", "firebase deploy", "wrangler deploy",
-    "gcloud app deploy", "gcloud run deploy", "eb deploy", "cap deploy", "make deploy*", "make release*",
-    "make publish*", "just deploy*", "task deploy*", "rake deploy*", "rake release*",
+    "git commit", "git push", "gh pr create", "gh pr merge", "gh release create", "glab mr create",
+    "glab mr merge", "hub pull-request", "npm publish", "yarn publish", "yarn npm publish",
+    "pnpm publish", "bun publish", "cargo publish", "twine upload", "uv publish", "poetry publish",
+    "hatch publish", "flit publish", "gem push", "mvn deploy", "mvnw deploy", "gradle publish*",
+    "gradlew publish*", "dotnet publish", "dotnet nuget push", "docker push", "podman push",
+    "kubectl apply", "kubectl rollout", "helm install", "helm upgrade", "terraform apply",
+    "tofu apply", "pulumi up", "cdk deploy", "sls deploy", "serverless deploy", "sam deploy",
+    "fly deploy", "flyctl deploy", "vercel deploy", "netlify deploy", "firebase deploy",
+    "wrangler deploy", "gcloud app deploy", "gcloud run deploy", "eb deploy", "cap deploy",
+    "make deploy*", "make release*", "make publish*", "just deploy*", "task deploy*",
+    "rake deploy*", "rake release*",
 )  # fmt: skip
 """Commands that hand work on."""
 
@@ -57,8 +64,8 @@ CHANGES: Final = (
 
 ANYWHERE: Final = frozenset(
     {
-        "make", "gmake", "gradle", "gradlew", "mvn", "mvnw", "rake", "just", "task", "sbt", "lein", "nox", "tox",
-        "ninja", "nx", "composer", "poe", "invoke", "inv",
+        "make", "gmake", "gradle", "gradlew", "mvn", "mvnw", "rake", "just", "task", "sbt", "lein",
+        "nox", "tox", "ninja", "nx", "composer", "poe", "invoke", "inv",
     }
 )  # fmt: skip
 """Programs that take several targets: the word may be any of them."""
@@ -67,17 +74,17 @@ _RUN: Final = ("run",)
 _EXEC: Final = ("exec", "dlx")
 RUNNERS: Final[dict[str, tuple[str, ...]]] = {
     "uv": _RUN, "poetry": _RUN, "pipenv": _RUN, "pdm": _RUN, "rye": _RUN, "hatch": _RUN,
-    "conda": _RUN, "mamba": _RUN, "micromamba": _RUN, "pipx": _RUN, "coverage": _RUN, "dotenv": _RUN,
-    "bundle": _EXEC, "npm": _EXEC, "pnpm": _EXEC, "yarn": _EXEC,
+    "conda": _RUN, "mamba": _RUN, "micromamba": _RUN, "pipx": _RUN, "coverage": _RUN,
+    "dotenv": _RUN, "bundle": _EXEC, "npm": _EXEC, "pnpm": _EXEC, "yarn": _EXEC,
     "npx": (), "bunx": (), "pnpx": (), "uvx": (),
 }  # fmt: skip
 """Programs that start others: behind these words, or at once."""
 PYTHONS: Final = ("python", "python?", "python?.*", "pypy*", "py")
 VALUED: Final = frozenset(
     {
-        "-C", "-c", "-W", "-X", "-n", "-p", "-w", "-f", "--prefix", "--cwd", "--dir", "--directory", "--filter",
-        "--workspace", "--project", "--with", "--extra", "--group", "--python", "--package", "--env-file", "--rcfile",
-        "--only-group", "--name", "--file", "--makefile",
+        "-C", "-c", "-W", "-X", "-n", "-p", "-w", "-f", "--prefix", "--cwd", "--dir", "--directory",
+        "--filter", "--workspace", "--project", "--with", "--extra", "--group", "--python",
+        "--package", "--env-file", "--rcfile", "--only-group", "--name", "--file", "--makefile",
     }
 )  # fmt: skip
 """Options whose value is a word of its own."""
@@ -86,16 +93,18 @@ ASKING: Final = frozenset({"-h", "--help", "--version", "--dry-run"})
 """Options with which a command only tells something."""
 INERT: Final = frozenset(
     {
-        "help", "version", "collect-only", "co", "list", "list-tests", "listtests", "listing", "list-sessions",
-        "listenvs", "listenvs-all", "dry-run", "dryrun", "no-run", "norun", "fixtures", "fixtures-per-test", "funcargs",
-        "markers", "setup-plan", "setup-only", "show-config", "print-config", "showconfig", "show-only", "show-files",
-        "show-settings", "env-info", "clearcache", "init", "notest", "exit-zero", "issues-exit-code", "fail-under",
-        "fail-level", "passwithnotests", "pass-with-no-tests", "if-present", "ignore-errors", "just-print", "recon",
-        "question", "touch", "eval", "script-shell", "toolexec", "exec", "skiptests", "suppress-all",
+        "help", "version", "collect-only", "co", "list", "list-tests", "listtests", "listing",
+        "list-sessions", "listenvs", "listenvs-all", "dry-run", "dryrun", "no-run", "norun",
+        "fixtures", "fixtures-per-test", "funcargs", "markers", "setup-plan", "setup-only",
+        "show-config", "print-config", "showconfig", "show-only", "show-files", "show-settings",
+        "env-info", "clearcache", "init", "notest", "exit-zero", "issues-exit-code", "fail-under",
+        "fail-level", "passwithnotests", "pass-with-no-tests", "if-present", "ignore-errors",
+        "just-print", "recon", "question", "touch", "eval", "script-shell", "toolexec", "exec",
+        "skiptests", "suppress-all",
     }
 )  # fmt: skip
-"""Long options, in small letters and without dashes and values, with which a command does nothing of what it is for, or
-ends as if it had gone well."""
+"""Long options, in small letters and without dashes and values, with which a command does nothing
+of what it is for, or ends as if it had gone well."""
 INERT_WORDS: Final = (
     "-h", "-DskipTests*", "-DskipITs*", "-Dmaven.test.skip*", "-Dmaven.test.failure.ignore*",
     "-DfailIfNoTests=false",
@@ -103,8 +112,8 @@ INERT_WORDS: Final = (
 """The same as whole words."""
 _VERSION: Final = dict.fromkeys(
     (
-        "npm", "yarn", "pnpm", "bun", "mvn", "mvnw", "gradle", "gradlew", "rspec", "jest", "vitest", "eslint", "tsc",
-        "rubocop", "bundle", "ava", "composer", "dotnet",
+        "npm", "yarn", "pnpm", "bun", "mvn", "mvnw", "gradle", "gradlew", "rspec", "jest", "vitest",
+        "eslint", "tsc", "rubocop", "bundle", "ava", "composer", "dotnet",
     ),
     ("-v",),
 )  # fmt: skip
@@ -132,34 +141,46 @@ TARGETED: Final = frozenset({"make", "gmake", "just", "task", "tox", "nox"})
 """Programs whose linters are targets like their tests."""
 
 OWN: Final = (
-    "gradlew", "mvnw", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "manage.py", "setup.py",
-    "artisan",
+    "gradlew", "mvnw", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "manage.py",
+    "setup.py", "artisan",
 )  # fmt: skip
 """Programs that stand among the files of a project; others are installed."""
-INSTALLED: Final = ("/.venv/bin/", "/venv/bin/", "/.venv/Scripts/", "/venv/Scripts/", "/node_modules/.bin/")
+INSTALLED: Final = (
+    "/.venv/bin/",
+    "/venv/bin/",
+    "/.venv/Scripts/",
+    "/venv/Scripts/",
+    "/node_modules/.bin/",
+)
 """How the folders of environments end that programs are installed in."""
 SYSTEM: Final = frozenset({"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"})
 PROJECT: Final = frozenset({"bin/", "vendor/bin/"})
-"""The same for folders of the system, and for those of a project itself, seen from where it stands."""
+"""The same for folders of the system, and for those of a project itself, seen from where it
+stands."""
 
-PYTHON_OPTIONS: Final = frozenset(["-B", "-b", "-bb", "-d", "-E", "-I", "-P", "-q", "-s", "-S", "-u", "-v"])
+PYTHON_OPTIONS: Final = frozenset(
+    ["-B", "-b", "-bb", "-d", "-E", "-I", "-P", "-q", "-s", "-S", "-u", "-v"]
+)
 PYTHON_VALUED: Final = frozenset({"-W", "-X"})
-PYTHON_MODES: Final = frozenset({"dev", "utf8", "utf8=1", "faulthandler", "importtime", "tracemalloc"})
+PYTHON_MODES: Final = frozenset(
+    {"dev", "utf8", "utf8=1", "faulthandler", "importtime", "tracemalloc"}
+)
 """Options with which Python still runs the module that is named behind them."""
 STOPPING: Final = frozenset({"-c", "--call", "-h", "-V", "-e", "--eval"})
 """Options with which a program does not start the command behind them."""
 
 STARTING: Final = frozenset(
     {
-        "time", "env", "timeout", "gtimeout", "nice", "ionice", "nohup", "sudo", "doas", "command", "stdbuf",
-        "xvfb-run", "caffeinate", "chronic", "sh", "bash", "dash", "zsh", "ksh",
+        "time", "env", "timeout", "gtimeout", "nice", "ionice", "nohup", "sudo", "doas", "command",
+        "stdbuf", "xvfb-run", "caffeinate", "chronic", "sh", "bash", "dash", "zsh", "ksh",
     }
 )  # fmt: skip
 """Programs that only start others."""
 
 QUIET: Final = frozenset(
     {
-        "cd", "pushd", "popd", "export", "source", ".", "set", "unset", "true", "echo", "printf", "pwd", "ls",
+        "cd", "pushd", "popd", "export", "source", ".", "set", "unset", "true", "echo", "printf",
+        "pwd", "ls",
     }
 )  # fmt: skip
 """Programs beside which a check is still the only thing that can fail."""

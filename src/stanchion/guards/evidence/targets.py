@@ -1,4 +1,5 @@
-"""Targets: the branches that a call commits to, pushes to or moves; as far as its words say which."""
+"""Targets: the branches that a call commits to, pushes to or moves; as far as its words say
+which."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ ELSEWHERE: Final = frozenset({"--git-dir", "--work-tree", "--namespace", "--bare
 """Options of git by which another repository is meant than that of the folder."""
 EVERY: Final = frozenset({"--all", "--branches", "--mirror"})
 """Options by which a push goes to branches that nobody names."""
-BEFORE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"})
+BEFORE: Final = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"}
+)
 """Options of git itself whose value is a word of its own."""
 MAKES: Final = frozenset({"-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"})
 """Options behind which the name of a new branch stands."""
@@ -52,8 +55,8 @@ _OPEN: Final = regex(r"[$`*?\[]|\(…\)|^container:")
 
 
 class Target(NamedTuple):
-    """A branch that a call changes: `branch` by its name, or, where that is empty, the one that is checked out in
-    `folder`. Where both are `None`, it is not known which."""
+    """A branch that a call changes: `branch` by its name, or, where that is empty, the one that is
+    checked out in `folder`. Where both are `None`, it is not known which."""
 
     what: str
     branch: str | None = None
@@ -68,7 +71,8 @@ class Branches(NamedTuple):
 
     @classmethod
     def of(cls, given: tuple[str, ...]) -> Branches:
-        """Patterns as they are written. Where all of them say what may not be changed, everything else may."""
+        """Patterns as they are written. Where all of them say what may not be changed, everything
+        else may."""
         denied = tuple([one[1:] for one in given if one.startswith("!")])
         allowed = tuple([one for one in given if not one.startswith("!")])
         return cls(allowed if allowed or not denied else ("*",), denied)
@@ -93,8 +97,17 @@ def _among(branch: str, patterns: tuple[str, ...]) -> bool:
 
 def targets_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> list[Target]:
     """The branches that a call changes, once each."""
-    texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
-    found = [one for text in texts if "git" in text or "gh" in text or "glab" in text for one in _in_shell(text)]
+    texts = [
+        text
+        for key, value in args.items()
+        if plain(str(key)) in COMMANDS and (text := shell_text(value, args))
+    ]
+    found = [
+        one
+        for text in texts
+        if "git" in text or "gh" in text or "glab" in text
+        for one in _in_shell(text)
+    ]
     return list(dict.fromkeys([*found, *([] if texts else _by_tool(tool, traits, args))]))
 
 
@@ -104,14 +117,16 @@ def folder_in(args: Mapping[str, Any]) -> str:
 
 
 def merges(command: Command) -> bool:
-    """Whether a command brings changes to the branch that others start from: it merges something else than that branch
-    itself, or pushes to it by its name."""
+    """Whether a command brings changes to the branch that others start from: it merges something
+    else than that branch itself, or pushes to it by its name."""
     if command.name == "git" and command.operands[:1] == ("merge",):
         names = [one.rpartition("/")[2] for one in command.operands[1:]]
         return command.flags.isdisjoint(RESTS) and not (names and MAIN.issuperset(names))
     if command.name == "git" and command.operands[:1] == ("push",):
         return any(one.branch in MAIN for one in _pushed(command, ""))
-    return command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept")) and _hosted(command)
+    return command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept")) and _hosted(
+        command
+    )
 
 
 def _hosted(command: Command) -> bool:
@@ -132,8 +147,8 @@ def _by_tool(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> Ite
 
 
 def _in_shell(text: str) -> Iterator[Target]:
-    """The branches that a text changes. What is checked out by one command is where the next commits; that is sure
-    where both are in one `&&` list, and otherwise both branches are meant."""
+    """The branches that a text changes. What is checked out by one command is where the next
+    commits; that is sure where both are in one `&&` list, and otherwise both branches are meant."""
     moved: dict[str, tuple[str | None, int]] = {}
     for command, standing in decided(text):
         if command.name == "git":
@@ -143,11 +158,17 @@ def _in_shell(text: str) -> Iterator[Target]:
             to = _switched(command)
             if to is not None and folder is not None:
                 moved[folder] = (None if isinstance(to, Open) else str(to), standing.chain)
-        elif command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept")) and _hosted(command):
+        elif command.operands[:2] in (
+            ("pr", "merge"),
+            ("mr", "merge"),
+            ("mr", "accept"),
+        ) and _hosted(command):
             yield Target(f"{command.name} {' '.join(command.operands[:2])}")
 
 
-def _placed(target: Target, moved: tuple[str | None, int] | None, standing: Standing) -> Iterator[Target]:
+def _placed(
+    target: Target, moved: tuple[str | None, int] | None, standing: Standing
+) -> Iterator[Target]:
     """A target as it is once the commands before it have run."""
     if target.branch != "" or moved is None:
         yield target
@@ -169,15 +190,24 @@ def _of_git(command: Command, folder: str | None) -> Iterator[Target]:
     elif verb == "branch" and command.flags & {"-f", "--force", "-M", "-C", "-D", "--delete", "-d"}:
         names = command.operands[1:]
         named = (
-            names if command.flags & {"-D", "-d", "--delete"} else names[-1:] if "-M" in command.flags else names[:1]
+            names
+            if command.flags & {"-D", "-d", "--delete"}
+            else names[-1:]
+            if "-M" in command.flags
+            else names[:1]
         )
         yield from [_named(what, one) for one in named]
     elif verb == "update-ref":
-        yield from [_named(what, one) for one in command.operands[1:2] if not str(one).startswith("refs/tags/")]
+        yield from [
+            _named(what, one)
+            for one in command.operands[1:2]
+            if not str(one).startswith("refs/tags/")
+        ]
 
 
 def _pushed(command: Command, folder: str | None) -> Iterator[Target]:
-    """Where a push goes: to the branches behind the remote, or to that of the branch that is checked out."""
+    """Where a push goes: to the branches behind the remote, or to that of the branch that is
+    checked out."""
     what = "git push"
     if command.flags & EVERY:
         yield Target(what)
@@ -209,7 +239,11 @@ def _push_words(command: Command) -> list[str]:
 def _named(what: str, word: str, name: str | None = None) -> Target:
     """A branch by its name; one that is only known when the text runs is not known."""
     name = str(word).removeprefix("refs/heads/") if name is None else name
-    return Target(what) if isinstance(word, Open) or not name or _OPEN.search(name) else Target(what, name)
+    return (
+        Target(what)
+        if isinstance(word, Open) or not name or _OPEN.search(name)
+        else Target(what, name)
+    )
 
 
 def _switched(command: Command) -> str | None:

@@ -20,12 +20,13 @@ Kept = tuple[str, ...]
 
 
 class Work(msgspec.Struct, frozen=True, array_like=True):
-    """`changed` is the code that was changed last. `tests` and `lint` are what came of the checks since. `running` are
-    calls with checks that have not ended, `spoilt` those during which code was changed. `pending` are calls that change
-    code and have not ended, `named` what the last of them changes. `changes` counts the changes, and `reviews` says
-    which of them were reviewed. `api` is the public interface that was changed last, and `documented` whether
-    documentation was, since work was last handed on. `seen` is what claims about files, commands and versions
-    are judged by."""
+    """`changed` is the code that was changed last. `tests` and `lint` are what came of the checks
+    since. `running` are calls with checks that have not ended, `spoilt` those during which code was
+    changed. `pending` are calls that change code and have not ended, `named` what the last of them
+    changes. `changes` counts the changes, and `reviews` says which of them were reviewed. `api` is
+    the public interface that was changed last, and `documented` whether documentation was, since
+    work was last handed on. `seen` is what claims about files, commands and versions are judged
+    by."""
 
     changed: str = ""
     tests: int = NONE
@@ -61,7 +62,13 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         """Code was changed: what was shown of it before shows nothing any more."""
         spoilt = (*self.spoilt, *self.running)[-KEPT:]
         return msgspec.structs.replace(
-            self, changed=name, tests=NONE, lint=NONE, running=(), spoilt=spoilt, changes=self.changes + 1
+            self,
+            changed=name,
+            tests=NONE,
+            lint=NONE,
+            running=(),
+            spoilt=spoilt,
+            changes=self.changes + 1,
         )
 
     @property
@@ -93,10 +100,16 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         return work
 
     def ended(
-        self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0, late: bool = False
+        self,
+        call: str,
+        steps: Sequence[Step],
+        result: Any,
+        failed: bool,
+        part: int = 0,
+        late: bool = False,
     ) -> Work:
-        """A call has ended: with a result, or by an error (`failed`), which says nothing of checks that took too long
-        (`late`); `part` numbers what a generator gives."""
+        """A call has ended: with a result, or by an error (`failed`), which says nothing of checks
+        that took too long (`late`); `part` numbers what a generator gives."""
         work = self._left(call)
         refused = failed or fails(result)
         for step in steps:
@@ -106,21 +119,29 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
                 work = work.change(step.name)
             elif step.what in ("test", "lint") and (not call or call not in self.spoilt):
                 lint = step.what == "lint"
-                came = outcome(result, lint, step.last, step.alone, step.heard and not part) if not failed else FAILED
+                came = (
+                    outcome(result, lint, step.last, step.alone, step.heard and not part)
+                    if not failed
+                    else FAILED
+                )
                 came = UNCLEAR if late else came
                 work = work if part and came == UNCLEAR else work.checked(lint, came)
         return work
 
     def checked(self, lint: bool, came: int) -> Work:
-        """A check has ended. Tests that pass also show what changes did of which nothing was heard."""
+        """A check has ended. Tests that pass also show what changes did of which nothing was
+        heard."""
         if lint:
             return msgspec.structs.replace(self, lint=came)
         if came == PASSED:
-            return msgspec.structs.replace(self, tests=came, changed=self.what, pending=(), named="")
+            return msgspec.structs.replace(
+                self, tests=came, changed=self.what, pending=(), named=""
+            )
         return msgspec.structs.replace(self, tests=came)
 
     def told(self, step: Step, refused: bool = False) -> Work:
-        """The same with what is known now of interfaces and documentation. What a shell did may be done in part."""
+        """The same with what is known now of interfaces and documentation. What a shell did may be
+        done in part."""
         if step.what == "api":
             if refused and not step.by_shell:
                 return msgspec.structs.replace(self, api="") if self.api == step.name else self
@@ -135,7 +156,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         if not call:
             return self
         without = {
-            name: tuple([c for c in getattr(self, name) if c != call]) for name in ("running", "spoilt", "pending")
+            name: tuple([c for c in getattr(self, name) if c != call])
+            for name in ("running", "spoilt", "pending")
         }
         return msgspec.structs.replace(self, **without)
 

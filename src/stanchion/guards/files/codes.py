@@ -9,23 +9,28 @@ from stanchion.kernel.words import Words, declare
 CODES: Final = declare(
     {
         "files.denied": Words(
-            "`{}` may not be {}: {}", "keep to the files that the task is about, or ask for others to be added"
+            "`{}` may not be {}: {}",
+            "keep to the files that the task is about, or ask for others to be added",
         ),
         "files.protected": Words(
-            "`{}` may not be {}: it is protected ({})", "leave it alone; ask a person for what you need from it"
+            "`{}` may not be {}: it is protected ({})",
+            "leave it alone; ask a person for what you need from it",
         ),
         "files.unclear": Words(
-            "`{}` cannot be read as a path: {}", "write the path plainly, without escapes and special characters"
+            "`{}` cannot be read as a path: {}",
+            "write the path plainly, without escapes and special characters",
         ),
         "files.reaches": Words(
             "`{}` would do what only a person may do with Stanchion, once it runs",
             "leave approvals, halts and Stanchion's own files to people; say what you need and why",
         ),
         "files.harms": Words(
-            "`{}` would {} once it runs", "leave that out, or let a person read what is to be written first"
+            "`{}` would {} once it runs",
+            "leave that out, or let a person read what is to be written first",
         ),
         "files.outside": Words(
-            "`{}` leads outside of `{}`", "stay inside this folder, and name files by their path from it"
+            "`{}` leads outside of `{}`",
+            "stay inside this folder, and name files by their path from it",
         ),
     }
 )

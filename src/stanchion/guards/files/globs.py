@@ -10,7 +10,8 @@ from stanchion.readings.paths.place import Place, place_of
 
 
 class Pattern(NamedTuple):
-    """A glob. `anywhere` says that it may begin at any depth, `drive` that it is for every drive."""
+    """A glob. `anywhere` says that it may begin at any depth, `drive` that it is for every
+    drive."""
 
     text: str
     root: str
@@ -28,18 +29,25 @@ class Pattern(NamedTuple):
 
 
 def pattern(text: str, folded: bool = True) -> Pattern:
-    """A glob as it is matched: one without a slash is for names at any depth, one that ends in a slash for a folder
-    and all that is in it; `folded` where upper and lower case are one."""
+    """A glob as it is matched: one without a slash is for names at any depth, one that ends in a
+    slash for a folder and all that is in it; `folded` where upper and lower case are one."""
     if text[:3] == "?:/":
         parts = tuple([part for part in text[3:].split("/") if part])
-        return Pattern(text, "", tuple([part.casefold() for part in parts]) if folded else parts, drive=True)
+        return Pattern(
+            text, "", tuple([part.casefold() for part in parts]) if folded else parts, drive=True
+        )
     place = place_of(text, lenient=text[1:2] == ":")
     place = place.folded if folded else place
     parts = (*place.parts, "**") if text.endswith("/") else place.parts
     floats = not place.root and "/" not in text.rstrip("/")
     if floats and parts != ("**",):
         return Pattern(text, "", ("**", *parts), anywhere=True)
-    return Pattern(text, place.root, ("..",) * place.up + parts, anywhere=not place.root and parts[:1] == ("**",))
+    return Pattern(
+        text,
+        place.root,
+        ("..",) * place.up + parts,
+        anywhere=not place.root and parts[:1] == ("**",),
+    )
 
 
 def fault(text: str) -> str | None:
@@ -53,7 +61,8 @@ def fault(text: str) -> str | None:
 
 
 def matches(made: Pattern, place: Place, deep: bool = False) -> bool:
-    """Whether a place matches; `deep` counts a folder in which something that the pattern names must be."""
+    """Whether a place matches; `deep` counts a folder in which something that the pattern names
+    must be."""
     if made.drive:
         if not (place.root.endswith(":") or place.root == "/" or place.up):
             return False
@@ -68,8 +77,9 @@ def matches(made: Pattern, place: Place, deep: bool = False) -> bool:
 
 
 def grants(made: Pattern, place: Place) -> bool:
-    """Whether a place surely matches, for lists that allow. A relative glob is about the folder that it starts in, and
-    about one above only where it climbs to it; an absolute one is about absolute paths alone."""
+    """Whether a place surely matches, for lists that allow. A relative glob is about the folder
+    that it starts in, and about one above only where it climbs to it; an absolute one is about
+    absolute paths alone."""
     if made.drive:
         return (place.root.endswith(":") or place.root == "/") and fits(made.parts, place.parts)
     climbs = next((at for at, part in enumerate(made.parts) if part != ".."), len(made.parts))
@@ -104,7 +114,9 @@ def listed(globs: tuple[str, ...], folded: bool) -> tuple[Pattern, ...]:
     return tuple([pattern(text, folded) for text in globs])
 
 
-def first_match(patterns: tuple[Pattern, ...], place: Place, within: Place, deep: bool = False) -> Pattern | None:
+def first_match(
+    patterns: tuple[Pattern, ...], place: Place, within: Place, deep: bool = False
+) -> Pattern | None:
     """The first glob that has a place, seen from its folder or as it is."""
     for made in patterns:
         if matches(made, within, deep) or (place is not within and matches(made, place, deep)):
@@ -113,6 +125,6 @@ def first_match(patterns: tuple[Pattern, ...], place: Place, within: Place, deep
 
 
 def permits(patterns: tuple[Pattern, ...], place: Place, within: Place) -> bool:
-    """Whether a list allows a place, which is seen from its folder, too. Devices that lose what is written are no
-    files, and need not be listed."""
+    """Whether a list allows a place, which is seen from its folder, too. Devices that lose what is
+    written are no files, and need not be listed."""
     return is_device(place) or any(grants(made, within) or grants(made, place) for made in patterns)

@@ -1,4 +1,5 @@
-"""The files guard: paths stay in their folders, keep off what is protected, and match what the task allows."""
+"""The files guard: paths stay in their folders, keep off what is protected, and match what the task
+allows."""
 
 from __future__ import annotations
 
@@ -57,15 +58,17 @@ HANDED: Final = ("_scopes", "_own", "_contents", "_harm")
 ScopeOf = Callable[[str], FileScope | None]
 """Gives the scope of a task; `None` where the policy says nothing of its files."""
 ContentReader = Callable[[str, str, OwnPlaces], str]
-"""Says how surely a text, written into a file of that name, would do what only a person may do once it runs: `danger`,
-`doubt`, or nothing."""
+"""Says how surely a text, written into a file of that name, would do what only a person may do once
+it runs: `danger`, `doubt`, or nothing."""
 
 
 class Files(msgspec.Struct, frozen=True, dict=True):
-    """Refuses calls whose paths leave the run's folders, touch protected files, or are not among a task's files.
+    """Refuses calls whose paths leave the run's folders, touch protected files, or are not among a
+    task's files.
 
-    Paths are found in arguments by their names, at any depth, and in shell commands. Each is judged by every way in
-    which it may be read. With `real_paths` the disk is asked, too, where links lead.
+    Paths are found in arguments by their names, at any depth, and in shell commands. Each is judged
+    by every way in which it may be read. With `real_paths` the disk is asked, too, where links
+    lead.
     """
 
     name: ClassVar[str] = "files"
@@ -73,7 +76,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 5
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "files.write"), ("tasks", "files.deny")})
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("tasks", "files.write"), ("tasks", "files.deny")}
+    )
 
     root: tuple[str, ...] = (".",)
     read: tuple[str, ...] | None = None
@@ -153,8 +158,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         contents: ContentReader | None = None,
         harm: HarmReader | None = None,
     ) -> Files:
-        """The same guard that knows the scopes of tasks, who reads what is written into files, and the files of its own
-        policy."""
+        """The same guard that knows the scopes of tasks, who reads what is written into files, and
+        the files of its own policy."""
         made = msgspec.structs.replace(self)
         made.__dict__["_scopes"] = scopes
         made.__dict__["_own"] = tuple([pattern(path) for path in own])
@@ -165,7 +170,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def told(self, places: OwnPlaces) -> Files:
         """The same guard that knows where the shield keeps what is its own."""
         made = msgspec.structs.replace(self)
-        made.__dict__.update({name: self.__dict__[name] for name in HANDED if name in self.__dict__})
+        made.__dict__.update(
+            {name: self.__dict__[name] for name in HANDED if name in self.__dict__}
+        )
         made.__dict__["_places"] = places
         return made
 
@@ -200,7 +207,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return lru_cache(KEPT)(self._judged)
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
-        """The severest of what is found about the call's paths; the first of them where they are alike."""
+        """The severest of what is found about the call's paths; the first of them where they are
+        alike."""
         event = reading.event
         worst: Finding | None = None
         named = self.targets(reading)
@@ -212,11 +220,21 @@ class Files(msgspec.Struct, frozen=True, dict=True):
                 worst = finding
                 if worst.action >= STOPS:
                     return worst
-        if worst is None and (self.write is not None or self._scope(event.run.task).write is not None):
+        if worst is None and (
+            self.write is not None or self._scope(event.run.task).write is not None
+        ):
             worst = untold(reading, ACTIONS[self.action])
-        paths = [target.text for target in named if target.use == "write"] if self._contents is not None else []
+        paths = (
+            [target.text for target in named if target.use == "write"]
+            if self._contents is not None
+            else []
+        )
         written = self._written(reading, paths[:CONTENTS_OF]) if paths else None
-        return written if written is not None and (worst is None or written.action > worst.action) else worst
+        return (
+            written
+            if written is not None and (worst is None or written.action > worst.action)
+            else worst
+        )
 
     def _written(self, reading: Reading[ToolCall], paths: list[str]) -> Finding | None:
         """What is said against what a call writes into files."""
@@ -232,7 +250,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
                     return Finding(action, "files.reaches", (shown(path),), about=path)
                 harm = harm or (self._harms_kept(path, text) if self.shipped else "")
             if harm:
-                return Finding(ACTIONS[self.asked], "files.harms", (shown(path), HARMS[harm]), about=path)
+                return Finding(
+                    ACTIONS[self.asked], "files.harms", (shown(path), HARMS[harm]), about=path
+                )
         return None
 
     def _harms(self, path: str, text: str) -> str:
@@ -284,18 +304,29 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if not target.sure or (touched is not None and touched.action >= STOPS):
             return touched
         led = self._led(target, places, spelled.unclear, task, remote)
-        return led if touched is None or (led is not None and led.action > touched.action) else touched
+        return (
+            led if touched is None or (led is not None and led.action > touched.action) else touched
+        )
 
-    def _led(self, target: Target, places: list[Place], unclear: str, task: str, remote: bool) -> Finding | None:
+    def _led(
+        self, target: Target, places: list[Place], unclear: str, task: str, remote: bool
+    ) -> Finding | None:
         """What is said against where a path leads, if that can be told at all."""
         folder = self.folders
         if unclear:
             return Finding(ACTIONS[self.unclear], "files.unclear", (shown(target.text), unclear))
-        said = [self.placed(place, folder, target.use, task, target.text, remote) for place in places]
+        said = [
+            self.placed(place, folder, target.use, task, target.text, remote) for place in places
+        ]
         found = [finding for finding in said if finding is not None]
         if found:
             return max(found, key=attrgetter("action"))
-        if remote or not target.base or target.use not in CHANGES or any(one.root for one in folder.places):
+        if (
+            remote
+            or not target.base
+            or target.use not in CHANGES
+            or any(one.root for one in folder.places)
+        ):
             return None
         own = elsewhere(places[-1], target.base) if folder.places else None
         action = min(ACTIONS[self.outside_write], ACTIONS[self.asked])
@@ -309,7 +340,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             place = joined(place_of(base, lenient), place)
         return self.folders.seen(place)
 
-    def touched(self, place: Place, folder: Folders, use: Use, task: str, text: str, how: How = "") -> Finding | None:
+    def touched(
+        self, place: Place, folder: Folders, use: Use, task: str, text: str, how: How = ""
+    ) -> Finding | None:
         """What is said against using a place at all: it is denied, or protected."""
         within, deep = folder.within(place), use == "delete"
         folded, seen = place.folded, within.folded
@@ -317,21 +350,32 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if ours:
             return self._ours(text, use, ours, place.text)
         scope = self._scope(task)
-        denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(scope.deny, folded, seen, deep)
+        denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(
+            scope.deny, folded, seen, deep
+        )
         if denied is not None:
             why = f"it matches `{denied.text}`, which is denied"
-            return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why), about=place.text)
+            return Finding(
+                ACTIONS[self.action],
+                "files.denied",
+                (shown(text), DONE[use], why),
+                about=place.text,
+            )
         held = self._protected(folded, seen, use, how)
         if held is None or first_match(self._lists["unprotected"], place, within) is not None:
             return None
         action = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
         action = min(action, ACTIONS[self.asked]) if held.asks else action
-        return Finding(action, "files.protected", (shown(text), DONE[use], held.what), about=place.text)
+        return Finding(
+            action, "files.protected", (shown(text), DONE[use], held.what), about=place.text
+        )
 
     def _ours(self, text: str, use: Use, what: str, about: str) -> Finding:
         """What is Stanchion's own is refused whatever the policy says of other protected files."""
         said = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
-        return Finding(max(said, Action.BLOCK), "files.protected", (shown(text), DONE[use], what), about=about)
+        return Finding(
+            max(said, Action.BLOCK), "files.protected", (shown(text), DONE[use], what), about=about
+        )
 
     def _protected(self, place: Place, within: Place, use: Use, how: How) -> Held | None:
         deep = use == "delete"
@@ -352,27 +396,41 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def placed(
         self, place: Place, folder: Folders, use: Use, task: str, text: str, remote: bool = False
     ) -> Finding | None:
-        """What is said against where a place is: outside of every folder, or not among the files that may be used. A
-        place outside that is not refused has to be listed like every other."""
-        out = None if place.root == "$" and not any(one.root for one in folder.places) else folder.outside(place)
+        """What is said against where a place is: outside of every folder, or not among the files
+        that may be used. A place outside that is not refused has to be listed like every other."""
+        out = (
+            None
+            if place.root == "$" and not any(one.root for one in folder.places)
+            else folder.outside(place)
+        )
         action = ACTIONS[self.outside_write if use in CHANGES else self.outside_read]
         if not out or action is Action.ALLOW or (self.surroundings and around(place, folder, use)):
             return None if remote else self.unlisted(place, folder, use, task, text)
         where = ", ".join([one.text for one in folder.places])
         finding = Finding(action, "files.outside", (shown(text), where), about=place.text)
-        missing = None if remote or action >= STOPS else self.unlisted(place, folder, use, task, text)
+        missing = (
+            None if remote or action >= STOPS else self.unlisted(place, folder, use, task, text)
+        )
         return missing if missing is not None and missing.action > action else finding
 
-    def unlisted(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None:
+    def unlisted(
+        self, place: Place, folder: Folders, use: Use, task: str, text: str
+    ) -> Finding | None:
         """What is said against a place that is not among the files that may be used."""
         within, scope, changes = folder.within(place), self._scope(task), use in CHANGES
         allowed, whose = self.write if changes else self.read, ""
-        if allowed is not None and not permits(self._lists["write" if changes else "read"], place, within):
+        if allowed is not None and not permits(
+            self._lists["write" if changes else "read"], place, within
+        ):
             whose = "the policy"
         elif changes and scope.write is not None and not permits(scope.write, place, within):
             whose = f"task `{shown(task)}`"
         why = f"it is not among the files that {whose} lists"
-        return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why)) if whose else None
+        return (
+            Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
+            if whose
+            else None
+        )
 
     @cached_property
     def _ready(self) -> dict[str, ReadyScope]:
@@ -384,11 +442,19 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             said = self._scopes(task)
             if len(self._ready) >= KEPT:
                 self._ready.clear()
-            ready = self._ready[task] = ready_scope(FileScope() if said is None else said, self.case_insensitive)
+            ready = self._ready[task] = ready_scope(
+                FileScope() if said is None else said, self.case_insensitive
+            )
         return ready
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        names = (self.action, self.outside_read, self.outside_write, self.protected_read, self.protected_write)
+        names = (
+            self.action,
+            self.outside_read,
+            self.outside_write,
+            self.protected_read,
+            self.protected_write,
+        )
         said = [ACTIONS[name] for name in (*names, self.unclear, self.asked)]
         return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))

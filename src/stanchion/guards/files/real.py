@@ -31,8 +31,8 @@ def _severity(one: Target) -> int:
 
 
 def _of_shell(one: Target) -> bool:
-    """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process that is asked has
-    other files open under the same names."""
+    """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process
+    that is asked has other files open under the same names."""
     return one.commanded and is_device(place_of(one.text))
 
 
@@ -58,11 +58,17 @@ class Judges(Protocol):
 
     def targets(self, reading: Reading[ToolCall]) -> list[Target]: ...
 
-    def touched(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
+    def touched(
+        self, place: Place, folder: Folders, use: Use, task: str, text: str
+    ) -> Finding | None: ...
 
-    def placed(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
+    def placed(
+        self, place: Place, folder: Folders, use: Use, task: str, text: str
+    ) -> Finding | None: ...
 
-    def unlisted(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
+    def unlisted(
+        self, place: Place, folder: Folders, use: Use, task: str, text: str
+    ) -> Finding | None: ...
 
     def actions(self) -> tuple[Action, ...]: ...
 
@@ -91,7 +97,9 @@ class RealFiles(msgspec.Struct, frozen=True):
 
     def _asked(self, reading: Reading[ToolCall]) -> Asked:
         surely = [
-            one for one in self.files.targets(reading) if one.sure and not is_url(one.text) and not _of_shell(one)
+            one
+            for one in self.files.targets(reading)
+            if one.sure and not is_url(one.text) and not _of_shell(one)
         ]
         if self.files.surroundings:
             surely = [one for one in surely if one.use != "read" or one.how != "looks"]
@@ -101,7 +109,9 @@ class RealFiles(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
         """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
         event = reading.event
-        asked = event if isinstance(event, Asked) else self._asked(cast("Reading[ToolCall]", reading))
+        asked = (
+            event if isinstance(event, Asked) else self._asked(cast("Reading[ToolCall]", reading))
+        )
         roots, reals = led_to(asked, value)
         files = self.files
         real = folders(tuple(roots), files.case_insensitive)
@@ -111,14 +121,24 @@ class RealFiles(msgspec.Struct, frozen=True):
             place = real.seen(place_of(path, lenient=path[1:2] == ":"))
             words = text if text == path else f"{text} (really {path})"
             finding = files.touched(place, real, use, asked.task, shown(words))
-            finding = finding if finding is not None else files.placed(place, real, use, asked.task, shown(words))
+            finding = (
+                finding
+                if finding is not None
+                else files.placed(place, real, use, asked.task, shown(words))
+            )
             if finding is not None and finding.code == "files.outside" and files.surroundings:
-                # What is on another disk is nobody's here. Work in several folders is usual: a person is asked.
-                # Lists hold for all of it.
+                # What is on another disk is nobody's here. Work in several folders is usual: a
+                # person is asked. Lists hold for all of it.
                 passes = away or is_open(place, real, use)
-                milder = msgspec.structs.replace(finding, action=min(finding.action, ACTIONS[files.asked]))
+                milder = msgspec.structs.replace(
+                    finding, action=min(finding.action, ACTIONS[files.asked])
+                )
                 missing = files.unlisted(place, real, use, asked.task, shown(words))
-                finding = missing if passes or (missing is not None and missing.action > milder.action) else milder
+                finding = (
+                    missing
+                    if passes or (missing is not None and missing.action > milder.action)
+                    else milder
+                )
             if finding is not None and (worst is None or finding.action > worst.action):
                 worst = finding
         return worst

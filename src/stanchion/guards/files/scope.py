@@ -11,7 +11,8 @@ from stanchion.readings.paths.place import Place, inside, joined, place_of
 
 
 class FileScope(NamedTuple):
-    """Globs of files that may be written, and of those that may not be touched; `None` does not restrict writing."""
+    """Globs of files that may be written, and of those that may not be touched; `None` does not
+    restrict writing."""
 
     write: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
@@ -25,7 +26,8 @@ class ReadyScope(NamedTuple):
 
 
 class Folders(NamedTuple):
-    """The folders of a run, the first being where relative paths begin; `folded` where case does not matter."""
+    """The folders of a run, the first being where relative paths begin; `folded` where case does
+    not matter."""
 
     places: tuple[Place, ...]
     folded: bool = False
@@ -37,8 +39,8 @@ class Folders(NamedTuple):
         return seen.folded if self.folded else seen
 
     def outside(self, place: Place) -> bool:
-        """Whether a place is certainly in none of the folders. Where all of them are relative, nobody knows from the
-        text alone where they are: only what climbs out of them is outside."""
+        """Whether a place is certainly in none of the folders. Where all of them are relative,
+        nobody knows from the text alone where they are: only what climbs out of them is outside."""
         if not self.places or is_device(place):
             return False
         if any(inside(place, folder) for folder in self.places):
@@ -70,4 +72,6 @@ def folders(roots: tuple[str, ...], folded: bool) -> Folders:
 
 def ready_scope(scope: FileScope, folded: bool) -> ReadyScope:
     """A scope to match with. What is denied is so in upper and lower case alike."""
-    return ReadyScope(None if scope.write is None else listed(scope.write, folded), listed(scope.deny, True))
+    return ReadyScope(
+        None if scope.write is None else listed(scope.write, folded), listed(scope.deny, True)
+    )

@@ -1,4 +1,5 @@
-"""The search path: a line that adds a folder of one's own to it is what every installer writes into a start-up file."""
+"""The search path: a line that adds a folder of one's own to it is what every installer writes into
+a start-up file."""
 
 from __future__ import annotations
 
@@ -10,20 +11,29 @@ from stanchion.readings.names import plain
 from stanchion.readings.paths.targets import Target
 from stanchion.readings.shell.analysis import analysed
 
-_FILE: Final = regex(r"(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/Users/[^/]+|/root)/\.(?:bash_?|z|zsh)?(?:rc|profile|env)\Z")
+_FILE: Final = regex(
+    r"(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/Users/[^/]+|/root)/\.(?:bash_?|z|zsh)?(?:rc|profile|env)"
+    r"\Z"
+)
 _FOLDER: Final = r"(?:~|\$HOME|\$\{HOME\}|/usr/local|/opt|/usr/lib)(?:/[\w.+@-]+)+"
 _LINE: Final = regex(
-    rf"\s*(?:#[^\n]*|(?:export\s+)?PATH=([\"']?)(?:{_FOLDER}:)*\$(?:PATH|\{{PATH\}})(?::{_FOLDER})*\1)?\s*"
+    rf"\s*(?:#[^\n]*|(?:export\s+)?PATH=([\"']?)(?:{_FOLDER}:)*\$(?:PATH|\{{PATH\}})(?::{_FOLDER})"
+    rf"*\1)?\s*"
 )
 OLD: Final = frozenset({"oldstring", "oldstr", "oldtext"})
 NEW: Final = frozenset({"newstring", "newstr", "newtext", "text", "content", "inserttext"})
 
 
 def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:
-    """Whether all that a call writes into a start-up file of a shell are folders added to the search path."""
+    """Whether all that a call writes into a start-up file of a shell are folders added to the
+    search path."""
     if _FILE.match(target.text) is None:
         return False
-    added = _by_command(target, args) if target.base or "command" in args or "cmd" in args else _by_edit(args)
+    added = (
+        _by_command(target, args)
+        if target.base or "command" in args or "cmd" in args
+        else _by_edit(args)
+    )
     lines = added.split("\n")
     return "PATH" in added and all(_LINE.fullmatch(line) is not None for line in lines)
 
@@ -36,9 +46,13 @@ def _by_command(target: Target, args: Mapping[str, Any]) -> str:
     read = analysed(text)
     ways = [op for command in read.commands for op, path in command.opens if path == target.text]
     known = [str(held) for path, held in read.wrote if path == target.text]
-    used = [command for command in read.commands if target.text in command.writes and not command.opens]
+    used = [
+        command for command in read.commands if target.text in command.writes and not command.opens
+    ]
     return (
-        "\n".join(known) if ways and not used and all(way == ">>" for way in ways) and len(known) == len(ways) else ""
+        "\n".join(known)
+        if ways and not used and all(way == ">>" for way in ways) and len(known) == len(ways)
+        else ""
     )
 
 

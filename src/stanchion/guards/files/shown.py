@@ -10,5 +10,7 @@ SHOWN: Final = 200
 
 def shown(text: str) -> str:
     """A path as a message quotes it: on one line, without what cannot be seen, not too long."""
-    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]])
+    seen = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]]
+    )
     return seen if len(seen) <= SHOWN else f"{seen[:SHOWN]}…"

@@ -1,4 +1,5 @@
-"""Surroundings: what a project lies among, which honest work reads, and where it puts what is not to stay."""
+"""Surroundings: what a project lies among, which honest work reads, and where it puts what is not
+to stay."""
 
 from __future__ import annotations
 
@@ -20,14 +21,21 @@ PERSONAL: Final = listed(
     """
 )
 """Folders of a home that are no projects."""
-SHELVES: Final = frozenset({"srv", "mnt", "data", "media", "volumes", "workspaces", "projects", "repos"})
+SHELVES: Final = frozenset(
+    {"srv", "mnt", "data", "media", "volumes", "workspaces", "projects", "repos"}
+)
 """Folders at the top of a system in which projects stand side by side."""
-TOPS: Final = SYSTEM | WINDOWS | frozenset({"root", "home", "users", "tmp", "mnt", "media", "private", "srv", "winnt"})
+TOPS: Final = (
+    SYSTEM
+    | WINDOWS
+    | frozenset({"root", "home", "users", "tmp", "mnt", "media", "private", "srv", "winnt"})
+)
 
 
 def around(place: Place, folder: Folders, use: Use) -> bool:
-    """Whether a place outside may be used: folders for what is temporary, and caches; for reading what is installed,
-    and the projects beside this one. What is protected has been refused before."""
+    """Whether a place outside may be used: folders for what is temporary, and caches; for reading
+    what is installed, and the projects beside this one. What is protected has been refused
+    before."""
     folded = place.folded
     if seat_of(folded).area in ("temporary", "cache"):
         return True
@@ -42,9 +50,10 @@ def around(place: Place, folder: Folders, use: Use) -> bool:
 
 
 def is_open(place: Place, folder: Folders, use: Use) -> bool:
-    """Whether a real place outside may be used without a question. What is installed, where it is not protected, is
-    packages, which honest work mends, too. What is in no home may be read, because data and tasks lie anywhere; of a
-    home other projects may, but no documents, and nothing in a home other than the run's own."""
+    """Whether a real place outside may be used without a question. What is installed, where it is
+    not protected, is packages, which honest work mends, too. What is in no home may be read,
+    because data and tasks lie anywhere; of a home other projects may, but no documents, and nothing
+    in a home other than the run's own."""
     folded = place.folded
     seat = seat_of(folded)
     if use != "read" or seat.area != "plain":
@@ -52,20 +61,34 @@ def is_open(place: Place, folder: Folders, use: Use) -> bool:
     home = folded.parts[: len(folded.parts) - len(seat.rest)]
     for one in folder.places:
         own = seat_of(one.folded)
-        if own.area == "plain" and own.rest and one.folded.parts[: len(one.parts) - len(own.rest)] != home:
+        if (
+            own.area == "plain"
+            and own.rest
+            and one.folded.parts[: len(one.parts) - len(own.rest)] != home
+        ):
             return False
     return _is_project(seat.rest)
 
 
 def _is_project(parts: tuple[str, ...]) -> bool:
-    return bool(parts) and parts[0][:1] not in (".", "$", "~") and parts[0] not in PERSONAL and parts[0] not in TOPS
+    return (
+        bool(parts)
+        and parts[0][:1] not in (".", "$", "~")
+        and parts[0] not in PERSONAL
+        and parts[0] not in TOPS
+    )
 
 
 def _is_beside(place: Place, folder: Folders) -> bool:
     """Whether a place is in a folder beside one of the run's."""
     for one in folder.places:
         above = one.folded.parts[:-1]
-        if one.root and above and place.root == one.folded.root and place.parts[: len(above)] == above:
+        if (
+            one.root
+            and above
+            and place.root == one.folded.root
+            and place.parts[: len(above)] == above
+        ):
             return _is_project(place.parts[len(above) :])
     return False
 
@@ -84,7 +107,8 @@ def elsewhere(place: Place, base: str) -> Place | None:
 
 
 def project_of(place: Place) -> Place | None:
-    """The folder of the project that a place is in, as wide as it may be; `None` where nobody knows."""
+    """The folder of the project that a place is in, as wide as it may be; `None` where nobody
+    knows."""
     seat = seat_of(place)
     if seat.area not in ("plain", "near") or not place.root or place.root == "$":
         return None

@@ -15,8 +15,8 @@ WHY: Final = "nobody can tell which files it changes, and only some may be chang
 
 
 def untold(reading: Reading[ToolCall], action: Action) -> Finding | None:
-    """What is said, where only listed files may be written, against a command that writes a file which no text names:
-    in a variable, or in code that works out its name."""
+    """What is said, where only listed files may be written, against a command that writes a file
+    which no text names: in a variable, or in code that works out its name."""
     for held in reading.commands:
         from stanchion.readings.shell.changed import changed_in
 

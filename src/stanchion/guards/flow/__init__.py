@@ -1,4 +1,5 @@
-"""Flow: a call is stopped where a text that somebody else wrote explains it, and the user does not."""
+"""Flow: a call is stopped where a text that somebody else wrote explains it, and the user does
+not."""
 
 from __future__ import annotations
 

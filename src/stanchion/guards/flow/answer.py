@@ -1,4 +1,5 @@
-"""Answers: what the memory says against an event, as plain data that a record keeps and a decision is replayed from."""
+"""Answers: what the memory says against an event, as plain data that a record keeps and a decision
+is replayed from."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ CONSIDERED: Final = 5
 """How many requests a person is shown."""
 
 Answer = dict[str, Any]
-"""What was found: the rule, the parameter, its value, where that comes from, and what the user had asked for."""
+"""What was found: the rule, the parameter, its value, where that comes from, and what the user had
+asked for."""
 
 
 def blamed(memory: Memory, found: Blame) -> Answer:
@@ -32,7 +34,9 @@ def of_span(span: Span) -> Answer:
     if span.field:
         found["field"] = span.field[:SHOWN]
     found["untrusted"] = span.text[:SHOWN]
-    found["wants"] = "it speaks to the agent" if span.hostile else "it asks for something to be done"
+    found["wants"] = (
+        "it speaks to the agent" if span.hostile else "it asks for something to be done"
+    )
     return found
 
 

@@ -1,4 +1,5 @@
-"""Carrying: addresses that take something along that was read, in a path, a query or the names before a host."""
+"""Carrying: addresses that take something along that was read, in a path, a query or the names
+before a host."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def _decoded(piece: str) -> Iterator[str]:
     elif CODED.fullmatch(piece):
         try:
             yield from _readable(
-                base64.urlsafe_b64decode(piece.replace("+", "-").replace("/", "_") + "=" * (-len(piece) % 4))
+                base64.urlsafe_b64decode(
+                    piece.replace("+", "-").replace("/", "_") + "=" * (-len(piece) % 4)
+                )
             )
         except (binascii.Error, ValueError):
             return
@@ -89,4 +92,6 @@ def _read(memory: Memory, piece: str) -> Source | None:
     phrase = " ".join(said)
     if f" {phrase} " in memory.user.normal:
         return None
-    return next((source for source in memory.sources[-SOURCES:] if f" {phrase} " in source.normal), None)
+    return next(
+        (source for source in memory.sources[-SOURCES:] if f" {phrase} " in source.normal), None
+    )

@@ -32,8 +32,8 @@ def _request() -> Tool:
 
 
 def links(memory: Memory, tool: Tool, args: Any) -> Answer | None:
-    """What stands against the addresses of a call: one takes something along that was read, once a text has spoken to
-    a machine or wants its host."""
+    """What stands against the addresses of a call: one takes something along that was read, once a
+    text has spoken to a machine or wants its host."""
     if "carried" not in memory.how.rules or not memory.sources:
         return None
     for name, text in flat(args):
@@ -56,8 +56,11 @@ def links(memory: Memory, tool: Tool, args: Any) -> Answer | None:
 
 
 def _wanted(memory: Memory, url: str) -> bool:
-    """Whether a text may want an address opened: one speaks to a machine, or commands something with its host."""
+    """Whether a text may want an address opened: one speaks to a machine, or commands something
+    with its host."""
     host = Value("host", split_link(url)[0])
     return bool(memory.hostile) or any(
-        part.commands and part.holds(host) for span in memory.by_value.get(host, ()) for part in span.parts
+        part.commands and part.holds(host)
+        for span in memory.by_value.get(host, ())
+        for part in span.parts
     )

@@ -1,5 +1,5 @@
-"""Evidence: which text that somebody else wrote explains a call, by its values, by what they stand for, by what is
-done."""
+"""Evidence: which text that somebody else wrote explains a call, by its values, by what they stand
+for, by what is done."""
 
 from __future__ import annotations
 
@@ -56,8 +56,17 @@ def blame(memory: Memory, tool: Tool, args: Any, acts: bool) -> Blame | None:
         found = _unknown(memory, tool, mine)
     if found is None and "objects" in rules:
         found = _objects(memory, tool, mine)
-    if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
-        found = _action(memory, tool, mine, args) or _marked(memory, tool, mine) or _unasked(memory, tool, mine)
+    if (
+        found is None
+        and acts
+        and "actions" in rules
+        and not (tool.prepares and "prepares" in rules)
+    ):
+        found = (
+            _action(memory, tool, mine, args)
+            or _marked(memory, tool, mine)
+            or _unasked(memory, tool, mine)
+        )
     return found
 
 
@@ -65,10 +74,16 @@ def _values(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     for one in mine:
         if one.value.kind == "num" and not (one.alone and (memory.hostile or is_id(one.name))):
             continue
-        if memory.ours(one.value) or memory.approved(tool, one.value) or tool.chosen(one.value.text):
+        if (
+            memory.ours(one.value)
+            or memory.approved(tool, one.value)
+            or tool.chosen(one.value.text)
+        ):
             continue
         span = _attributed(memory, tool, one)
-        if span is None or (one.inside and not span.hostile and not commanded(memory, span, tool, one.value)):
+        if span is None or (
+            one.inside and not span.hostile and not commanded(memory, span, tool, one.value)
+        ):
             continue
         if _counts(memory, span) and not licensed(memory, span, tool, one.value.kind, one):
             return Blame("dictated", span, one)
@@ -76,7 +91,8 @@ def _values(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 
 
 def _counts(memory: Memory, span: Span) -> bool:
-    """Whether a text may be held against a call: without a user's words only one that speaks to a machine."""
+    """Whether a text may be held against a call: without a user's words only one that speaks to a
+    machine."""
     return span.hostile or memory.user.spoke
 
 
@@ -103,22 +119,33 @@ def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
     if hit is None:
         if value.kind == "text" or "derived" not in how.rules or memory.clean(value):
             return None
-        return next((place.source.because for place in memory.data.get(value, ()) if place.source.because), None)
-    if value.kind != "num" and memory.clean(value) and (tool.reads or not _wants(memory, hit, tool, value)):
+        return next(
+            (place.source.because for place in memory.data.get(value, ()) if place.source.because),
+            None,
+        )
+    if (
+        value.kind != "num"
+        and memory.clean(value)
+        and (tool.reads or not _wants(memory, hit, tool, value))
+    ):
         return None
     return hit
 
 
 def _asks_with(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
-    """Whether a text asks for something with a value, and does not only say it beside what it asks for."""
-    if any((part.asks and part.holds(value)) or (part.commands and tool.named_by(part.stems)) for part in span.parts):
+    """Whether a text asks for something with a value, and does not only say it beside what it asks
+    for."""
+    if any(
+        (part.asks and part.holds(value)) or (part.commands and tool.named_by(part.stems))
+        for part in span.parts
+    ):
         return True
     return not any(part.holds(value) for part in span.parts) or _wants(memory, span, tool, value)
 
 
 def _phrased(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
-    """Whether a phrase is from a text: one that explains the tool a little, or that commands something with so long a
-    phrase that nobody else finds the same words."""
+    """Whether a phrase is from a text: one that explains the tool a little, or that commands
+    something with so long a phrase that nobody else finds the same words."""
     if _explains(span, tool, memory.how.thresholds.phrase):
         return True
     if value.text.count(" ") < COPIED - 1:
@@ -127,16 +154,19 @@ def _phrased(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
 
 
 def _numbered(memory: Memory, span: Span, tool: Tool, one: Given) -> bool:
-    """Whether a bare number is from a text: one that speaks to a machine where the user does not ask for the tool, or,
-    of a number that names something, one that commands the tool with it."""
+    """Whether a bare number is from a text: one that speaks to a machine where the user does not
+    ask for the tool, or, of a number that names something, one that commands the tool with it."""
     if span.hostile and not asked(memory, tool):
         return True
     return is_id(one.name) and commanded(memory, span, tool, one.value)
 
 
 def _wants(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
-    """Whether a text wants what a tool does, so that a value is the text's though it stands elsewhere as well."""
-    return _explains(span, tool, memory.how.thresholds.commanded) or commanded(memory, span, tool, value)
+    """Whether a text wants what a tool does, so that a value is the text's though it stands
+    elsewhere as well."""
+    return _explains(span, tool, memory.how.thresholds.commanded) or commanded(
+        memory, span, tool, value
+    )
 
 
 def _explains(span: Span, tool: Tool, enough: float) -> bool:
@@ -207,10 +237,18 @@ def _unknown(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 
 def _objects(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     for one in mine:
-        if one.value.kind not in OBJECTS or memory.ours(one.value) or memory.approved(tool, one.value):
+        if (
+            one.value.kind not in OBJECTS
+            or memory.ours(one.value)
+            or memory.approved(tool, one.value)
+        ):
             continue
         span = _named(memory, one.value)
-        if span is not None and _counts(memory, span) and not licensed(memory, span, tool, "object", one):
+        if (
+            span is not None
+            and _counts(memory, span)
+            and not licensed(memory, span, tool, "object", one)
+        ):
             return Blame("stands_for", span, one)
     return None
 
@@ -259,7 +297,8 @@ def _action(memory: Memory, tool: Tool, mine: list[Given], args: Any) -> Blame |
     if best.span is None or not _counts(memory, best.span):
         return None
     counted = not wants and any(
-        value.kind == "num" and best.span.holds(value) and not memory.user.has(value) for value in values
+        value.kind == "num" and best.span.holds(value) and not memory.user.has(value)
+        for value in values
     )
     if not _enough(memory, tool, best, values, wants, counted):
         return None
@@ -270,8 +309,8 @@ def _action(memory: Memory, tool: Tool, mine: list[Given], args: Any) -> Blame |
 
 
 def _about(memory: Memory, tool: Tool, best: Span, args: Any) -> Span | None:
-    """The text that explains a tool and speaks of what this call is about, too: who asks for mails does not ask for
-    every mail. A call that hardly says anything is about what its tool does."""
+    """The text that explains a tool and speaks of what this call is about, too: who asks for mails
+    does not ask for every mail. A call that hardly says anything is about what its tool does."""
     said = [text[:CONTENT] for _, text in flat(args)]
     about = tool.beside(frozenset().union(*map(stems, said)))
     if len(about) <= FEW or _speaks_of(best, tool, about):
@@ -287,7 +326,9 @@ def _about(memory: Memory, tool: Tool, best: Span, args: Any) -> Span | None:
 
 def _speaks_of(span: Span, tool: Tool, about: frozenset[str]) -> bool:
     """Whether a sentence that wants what a tool does has words of what a call is about."""
-    return any(tool.named_by(part.verbs) and len(about & part.stems) >= SHARED for part in span.parts)
+    return any(
+        tool.named_by(part.verbs) and len(about & part.stems) >= SHARED for part in span.parts
+    )
 
 
 def _wanted(memory: Memory, tool: Tool) -> bool:
@@ -298,14 +339,15 @@ def _wanted(memory: Memory, tool: Tool) -> bool:
 def _said(memory: Memory, tool: Tool, named: list[Value]) -> bool:
     """Whether one request has both the verb of a tool and what the call names."""
     return _wanted(memory, tool) and any(
-        tool.does(request.verbs) and any(value in request.values or value.text in request.lower for value in named)
+        tool.does(request.verbs)
+        and any(value in request.values or value.text in request.lower for value in named)
         for request in memory.user.requests
     )
 
 
 def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
-    """The text in the record of what a call is about that commands what is done to it, where the user asks for nothing
-    of the kind: `to be deleted`."""
+    """The text in the record of what a call is about that commands what is done to it, where the
+    user asks for nothing of the kind: `to be deleted`."""
     if memory.approved(tool) or _wanted(memory, tool) or asked(memory, tool):
         return None
     for one in mine:
@@ -319,12 +361,15 @@ def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 
 
 def _unasked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
-    """The text that commands something with a word or a value of a call, where the user only wants to be told
+    """The text that commands something with a word or a value of a call, where the user only wants
+    to be told
     something: nothing is to be done then."""
     if not memory.user.only_reads or not tool.verbs or memory.approved(tool) or asked(memory, tool):
         return None
     for span in reversed(memory.spans[-LATEST:]):
-        if span.source.acted or not any(part.commands and _shares(part, tool, mine) for part in span.parts):
+        if span.source.acted or not any(
+            part.commands and _shares(part, tool, mine) for part in span.parts
+        ):
             continue
         if not licensed(memory, span, tool, "action"):
             return Blame("action", span)
@@ -339,7 +384,9 @@ def _commands(span: Span, tool: Tool) -> bool:
     return any(part.commands and tool.named_by(part.verbs) for part in span.parts)
 
 
-def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: bool, counted: bool) -> bool:
+def _enough(
+    memory: Memory, tool: Tool, best: Best, values: set[Value], wants: bool, counted: bool
+) -> bool:
     """Whether a text explains a tool well enough."""
     at = memory.how.thresholds
     hostile = best.span is not None and best.span.hostile
@@ -356,13 +403,15 @@ def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: b
         return True
     kinds = {value.kind for value in strong}
     return not wants and not any(
-        (value.kind in kinds and value in memory.data) or (value.kind != "num" and memory.ours(value))
+        (value.kind in kinds and value in memory.data)
+        or (value.kind != "num" and memory.ours(value))
         for value in values
     )
 
 
 def _by_user(memory: Memory, tool: Tool) -> float:
-    """How well the user's words explain a tool; those of one sentence count for more than all together."""
+    """How well the user's words explain a tool; those of one sentence count for more than all
+    together."""
     single = max([tool.explained(request.stems) for request in memory.user.requests], default=0.0)
     return max(single, TOGETHER * tool.explained(memory.user.all.stems))
 

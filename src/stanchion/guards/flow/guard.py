@@ -1,4 +1,5 @@
-"""The flow guard: a call is stopped where a text that somebody else wrote explains it, and the user does not."""
+"""The flow guard: a call is stopped where a text that somebody else wrote explains it, and the user
+does not."""
 
 from __future__ import annotations
 
@@ -26,22 +27,25 @@ TENANTS: Final = 256
 """Of how many tenants it is remembered how much words tell among their tools."""
 
 Defined = Callable[[str, str], tuple[Any, Any, str]]
-"""Gives by tenant and name what a tool's definition says of it, the schema of its arguments, and a digest of both; that
-is empty where there is none."""
+"""Gives by tenant and name what a tool's definition says of it, the schema of its arguments, and a
+digest of both; that is empty where there is none."""
 
 
 class Flow(msgspec.Struct, frozen=True, dict=True):
-    """Asks a person about calls that are explained by texts which others wrote, and not by the user.
+    """Asks a person about calls that are explained by texts which others wrote, and not by the
+    user.
 
-    What the user says enters by `run.prompt`, what is read by results. A person's yes is remembered for the run, unless
-    `remember` is off.
+    What the user says enters by `run.prompt`, what is read by results. A person's yes is remembered
+    for the run, unless `remember` is off.
     """
 
     name: ClassVar[str] = "flow"
     kind: ClassVar[Kind] = Kind.ASKING
     deep: ClassVar[bool] = False
     recalls: ClassVar[bool] = True
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS}
+    )
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 30
 
@@ -83,7 +87,8 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _read(self) -> dict[tuple[str, tuple[str, ...], str], Tool]:
-        """The tools by what their definitions say. Those that know other tools share it: each is read once."""
+        """The tools by what their definitions say. Those that know other tools share it: each is
+        read once."""
         return {}
 
     @cached_property
@@ -105,7 +110,9 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         if known is None:
             if len(self._tools) >= KEPT:
                 self._tools.clear()
-            known = self._tools[asked] = self._understood(tenant, name, traits).weighed(self._of(tenant))
+            known = self._tools[asked] = self._understood(tenant, name, traits).weighed(
+                self._of(tenant)
+            )
         return known
 
     def _understood(self, tenant: str, name: str, traits: tuple[str, ...]) -> Tool:
@@ -136,7 +143,8 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
             self.tool(tenant, name)
 
     def ask(self, reading: Reading[ToolCall | ModelReply | Egress], /) -> Lookup | None:
-        """Ask the run's memory; only what may be a run's last words is asked about of what a model says."""
+        """Ask the run's memory; only what may be a run's last words is asked about of what a model
+        says."""
         event = reading.event
         if isinstance(event, ModelReply) and not event.final:
             return None
@@ -151,7 +159,8 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         return finding(event, value, ACTIONS[action])
 
     def shown(self, value: Any) -> dict[str, str]:
-        """What a person has to know to decide about an event: the value, where it was read, what is to confirm."""
+        """What a person has to know to decide about an event: the value, where it was read, what is
+        to confirm."""
         return told(value, self.remember) if isinstance(value, dict) else {}
 
     def actions(self) -> tuple[Action, ...]:

@@ -1,4 +1,5 @@
-"""Last words: what stands against a run's final answer: addresses that carry something away, dictated sentences."""
+"""Last words: what stands against a run's final answer: addresses that carry something away,
+dictated sentences."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ PATCHES: Final = 50
 
 
 def said(memory: Memory, text: str) -> Answer | None:
-    """What stands against an answer: addresses that are left out, or sentences that a text dictated."""
+    """What stands against an answer: addresses that are left out, or sentences that a text
+    dictated."""
     if not memory.sources:
         return None
     memory.settle()
@@ -45,13 +47,15 @@ def _links(memory: Memory, text: str) -> Answer | None:
 
 
 def _leads_away(memory: Memory, url: str) -> Answer | None:
-    """Where an address comes from that only a text wants shown, or of what it takes something along to a host that
-    nobody gave."""
+    """Where an address comes from that only a text wants shown, or of what it takes something along
+    to a host that nobody gave."""
     host = Value("host", split_link(url)[0])
     if memory.ours(host) or memory.clean(host):
         return None
     for span in memory.by_value.get(host, ()):
-        if _dictates(memory, span) and any(part.commands and part.holds(host) for part in span.parts):
+        if _dictates(memory, span) and any(
+            part.commands and part.holds(host) for part in span.parts
+        ):
             return of_span(span)
     source = carried(memory, url)
     return of_source(source) if source is not None else None
@@ -69,18 +73,25 @@ def _sentences(memory: Memory, text: str) -> Answer | None:
         if span is not None:
             spans.append([*found.span()])
             first = first or span
-    return {"rule": "answer", **of_span(first), **context(memory), "spans": spans} if first is not None else None
+    return (
+        {"rule": "answer", **of_span(first), **context(memory), "spans": spans}
+        if first is not None
+        else None
+    )
 
 
 def _dictated(memory: Memory, sentence: list[str]) -> Span | None:
-    """The text that wants this sentence said: it has several words of it in a row, which the user does not have."""
+    """The text that wants this sentence said: it has several words of it in a row, which the user
+    does not have."""
     size = min(RUN, len(sentence))
     if size < FEW:
         return None
     for at in range(len(sentence) - size + 1):
         run = f" {' '.join(sentence[at : at + size])} "
         rarest = min(
-            [memory.by_stem.get(telling(word), ()) for word in run.split() if telling(word)], key=len, default=()
+            [memory.by_stem.get(telling(word), ()) for word in run.split() if telling(word)],
+            key=len,
+            default=(),
         )
         for span in rarest:
             if run in span.normal and run not in memory.user.normal and _dictates(memory, span):
@@ -94,5 +105,8 @@ def _dictates(memory: Memory, span: Span) -> bool:
         return False
     if span.hostile:
         return True
-    says = any(part.commands and any(Mark.SAYS in known(word).marks for word in part.stems) for part in span.parts)
+    says = any(
+        part.commands and any(Mark.SAYS in known(word).marks for word in part.stems)
+        for part in span.parts
+    )
     return says and not entrusted(memory, span)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.flow.memory import Given, Memory
-from stanchion.guards.flow.pointing import BY_KIND, BY_NAME, entrusted, is_account, named, points, stepped
+from stanchion.guards.flow.pointing import (
+    BY_KIND,
+    BY_NAME,
+    entrusted,
+    is_account,
+    named,
+    points,
+    stepped,
+)
 from stanchion.guards.flow.sources import Span, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import WEB, is_kind
@@ -22,18 +30,25 @@ ON_TOPIC: Final = 2
 
 
 def licensed(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | None = None) -> bool:
-    """Whether a text may have a call by a value of some kind, or by what is done: never one that speaks to a machine,
-    and only one that the user points at."""
+    """Whether a text may have a call by a value of some kind, or by what is done: never one that
+    speaks to a machine, and only one that the user points at."""
     if span.hostile:
         return False
     if _by_the_way(memory, span, tool, kind, one):
         return True
-    if one is not None and tool.acts and is_account(one.value) and not (memory.user.pays or memory.user.changes):
+    if (
+        one is not None
+        and tool.acts
+        and is_account(one.value)
+        and not (memory.user.pays or memory.user.changes)
+    ):
         return False
     if any(part.announces for part in span.parts):
         if one is not None and not memory.user.changes and span.announces(one.value):
             return False
-        commands = any(part.commands and (one is None or part.holds(one.value)) for part in span.parts)
+        commands = any(
+            part.commands and (one is None or part.holds(one.value)) for part in span.parts
+        )
         if memory.user.changes and named(memory, span) and not commands:
             return True
     if entrusted(memory, span):
@@ -49,7 +64,11 @@ def licensed(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | Non
         wants = tool.reads or asked(memory, tool, span)
     if kind == "action" or not wants:
         return wants
-    if one is not None and "commanded" in memory.how.rules and commanded(memory, span, tool, one.value):
+    if (
+        one is not None
+        and "commanded" in memory.how.rules
+        and commanded(memory, span, tool, one.value)
+    ):
         return kind == "text" and sure >= BY_NAME and asked_there(memory, tool, span, bare=True)
     if one is not None and kind in LEADING and _rivalled(memory, span, one.value):
         return False
@@ -57,10 +76,20 @@ def licensed(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | Non
 
 
 def _by_the_way(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | None) -> bool:
-    """Whether a call is a step that a text may name: a preparation, the same site, a step that comes next."""
-    if tool.prepares and "prepares" in memory.how.rules and kind in ("code", "num", "text", "object"):
+    """Whether a call is a step that a text may name: a preparation, the same site, a step that
+    comes next."""
+    if (
+        tool.prepares
+        and "prepares" in memory.how.rules
+        and kind in ("code", "num", "text", "object")
+    ):
         return True
-    if one is not None and kind in ADDRESSES and (tool.reads or tool.prepares) and _same_site(span, one.value):
+    if (
+        one is not None
+        and kind in ADDRESSES
+        and (tool.reads or tool.prepares)
+        and _same_site(span, one.value)
+    ):
         return True
     if span.source.trusted and kind in STEPS:
         return True
@@ -70,14 +99,18 @@ def _by_the_way(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | 
 
 
 def asked(memory: Memory, tool: Tool, span: Span | None = None) -> bool:
-    """Whether the user asked for what a tool does, or with the same verb for what a text asks for."""
+    """Whether the user asked for what a tool does, or with the same verb for what a text asks
+    for."""
     if memory.asked(tool) or stepped(memory, tool):
         return True
-    return span is not None and any(_aligned(memory, span, tool, request.verbs) for request in memory.user.requests)
+    return span is not None and any(
+        _aligned(memory, span, tool, request.verbs) for request in memory.user.requests
+    )
 
 
 def asked_there(memory: Memory, tool: Tool, span: Span, bare: bool = False) -> bool:
-    """Whether one request both asks for this and points at this text; `bare` where it may name nothing itself."""
+    """Whether one request both asks for this and points at this text; `bare` where it may name
+    nothing itself."""
     for request, around in zip(memory.user.requests, memory.user.neighbours, strict=True):
         if bare and around.quotes:
             continue
@@ -99,15 +132,17 @@ def _aligned(memory: Memory, span: Span, tool: Tool, verbs: frozenset[str]) -> b
 
 
 def commanded(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
-    """Whether a text both commands what a tool does and gives the value: in one sentence, or in sentences that belong
-    together and of which the commanding one has no other such value."""
+    """Whether a text both commands what a tool does and gives the value: in one sentence, or in
+    sentences that belong together and of which the commanding one has no other such value."""
     beside = False
     for part in span.parts:
         if part.commands and (tool.reads or tool.named_by(part.stems)):
             if part.holds(value):
                 return True
             rival = any(other.kind == value.kind for other in part.values)
-            beside = beside or (not rival and tool.dictated(part.stems) >= memory.how.thresholds.commanded)
+            beside = beside or (
+                not rival and tool.dictated(part.stems) >= memory.how.thresholds.commanded
+            )
     return beside and span.holds(value)
 
 
@@ -116,12 +151,16 @@ def _rivalled(memory: Memory, span: Span, value: Value) -> bool:
     kind = "host" if value.kind == "link" else value.kind
     if any(each.kind == kind for each in memory.user.all.values):
         return True
-    return any(each.kind == kind and each != value and number == span.record for each, number in span.source.data)
+    return any(
+        each.kind == kind and each != value and number == span.record
+        for each, number in span.source.data
+    )
 
 
 def _follows(memory: Memory, span: Span, value: Value, sure: float, reads: bool) -> bool:
-    """Whether a link may be opened that stands in a text the user points at: where the text only says that something is
-    there, where that is what the user speaks of, or where the user wants what is linked there."""
+    """Whether a link may be opened that stands in a text the user points at: where the text only
+    says that something is there, where that is what the user speaks of, or where the user wants
+    what is linked there."""
     if "follows" not in memory.how.rules:
         return False
     held = [part for part in span.parts if part.holds(value)]
@@ -148,4 +187,6 @@ def _follows(memory: Memory, span: Span, value: Value, sure: float, reads: bool)
 
 def _same_site(span: Span, value: Value) -> bool:
     host = value.text.partition("/")[0]
-    return any(each == Value("host", host) for _, text in flat(span.source.args) for each in values(text))
+    return any(
+        each == Value("host", host) for _, text in flat(span.source.args) for each in values(text)
+    )

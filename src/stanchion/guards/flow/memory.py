@@ -24,7 +24,8 @@ MOST_VALUES: Final = 100_000
 """How many values that were used or approved are remembered."""
 KEPT: Final = 24
 MOST_KEPT: Final = 2 * KEPT
-"""How many places of a value or a word are remembered from the start, and with as many of the newest."""
+"""How many places of a value or a word are remembered from the start, and with as many of the
+newest."""
 STATUSES: Final = 6
 """How many of the last things that acting tools said are steps to go on with."""
 WHOLE: Final = 60
@@ -77,8 +78,8 @@ Explains = Callable[["Memory", Tool, Any], Span | None]
 
 
 class Memory:
-    """What one run and its children know. What it costs to ask does not grow with what was read: a result is taken
-    apart once, when something is judged that it may matter to."""
+    """What one run and its children know. What it costs to ask does not grow with what was read: a
+    result is taken apart once, when something is judged that it may matter to."""
 
     def __init__(self, explains: Explains, most: int = MOST_SIZE) -> None:
         self._explains = explains
@@ -138,7 +139,9 @@ class Memory:
 
     def approved(self, tool: Tool, value: Value | None = None) -> bool:
         """Whether a person has said yes to a value for a tool, or to the tool."""
-        return bool(self._approved) and (tool.name, ANY if value is None else value) in self._approved
+        return (
+            bool(self._approved) and (tool.name, ANY if value is None else value) in self._approved
+        )
 
     def settle(self) -> None:
         """Take apart what waits, in its order."""
@@ -149,7 +152,9 @@ class Memory:
             elif self.spans and self._explains(self, *one) is not None:
                 continue
             elif len(self._settled) < MOST_VALUES:
-                self._settled.update([each.value for each in self.given(one[1]) if each.value.kind != "text"])
+                self._settled.update(
+                    [each.value for each in self.given(one[1]) if each.value.kind != "text"]
+                )
 
     def _take(self, source: Source) -> None:
         if self.spans and source.tool.reads:
@@ -201,11 +206,16 @@ class Memory:
         return whole in self.user.squashed or whole in self._links
 
     def given(self, args: Any) -> list[Given]:
-        """The values of a call that say where it comes from. An argument that is the whole of a field refers to it."""
+        """The values of a call that say where it comes from. An argument that is the whole of a
+        field refers to it."""
         found: list[Given] = []
         for name, text in flat(args):
             if len(text) <= WHOLE or " " not in text or digest(text) not in self._wholes:
-                found += _known(name, text) if len(text) <= SHORT and len(name) <= SHORT else _given(name, text)
+                found += (
+                    _known(name, text)
+                    if len(text) <= SHORT and len(name) <= SHORT
+                    else _given(name, text)
+                )
         return found
 
     def asked(self, tool: Tool) -> bool:
@@ -231,12 +241,17 @@ ANY: Final = Value("", "")
 
 
 def _values(text: str) -> list[Value]:
-    """The values of an argument: what is distinctive in it, and the whole of a short one that has nothing stronger."""
+    """The values of an argument: what is distinctive in it, and the whole of a short one that has
+    nothing stronger."""
     if text.replace(".", "", 1).isdigit():
         return of_token(bare(text))
     read = tokens(text)
     found = values_in(text, read)
-    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any(value.kind != "num" for value in found):
+    if (
+        len(text) > SHORT
+        or text.count(" ") >= FEW_WORDS
+        or any(value.kind != "num" for value in found)
+    ):
         return found
     plain = " ".join(words_in(read))
     if len(plain) > 2 and not plain.replace(" ", "").isdigit() and not DATE.fullmatch(text.strip()):

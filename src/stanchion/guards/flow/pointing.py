@@ -53,7 +53,9 @@ def points(memory: Memory, span: Span, who: Words | None = None) -> float:
     if words:
         return BY_NAME + more
     for request in memory.user.requests:
-        if not kinds.isdisjoint(request.kinds) and any(not is_kind(word) for word in request.stems & span.stems):
+        if not kinds.isdisjoint(request.kinds) and any(
+            not is_kind(word) for word in request.stems & span.stems
+        ):
             return BY_TOPIC
     return BY_KIND
 
@@ -80,7 +82,8 @@ def _starts(path: str) -> list[str]:
 
 
 def entrusted(memory: Memory, span: Span) -> bool:
-    """Whether the user handed work to a text: words that hand work on point at it, and at no other much better."""
+    """Whether the user handed work to a text: words that hand work on point at it, and at no other
+    much better."""
     if span.hostile or "handed" not in memory.how.rules:
         return False
     for who in memory.user.handed:
@@ -93,8 +96,8 @@ def entrusted(memory: Memory, span: Span) -> bool:
 
 
 def hear(memory: Memory) -> None:
-    """Take what newly read texts say on behalf of the user: work that was handed to them, and the steps that a tool
-    which acted wants next."""
+    """Take what newly read texts say on behalf of the user: work that was handed to them, and the
+    steps that a tool which acted wants next."""
     for source in memory.unheard():
         if source.because is not None:
             continue
@@ -109,18 +112,25 @@ def hear(memory: Memory) -> None:
 
 
 def _handed(memory: Memory, text: str, spans: list[Span]) -> str:
-    """A text without where it says that money goes, or that somebody is reached from now on, unless the user speaks of
+    """A text without where it says that money goes, or that somebody is reached from now on, unless
+    the user speaks of
     that: whoever hands work over does not hand over the purse."""
     user = memory.user
     for part in [part for span in spans for part in span.parts]:
-        if not user.changes and (part.announces or (not user.pays and any(map(is_account, part.values)))):
+        if not user.changes and (
+            part.announces or (not user.pays and any(map(is_account, part.values)))
+        ):
             text = text.replace(part.text, " ")
     return text
 
 
 def is_account(value: Value) -> bool:
     """Whether a value may say where money goes."""
-    return value.kind == "code" and len(value.text) >= ACCOUNT and sum(map(str.isdigit, value.text)) >= DIGITS
+    return (
+        value.kind == "code"
+        and len(value.text) >= ACCOUNT
+        and sum(map(str.isdigit, value.text)) >= DIGITS
+    )
 
 
 def stepped(memory: Memory, tool: Tool) -> bool:

@@ -13,7 +13,8 @@ from stanchion.readings.prose.values import values
 
 
 def check(memory: Memory, tool: Tool, args: Any) -> Blame | None:
-    """What stands against a call; nothing where it may go ahead. What only reads, and names no host, may."""
+    """What stands against a call; nothing where it may go ahead. What only reads, and names no
+    host, may."""
     if not memory.sources:
         return None
     tool = tool.called(args)

@@ -1,4 +1,5 @@
-"""Settings: how firmly texts that others wrote are held against a call, and the thresholds behind that."""
+"""Settings: how firmly texts that others wrote are held against a call, and the thresholds behind
+that."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ Setting = Literal["lenient", "balanced", "firm", "strict"]
 
 
 class Thresholds(Struct, frozen=True):
-    """How well words have to explain a call, from 0 to 1; each with the values among which it is fitted."""
+    """How well words have to explain a call, from 0 to 1; each with the values among which it is
+    fitted."""
 
     floor: Annotated[float, Meta(extra={"grid": (0.26, 0.34, 0.42, 0.5)})] = 0.34
     """How well a text has to explain what a tool does, so that the call is the text's."""

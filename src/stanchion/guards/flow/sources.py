@@ -13,7 +13,14 @@ from stanchion.readings.prose.asking import Sentence, asked, is_value, labelled,
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
-from stanchion.readings.prose.tokens import NO_VALUES, stems_and_values, stems_in, tokens, values_in, words_in
+from stanchion.readings.prose.tokens import (
+    NO_VALUES,
+    stems_and_values,
+    stems_in,
+    tokens,
+    values_in,
+    words_in,
+)
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
@@ -51,7 +58,8 @@ class Record:
 
 
 class Part:
-    """A sentence of a span: its stems and values, whether it commands something, whether it announces a change."""
+    """A sentence of a span: its stems and values, whether it commands something, whether it
+    announces a change."""
 
     __slots__ = ("_normal", "_verbs", "announces", "asks", "commands", "stems", "text", "values")
 
@@ -72,7 +80,8 @@ class Part:
 
     @property
     def verbs(self) -> frozenset[str]:
-        """The stems that stand where a verb wants something, those of what is to be done to something included."""
+        """The stems that stand where a verb wants something, those of what is to be done to
+        something included."""
         if self._verbs is None:
             passive = [stem(word) for word in PASSIVE.findall(self.normal)]
             self._verbs = wanted(self.text).union(passive, CHANGED_BY if self.announces else ())
@@ -80,18 +89,24 @@ class Part:
 
     def holds(self, value: Value) -> bool:
         """Whether a value stands in this sentence."""
-        return f" {value.text} " in self.normal if value.kind in ("text", "num") else value in self.values
+        return (
+            f" {value.text} " in self.normal
+            if value.kind in ("text", "num")
+            else value in self.values
+        )
 
 
 class Span:
     """A run of sentences in one field that asks for something."""
 
     __slots__ = (
-        "_normal", "_squashed", "field", "hostile", "number", "parts", "record", "source", "stems", "text",
-        "values",
+        "_normal", "_squashed", "field", "hostile", "number", "parts", "record", "source", "stems",
+        "text", "values",
     )  # fmt: skip
 
-    def __init__(self, sentences: list[Sentence], field: str, record: int, source: Source, hostile: bool) -> None:
+    def __init__(
+        self, sentences: list[Sentence], field: str, record: int, source: Source, hostile: bool
+    ) -> None:
         self.text = " ".join([each.text for each in sentences])
         self.field, self.record, self.source, self.hostile = field, record, source, hostile
         self.number = 0
@@ -121,7 +136,9 @@ class Span:
 
     def holds(self, value: Value) -> bool:
         """Whether a value stands here."""
-        return value in self.values or (value.kind in ("text", "num") and f" {value.text} " in self.normal)
+        return value in self.values or (
+            value.kind in ("text", "num") and f" {value.text} " in self.normal
+        )
 
     def announces(self, value: Value) -> bool:
         """Whether a sentence announces that somebody is reached or paid by a value from now on."""
@@ -149,8 +166,16 @@ class Source:
         "wholes",
     )  # fmt: skip
 
-    def __init__(self, number: int, tool: Tool, args: Any, content: Any, trusted: bool = False) -> None:
-        self.number, self.tool, self.args, self.content, self.trusted = number, tool, args, content, trusted
+    def __init__(
+        self, number: int, tool: Tool, args: Any, content: Any, trusted: bool = False
+    ) -> None:
+        self.number, self.tool, self.args, self.content, self.trusted = (
+            number,
+            tool,
+            args,
+            content,
+            trusted,
+        )
         self.because: Span | None = None
         self.ident: set[str] = set()
         self.records: dict[int, Record] = {}
@@ -175,7 +200,8 @@ class Source:
 
     @property
     def acted(self) -> bool:
-        """Whether it is what a tool said of what it did: one that is known to do something, and not to open a page."""
+        """Whether it is what a tool said of what it did: one that is known to do something, and not
+        to open a page."""
         return bool(self.tool.verbs) and not self.tool.reads and not self.tool.prepares
 
     @property
@@ -184,7 +210,8 @@ class Source:
         return self.acted and sum(map(len, self._text)) <= BRIEF
 
     def open(self, entrusted: bool = False) -> None:
-        """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""
+        """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak
+        to an agent."""
         self.entrusted = entrusted
         for _, text in flat(self.args):
             self.ident |= stems_of(words(text))
@@ -238,7 +265,8 @@ class Source:
 
 
 class Facts(NamedTuple):
-    """What a short text says as data: its stems, its values, and those with the whole of it as one."""
+    """What a short text says as data: its stems, its values, and those with the whole of it as
+    one."""
 
     stems: frozenset[str]
     values: tuple[Value, ...]

@@ -24,7 +24,8 @@ KEPT: Final = 8_192
 """How many words are remembered with what they open or select."""
 LONGEST_VERB: Final = 40
 MOST_CALLS: Final = 64
-"""How long an argument may be that says what is done, and how many of them are remembered for a tool."""
+"""How long an argument may be that says what is done, and how many of them are remembered for a
+tool."""
 NEAR: Final = 0.8
 WIDE: Final = 0.6
 NO_VERB: Final = 0.5
@@ -34,8 +35,9 @@ NO_VERB: Final = 0.5
 class Tool:
     """One tool as it is understood. It never changes.
 
-    `verbs` are those of its name, as stems; `weights` the words of its name and of what is said of it, with how much
-    each tells; `things` the words of the name that are no verbs; `own` all words and values of its definition.
+    `verbs` are those of its name, as stems; `weights` the words of its name and of what is said of
+    it, with how much each tells; `things` the words of the name that are no verbs; `own` all words
+    and values of its definition.
     """
 
     __slots__ = (
@@ -61,7 +63,9 @@ class Tool:
         "weights",
     )
 
-    def __init__(self, name: str, about: Any = "", schema: Any = None, traits: Iterable[str] = ()) -> None:
+    def __init__(
+        self, name: str, about: Any = "", schema: Any = None, traits: Iterable[str] = ()
+    ) -> None:
         self.name = name
         named = names.words(name)
         said = words(_first_sentence(about))[:MOST_WORDS]
@@ -78,9 +82,16 @@ class Tool:
                 counted[telling(word)] += int(OF_TEXT)
         self.weights: dict[str, float] = dict(counted)
         self.total = sum(self.weights.values()) or 1.0
-        self.things = tuple([word for word in map(stem, named) if word in self.weights and word not in self.verbs])
+        self.things = tuple(
+            [word for word in map(stem, named) if word in self.weights and word not in self.verbs]
+        )
         self.frames = frozenset(
-            [mark[1:] for word in named for mark in known(stem(word)).marks if mark[0] == Mark.MEANT]
+            [
+                mark[1:]
+                for word in named
+                for mark in known(stem(word)).marks
+                if mark[0] == Mark.MEANT
+            ]
         )
         named_kinds = kinds_of(frozenset(map(stem, named)))
         self.kinds = named_kinds if named_kinds else kinds_of(frozenset(self.weights))
@@ -106,7 +117,11 @@ class Tool:
         if not isinstance(args, dict):
             return self
         for name, value in args.items():
-            if type(value) is str and (name in self.selectors or _is_selector(name)) and len(value) <= LONGEST_VERB:
+            if (
+                type(value) is str
+                and (name in self.selectors or _is_selector(name))
+                and len(value) <= LONGEST_VERB
+            ):
                 known_as = self._calls.get(value)
                 if known_as is None and len(self._calls) < MOST_CALLS:
                     known_as = self._calls[value] = self._doing(names.words(value))
@@ -120,7 +135,10 @@ class Tool:
         made.verbs = _verbs(said) or tuple(map(stem, said[:1]))
         made.reads = _reads(said, NONE)
         made.prepares = not made.reads and _all(made.verbs[:1], Mark.PREPARES)
-        made.weights = {**self.weights, **dict.fromkeys(made.verbs, max(self.weights.values(), default=OF_NAME))}
+        made.weights = {
+            **self.weights,
+            **dict.fromkeys(made.verbs, max(self.weights.values(), default=OF_NAME)),
+        }
         made.total = sum(made.weights.values()) or 1.0
         made.relate()
         return made
@@ -139,12 +157,15 @@ class Tool:
         self._wide = {word: known(word).wide for word in self.weights}
         self._verbs_near = frozenset(self.verbs).union(*[known(verb).near for verb in self.verbs])
         self._makes = any(
-            mark == Mark.MAKES or mark[0] == Mark.MEANT for verb in self.verbs for mark in known(verb).marks
+            mark == Mark.MAKES or mark[0] == Mark.MEANT
+            for verb in self.verbs
+            for mark in known(verb).marks
         )
         self._does = frozenset(self.verbs).union(*[known(verb).wide for verb in self.verbs])
 
     def explained(self, stems: frozenset[str]) -> float:
-        """How well a user's words explain a call: how much of the tool's words they cover, with all that is related."""
+        """How well a user's words explain a call: how much of the tool's words they cover, with all
+        that is related."""
         got = 0.0
         for word, weight in self.weights.items():
             if word in stems:
@@ -154,7 +175,8 @@ class Tool:
         return got / self.total
 
     def dictated(self, stems: frozenset[str]) -> float:
-        """How well words that others wrote explain a call: only near relations count, and half without the verb."""
+        """How well words that others wrote explain a call: only near relations count, and half
+        without the verb."""
         got, verb = 0.0, False
         for word, weight in self.weights.items() if not self._all_near.isdisjoint(stems) else ():
             if word in stems:
@@ -165,7 +187,10 @@ class Tool:
                 continue
             verb = verb or word in self.verbs
         if not verb and self._makes and self.framed(stems):
-            got, verb = got + NEAR * max([self.weights.get(each, 0.0) for each in self.verbs], default=0.0), True
+            got, verb = (
+                got + NEAR * max([self.weights.get(each, 0.0) for each in self.verbs], default=0.0),
+                True,
+            )
         return got / self.total * (1.0 if verb else NO_VERB)
 
     def shares(self, stems: frozenset[str]) -> bool:
@@ -177,7 +202,8 @@ class Tool:
         return frozenset([word for word in stems - self._all_near if word.isalpha()])
 
     def asked_by(self, said: Words) -> bool:
-        """Whether a user's words want what this tool does: its verb, and one of the things that its name speaks of."""
+        """Whether a user's words want what this tool does: its verb, and one of the things that its
+        name speaks of."""
         frames = self.framed(said.verbs) if self._makes else NONE
         if not self.does(said.verbs) and not frames:
             return False
@@ -196,7 +222,8 @@ class Tool:
         return any(mark[0] == Mark.MEANT and mark[1:] in frames for mark in known(thing).marks)
 
     def named_by(self, stems: frozenset[str]) -> bool:
-        """Whether words have the tool's very verb, one that is near, or one of everyday requests that means it."""
+        """Whether words have the tool's very verb, one that is near, or one of everyday requests
+        that means it."""
         if not self._verbs_near.isdisjoint(stems):
             return True
         if self._anything and not stems.isdisjoint(self.things):
@@ -254,11 +281,16 @@ def _all(verbs: Iterable[str], mark: Mark) -> bool:
 def _first_sentence(about: Any) -> str:
     if isinstance(about, dict):
         about = about.get("description", "")
-    return next((piece for piece in FIRST.split(about.strip()) if piece), "") if isinstance(about, str) else ""
+    return (
+        next((piece for piece in FIRST.split(about.strip()) if piece), "")
+        if isinstance(about, str)
+        else ""
+    )
 
 
 def _definition(about: Any, schema: Any) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """The words of a definition, the values that it offers, and the parameters that say what is done."""
+    """The words of a definition, the values that it offers, and the parameters that say what is
+    done."""
     own: set[str] = set()
     choices: set[str] = set()
     waiting: list[tuple[Any, str]] = [(schema, ""), (about, "")]

@@ -27,8 +27,8 @@ PIECE: Final = 4
 
 
 class Words(NamedTuple):
-    """Words by which somebody may point at something: stems, values, the kinds of text they name, and as they stand;
-    and the verbs by which they want something."""
+    """Words by which somebody may point at something: stems, values, the kinds of text they name,
+    and as they stand; and the verbs by which they want something."""
 
     stems: frozenset[str]
     values: frozenset[Value]
@@ -47,7 +47,9 @@ def is_kind(word: str) -> bool:
 
 def kinds_of(stemmed: frozenset[str]) -> frozenset[str]:
     """The kinds of text that words name."""
-    return frozenset([mark for word in stemmed for mark in known(word).marks if mark[0] == Mark.TEXT])
+    return frozenset(
+        [mark for word in stemmed for mark in known(word).marks if mark[0] == Mark.TEXT]
+    )
 
 
 def _quotes(text: str) -> bool:
@@ -111,7 +113,9 @@ class User:
         requests = [pointing(each) for each in said]
         self.requests += requests
         self.verbs = self.verbs.union(*[request.verbs for request in requests])
-        self.neighbours += [pointing(" ".join(said[max(0, at - 1) : at + 2])) for at in range(len(said))]
+        self.neighbours += [
+            pointing(" ".join(said[max(0, at - 1) : at + 2])) for at in range(len(said))
+        ]
         if not own:
             return
         self._shown += said
@@ -151,6 +155,9 @@ class User:
         if value in self.all.values:
             return True
         if value.kind in ("text", "num"):
-            return f" {value.text} " in self.normal or f" {value.text.replace('.', ' ')} " in self.normal
+            return (
+                f" {value.text} " in self.normal
+                or f" {value.text.replace('.', ' ')} " in self.normal
+            )
         piece = value.text if value.kind == "code" else squash(value.text)
         return len(piece) >= PIECE and piece in self.squashed

@@ -1,4 +1,5 @@
-"""Wording: what the agent reads, which shows nothing of what others wrote, and what a person is shown."""
+"""Wording: what the agent reads, which shows nothing of what others wrote, and what a person is
+shown."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ CONFIRM: Final = {
 
 
 def finding(event: Event, said: Answer, action: Action) -> Finding:
-    """What is found, in words for the agent: the parameter and where it comes from, never what stands there."""
+    """What is found, in words for the agent: the parameter and where it comes from, never what
+    stands there."""
     rule = said["rule"]
     name, where = _plain(said.get("parameter", "a value")), _where(said)
     match rule:
@@ -43,17 +45,24 @@ def finding(event: Event, said: Answer, action: Action) -> Finding:
 
 
 FOR_THE_RUN: Final = "this tool to use these values for the rest of the run"
-ONCE: Final = "this call; the same one again only as far as your answer says: in this run, in this task, for a time"
+ONCE: Final = (
+    "this call; the same one again only as far as your answer says: in this run, in this task, for "
+    "a time"
+)
 OF_ANSWERS: Final = frozenset({"answer", "answer_link"})
-"""Rules for what a model says last. A yes to a call of a tool is remembered; one to an answer or a request is not."""
+"""Rules for what a model says last. A yes to a call of a tool is remembered; one to an answer or a
+request is not."""
 
 
 def told(said: Answer, remember: bool) -> dict[str, str]:
-    """What a person is shown: the value, where it was read, what stands there, what was asked for, what to confirm, and
-    what a yes allows. `remember` says whether a yes is remembered for the run."""
+    """What a person is shown: the value, where it was read, what stands there, what was asked for,
+    what to confirm, and what a yes allows. `remember` says whether a yes is remembered for the
+    run."""
     shown: dict[str, str] = {}
     if "value" in said:
-        shown[f"value of {said['parameter']}" if "parameter" in said else "value"] = str(said["value"])
+        shown[f"value of {said['parameter']}" if "parameter" in said else "value"] = str(
+            said["value"]
+        )
     if "tool" in said:
         field = f", field {said['field']}" if "field" in said else ""
         shown["read from"] = f"result {said['result']} of {said['tool']}{field}"
@@ -62,7 +71,9 @@ def told(said: Answer, remember: bool) -> dict[str, str]:
     if "wants" in said:
         shown["about it"] = str(said["wants"])
     asked = said.get("asked")
-    shown["the user asked for"] = "; ".join([str(each) for each in asked]) if asked else "nothing yet"
+    shown["the user asked for"] = (
+        "; ".join([str(each) for each in asked]) if asked else "nothing yet"
+    )
     if said.get("full"):
         shown["memory"] = "not all that was read is remembered: origins may be missing"
     shown["confirm"] = CONFIRM.get(said["rule"], "that this is right")
@@ -72,9 +83,15 @@ def told(said: Answer, remember: bool) -> dict[str, str]:
 
 
 def _where(said: Answer) -> str:
-    return f"result {said['result']} of `{_plain(said['tool'])}`" if "tool" in said else "what was read"
+    return (
+        f"result {said['result']} of `{_plain(said['tool'])}`"
+        if "tool" in said
+        else "what was read"
+    )
 
 
 def _plain(text: Any) -> str:
-    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in str(text)[: LONGEST + 1]])
+    seen = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in str(text)[: LONGEST + 1]]
+    )
     return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"

@@ -1,4 +1,5 @@
-"""Passages: the parts of a text in which several signs together say that it tries to command an agent."""
+"""Passages: the parts of a text in which several signs together say that it tries to command an
+agent."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Passage(NamedTuple):
 
 
 def passages(text: str, signs: Sequence[Sign], score: int) -> list[Passage]:
-    """The passages of a text whose signs weigh so much together: each kind counts once, by its heaviest sign."""
+    """The passages of a text whose signs weigh so much together: each kind counts once, by its
+    heaviest sign."""
     found: list[Passage] = []
     for group in _groups(signs):
         weights: dict[str, int] = {}
@@ -63,8 +65,8 @@ def _groups(signs: Sequence[Sign]) -> Iterator[list[Sign]]:
 
 
 def _bounds(text: str, group: Sequence[Sign]) -> tuple[int, int]:
-    """Where a passage begins and ends: at the sentences of its first and last sign; what the last one leads up to is a
-    part of it."""
+    """Where a passage begins and ends: at the sentences of its first and last sign; what the last
+    one leads up to is a part of it."""
     start = group[0].start
     first = 0 if start <= BACK else start
     for begin in BEGIN.finditer(text, max(0, start - BACK), start):

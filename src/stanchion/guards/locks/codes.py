@@ -19,11 +19,14 @@ CODES: Final = declare(
             "run `{4}` has locked it",
         ),
         "locks.deadlock": Words(
-            "waiting for `{}` would never end: agent `{}` waits for something that this run has locked",
+            "waiting for `{}` would never end: agent `{}` waits for something that this run has "
+            "locked",
             "release what you have locked, or finish with it, and try again",
             "it is run `{2}`",
         ),
-        "locks.missing": Words("`{}` may not be changed: this run has not locked it", "call `lock_file` for it first"),
+        "locks.missing": Words(
+            "`{}` may not be changed: this run has not locked it", "call `lock_file` for it first"
+        ),
         "locks.full": Words(
             "{} locks are held, and no more may be",
             "release what you no longer need, or change fewer files in one call",

@@ -27,7 +27,8 @@ from stanchion.readings.paths.place import place_of
 __all__ = ["CODES", "Locks"]
 
 SLACK_MS: Final = 1_000
-"""How far behind the store's clock a time may be that is written down; beyond that the store's own is asked for."""
+"""How far behind the store's clock a time may be that is written down; beyond that the store's own
+is asked for."""
 LINE_MS: Final = 5_000
 """How long a place in line is kept for somebody who does not come back, at the least."""
 ASKS: Final = frozenset({Stage.TOOL_CALL, Stage.HANDOFF})
@@ -37,10 +38,12 @@ Seconds = Annotated[float, msgspec.Meta(ge=1, le=432_000)]
 
 
 class Locks(msgspec.Struct, frozen=True, dict=True):
-    """Refuses calls that change a file which another run has locked; the run that changes a file first locks it.
+    """Refuses calls that change a file which another run has locked; the run that changes a file
+    first locks it.
 
-    Who comes later waits in line, first come first served. Waiting that could never end is refused at once. A lock ends
-    with its run, at a handoff, when it is released, and when its run was not active for `lease_s`.
+    Who comes later waits in line, first come first served. Waiting that could never end is refused
+    at once. A lock ends with its run, at a handoff, when it is released, and when its run was not
+    active for `lease_s`.
     """
 
     name: ClassVar[str] = "locks"
@@ -69,11 +72,16 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         if 0 < self.timeout_s <= self.pause_s:
-            said = f"`pause_s: {self.pause_s:g}` is not shorter than `timeout_s: {self.timeout_s:g}`"
-            raise ValueError(f"{said}: nobody would ever wait; give a shorter pause, or `timeout_s: 0`")
+            said = (
+                f"`pause_s: {self.pause_s:g}` is not shorter than `timeout_s: {self.timeout_s:g}`"
+            )
+            raise ValueError(
+                f"{said}: nobody would ever wait; give a shorter pause, or `timeout_s: 0`"
+            )
         if not self.take and self.release == "call":
             raise ValueError(
-                "`release: call` has no effect with `take: false`: calls lock nothing; leave one of them out"
+                "`release: call` has no effect with `take: false`: calls lock nothing; leave one "
+                "of them out"
             )
 
     @property
@@ -116,16 +124,27 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
             return self._handing(event, who, before, table, now)
         if isinstance(event, HandoffDone):
             kept = self.handoff == "receiver"
-            left = table.handed(who.run, event.to, now + self.lease_ms) if kept else table.without(who.run)
+            left = (
+                table.handed(who.run, event.to, now + self.lease_ms)
+                if kept
+                else table.without(who.run)
+            )
         else:
             left = table.without_calls(frozenset({event.call})) if event.call else table
             left = left.renewed(who.family, now, self.lease_ms)
         return None if left == fresh else self._ruled(None, before, left, now)
 
     def _called(
-        self, reading: Reading[ToolCall], who: Who, before: Table, table: Table, fresh: Table, now: int
+        self,
+        reading: Reading[ToolCall],
+        who: Who,
+        before: Table,
+        table: Table,
+        fresh: Table,
+        now: int,
     ) -> Ruling | None:
-        """Judge a call by a table; `fresh` is the same before the run got what was kept for its agent."""
+        """Judge a call by a table; `fresh` is the same before the run got what was kept for its
+        agent."""
         event = reading.event
         if event.tool == UNLOCK:
             left = table
@@ -136,7 +155,10 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         unlocked = self._unlocked(table, who, event, wants)
         if unlocked is not None:
             return self._ruled(
-                Finding(ACTIONS[self.action], "locks.missing", (unlocked,), about=unlocked), before, None, now
+                Finding(ACTIONS[self.action], "locks.missing", (unlocked,), about=unlocked),
+                before,
+                None,
+                now,
             )
         me = event.call if event.call else event.id
         own = event.id if self.release == "call" and event.tool != LOCK else ""
@@ -157,14 +179,18 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
             else None
         )
 
-    def _unlocked(self, table: Table, who: Who, event: ToolCall, wants: tuple[Want, ...]) -> str | None:
-        """The first thing that a call changes and its run, or one that it works for, has not locked; where calls have
-        to have it locked before."""
+    def _unlocked(
+        self, table: Table, who: Who, event: ToolCall, wants: tuple[Want, ...]
+    ) -> str | None:
+        """The first thing that a call changes and its run, or one that it works for, has not
+        locked; where calls have to have it locked before."""
         if self.take or event.tool == LOCK:
             return None
         own = [one.name for one in table.held if one.run in who.family and one.exclusive]
         changed = [want.name for want in wants if want.exclusive]
-        return next((name for name in changed if not any(covers(one, base(name)) for one in own)), None)
+        return next(
+            (name for name in changed if not any(covers(one, base(name)) for one in own)), None
+        )
 
     def _blocked(
         self,
@@ -182,33 +208,57 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         circle = table.circle(who, blockers)
         if circle is not None:
             args = (circle.name, circle.agent, circle.run)
-            return self._ruled(Finding(action, "locks.deadlock", args, about=circle.name), before, None, now)
+            return self._ruled(
+                Finding(action, "locks.deadlock", args, about=circle.name), before, None, now
+            )
         line = [one.call for one in table.waiting]
         ahead = line.index(me) if me in line else len(line)
         if not self.timeout_s or (me not in line and len(line) >= self.max_waiting):
-            return self._ruled(Finding(action, "locks.held", (*told, first.run), about=first.name), before, None, now)
+            return self._ruled(
+                Finding(action, "locks.held", (*told, first.run), about=first.name),
+                before,
+                None,
+                now,
+            )
         terms = Wait(int(self.pause_s * 1000), int(self.timeout_s * 1000))
-        waits = Finding(Action.QUEUE, "locks.waits", (*told, ahead, first.run), terms=terms, about=first.name)
+        waits = Finding(
+            Action.QUEUE, "locks.waits", (*told, ahead, first.run), terms=terms, about=first.name
+        )
         lease_ms = max(LINE_MS, 20 * int(self.pause_s * 1000))
         if me in line and table.waiting[ahead].until - now > lease_ms // 2:
             return self._ruled(waits, before, None, now)
         waiter = Waiter(me, who.run, who.agent, who.above, lacks, now + lease_ms)
         return self._ruled(waits, before, table.lined_up(waiter), now)
 
-    def _handing(self, event: Handoff, who: Who, before: Table, table: Table, now: int) -> Ruling | None:
+    def _handing(
+        self, event: Handoff, who: Who, before: Table, table: Table, now: int
+    ) -> Ruling | None:
         """Refuse to hand over what neither of the two has locked, but somebody else has."""
         lacks = table.lacking(who, "", self.seen.handed(event))
-        others = [one for one in table.blockers(who, "", lacks) if not one.waits and one.agent != event.to]
+        others = [
+            one for one in table.blockers(who, "", lacks) if not one.waits and one.agent != event.to
+        ]
         if not others:
             return self._ruled(None, before, None, now) if lacks else None
         first = others[0]
         args = (first.name, first.agent, _moment(first.until), first.run)
-        return self._ruled(Finding(ACTIONS[self.action], "locks.conflict", args, about=first.name), before, None, now)
+        return self._ruled(
+            Finding(ACTIONS[self.action], "locks.conflict", args, about=first.name),
+            before,
+            None,
+            now,
+        )
 
     def _ruled(
-        self, finding: Finding | None, before: Table, left: Table | None, now: int, when: When = When.JUDGED
+        self,
+        finding: Finding | None,
+        before: Table,
+        left: Table | None,
+        now: int,
+        when: When = When.JUDGED,
     ) -> Ruling:
-        """An answer for as long as nothing in the table ends; one that writes down a time is made at that time."""
+        """An answer for as long as nothing in the table ends; one that writes down a time is made
+        at that time."""
         since, until = before.span(now)
         if left is None:
             return Ruling(finding, None, since, until)

@@ -1,4 +1,5 @@
-"""Names of what can be locked: a file, a folder with everything below it (`src/**`), or anything with a name."""
+"""Names of what can be locked: a file, a folder with everything below it (`src/**`), or anything
+with a name."""
 
 from __future__ import annotations
 
@@ -12,12 +13,15 @@ ALL: Final = "**"
 
 
 def kept(name: str) -> str:
-    """A name as it is kept, so that a table stays small. Instead of a file with a long name the folder is locked that
-    it is in, with everything below it; another name that is long is kept by its hash."""
+    """A name as it is kept, so that a table stays small. Instead of a file with a long name the
+    folder is locked that it is in, with everything below it; another name that is long is kept by
+    its hash."""
     if len(name) <= LONGEST:
         return name
     folder, slash, _ = name[:LONGEST].rpartition("/")
-    return f"{folder}{BELOW}" if slash else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return (
+        f"{folder}{BELOW}" if slash else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    )
 
 
 def whole(name: str) -> str:

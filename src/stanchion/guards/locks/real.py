@@ -33,7 +33,8 @@ class Locking(Protocol):
 
 
 class RealNames(msgspec.Struct, frozen=True):
-    """Refuses calls that name a file through a link: it could be locked under one name and changed under another."""
+    """Refuses calls that name a file through a link: it could be locked under one name and changed
+    under another."""
 
     name: ClassVar[str] = "locks_real"
     kind: ClassVar[Kind] = Kind.ASKING
@@ -56,7 +57,8 @@ class RealNames(msgspec.Struct, frozen=True):
         return Asked((self.locks.root,), tuple(named))
 
     def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
-        """Compare what the disk says with what is written; an answer of any other shape is a failure, which refuses."""
+        """Compare what the disk says with what is written; an answer of any other shape is a
+        failure, which refuses."""
         asked = self._asked(reading)
         (root,), reals = led_to(asked, value)
         for (text, start), real in zip(asked.paths, reals, strict=True):

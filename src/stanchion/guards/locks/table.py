@@ -1,7 +1,9 @@
-"""The table of locks: who has locked what until when, and who waits, in the order in which they came.
+"""The table of locks: who has locked what until when, and who waits, in the order in which they
+came.
 
-All of it is one record, so that a call gets everything it wants or nothing, and a circle of waiting is seen before
-anybody enters it. Whoever holds a lock is a run. What a run has locked is open to the runs that work for it.
+All of it is one record, so that a call gets everything it wants or nothing, and a circle of waiting
+is seen before anybody enters it. Whoever holds a lock is a run. What a run has locked is open to
+the runs that work for it.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class Who(NamedTuple):
 
 
 class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Something that a run has locked, until it was inactive for so long. `call` where it is for one call alone."""
+    """Something that a run has locked, until it was inactive for so long. `call` where it is for
+    one call alone."""
 
     name: str
     exclusive: bool
@@ -62,7 +65,8 @@ class Waiter(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Blocker(NamedTuple):
-    """What stands in the way of a call: somebody has locked it, or came earlier and waits for it."""
+    """What stands in the way of a call: somebody has locked it, or came earlier and waits for
+    it."""
 
     name: str
     run: str
@@ -99,14 +103,18 @@ class Table(msgspec.Struct, frozen=True):
             [
                 want
                 for want in wants
-                if not any(covers(one.name, want.name) and one.exclusive >= want.exclusive for one in own)
+                if not any(
+                    covers(one.name, want.name) and one.exclusive >= want.exclusive for one in own
+                )
             ]
         )
 
     def blockers(self, who: Who, call: str, wants: Iterable[Want]) -> list[Blocker]:
-        """What a call has to wait for: what others have locked, and what others wait for who came earlier.
+        """What a call has to wait for: what others have locked, and what others wait for who came
+        earlier.
 
-        Where the run, or one that it works for, has locked a part already, nobody who waits for that stands in its
+        Where the run, or one that it works for, has locked a part already, nobody who waits for
+        that stands in its
         way: they wait for it anyway, and both would wait for ever.
         """
         family = who.family
@@ -128,17 +136,20 @@ class Table(msgspec.Struct, frozen=True):
             if waiter.call == call:
                 break
             if waiter.run != who.run and any(
-                overlap(other.name, want.name) and (other.exclusive or want.exclusive) for other in waiter.wants
+                overlap(other.name, want.name) and (other.exclusive or want.exclusive)
+                for other in waiter.wants
             ):
                 found.append(Blocker(want.name, waiter.run, waiter.agent, waiter.until, True))
         return found
 
     def circle(self, who: Who, blockers: Iterable[Blocker]) -> Blocker | None:
-        """The first of those in a call's way who waits, perhaps by way of others, for the run of the call itself."""
+        """The first of those in a call's way who waits, perhaps by way of others, for the run of
+        the call itself."""
         return next((one for one in blockers if who.family & self._awaited(one.run)), None)
 
     def _awaited(self, run: str) -> set[str]:
-        """Every run that somebody waits for, and those who work for it, and those whom these wait for."""
+        """Every run that somebody waits for, and those who work for it, and those whom these wait
+        for."""
         reached: set[str] = set()
         found = {run}
         while found:
@@ -147,42 +158,70 @@ class Table(msgspec.Struct, frozen=True):
                 blocker.run
                 for waiter in self.waiting
                 if waiter.run in found or not found.isdisjoint(waiter.above)
-                for blocker in self.blockers(Who(waiter.run, "", waiter.above), waiter.call, waiter.wants)
+                for blocker in self.blockers(
+                    Who(waiter.run, "", waiter.above), waiter.call, waiter.wants
+                )
             } - reached
         return reached - {run}
 
     def taken(self, who: Who, call: str, wants: Iterable[Want], until: int) -> Table:
         """The table once a run, or one call of it, has locked something."""
-        new = {want.name: want.exclusive for want in sorted(wants)}  # an exclusive one comes last, and stays
-        rest = [one for one in self.held if not (one.run == who.run and one.call == call and one.name in new)]
-        locks = [Lock(name, exclusive, who.run, who.agent, until, call) for name, exclusive in new.items()]
+        new = {
+            want.name: want.exclusive for want in sorted(wants)
+        }  # an exclusive one comes last, and stays
+        rest = [
+            one
+            for one in self.held
+            if not (one.run == who.run and one.call == call and one.name in new)
+        ]
+        locks = [
+            Lock(name, exclusive, who.run, who.agent, until, call)
+            for name, exclusive in new.items()
+        ]
         return self._with((*rest, *locks))
 
     def lined_up(self, waiter: Waiter) -> Table:
         """The table with somebody in line: at its place, or at the end."""
         if any(one.call == waiter.call for one in self.waiting):
-            return self._with(self.held, tuple([waiter if one.call == waiter.call else one for one in self.waiting]))
+            return self._with(
+                self.held,
+                tuple([waiter if one.call == waiter.call else one for one in self.waiting]),
+            )
         return self._with(self.held, (*self.waiting, waiter))
 
     def renewed(self, family: frozenset[str], now: int, lease_ms: int) -> Table:
-        """The table in which what some runs have locked lasts on; only what would end soon is changed."""
+        """The table in which what some runs have locked lasts on; only what would end soon is
+        changed."""
         soon = now + lease_ms // 2
         if not any(one.run in family and one.until <= soon for one in self.held):
             return self
         held = [
-            msgspec.structs.replace(one, until=max(one.until, now + lease_ms)) if one.run in family else one
+            msgspec.structs.replace(one, until=max(one.until, now + lease_ms))
+            if one.run in family
+            else one
             for one in self.held
         ]
         return self._with(tuple(held))
 
     def without(self, run: str, name: str = "") -> Table:
         """The table once a run has released something, or all of it."""
-        return self._with(tuple([one for one in self.held if one.run != run or (name and not covers(name, one.name))]))
+        return self._with(
+            tuple(
+                [
+                    one
+                    for one in self.held
+                    if one.run != run or (name and not covers(name, one.name))
+                ]
+            )
+        )
 
     def handed(self, run: str, agent: str, until: int) -> Table:
-        """The table once what a run has locked is kept for another agent, whose next run gets it."""
+        """The table once what a run has locked is kept for another agent, whose next run gets
+        it."""
         held = [
-            Lock(one.name, one.exclusive, f"{KEPT_FOR}{agent}", agent, until) if one.run == run else one
+            Lock(one.name, one.exclusive, f"{KEPT_FOR}{agent}", agent, until)
+            if one.run == run
+            else one
             for one in self.held
         ]
         return self._with(tuple(held))
@@ -192,7 +231,10 @@ class Table(msgspec.Struct, frozen=True):
         kept = f"{KEPT_FOR}{who.agent}"
         if not any(one.run == kept for one in self.held):
             return self
-        held = [msgspec.structs.replace(one, run=who.run) if one.run == kept else one for one in self.held]
+        held = [
+            msgspec.structs.replace(one, run=who.run) if one.run == kept else one
+            for one in self.held
+        ]
         return self._with(tuple(held))
 
     def without_runs(self, runs: frozenset[str]) -> Table:
@@ -203,7 +245,8 @@ class Table(msgspec.Struct, frozen=True):
         )
 
     def without_calls(self, calls: frozenset[str]) -> Table:
-        """The table without what some calls have locked for themselves, and without their places in line."""
+        """The table without what some calls have locked for themselves, and without their places in
+        line."""
         return self._with(
             tuple([one for one in self.held if one.call not in calls]),
             tuple([one for one in self.waiting if one.call not in calls]),

@@ -1,4 +1,5 @@
-"""What a call has to lock: the files that it changes, those that it reads where that counts, and named resources."""
+"""What a call has to lock: the files that it changes, those that it reads where that counts, and
+named resources."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ UNLOCK: Final = "unlock_file"
 """The tools by which an agent locks and releases something itself."""
 
 HANDED: Final = Seeing(lambda _tool: "write", {"artifacts": "write", "artifact": "write"})
-"""How a handoff is read: its artifacts are files, and the other agent is going to work on what it names."""
+"""How a handoff is read: its artifacts are files, and the other agent is going to work on what it
+names."""
 
 
 class Seen(NamedTuple):
@@ -62,7 +64,11 @@ class Seen(NamedTuple):
     def targets(self, reading: Reading[ToolCall]) -> list[Target]:
         """The paths of a call that have to be locked."""
         found = reading.of(targets_in)
-        return [one for one in found if one.sure and not is_url(one.text) and (self.reads or one.use != "read")]
+        return [
+            one
+            for one in found
+            if one.sure and not is_url(one.text) and (self.reads or one.use != "read")
+        ]
 
     def _files(self, found: Iterator[Target] | list[Target]) -> Iterator[Want]:
         for target in found:

@@ -1,4 +1,5 @@
-"""Output: results and final answers say something, are no bare errors, and have the form that was asked for."""
+"""Output: results and final answers say something, are no bare errors, and have the form that was
+asked for."""
 
 from __future__ import annotations
 
@@ -27,16 +28,20 @@ CODES: Final = declare(
     {
         "output.empty": Words(
             "{} is empty",
-            "do not continue as if it had content: ask for it in another way, or say that there is nothing",
+            "do not continue as if it had content: ask for it in another way, or say that there is "
+            "nothing",
         ),
         "output.error": Words(
-            "{} is nothing but an error", "say what was done, what failed and what you suggest, in words of your own"
+            "{} is nothing but an error",
+            "say what was done, what failed and what you suggest, in words of your own",
         ),
         "output.format": Words(
             "{} is not JSON: {}",
             "give JSON and nothing else; only a fence of three backticks may surround it",
         ),
-        "output.schema": Words("{} does not have the required form: {}", "give it again in that form"),
+        "output.schema": Words(
+            "{} does not have the required form: {}", "give it again in that form"
+        ),
     }
 )
 
@@ -45,10 +50,11 @@ MAX_VALUES: Final = 100_000
 
 
 class Output(msgspec.Struct, frozen=True, dict=True):
-    """Warns of results and final answers that say nothing, and refuses those that have not the form asked for.
+    """Warns of results and final answers that say nothing, and refuses those that have not the form
+    asked for.
 
-    Results that come as data are held against the schemas of their tools by `schema`; here stand texts: final answers,
-    and results that are JSON in a text.
+    Results that come as data are held against the schemas of their tools by `schema`; here stand
+    texts: final answers, and results that are JSON in a text.
     """
 
     name: ClassVar[str] = "output"
@@ -72,7 +78,9 @@ class Output(msgspec.Struct, frozen=True, dict=True):
         if self.format is not None and self.schema is not None:
             raise ValueError("`schema` asks for JSON by itself: leave `format` out")
         if self.results == {}:
-            raise ValueError("`results` is empty, so no tool has a form: name some, or leave it out")
+            raise ValueError(
+                "`results` is empty, so no tool has a form: name some, or leave it out"
+            )
         self._answer  # noqa: B018 - made now, so that a mistake is found at load
         self._forms  # noqa: B018 - the same
 
@@ -128,10 +136,13 @@ class Output(msgspec.Struct, frozen=True, dict=True):
         found = self._forms.get(tool)
         if found is not None:
             return found
-        return next((each for name, each in self._forms.items() if is_glob(name) and glob(name, tool)), None)
+        return next(
+            (each for name, each in self._forms.items() if is_glob(name) and glob(name, tool)), None
+        )
 
     def _has_to_tell(self, event: ToolResult) -> bool:
-        """Whether it is known of a tool that its results say something: what writes may well have nothing to say."""
+        """Whether it is known of a tool that its results say something: what writes may well have
+        nothing to say."""
         if event.tool in self._exempt:
             return False
         if self._telling is not None:
@@ -152,8 +163,14 @@ class Output(msgspec.Struct, frozen=True, dict=True):
         if checker.fits(value):
             return None
         first = explain(checker, value)[0]
-        words = "it does not fit the schema" if first == UNEXPLAINED else f"{_KINDS.get(first.kind, '')}{first.words}"
-        return Finding(action, "output.schema", (what, f"`{first.place}` {words}" if first.path else words))
+        words = (
+            "it does not fit the schema"
+            if first == UNEXPLAINED
+            else f"{_KINDS.get(first.kind, '')}{first.words}"
+        )
+        return Finding(
+            action, "output.schema", (what, f"`{first.place}` {words}" if first.path else words)
+        )
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -10,12 +10,16 @@ from stanchion.kernel.regex import regex
 MAX_ERROR: Final = 2_000
 """A longer text says more than an error."""
 
-NOTHINGS: Final = frozenset({"", "null", "none", "nil", "undefined", "n/a", "nan", "{}", "[]", '""', "''", "()"})
+NOTHINGS: Final = frozenset(
+    {"", "null", "none", "nil", "undefined", "n/a", "nan", "{}", "[]", '""', "''", "()"}
+)
 """Texts, in small letters, that say nothing."""
 
 _ERROR: Final = regex(
-    r"(?:(?-i:(?:[A-Za-z]\w{0,60}\.){0,8}[A-Za-z]\w{0,60}(?:Error|Exception))|error|exception|fatal|err!?)(?:\s*\[?\d{1,5}\]?)?\s*:"
-    r"|(?:http(?:/\d(?:\.\d)?)?\s+)?(?:error\s+)?(?:[45]\d\d\s+)?(?:bad request|unauthori[sz]ed|forbidden|not found"
+    r"(?:(?-i:(?:[A-Za-z]\w{0,60}\.){0,8}[A-Za-z]\w{0,60}(?:Error|Exception))|error|exception|"
+    r"fatal|err!?)(?:\s*\[?\d{1,5}\]?)?\s*:"
+    r"|(?:http(?:/\d(?:\.\d)?)?\s+)?(?:error\s+)?(?:[45]\d\d\s+)?(?:bad "
+    r"request|unauthori[sz]ed|forbidden|not found"
     r"|too many requests|internal server error|bad gateway|service unavailable|gateway time-?out"
     r"|rate limit exceeded)\.?\Z"
     r"|error\Z",
@@ -24,7 +28,19 @@ _ERROR: Final = regex(
 _TRACE: Final = "Traceback (most recent call last):"
 _ERRING: Final = frozenset({"error", "errors", "exception", "traceback"})
 _BESIDE: Final = _ERRING | frozenset(
-    {"message", "code", "status", "statusCode", "status_code", "detail", "details", "type", "ok", "success", "isError"}
+    {
+        "message",
+        "code",
+        "status",
+        "statusCode",
+        "status_code",
+        "detail",
+        "details",
+        "type",
+        "ok",
+        "success",
+        "isError",
+    }
 )
 """Names of an object that is nothing but an error."""
 NAME: Final = regex(r"[\w-]{0,20}")
@@ -41,7 +57,8 @@ def bare(text: str) -> str:
 
 
 def content_in(result: Any) -> Any:
-    """What a result says: the data or the texts of one that an MCP server gave, and all of another."""
+    """What a result says: the data or the texts of one that an MCP server gave, and all of
+    another."""
     if not isinstance(result, dict) or not isinstance(result.get("content"), list):
         return result
     if "structuredContent" in result:
@@ -54,7 +71,8 @@ def content_in(result: Any) -> Any:
 
 
 def says_nothing(content: Any) -> bool:
-    """Whether there is nothing in some content: no text but words for nothing, no number, no truth value."""
+    """Whether there is nothing in some content: no text but words for nothing, no number, no truth
+    value."""
     waiting = [content]
     while waiting:
         value = waiting.pop()
@@ -73,8 +91,8 @@ def says_nothing(content: Any) -> bool:
 
 
 def is_error(content: Any) -> bool:
-    """Whether some content is nothing but an error: one line that begins as errors do, a traceback, or an object with
-    an error and what belongs to one."""
+    """Whether some content is nothing but an error: one line that begins as errors do, a traceback,
+    or an object with an error and what belongs to one."""
     if isinstance(content, dict):
         return any(content.get(name) for name in _ERRING) and content.keys() <= _BESIDE
     if not isinstance(content, str) or len(content) > MAX_ERROR:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-VERHOEFF: Final = "0123456789123406789523401789563401289567401239567859876043216598710432765982104387659321049876543210"
+VERHOEFF: Final = (
+    "0123456789123406789523401789563401289567401239567859876043216598710432765982104"
+    "3"
+    "87659321049876543210"
+)
 SHIFTS: Final = "01234567891576283094580379614289160435279453126870428657390127938064157046913258"
 
 
@@ -59,6 +63,7 @@ def varied(text: str) -> bool:
 
 
 def date(year: int, month: int, day: int) -> bool:
-    """Whether there is such a day; any year has a 29th of February, as its century is not always known."""
+    """Whether there is such a day; any year has a 29th of February, as its century is not always
+    known."""
     long = 31 if month in (1, 3, 5, 7, 8, 10, 12) else 29 if month == 2 else 30
     return 0 <= year <= 2100 and 1 <= month <= 12 and 1 <= day <= long

@@ -10,8 +10,8 @@ from stanchion.kernel.names import glob, is_glob
 
 
 def chosen(patterns: tuple[str, ...] | None, without: tuple[str, ...] = ()) -> tuple[Entity, ...]:
-    """The entities that names and globs choose, or the usual ones, less others, in the order of their list; raises
-    `ValueError` for what fits none."""
+    """The entities that names and globs choose, or the usual ones, less others, in the order of
+    their list; raises `ValueError` for what fits none."""
     usual = {entity.kind for entity in ENTITIES.values() if entity.usual}
     kinds = (usual if patterns is None else _fitting(patterns)) - _fitting(without)
     if not kinds:
@@ -22,7 +22,11 @@ def chosen(patterns: tuple[str, ...] | None, without: tuple[str, ...] = ()) -> t
 def _fitting(patterns: tuple[str, ...]) -> set[str]:
     kinds: set[str] = set()
     for pattern in patterns:
-        fits = {kind for kind in ENTITIES if (glob(pattern, kind) if is_glob(pattern) else pattern == kind)}
+        fits = {
+            kind
+            for kind in ENTITIES
+            if (glob(pattern, kind) if is_glob(pattern) else pattern == kind)
+        }
         if not fits:
             near = get_close_matches(pattern, ENTITIES, 1, 0.4)
             hint = f"did you mean `{near[0]}`?" if near else "see the list on the guard's page"

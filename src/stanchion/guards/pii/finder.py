@@ -47,7 +47,8 @@ class Shape(NamedTuple):
 
 
 class Finder:
-    """Finds what may be one of some entities. What it says of characters depends on those near them alone."""
+    """Finds what may be one of some entities. What it says of characters depends on those near them
+    alone."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         self.entities = tuple(entities)
@@ -76,22 +77,29 @@ class Finder:
 
     @cached_property
     def sieve(self) -> Any:
-        """The linear pattern that finds where anything may begin; compiled when it is first needed."""
+        """The linear pattern that finds where anything may begin; compiled when it is first
+        needed."""
         parts = [rf"\b{self._any_shape}"] if self._any_shape else []
-        return _compiled("|".join([*parts, *[entity.sieve for entity in self.entities if entity.sieve]]))
+        return _compiled(
+            "|".join([*parts, *[entity.sieve for entity in self.entities if entity.sieve]])
+        )
 
     @cached_property
     def _any_shape(self) -> str:
-        shapes = dict.fromkeys([_regex(shape) for e in self.entities for shape in e.shapes + e.told])
+        shapes = dict.fromkeys(
+            [_regex(shape) for e in self.entities for shape in e.shapes + e.told]
+        )
         return rf"(?:{'|'.join(shapes)})\b" if shapes else ""
 
     @cached_property
     def _at_shape(self) -> Any:
-        """The same for one place: whether any shape begins there. Most words that stand in a region begin none."""
+        """The same for one place: whether any shape begins there. Most words that stand in a region
+        begin none."""
         return _compiled(self._any_shape)
 
     def candidates(self, drawn: bytes) -> list[Candidate]:
-        """Everything in a sketch that may be one of the entities, in the order of their beginnings."""
+        """Everything in a sketch that may be one of the entities, in the order of their
+        beginnings."""
         if len(drawn) < self.shortest or not self.entities:
             return []
         if self._fewest and len(drawn) - len(drawn.translate(None, DIGITS)) < self._fewest:
@@ -117,14 +125,19 @@ class Finder:
                         found += self._read(drawn, at, order, tables)
         return sorted(set(found))
 
-    def _shaped(self, drawn: bytes, shaped: bytes, starred: bytes, at: int, tables: Tables) -> Iterator[Candidate]:
+    def _shaped(
+        self, drawn: bytes, shaped: bytes, starred: bytes, at: int, tables: Tables
+    ) -> Iterator[Candidate]:
         if at and drawn[at - 1] in b"+@":
             return
         for length in self._lengths.get(shaped[at : at + HEAD], ()):
             end = at + length
             if end > len(drawn):
                 return
-            fitting = (*self._shapes.get(shaped[at:end], ()), *self._shapes.get(starred[at:end], ()))
+            fitting = (
+                *self._shapes.get(shaped[at:end], ()),
+                *self._shapes.get(starred[at:end], ()),
+            )
             if not fitting or not ends(drawn, end):
                 continue
             text = compact(drawn[at:end])
@@ -158,7 +171,8 @@ class Finder:
 
 
 class Tables:
-    """Says which places of a sketch are deep in a table of numbers; asked from left to right, it looks once."""
+    """Says which places of a sketch are deep in a table of numbers; asked from left to right, it
+    looks once."""
 
     def __init__(self, drawn: bytes) -> None:
         self._drawn = drawn
@@ -214,7 +228,10 @@ def _key(shape: str) -> bytes:
 
 def _heads(shape: str) -> list[bytes]:
     """How the shapes of texts begin that fit one."""
-    return ["".join(chars).encode() for chars in product(*[("9A" if c == "*" else c) for c in shape[:HEAD]])]
+    return [
+        "".join(chars).encode()
+        for chars in product(*[("9A" if c == "*" else c) for c in shape[:HEAD]])
+    ]
 
 
 def _regex(shape: str) -> str:
@@ -222,5 +239,11 @@ def _regex(shape: str) -> str:
     pieces: list[str] = []
     for run in re.finditer(r"9+|A+|\*+|.", shape):
         kind = {"9": "[0-9]", "A": "[A-Za-z]", "*": "[0-9A-Za-z]"}.get(run[0][0])
-        pieces.append(re.escape(run[0]) if kind is None else f"{kind}{{{len(run[0])}}}" if len(run[0]) > 1 else kind)
+        pieces.append(
+            re.escape(run[0])
+            if kind is None
+            else f"{kind}{{{len(run[0])}}}"
+            if len(run[0]) > 1
+            else kind
+        )
     return "".join(pieces)

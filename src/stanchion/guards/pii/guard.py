@@ -1,4 +1,5 @@
-"""The PII guard: personal data in whatever goes in and out, found by shape, check digit and the words nearby."""
+"""The PII guard: personal data in whatever goes in and out, found by shape, check digit and the
+words nearby."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from stanchion.guards._placeholders import above, finding_about, listed, place_of, placeholder, pseudonyms
+from stanchion.guards._placeholders import (
+    above,
+    finding_about,
+    listed,
+    place_of,
+    placeholder,
+    pseudonyms,
+)
 from stanchion.guards.pii.codes import CODES
 from stanchion.guards.pii.limits import REACH, TABLE
 from stanchion.kernel.actions import Action, Category
@@ -44,8 +52,9 @@ def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | No
 class Pii(msgspec.Struct, frozen=True, dict=True):
     """Finds personal data in content and hides it, or does what the policy says for the stage.
 
-    It looks for what has a shape: numbers of cards, accounts, people and papers, wallets; where asked for, addresses,
-    telephone numbers and dates of birth too. Names of people and places have none: they need a model.
+    It looks for what has a shape: numbers of cards, accounts, people and papers, wallets; where
+    asked for, addresses, telephone numbers and dates of birth too. Names of people and places have
+    none: they need a model.
     """
 
     name: ClassVar[str] = "pii"
@@ -69,7 +78,9 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         for stage in self.at if self.at is not None else ():
             if stage not in self.stages:
                 known = ", ".join(sorted(self.stages))
-                raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
+                raise ValueError(
+                    f"`at` has `{stage}`, where nothing is looked for: choose among {known}"
+                )
         if self.salt is not None and not self.pseudonyms:
             raise ValueError("nothing acts on `salt`: set `pseudonyms: true`, or leave it out")
         _ = self._kinds
@@ -98,16 +109,20 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _actions(self) -> dict[Stage, Action]:
-        """What is done at each stage. Where the general action makes no sense, the next stricter is; what was handed
-        over already is only told."""
-        said = {Stage(stage): ACTIONS[action] for stage, action in (self.at if self.at is not None else {}).items()}
+        """What is done at each stage. Where the general action makes no sense, the next stricter
+        is; what was handed over already is only told."""
+        said = {
+            Stage(stage): ACTIONS[action]
+            for stage, action in (self.at if self.at is not None else {}).items()
+        }
         usual = {stage: carried(stage)[ACTIONS[self.action]] for stage in self.stages}
         if not sensible(Stage.HANDOFF_DONE, ACTIONS[self.action]):
             usual[Stage.HANDOFF_DONE] = Action.WARN
         return {**usual, **said}
 
     def settled(self, text: str) -> int:
-        """How many leading characters of a growing text can be judged for good, whatever follows."""
+        """How many leading characters of a growing text can be judged for good, whatever
+        follows."""
         return self._settling.settled(text)
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
@@ -128,7 +143,11 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     def _chunk(self, event: ModelChunk) -> Finding | None:
         known = len(event.before)
         spans = self._reader.spans(Joined([event.before + event.text]), lambda _: ())
-        own = [Span(s.start - known, s.end - known, s.kind) for s in (spans[0] if spans else ()) if s.start >= known]
+        own = [
+            Span(s.start - known, s.end - known, s.kind)
+            for s in (spans[0] if spans else ())
+            if s.start >= known
+        ]
         return self._finding(event, [Leaf((), event.text)], [own]) if own else None
 
     def _finding(self, event: Event, found: list[Leaf], spans: list[list[Span]]) -> Finding:

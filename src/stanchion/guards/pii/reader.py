@@ -1,4 +1,5 @@
-"""The reader: which of the things that may be personal data are, by the words near them and by what is allowed."""
+"""The reader: which of the things that may be personal data are, by the words near them and by what
+is allowed."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ OPENED: Final = regex(r"\[[a-z0-9-]{1,40}:$")
 
 
 class Reader:
-    """Reads texts for some entities. `bare` lets numbers with a right check digit count where no word says what they
-    are; `allow` are values that are nobody's secret, and domains of addresses."""
+    """Reads texts for some entities. `bare` lets numbers with a right check digit count where no
+    word says what they are; `allow` are values that are nobody's secret, and domains of
+    addresses."""
 
     def __init__(self, entities: Sequence[Entity], allow: Names, bare: bool) -> None:
         self.finder = Finder(entities)
@@ -32,7 +34,8 @@ class Reader:
         self._bare = bare
 
     def spans(self, texts: Joined, above: Above) -> list[list[Span]] | None:
-        """What is personal in each of some texts, given what tells the names above one; nothing where none is."""
+        """What is personal in each of some texts, given what tells the names above one; nothing
+        where none is."""
         whole = texts.text
         candidates = self.finder.candidates(sketch(whole))
         if not candidates:
@@ -49,10 +52,15 @@ class Reader:
             counts = self._counts(one, near, before, " " in whole[one.start : one.end])
             if counts and not self._known(whole, one):
                 kept.setdefault(at, []).append(one)
-        return [self._merged(kept.get(at, []), start) for at, start in enumerate(starts[:-1])] if kept else None
+        return (
+            [self._merged(kept.get(at, []), start) for at, start in enumerate(starts[:-1])]
+            if kept
+            else None
+        )
 
     def _counts(self, one: Candidate, near: str, before: str, grouped: bool) -> bool:
-        """Whether something is personal: a word nearby says so, or it is sure by itself and nothing says otherwise."""
+        """Whether something is personal: a word nearby says so, or it is sure by itself and nothing
+        says otherwise."""
         entity = self.finder.entities[one.order]
         if self.finder.words[one.order].near(near):
             return True
@@ -68,7 +76,9 @@ class Reader:
         if not self._allow.exact and not self._allow.globs:
             return False
         domain = value.rpartition("@")[2] if "@" in value else value
-        return value in self._allow or domain in self._allow or compact(sketch(value)) in self._allow
+        return (
+            value in self._allow or domain in self._allow or compact(sketch(value)) in self._allow
+        )
 
     def _merged(self, candidates: list[Candidate], start: int) -> list[Span]:
         """Spans that do not overlap, each named for what begins first and is longest."""
@@ -95,4 +105,8 @@ def _summed(entity: Entity) -> bool:
 
 def _placeholder(text: str, start: int, end: int) -> bool:
     """Whether characters are the end of a pseudonym, which hides something already."""
-    return text[end : end + 1] == "]" and text[start - 1 : start] == ":" and bool(OPENED.search(text[:start][-42:]))
+    return (
+        text[end : end + 1] == "]"
+        and text[start - 1 : start] == ":"
+        and bool(OPENED.search(text[:start][-42:]))
+    )

@@ -16,12 +16,14 @@ WORD: Final = regex(rb"[+(]*[0-9A-Za-z]+")
 
 
 class Settling:
-    """Says where a text may be cut: where nothing that may be an entity goes across, whatever follows, and where what
-    stands before is found the same without what follows."""
+    """Says where a text may be cut: where nothing that may be an entity goes across, whatever
+    follows, and where what stands before is found the same without what follows."""
 
     def __init__(self, finder: Finder) -> None:
         self._finder = finder
-        self._cuts = PARTED_BY_BLANKS if any(entity.kind == "url" for entity in finder.entities) else PARTED
+        self._cuts = (
+            PARTED_BY_BLANKS if any(entity.kind == "url" for entity in finder.entities) else PARTED
+        )
         self._far = finder.longest + 2
         joined = [_key(s) for e in finder.entities for s in e.shapes + e.told if " " in s]
         self._open = frozenset([key[:end] for key in joined for end in range(1, len(key))])
@@ -49,7 +51,8 @@ class Settling:
         return base + self._within(drawn, candidates)
 
     def _back(self, cuts: bytes, at: int) -> int:
-        """The last place up to another one where words are parted; -1 where that is farther than anything is long."""
+        """The last place up to another one where words are parted; -1 where that is farther than
+        anything is long."""
         found = cuts.rfind(CUT, max(0, at - self._far), at)
         return found + 1 if found >= 0 else 0 if at <= self._far else -1
 
@@ -68,7 +71,8 @@ class Settling:
         return ()
 
     def _within(self, drawn: bytes, candidates: list[Candidate]) -> int:
-        """A place to cut inside of a word without an end: the last at which nothing is changed by cutting there."""
+        """A place to cut inside of a word without an end: the last at which nothing is changed by
+        cutting there."""
         high = len(drawn) - self._far
         for at in range(high, max(0, high - TRIES), -1):
             if not any(one.start < at < one.end for one in candidates):

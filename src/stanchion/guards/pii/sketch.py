@@ -22,13 +22,18 @@ ALIKE: Final = {
 """Blanks and hyphens that are not ASCII, and what they are read as."""
 INSIDE: Final = b"_.,-/+()@:%'"
 """What may stand inside of a thing besides letters and digits; everything else parts."""
-PARTED: Final = bytes([124 if byte not in WORD and byte not in INSIDE else 46 for byte in range(256)])
-PARTED_BY_BLANKS: Final = bytes([124 if byte <= 32 or byte in b'"<>\\^`{|}' else 46 for byte in range(256)])
+PARTED: Final = bytes(
+    [124 if byte not in WORD and byte not in INSIDE else 46 for byte in range(256)]
+)
+PARTED_BY_BLANKS: Final = bytes(
+    [124 if byte <= 32 or byte in b'"<>\\^`{|}' else 46 for byte in range(256)]
+)
 CUT: Final = b"|"
 
 
 def sketch(text: str) -> bytes:
-    """One byte for each character; what is not ASCII becomes a question mark, unless it is a blank or a hyphen."""
+    """One byte for each character; what is not ASCII becomes a question mark, unless it is a blank
+    or a hyphen."""
     if text.isascii():
         return text.encode()
     for char, plain in ALIKE.items():

@@ -1,4 +1,5 @@
-"""Coercion: what a model meant, where its call is off by the spelling of a type and there is one way to read it."""
+"""Coercion: what a model meant, where its call is off by the spelling of a type and there is one
+way to read it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from stanchion.kernel.regex import regex
 LONGEST: Final = 10_000
 """How long a text may be that is read as something else."""
 ROUNDS: Final = 4
-"""How often what is left to change is looked for again: each time only the first reasons are found."""
+"""How often what is left to change is looked for again: each time only the first reasons are
+found."""
 
 _WHOLE: Final = regex(r"-?(0|[1-9][0-9]{0,17})")
 _NUMBER: Final = regex(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?")
@@ -52,7 +54,9 @@ def coerce(checker: Checker, value: Any, formats: bool, types: bool, drop: bool)
             words.append(_said(problem, change))
         if checker.fits(current, formats):
             whole = [
-                path for path in sorted(changed, key=len) if not any(path[:end] in changed for end in range(len(path)))
+                path
+                for path in sorted(changed, key=len)
+                if not any(path[:end] in changed for end in range(len(path)))
             ]
             patches = [Patch(path, at(current, path), kind="coerce") for path in whole]
             return Coerced(tuple(patches), tuple(words))
@@ -124,4 +128,8 @@ def _decoded(text: str, name: str) -> list[Any]:
 
 def _said(problem: Problem, change: Patch) -> str:
     where = path_of(problem.path)
-    return f"`{where}` is left out" if problem.kind == "extra" else f"`{where}` is read as {type_of(change.value)}"
+    return (
+        f"`{where}` is left out"
+        if problem.kind == "extra"
+        else f"`{where}` is read as {type_of(change.value)}"
+    )

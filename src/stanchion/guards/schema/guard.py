@@ -22,13 +22,15 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
 LONGEST_KEY: Final = 1_024
-"""Calls whose arguments are longer than this are checked every time: looking them up would cost as much."""
+"""Calls whose arguments are longer than this are checked every time: looking them up would cost as
+much."""
 
 __all__ = ["CODES", "Memo", "Schema"]
 
 
 class Memo(Protocol):
-    """Remembers what was found about calls, for a time. What it forgets is found again, the same."""
+    """Remembers what was found about calls, for a time. What it forgets is found again, the
+    same."""
 
     def get(self, key: tuple[Any, ...], at_ms: int, /) -> tuple[bool, Any]: ...
 
@@ -36,9 +38,11 @@ class Memo(Protocol):
 
 
 class Schema(msgspec.Struct, frozen=True, dict=True):
-    """Refuses calls whose arguments do not fit the schema of their tool, and results that do not fit theirs.
+    """Refuses calls whose arguments do not fit the schema of their tool, and results that do not
+    fit theirs.
 
-    Definitions come from the policy's `tools`, from `shield.ingest`, and from the signatures of shielded functions.
+    Definitions come from the policy's `tools`, from `shield.ingest`, and from the signatures of
+    shielded functions.
     """
 
     name: ClassVar[str] = "schema"
@@ -98,9 +102,13 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         """What is to be said of a call that fits a definition which somebody should look at."""
         found: list[Finding] = []
         if known.changed:
-            found.append(Finding(ACTIONS[self.changed_action], "schema.changed", (tool, known.changed)))
+            found.append(
+                Finding(ACTIONS[self.changed_action], "schema.changed", (tool, known.changed))
+            )
         if known.suspect:
-            found.append(Finding(ACTIONS[self.suspect_action], "schema.suspect", (tool, known.suspect)))
+            found.append(
+                Finding(ACTIONS[self.suspect_action], "schema.suspect", (tool, known.suspect))
+            )
         return max(found, key=lambda finding: finding.action, default=None)
 
     def _unknown(self, event: ToolCall) -> Finding:
@@ -130,18 +138,25 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         args = event.args
         too_much = checker.too_much(args, self.max_values)
         if too_much:
-            return Finding(ACTIONS[self.action], "schema.bad", (event.tool, f"{too_much}, too many for its schema"))
+            return Finding(
+                ACTIONS[self.action],
+                "schema.bad",
+                (event.tool, f"{too_much}, too many for its schema"),
+            )
         if checker.fits(args, self.formats):
             return self._beyond(checker, event) if self.extra != "schema" else None
         if self.coerce or self.extra == "drop":
             made = coerce(checker, args, self.formats, self.coerce, self.extra == "drop")
             if made is not None:
                 words = "; ".join(made.words[:4]) + ("; and more" if len(made.words) > 4 else "")
-                return Finding(Action.REDACT, "schema.coerced", (event.tool, words), patches=made.patches)
+                return Finding(
+                    Action.REDACT, "schema.coerced", (event.tool, words), patches=made.patches
+                )
         return self._worded(event.tool, explain(checker, args, self.formats))
 
     def _beyond(self, checker: Checker, event: ToolCall) -> Finding | None:
-        """Arguments that the schema tolerates and does not list, where the policy does not tolerate them."""
+        """Arguments that the schema tolerates and does not list, where the policy does not tolerate
+        them."""
         schema = checker.schema
         listed = schema.get("properties") if isinstance(schema, dict) else None
         if not isinstance(listed, dict) or not _OPEN.isdisjoint(schema):
@@ -150,22 +165,38 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         if not more:
             return None
         if self.extra == "refuse":
-            return self._worded(event.tool, [Problem("extra", (name,), instead(name, listed)) for name in more[:4]])
+            return self._worded(
+                event.tool, [Problem("extra", (name,), instead(name, listed)) for name in more[:4]]
+            )
         kept = {name: value for name, value in event.args.items() if name in listed}
-        words = ", ".join([f"`{short(name)}`" for name in more[:4]]) + (" and more" if len(more) > 4 else "")
+        words = ", ".join([f"`{short(name)}`" for name in more[:4]]) + (
+            " and more" if len(more) > 4 else ""
+        )
         patch = Patch((), kept, kind="coerce")
-        return Finding(Action.REDACT, "schema.coerced", (event.tool, f"left out {words}"), patches=(patch,))
+        return Finding(
+            Action.REDACT, "schema.coerced", (event.tool, f"left out {words}"), patches=(patch,)
+        )
 
     def _worded(self, tool: str, problems: list[Problem]) -> Finding:
         """The first problem, and the others behind it."""
         first, *others = problems
-        more = "".join([f"; `{other.place}` {_WORDS.get(other.kind, '')}{other.words}" for other in others])
+        more = "".join(
+            [f"; `{other.place}` {_WORDS.get(other.kind, '')}{other.words}" for other in others]
+        )
         about = f"{tool} {first.place}"
         if first.kind == "type":
             got, _, expected = first.words.removeprefix("is ").partition(", expected ")
-            return Finding(ACTIONS[self.action], "schema.type", (tool, first.place, got, expected, more), about=about)
+            return Finding(
+                ACTIONS[self.action],
+                "schema.type",
+                (tool, first.place, got, expected, more),
+                about=about,
+            )
         return Finding(
-            ACTIONS[self.action], f"schema.{first.kind}", (tool, first.place, first.words, more), about=about
+            ACTIONS[self.action],
+            f"schema.{first.kind}",
+            (tool, first.place, first.words, more),
+            about=about,
         )
 
     def _judge_result(self, known: Known, event: ToolResult) -> Finding | None:
@@ -180,13 +211,21 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
             return Finding(action, "schema.result", (event.tool, "it has no structured content"))
         too_much = checker.too_much(result, self.max_values)
         if too_much:
-            return Finding(action, "schema.result", (event.tool, f"{too_much}, too many to be checked"))
+            return Finding(
+                action, "schema.result", (event.tool, f"{too_much}, too many to be checked")
+            )
         if checker.fits(result, self.formats):
             return None
         first = explain(checker, result, self.formats)[0]
         place = f"`{first.place}` " if first.path else "it "
-        said = first.words if first.path else f"{first.words.replace('do not fit the tool', 'does not fit the tool')}"
-        return Finding(action, "schema.result", (event.tool, f"{place}{_WORDS.get(first.kind, '')}{said}"))
+        said = (
+            first.words
+            if first.path
+            else f"{first.words.replace('do not fit the tool', 'does not fit the tool')}"
+        )
+        return Finding(
+            action, "schema.result", (event.tool, f"{place}{_WORDS.get(first.kind, '')}{said}")
+        )
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
@@ -197,14 +236,28 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
 
 _WORDS: Final = {"missing": "is missing: ", "extra": "is not known: "}
 _OPEN: Final = frozenset(
-    {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref", "if"}
+    {
+        "additionalProperties",
+        "patternProperties",
+        "unevaluatedProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "$ref",
+        "if",
+    }
 )
 """Keywords by which a schema itself says what else there may be."""
 _NOTHING: Final = object()
 
 
 def _structured(result: Any, source: str) -> tuple[Any, bool]:
-    """The part of a result that a schema is about, and whether it reports a failure, which no schema is about."""
-    if source != "mcp" or type_of(result) != "object" or not isinstance(result.get("content"), list):
+    """The part of a result that a schema is about, and whether it reports a failure, which no
+    schema is about."""
+    if (
+        source != "mcp"
+        or type_of(result) != "object"
+        or not isinstance(result.get("content"), list)
+    ):
         return result, False
     return result.get("structuredContent", _NOTHING), result.get("isError") is True

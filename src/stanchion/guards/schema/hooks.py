@@ -1,4 +1,5 @@
-"""Hooks: a user's own check of one tool's calls, asked as a lookup with a deadline, never run inline."""
+"""Hooks: a user's own check of one tool's calls, asked as a lookup with a deadline, never run
+inline."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ LONGEST: Final = 10 * LONGEST_NAME
 
 
 class HookCall(msgspec.Struct, frozen=True):
-    """What a hook gets to see: a tool and the arguments it is called with, and nothing that an equal call could have
-    otherwise."""
+    """What a hook gets to see: a tool and the arguments it is called with, and nothing that an
+    equal call could have otherwise."""
 
     tool: str
     args: dict[str, Any]

@@ -1,4 +1,5 @@
-"""Tools as they are defined: by the policy, by whoever serves them, by their own signatures; and what was pinned."""
+"""Tools as they are defined: by the policy, by whoever serves them, by their own signatures; and
+what was pinned."""
 
 from __future__ import annotations
 
@@ -18,15 +19,16 @@ EVERYBODY: Final = "*"
 PARTS: Final = ("description", "schema", "result schema")
 """What of a definition is pinned."""
 ASIDE: Final = "metadata"
-"""What is read and not pinned: a server may change it, and what a person has accepted holds for it as it was."""
+"""What is read and not pinned: a server may change it, and what a person has accepted holds for it
+as it was."""
 REMEMBERED: Final = 4_096
 POLICY: Final = "policy"
 """Where a definition comes from that a policy has written."""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as it is defined. `about` is all that is said of it for a model or a host to read, `aside` what is
-    told to a host alone."""
+    """A tool as it is defined. `about` is all that is said of it for a model or a host to read,
+    `aside` what is told to a host alone."""
 
     name: str
     schema: Any = None
@@ -49,10 +51,21 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known:
-    """A definition that was looked at: its checkers, why it cannot be used if it cannot, what differs from what was
-    pinned, and what makes it suspect. It never changes."""
+    """A definition that was looked at: its checkers, why it cannot be used if it cannot, what
+    differs from what was pinned, and what makes it suspect. It never changes."""
 
-    __slots__ = ("about", "bad", "changed", "digest", "input", "name", "output", "schema", "source", "suspect")
+    __slots__ = (
+        "about",
+        "bad",
+        "changed",
+        "digest",
+        "input",
+        "name",
+        "output",
+        "schema",
+        "source",
+        "suspect",
+    )
 
     def __init__(self, definition: Definition, changed: str = "", suspect: str = "") -> None:
         self.name = definition.name
@@ -66,13 +79,16 @@ class Known:
         try:
             self.digest = definition.digest()
             self.input = None if definition.schema is None else Checker(definition.schema)
-            self.output = None if definition.result_schema is None else Checker(definition.result_schema)
+            self.output = (
+                None if definition.result_schema is None else Checker(definition.result_schema)
+            )
         except SchemaFault as fault:
             self.digest = sha256(definition.name.encode("utf-8", "replace")).hexdigest()
             self.bad = f"the schema in its definition is of no use: {fault}"
 
     def over(self, below: Known | None, pin: str | None) -> Known:
-        """What the policy says of a tool, over what was said elsewhere, and held against the policy's pin."""
+        """What the policy says of a tool, over what was said elsewhere, and held against the
+        policy's pin."""
         made = object.__new__(Known)
         made.name, made.source = self.name, self.source
         made.about = self.about if self.about or below is None else below.about
@@ -85,21 +101,28 @@ class Known:
         # Who pins a definition in the policy has read it.
         made.suspect = "" if below is None or made.digest == pin else below.suspect
         if pin is not None and made.digest != pin:
-            made.changed = "it is not the one in the policy" if below is not None else "nobody has given one"
+            made.changed = (
+                "it is not the one in the policy" if below is not None else "nobody has given one"
+            )
         return made
 
 
 def differing(parts: Mapping[str, str], pinned: Mapping[str, str]) -> str:
     """Which parts of a definition are not as they were pinned, in words; empty where all are."""
     other = [part for part in PARTS if parts.get(part) != pinned.get(part)]
-    return f"its {either(other) if len(other) == 1 else ' and its '.join(other)} changed" if other else ""
+    return (
+        f"its {either(other) if len(other) == 1 else ' and its '.join(other)} changed"
+        if other
+        else ""
+    )
 
 
 class Tools:
-    """The tools that are known, each by its definition. It never changes: more tools make another one.
+    """The tools that are known, each by its definition. It never changes: more tools make another
+    one.
 
-    `written` are those of the policy, by name or glob; `given` those that were ingested, by tenant and name; `pins` the
-    digests that the policy wants definitions to have.
+    `written` are those of the policy, by name or glob; `given` those that were ingested, by tenant
+    and name; `pins` the digests that the policy wants definitions to have.
     """
 
     def __init__(
@@ -141,13 +164,19 @@ class Tools:
     def names(self, tenant: str) -> list[str]:
         """The tools that a tenant has a definition of, as far as they have names of their own."""
         own = [name for name in self._written if not is_glob(name)]
-        return sorted({*own, *[name for owner, name in self._given if owner in (tenant, EVERYBODY)]})
+        return sorted(
+            {*own, *[name for owner, name in self._given if owner in (tenant, EVERYBODY)]}
+        )
 
 
 def _closest(patterns: list[str], name: str) -> str | None:
     """The glob that says most about a name."""
     matching = [pattern for pattern in patterns if is_glob(pattern) and glob(pattern, name)]
-    return min(matching, key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern), default=None)
+    return min(
+        matching,
+        key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern),
+        default=None,
+    )
 
 
 NO_TOOLS: Final = Tools()

@@ -1,4 +1,5 @@
-"""Secrets: credentials in calls, results, replies and requests, found by how they look and by what they are called."""
+"""Secrets: credentials in calls, results, replies and requests, found by how they look and by what
+they are called."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from typing import Final
 from stanchion.kernel.words import Words, declare
 
 FINGERPRINT: Final = "fingerprint {3}"
-"""What a person allows a false alarm by; an agent that is told it could ask for that in a person's name."""
+"""What a person allows a false alarm by; an agent that is told it could ask for that in a person's
+name."""
 
 CODES: Final = declare(
     {
@@ -18,11 +19,18 @@ CODES: Final = declare(
         ),
         "secrets.found": Words(
             "a secret ({}) in `{}`{}",
-            "leave the secret out, or name where it is kept; if it is not a secret, say so: a person can allow it",
+            "leave the secret out, or name where it is kept; if it is not a secret, say so: a "
+            "person can allow it",
             FINGERPRINT,
         ),
-        "secrets.own_words": Words("a secret ({}) that the user gave for a login goes ahead, and is not recorded", ""),
-        "secrets.login": Words("a secret ({}) goes ahead as the login that the call makes, and is not recorded", ""),
-        "secrets.in_pieces": Words("a secret ({}) in pieces side by side, which is not recorded", ""),
+        "secrets.own_words": Words(
+            "a secret ({}) that the user gave for a login goes ahead, and is not recorded", ""
+        ),
+        "secrets.login": Words(
+            "a secret ({}) goes ahead as the login that the call makes, and is not recorded", ""
+        ),
+        "secrets.in_pieces": Words(
+            "a secret ({}) in pieces side by side, which is not recorded", ""
+        ),
     }
 )

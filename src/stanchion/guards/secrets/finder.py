@@ -37,7 +37,7 @@ UNLESS_BEFORE: Final = 64
 """The same for rules with words that say that it is something else."""
 LONGEST_NAMED: Final = 16_384
 WORDY: Final = frozenset(
-    {"authorization", "connectionstring", "cookie", "credential", "credentials", "passphrase", "privatekey",
+    {"authorization", "connectionstring", "cookie", "credential", "credentials", "passphrase", "privatekey",  # noqa: E501
      "proxyauthorization", "setcookie"}
 )  # fmt: skip
 """Names of secrets that may have spaces in them."""
@@ -53,7 +53,8 @@ class Sought(NamedTuple):
 
 
 class Finder:
-    """Finds secrets in texts. What is found in one place depends on little more than what stands there."""
+    """Finds secrets in texts. What is found in one place depends on little more than what stands
+    there."""
 
     def __init__(self, sought: Sought) -> None:
         wanted = None if sought.kinds is None else names(sought.kinds)
@@ -75,7 +76,9 @@ class Finder:
         self._own = len(sought.own)
         self._ranks = _ranks(pairs, self._own)
         self.named = (wanted is None or NAMED in wanted) and NAMED not in unwanted
-        self.shortest = min(self.seek.shortest, SHORTEST_RUN, SHORTEST_NAMED if self.named else SHORTEST_RUN)
+        self.shortest = min(
+            self.seek.shortest, SHORTEST_RUN, SHORTEST_NAMED if self.named else SHORTEST_RUN
+        )
         """Texts that are shorter, all of them together, have no secret."""
 
     def use(self, kept: Kept) -> None:
@@ -90,8 +93,8 @@ class Finder:
     def find(self, texts: Sequence[str], decode: bool, most: int | None = None) -> list[list[Span]]:
         """The secrets of each text, in order; of no encoded run that is longer than `most`.
 
-        What begins first comes first, of what begins in one place the longest, and of rules that find the very same the
-        one that says most about it.
+        What begins first comes first, of what begins in one place the longest, and of rules that
+        find the very same the one that says most about it.
         """
         found = self.look(texts, decode, most)
         return [[] for _ in texts] if found is None else found
@@ -99,9 +102,13 @@ class Finder:
     def look(
         self, texts: Sequence[str], decode: bool, most: int | None = None, whole: bool = True
     ) -> list[list[Span]] | None:
-        """The same; `None` where there are none at all. Of what is not `whole`, as more may follow, only what stands in
-        one run is decoded, and what was found once is not looked for again."""
-        return self._found(Joined(texts), self.scanner.scan_all(texts), decode, most, whole) if texts else None
+        """The same; `None` where there are none at all. Of what is not `whole`, as more may follow,
+        only what stands in one run is decoded, and what was found once is not looked for again."""
+        return (
+            self._found(Joined(texts), self.scanner.scan_all(texts), decode, most, whole)
+            if texts
+            else None
+        )
 
     def _found(
         self, given: Joined, hits: Hits | None, decode: bool, most: int | None, whole: bool = True
@@ -128,24 +135,36 @@ class Finder:
             found[at] = spans
         return found
 
-    def look_in(self, leaves: Sequence[Leaf], decode: bool, most: int | None = None) -> list[list[Span]] | None:
+    def look_in(
+        self, leaves: Sequence[Leaf], decode: bool, most: int | None = None
+    ) -> list[list[Span]] | None:
         """The same for the texts of structured content, where names tell more."""
         return self._named(leaves, self.look([leaf.text for leaf in leaves], decode, most))
 
-    def look_at(self, reading: Reading[Any], decode: bool, most: int | None = None) -> list[list[Span]] | None:
+    def look_at(
+        self, reading: Reading[Any], decode: bool, most: int | None = None
+    ) -> list[list[Span]] | None:
         """The same for the content of an event, whose texts are scanned once for all guards."""
         given = reading.joined
         if len(given.text) < self.shortest:
             return None
         return self._named(reading.leaves, self._found(given, reading.of(self.seek), decode, most))
 
-    def _named(self, leaves: Sequence[Leaf], found: list[list[Span]] | None) -> list[list[Span]] | None:
+    def _named(
+        self, leaves: Sequence[Leaf], found: list[list[Span]] | None
+    ) -> list[list[Span]] | None:
         """What was found, and values that are secrets because of their names."""
         if not self.named:
             return found
         for at, leaf in enumerate(leaves):
             path, text, named, number = leaf
-            if len(text) < SHORTEST_NAMED or named or number or not path or (found is not None and found[at]):
+            if (
+                len(text) < SHORTEST_NAMED
+                or named
+                or number
+                or not path
+                or (found is not None and found[at])
+            ):
                 continue
             span = _by_name(path, text, self.weighs)
             if span is not None:
@@ -154,16 +173,24 @@ class Finder:
         return found
 
     def _judged(self, text: str, hits: list[Hit], view: Said | None = None) -> list[Span]:
-        """What of the hits in a text is a secret. What begins in a placeholder is introduced by words of ours; what was
-        put together of pieces counts where it is known by its looks and none of them is it alone."""
+        """What of the hits in a text is a secret. What begins in a placeholder is introduced by
+        words of ours; what was put together of pieces counts where it is known by its looks and
+        none of them is it alone."""
         taken = redactions(text)
         spans: list[Span] = []
         for hit in hits:
             rule = self.rules[hit.pattern]
-            if any((first < hit.end and hit.start < last) or first <= hit.first < last for first, last in taken):
+            if any(
+                (first < hit.end and hit.start < last) or first <= hit.first < last
+                for first, last in taken
+            ):
                 continue
             put_together = view is not None and bool(view.cuts) and not view.whole
-            if view is not None and put_together and (rule.broad or not view.across(hit.start, hit.end)):
+            if (
+                view is not None
+                and put_together
+                and (rule.broad or not view.across(hit.start, hit.end))
+            ):
                 continue
             near = UNLESS_BEFORE if rule.unless else NAMED_BEFORE
             if rule.accepts(text[hit.start : hit.end], text[max(0, hit.first - near) : hit.start]):
@@ -182,31 +209,42 @@ class Finder:
             return []
         found: list[tuple[int, Span]] = []
         for (at, view), here in zip(views, hits, strict=True):
-            for span in self._judged(view.text, [hit for hit in here if hit.pattern < first], view) if here else ():
+            for span in (
+                self._judged(view.text, [hit for hit in here if hit.pattern < first], view)
+                if here
+                else ()
+            ):
                 start, end = view.span(span.start, span.end)
                 called = fingerprint(span.kind, view.text[span.start : span.end])
                 found.append((at, Span(start, end, span.kind, called)))
         return found
 
     def _in_escaped(self, texts: Sequence[str], most: int | None) -> list[tuple[int, Span]]:
-        """What the policy's own rules find in texts whose escapes are undone, twice deep. Their secrets may be shorter
-        than any run that is decoded for the kinds that are shipped."""
+        """What the policy's own rules find in texts whose escapes are undone, twice deep. Their
+        secrets may be shorter than any run that is decoded for the kinds that are shipped."""
         views = [(at, view) for at, text in enumerate(texts) for view in _unescaped(text, most)]
         return self._seen(views, self._own)
 
 
 def _unescaped(text: str, most: int | None) -> list[Said]:
-    """A text with its escapes undone, and what that is again; of no text that is longer than `most`."""
+    """A text with its escapes undone, and what that is again; of no text that is longer than
+    `most`."""
     if (most is not None and len(text) > most) or not (may_be_escaped(text) or odd(text)):
         return []
     once = unescaped_run(text, 0)
     again = None if once is None else unescaped_run(once.text, 0)
-    return [made for made in (once, None if again is None or once is None else again.inside(once)) if made is not None]
+    return [
+        made
+        for made in (once, None if again is None or once is None else again.inside(once))
+        if made is not None
+    ]
 
 
 def _known(spans: list[Span], other: Span) -> bool:
     """Whether something was found in the very same place, by the same rule."""
-    return any((one.start, one.end, one.kind) == (other.start, other.end, other.kind) for one in spans)
+    return any(
+        (one.start, one.end, one.kind) == (other.start, other.end, other.kind) for one in spans
+    )
 
 
 def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | None:
@@ -217,11 +255,17 @@ def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | Non
     if len(value) > LONGEST_NAMED:
         return None
     if not (KNOWN[name] if name in KNOWN else promises_secret(name)):
-        likely = weighs and _is_weighed(name) and len(value) <= LONGEST_WEIGHED and _weighs(name, value)
+        likely = (
+            weighs and _is_weighed(name) and len(value) <= LONGEST_WEIGHED and _weighs(name, value)
+        )
         return Span(0, len(value), WEIGHED_NAMED) if likely else None
     start = next((len(scheme) for scheme in SCHEMES if value[: len(scheme)].lower() == scheme), 0)
     spaced = any(char.isspace() for char in value[start:].strip())
-    if len(value) - start < SHORTEST_NAMED or (spaced and plain_name(name) not in WORDY) or stands_in(value[start:]):
+    if (
+        len(value) - start < SHORTEST_NAMED
+        or (spaced and plain_name(name) not in WORDY)
+        or stands_in(value[start:])
+    ):
         return None
     return None if redactions(value) else Span(start, len(value), NAMED)
 
@@ -244,10 +288,13 @@ def _weighs(name: str, value: str) -> bool:
 
 
 def _ranks(pairs: Sequence[tuple[Rule, Pattern]], own: int) -> dict[str, int]:
-    """Which rule names what several find, by kind: the policy's own in their order, then those that know whose a
-    credential is before those that know only how it is introduced, of these the one whose matches differ least in
-    length, and at last by name."""
-    shipped = sorted(pairs[own:], key=lambda pair: (pair[0].broad, pair[1].reach - pair[1].shortest, pair[0].kind))
+    """Which rule names what several find, by kind: the policy's own in their order, then those that
+    know whose a credential is before those that know only how it is introduced, of these the one
+    whose matches differ least in length, and at last by name."""
+    shipped = sorted(
+        pairs[own:],
+        key=lambda pair: (pair[0].broad, pair[1].reach - pair[1].shortest, pair[0].kind),
+    )
     return {rule.kind: rank for rank, (rule, _) in enumerate([*pairs[:own], *shipped])}
 
 

@@ -1,4 +1,5 @@
-"""Fingerprints: what a finding is called without saying what it is, and which ones are no secrets."""
+"""Fingerprints: what a finding is called without saying what it is, and which ones are no
+secrets."""
 
 from __future__ import annotations
 
@@ -18,13 +19,20 @@ def fingerprint(kind: str, secret: str) -> str:
 
 
 def not_allowed(text: str, spans: list[Span], allowed: Names, cleared: Iterable[str]) -> list[Span]:
-    """The spans of a text that are not allowed: neither by fingerprint nor by value, nor inside of what is."""
+    """The spans of a text that are not allowed: neither by fingerprint nor by value, nor inside of
+    what is."""
     if not spans or not (allowed.exact or allowed.globs or cleared):
         return spans
-    free = [span for span in spans if _free(span.kind, text[span.start : span.end], allowed, cleared)]
+    free = [
+        span for span in spans if _free(span.kind, text[span.start : span.end], allowed, cleared)
+    ]
     if not free:
         return spans
-    return [span for span in spans if not any(one.start <= span.start and span.end <= one.end for one in free)]
+    return [
+        span
+        for span in spans
+        if not any(one.start <= span.start and span.end <= one.end for one in free)
+    ]
 
 
 def _free(kind: str, secret: str, allowed: Names, cleared: Iterable[str]) -> bool:

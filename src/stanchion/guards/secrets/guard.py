@@ -73,7 +73,8 @@ def spans_of(finder: Finder, decode: bool) -> Callable[[Reading[Event]], list[li
 class Secrets(msgspec.Struct, frozen=True, dict=True):
     """Finds credentials in all that goes in and out, and takes them out, or refuses what has them.
 
-    It knows hundreds of kinds by how they look, values by names that promise a secret, and both behind one encoding.
+    It knows hundreds of kinds by how they look, values by names that promise a secret, and both
+    behind one encoding.
     """
 
     name: ClassVar[str] = "secrets"
@@ -101,9 +102,13 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         for stage in self.at if self.at is not None else ():
             if stage not in self.stages:
                 known = ", ".join(sorted(self.stages))
-                raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
+                raise ValueError(
+                    f"`at` has `{stage}`, where nothing is looked for: choose among {known}"
+                )
         if self.salt is not None and not self.pseudonyms:
-            raise ValueError("`salt` does nothing without `pseudonyms`: add `pseudonyms: true`, or leave it out")
+            raise ValueError(
+                "`salt` does nothing without `pseudonyms`: add `pseudonyms: true`, or leave it out"
+            )
         taken = {rule.kind for rule, _ in indexed()} | {NAMED}
         for own in self.patterns:
             if own.kind in taken:
@@ -111,17 +116,25 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
             taken.add(own.kind)
         for option in (self.kinds if self.kinds is not None else (), self.without):
             for kind in option:
-                if kind not in taken and not (is_glob(kind) and any(glob(kind, one) for one in taken)):
-                    raise ValueError(f"there is no kind `{kind}`: `stanchion secrets kinds` lists them")
+                if kind not in taken and not (
+                    is_glob(kind) and any(glob(kind, one) for one in taken)
+                ):
+                    raise ValueError(
+                        f"there is no kind `{kind}`: `stanchion secrets kinds` lists them"
+                    )
         _ = self._finder
 
     @cached_property
     def _finder(self) -> Finder:
-        own = [Rule(one.kind, one.pattern, keywords=one.keywords, entropy=one.entropy) for one in self.patterns]
+        own = [
+            Rule(one.kind, one.pattern, keywords=one.keywords, entropy=one.entropy)
+            for one in self.patterns
+        ]
         return finder(Sought(self.kinds, self.without, tuple(own)))
 
     def prepare(self, kept: Kept) -> None:
-        """Compile what is looked for, or take it from where it is kept, so that no call has to wait for it."""
+        """Compile what is looked for, or take it from where it is kept, so that no call has to wait
+        for it."""
         self._finder.use(kept)
 
     @property
@@ -138,7 +151,9 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event)
-        spans = reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
+        spans = (
+            reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
+        )
         found = reading.leaves
         finding = None if spans is None else self._in_content(reading, spans)
         if finding is None and event.stage in self._stages_of_names:
@@ -155,7 +170,10 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     def _in_content(self, reading: Reading[Event], spans: list[list[Span]]) -> Finding | None:
         event, found = reading.event, reading.leaves
         free, cleared = self._allowed, event.cleared
-        left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
+        left = [
+            not_allowed(leaf.text, here, free, cleared)
+            for leaf, here in zip(found, spans, strict=True)
+        ]
         if not any(left):
             return None
         own: list[list[Span]] = []
@@ -168,18 +186,23 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
             return Finding(Action.ALLOW, code, (kinds,), hides=hides)
         patches = hiding(found, left, self._word(event))
         finding = self._finding(event, patches, told(event.stage, found, left))
-        return msgspec.structs.replace(finding, hides=(*finding.hides, *hides)) if hides else finding
+        return (
+            msgspec.structs.replace(finding, hides=(*finding.hides, *hides)) if hides else finding
+        )
 
     def _in_names(self, event: Event) -> Finding | None:
         """What is said of a secret in a name."""
-        leaves = [Leaf((), name, named=True) for name in (event.tool, getattr(event, NAMES[event.stage], ""))]
+        leaves = [
+            Leaf((), name, named=True)
+            for name in (event.tool, getattr(event, NAMES[event.stage], ""))
+        ]
         spans = [self.in_name(leaf.text) if leaf.text else [] for leaf in leaves]
         return self._finding(event, (), told(event.stage, leaves, spans)) if any(spans) else None
 
     @cached_property
     def _stages_of_names(self) -> frozenset[Stage]:
-        """Where names are judged. A name cannot be redacted: where that is all that is asked for it goes ahead, and
-        only what is written down and shown does without it."""
+        """Where names are judged. A name cannot be redacted: where that is all that is asked for it
+        goes ahead, and only what is written down and shown does without it."""
         return frozenset([stage for stage in NAMES if self.action_at(stage) != Action.REDACT])
 
     def in_name(self, name: str) -> list[Span]:
@@ -197,24 +220,29 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         return {}
 
     def fingerprints(self, reading: Reading[Event], /) -> tuple[str, ...]:
-        """What is found in an event that is about to be judged, by fingerprint; what the policy itself allows is left
-        out."""
+        """What is found in an event that is about to be judged, by fingerprint; what the policy
+        itself allows is left out."""
         event = reading.event
         if type(event) is ModelChunk or len(reading.joined.text) < self._finder.shortest:
             return ()
         found, spans = reading.leaves, reading.of(self._spans)
         if spans is None:
             return ()
-        left = [not_allowed(leaf.text, here, self._allowed, ()) for leaf, here in zip(found, spans, strict=True)]
+        left = [
+            not_allowed(leaf.text, here, self._allowed, ())
+            for leaf, here in zip(found, spans, strict=True)
+        ]
         return told(event.stage, found, left).fingerprints if any(left) else ()
 
     @cached_property
     def _spans(self) -> Callable[[Reading[Event]], list[list[Span]] | None]:
-        """Finds what looks like a secret in an event: the same for guards that look for the same."""
+        """Finds what looks like a secret in an event: the same for guards that look for the
+        same."""
         return spans_of(self._finder, self.decode)
 
     def _chunk(self, event: ModelChunk) -> Finding | None:
-        """What is in a piece of a stream. What began before it was replaced as a whole there: the rest of it goes."""
+        """What is in a piece of a stream. What began before it was replaced as a whole there: the
+        rest of it goes."""
         before = len(event.before)
         text = event.before + event.text
         found = self._finder.look([text], self.decode, LONGEST, whole=False)
@@ -243,7 +271,8 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         return self._finding(event, tuple(patches), told(event.stage, [leaf], [here]))
 
     def settled(self, text: str) -> int:
-        """How many characters at the beginning of a text can be judged for good, whatever follows."""
+        """How many characters at the beginning of a text can be judged for good, whatever
+        follows."""
         return settled(self._finder, text, self.decode)
 
     def _word(self, event: Event) -> Word:

@@ -1,4 +1,5 @@
-"""Secrets in names: of tools, agents, tasks, runs. A name is read as it is, and in the pieces that it is made of."""
+"""Secrets in names: of tools, agents, tasks, runs. A name is read as it is, and in the pieces that
+it is made of."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ MOST_PIECES: Final = 12
 
 
 def in_name(finder: Finder, name: str, decode: bool, allowed: Names) -> list[Span]:
-    """The secrets of a name, in order, none within another. To patterns an underscore is a letter, and in names it
-    joins words: what stands between any two of them is read by itself as well."""
+    """The secrets of a name, in order, none within another. To patterns an underscore is a letter,
+    and in names it joins words: what stands between any two of them is read by itself as well."""
     pieces = [(0, name), *(_pieces(name) if len(name) <= LONGEST else ())]
     found = finder.look([text for _, text in pieces], decode)
     if found is None:
@@ -42,5 +43,9 @@ def _pieces(name: str) -> list[tuple[int, str]]:
     if "_" not in name or not any(len(word) >= LONG_PIECE for word in name.split("_")):
         return []
     cuts = [-1, *[at for at, char in enumerate(name) if char == "_"][:MOST_PIECES], len(name)]
-    found = [(first + 1, name[first + 1 : last]) for at, first in enumerate(cuts) for last in cuts[at + 1 :]]
+    found = [
+        (first + 1, name[first + 1 : last])
+        for at, first in enumerate(cuts)
+        for last in cuts[at + 1 :]
+    ]
     return [(at, piece) for at, piece in found if LONG_PIECE <= len(piece) < len(name)]

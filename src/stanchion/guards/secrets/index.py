@@ -1,4 +1,5 @@
-"""The index of the shipped rules: what the guard needs of them, made when they are written and not when it starts."""
+"""The index of the shipped rules: what the guard needs of them, made when they are written and not
+when it starts."""
 
 from __future__ import annotations
 
@@ -31,11 +32,18 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def facts(self) -> Facts:
         """What is known of the pattern."""
-        windows = tuple([Window(literal.encode("latin-1"), follow) for literal, follow in self.windows])
+        windows = tuple(
+            [Window(literal.encode("latin-1"), follow) for literal, follow in self.windows]
+        )
         if not self.literals:
             return Facts(self.shortest, self.reach, None, windows)
         literals = frozenset([literal.encode("latin-1") for literal in self.literals])
-        return Facts(self.shortest, self.reach, Head(literals, self.width, int(self.letters, 16), self.narrow), windows)
+        return Facts(
+            self.shortest,
+            self.reach,
+            Head(literals, self.width, int(self.letters, 16), self.narrow),
+            windows,
+        )
 
 
 READER: Final = typed.reader(Line)

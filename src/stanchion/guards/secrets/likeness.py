@@ -1,4 +1,5 @@
-"""What only looks like a secret: placeholders of documentation, references to where one is kept, redactions."""
+"""What only looks like a secret: placeholders of documentation, references to where one is kept,
+redactions."""
 
 from __future__ import annotations
 
@@ -12,19 +13,23 @@ HALF: Final = regex(r"\[[a-z0-9:-]{0,70}\Z")
 """The beginning of that, at the end of a text."""
 
 STAND_INS: Final = frozenset(
-    {"changeme", "change_me", "change-me", "example", "none", "null", "password", "placeholder", "redacted", "required",
+    {"changeme", "change_me", "change-me", "example", "none", "null", "password", "placeholder", "redacted", "required",  # noqa: E501
      "secret", "string", "token", "undefined", "unknown", "optional"}
 )  # fmt: skip
 _REFERENCE: Final = regex(
-    r"\$\{.*\}|\$\(.*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[({]?\w+[)}]?s?%?|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}"
+    r"\$\{.*\}|\$\(.*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[({]?\w+[)}]?s?%?|<[^<>]*>|\[[^\[\]]*\]|"
+    r"\{[^{}]*\}"
     r"|(?:os\.environ|os\.getenv|process\.env|env|secrets?|vault|var|config|settings)[.:\[(].*"
 )
 _ONE_CHAR: Final = regex(r"(.)\1*")
-_SAMPLE: Final = regex(r"(?i)your|my[_-]|example|sample|dummy|placeholder|changeme|x{4,}|\*{3,}|\.{3,}|…")
+_SAMPLE: Final = regex(
+    r"(?i)your|my[_-]|example|sample|dummy|placeholder|changeme|x{4,}|\*{3,}|\.{3,}|…"
+)
 
 
 def stands_in(value: str) -> bool:
-    """Whether a value under the name of a secret is none: it stands for one, or says where to find it."""
+    """Whether a value under the name of a secret is none: it stands for one, or says where to find
+    it."""
     bare = value.strip()
     return (
         bare.lower() in STAND_INS
@@ -40,6 +45,7 @@ def redactions(text: str) -> list[tuple[int, int]]:
 
 
 def half_redaction(text: str) -> int:
-    """Where what may become such a place begins, at the end of a text; its length where nothing does."""
+    """Where what may become such a place begins, at the end of a text; its length where nothing
+    does."""
     found = HALF.search(text, max(0, len(text) - 71))
     return len(text) if found is None else found.start()

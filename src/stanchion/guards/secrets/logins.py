@@ -1,4 +1,5 @@
-"""What goes ahead though it is a secret, and is only kept out of records: a login has to get to where it is for."""
+"""What goes ahead though it is a secret, and is only kept out of records: a login has to get to
+where it is for."""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ OF_A_HOST: Final = frozenset({"database-url", "jdbc-password", "oracle-connect-p
 """Kinds that are no maker's: what they sign in to stands beside them."""
 
 
-def parted(reading: Reading[Event], leaves: Sequence[Leaf], spans: Spans, told: Collection[str]) -> tuple[Spans, Spans]:
-    """What was found, without logins that go ahead, and these. Kinds that are `told` are known by how they are
-    introduced alone: the user may say them, and a call may sign in with them. A token of a known maker is one, whoever
-    says it, and signs in at that maker's hosts only."""
+def parted(
+    reading: Reading[Event], leaves: Sequence[Leaf], spans: Spans, told: Collection[str]
+) -> tuple[Spans, Spans]:
+    """What was found, without logins that go ahead, and these. Kinds that are `told` are known by
+    how they are introduced alone: the user may say them, and a call may sign in with them. A token
+    of a known maker is one, whoever says it, and signs in at that maker's hosts only."""
     rest: Spans = []
     own: Spans = []
     for leaf, here in zip(leaves, spans, strict=True):
@@ -29,7 +32,9 @@ def parted(reading: Reading[Event], leaves: Sequence[Leaf], spans: Spans, told: 
     return rest, own
 
 
-def _logins(reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collection[str]) -> list[Span]:
+def _logins(
+    reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collection[str]
+) -> list[Span]:
     """What of a text goes ahead."""
     event = reading.event
     if isinstance(event, ToolCall):
@@ -37,17 +42,26 @@ def _logins(reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collect
     return [span for span in here if span.kind in told] if _theirs(event, leaf) else []
 
 
-def _signing_in(reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collection[str]) -> list[Span]:
-    """What a call signs in with. What several rules find in one place has to be a login by all of them."""
+def _signing_in(
+    reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collection[str]
+) -> list[Span]:
+    """What a call signs in with. What several rules find in one place has to be a login by all of
+    them."""
     from stanchion.readings.signing_in import login_hosts
 
     found = []
     for span in here:
         hosts = None if leaf.named else login_hosts(reading, leaf, span.start, span.end)
-        if hosts is not None and (span.kind in told or span.kind in OF_A_HOST or at_home(span.kind, hosts)):
+        if hosts is not None and (
+            span.kind in told or span.kind in OF_A_HOST or at_home(span.kind, hosts)
+        ):
             found.append(span)
     others = [span for span in here if span not in found]
-    return [span for span in found if not any(one.start < span.end and span.start < one.end for one in others)]
+    return [
+        span
+        for span in found
+        if not any(one.start < span.end and span.start < one.end for one in others)
+    ]
 
 
 def _theirs(event: Event, leaf: Leaf) -> bool:

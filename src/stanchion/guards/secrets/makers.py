@@ -24,10 +24,13 @@ HOSTS: Final[dict[str, tuple[str, ...]]] = {
     "stripe": ("stripe.com",),
     "twilio": ("twilio.com",),
 }
-"""The first word of a maker's kinds, and the domains that its documentation tells clients to call."""
+"""The first word of a maker's kinds, and the domains that its documentation tells clients to
+call."""
 
 
 def at_home(kind: str, hosts: tuple[str, ...]) -> bool:
     """Whether all these hosts belong to the maker of a kind of credential."""
     own = HOSTS.get(kind.partition("-")[0], ())
-    return bool(hosts) and all(any(host == one or host.endswith(f".{one}") for one in own) for host in hosts)
+    return bool(hosts) and all(
+        any(host == one or host.endswith(f".{one}") for one in own) for host in hosts
+    )

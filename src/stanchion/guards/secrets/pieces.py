@@ -1,4 +1,5 @@
-"""Secrets in pieces: what is one only where items of a list are read without the gap between them."""
+"""Secrets in pieces: what is one only where items of a list are read without the gap between
+them."""
 
 from __future__ import annotations
 
@@ -27,9 +28,11 @@ Piece = tuple[int, int, str]
 """Which text it is of, where it begins there, and its characters."""
 
 
-def in_pieces(finder: Finder, leaves: Sequence[Leaf], spans: Spans | None) -> list[list[Span]] | None:
-    """The parts of secrets in each text that only together are one; `None` where there are none. What was found in a
-    text by itself stays what it is."""
+def in_pieces(
+    finder: Finder, leaves: Sequence[Leaf], spans: Spans | None
+) -> list[list[Span]] | None:
+    """The parts of secrets in each text that only together are one; `None` where there are none.
+    What was found in a text by itself stays what it is."""
     items = [leaf.text for leaf in leaves if leaf.path and type(leaf.path[-1]) is int]
     if len(items) < 2 or not any(_DIGIT.search(text) for text in items):
         return None
@@ -53,16 +56,20 @@ def in_pieces(finder: Finder, leaves: Sequence[Leaf], spans: Spans | None) -> li
 
 
 def _windows(row: list[Piece]) -> Iterator[list[Piece]]:
-    """The neighbours in a row that may be one secret: few, long enough together, and with a digit."""
+    """The neighbours in a row that may be one secret: few, long enough together, and with a
+    digit."""
     for size in range(2, MOST_PIECES + 1):
         for at in range(len(row) - size + 1):
             window = row[at : at + size]
-            if sum([len(text) for _, _, text in window]) >= SHORTEST and any(_DIGIT.search(one[2]) for one in window):
+            if sum([len(text) for _, _, text in window]) >= SHORTEST and any(
+                _DIGIT.search(one[2]) for one in window
+            ):
                 yield window
 
 
 def _rows(leaves: Sequence[Leaf], spans: Spans | None, told: Set[str]) -> Iterator[list[Piece]]:
-    """The pieces that stand next to each other in one list, with nothing between them that no secret has."""
+    """The pieces that stand next to each other in one list, with nothing between them that no
+    secret has."""
     row: list[Piece] = []
     for at in range(1, len(leaves)):
         before, leaf = leaves[at - 1], leaves[at]
@@ -76,7 +83,11 @@ def _rows(leaves: Sequence[Leaf], spans: Spans | None, told: Set[str]) -> Iterat
                 yield row
             row = []
             continue
-        row = row if row else [(at - 1, len(before.text) - min(len(tail[0]), LONGEST), tail[0][-LONGEST:])]
+        row = (
+            row
+            if row
+            else [(at - 1, len(before.text) - min(len(tail[0]), LONGEST), tail[0][-LONGEST:])]
+        )
         row.append((at, 0, head[0][:LONGEST]))
         if len(head[0]) < len(leaf.text):
             yield row
@@ -86,16 +97,29 @@ def _rows(leaves: Sequence[Leaf], spans: Spans | None, told: Set[str]) -> Iterat
 
 
 def _known(here: Sequence[Span], told: Set[str]) -> bool:
-    """Whether a text has a secret of a known format by itself: that is whole. What is only `told` may go on."""
+    """Whether a text has a secret of a known format by itself: that is whole. What is only `told`
+    may go on."""
     return any(span.kind not in told for span in here)
 
 
 def _follows(before: Leaf, leaf: Leaf) -> bool:
     """Whether a text is the item behind another one in one list."""
-    if not leaf.path or not before.path or leaf.named or before.named or leaf.number or before.number:
+    if (
+        not leaf.path
+        or not before.path
+        or leaf.named
+        or before.named
+        or leaf.number
+        or before.number
+    ):
         return False
     place, last = leaf.path[-1], before.path[-1]
-    return isinstance(place, int) and isinstance(last, int) and place == last + 1 and leaf.path[:-1] == before.path[:-1]
+    return (
+        isinstance(place, int)
+        and isinstance(last, int)
+        and place == last + 1
+        and leaf.path[:-1] == before.path[:-1]
+    )
 
 
 def _cut(row: Sequence[Piece], span: Span) -> Iterator[tuple[int, Span]]:

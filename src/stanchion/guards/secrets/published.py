@@ -1,4 +1,5 @@
-"""What everybody may know: samples of makers' documentation, values that are made for browsers, and mere counting."""
+"""What everybody may know: samples of makers' documentation, values that are made for browsers, and
+mere counting."""
 
 from __future__ import annotations
 
@@ -10,10 +11,14 @@ from stanchion.kernel.regex import regex
 SAMPLES: Final = (
     "hal+9ooo_da!sY",  # NuGet, nuget.config
     "33f!!lloppa",  # NuGet, nuget.config
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",  # Azurite
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==",  # Cosmos emulator
-    "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",  # Hardhat and Anvil, account 0
-    "59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",  # Hardhat and Anvil, account 1
+    # Azurite
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+    # Cosmos emulator
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==",
+    # Hardhat and Anvil, account 0
+    "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+    # Hardhat and Anvil, account 1
+    "59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
     "QWxhZGRpbjpvcGVuIHNlc2FtZQ",  # RFC 7617
     "QWxhZGRpbjpPcGVuU2VzYW1l",  # MDN, the same
     "dXNlcjpwYXNzd29yZA",  # `user:password`
@@ -29,9 +34,11 @@ SAMPLES: Final = (
 PADDING: Final = 4
 """How much may stand around a sample: quotes, or what fills up its encoding."""
 _FOR_BROWSERS: Final = regex(
-    r"(?:pk|pub|phc|pubk|pk_(?:live|test))[_.-][\w.-]+|[su]ub-c-[0-9a-f-]+|6L[0-9A-Za-z_-]{38}|AIza[\w-]{35}"
+    r"(?:pk|pub|phc|pubk|pk_(?:live|test))[_.-][\w.-]+|[su]ub-c-[0-9a-f-]+|6L[0-9A-Za-z_-]{38}|"
+    r"AIza[\w-]{35}"
 )
-"""How values begin that pages show to everybody who opens them; a rule of its own knows when Google's are more."""
+"""How values begin that pages show to everybody who opens them; a rule of its own knows when
+Google's are more."""
 _BY_FORMAT: Final = regex(r"pk\.eyJ[\w-]+\.[\w-]+")
 """Mapbox's public tokens: an object with the user's name, which a secret one begins otherwise."""
 _AFTER: Final = {"9": "0", "0": "a", "z": "0"}
@@ -41,7 +48,8 @@ LEAST: Final = 10
 
 
 def sampled(value: str) -> bool:
-    """Whether a maker or a standard printed it, or a maker's format says that it is for everybody."""
+    """Whether a maker or a standard printed it, or a maker's format says that it is for
+    everybody."""
     return (
         any(sample in value and len(value) <= len(sample) + PADDING for sample in SAMPLES)
         or _BY_FORMAT.fullmatch(value) is not None

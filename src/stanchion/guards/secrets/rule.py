@@ -19,10 +19,10 @@ Kind = Annotated[str, msgspec.Meta(pattern=KIND, max_length=LONGEST_KIND)]
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How credentials of one kind are found: what they look like, words that have to be there, and what tells them
-    from mere likeness. A `broad` one knows them by how they are introduced, and not whose they are. `unless`
-    are words that say, shortly before, that it is something else. `hits` and `misses` are texts in which it finds
-    something, and nothing."""
+    """How credentials of one kind are found: what they look like, words that have to be there, and
+    what tells them from mere likeness. A `broad` one knows them by how they are introduced, and not
+    whose they are. `unless` are words that say, shortly before, that it is something else. `hits`
+    and `misses` are texts in which it finds something, and nothing."""
 
     kind: Kind
     pattern: str
@@ -64,7 +64,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         """Whether a second look takes it for one."""
         if self.validator == WEIGHED:
             return bool(_weighing().weighed(before, secret))
-        if self.entropy and ((self.broad and _weighing().denied(before)) or _weighing().phrase(secret)):
+        if self.entropy and (
+            (self.broad and _weighing().denied(before)) or _weighing().phrase(secret)
+        ):
             return False
         return not self.validator or _validators()[self.validator](secret)
 

@@ -25,9 +25,10 @@ LONGEST: Final = 60
 
 
 class Told(NamedTuple):
-    """The arguments of a finding, and the fingerprints of all that was found: of what several rules find as one and the
-    same, one by each of its kinds, so that any of them can be allowed. `secrets` are those of what encoded ones say,
-    which are the same however they are encoded, and of the others as they stand."""
+    """The arguments of a finding, and the fingerprints of all that was found: of what several rules
+    find as one and the same, one by each of its kinds, so that any of them can be allowed.
+    `secrets` are those of what encoded ones say, which are the same however they are encoded, and
+    of the others as they stand."""
 
     args: tuple[str, ...]
     fingerprints: tuple[str, ...]
@@ -75,5 +76,7 @@ def _step(step: PathStep, secret: set[str]) -> str:
         return str(step)
     if step in secret:
         return "[redacted]"
-    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in step[: LONGEST + 1]])
+    seen = "".join(
+        [char if char.isprintable() and char != "`" else "?" for char in step[: LONGEST + 1]]
+    )
     return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"

@@ -1,4 +1,5 @@
-"""Second looks at what a rule's pattern found: whether it can be a secret of its kind, or only has the shape of one."""
+"""Second looks at what a rule's pattern found: whether it can be a secret of its kind, or only has
+the shape of one."""
 
 from __future__ import annotations
 
@@ -15,38 +16,49 @@ from stanchion.kernel.regex import regex
 SAME: Final = regex(r"(.)\1{5,}", re.DOTALL)
 """Six times the same character, one after another."""
 FORM: Final = regex(
-    r"\$\{\{?[\w\s.:?!,()'|-]{0,60}\}|\{\{[\w\s.()'|$-]{0,60}\}\}|\$\([\w.-]{1,40}\)|^\$[A-Za-z_]\w*$"
+    r"\$\{\{?[\w\s.:?!,()'|-]{0,60}\}|\{\{[\w\s.()'|$-]{0,60}\}\}|\$\([\w.-]{1,40}\)|"
+    r"^\$[A-Za-z_]\w*$"
     r"|^%[({]?[A-Za-z_][\w.]*[)}]?[sd%]?$|^[<\[{(][A-Za-z_ .:-]{0,60}[>\]})]$"
     r"|^[*.•#_-]{3,}$|#{4,}|\*{4,}|•{4,}|\.{2,}|…"
 )
 """A place where a secret is yet to be put in, or was taken out."""
 TELLTALE: Final = regex(
     r"(?i)^(?:(?:your|my|the|some|a|dummy|fake|sample|test|example|demo)[_-]?)*"
-    r"(?:api|secret|access|auth|private|user|db|database|client|admin|root|service|account|bot|new|old|real|super)?"
-    r"[_-]?(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?|value|here|string|changeme|change[_-]?me"
-    r"|none|null|nil|undefined|true|false|redacted|hidden|removed|masked|placeholder|example|todo|fixme|yyy+)"
+    r"(?:api|secret|access|auth|private|user|db|database|client|admin|root|service|account|bot|new|"
+    r"old|real|super)?"
+    r"[_-]?(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?|value|here|string|changeme|"
+    r"change[_-]?me"
+    r"|none|null|nil|undefined|true|false|redacted|hidden|removed|masked|placeholder|example|todo|"
+    r"fixme|yyy+)"
     r"(?:[_-]?(?:goes|here|value))*[_-]?\d{0,3}$"
 )
 """A word that stands for a secret in documentation."""
 KEPT: Final = regex(
-    r"(?:ref\+)?[a-z][a-z0-9+]{1,20}://[\w.-]+(?:[/#:?][\w .%=-]*)*|[a-z][a-z0-9_]{1,15}:/{0,2}[\w.-]+(?:[/#][\w.-]+)+"
+    r"(?:ref\+)?[a-z][a-z0-9+]{1,20}://[\w.-]+(?:[/#:?][\w "
+    r".%=-]*)*|[a-z][a-z0-9_]{1,15}:/{0,2}[\w.-]+(?:[/#][\w.-]+)+"
     r"|(?:id|src|source|type|name|env|target|file|field|from)=[^=].*"
 )
-"""Where a secret is kept: an address without a password in it, a store and a path in it, what to take it from."""
+"""Where a secret is kept: an address without a password in it, a store and a path in it, what to
+take it from."""
 PARTS: Final = regex(r"[^0-9A-Za-z]+")
 """What stands between the parts of a value."""
-NUMBERED: Final = regex(r"[A-Za-z]+\d*|\d+[A-Za-z]*|[vV]\d+[a-z]\d+|[A-Za-z]{1,6}\d{1,4}[A-Za-z]{1,8}")
+NUMBERED: Final = regex(
+    r"[A-Za-z]+\d*|\d+[A-Za-z]*|[vV]\d+[a-z]\d+|[A-Za-z]{1,6}\d{1,4}[A-Za-z]{1,8}"
+)
 """A word, a number, or a word with a number before, behind or in it."""
 CAMEL: Final = regex(r"[A-Za-z]?[a-z]*\d{0,4}(?:[A-Z][a-z]{2,}\d{0,3}){2,}")
 """Words one after another, as names in code are."""
 NEIGHBOURS: Final = regex(r"[A-Z]{2}")
 HEXADECIMAL: Final = regex(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{16,}")
 """A number in hexadecimal that is long, and seen to be one."""
-NOTHING: Final = regex(r"(?i)(x+|y+|\W*)|(?:your[_-]?|my[_-]?)?pass(?:word|wd)?|change[_-]?me|token|pwd")
+NOTHING: Final = regex(
+    r"(?i)(x+|y+|\W*)|(?:your[_-]?|my[_-]?)?pass(?:word|wd)?|change[_-]?me|token|pwd"
+)
 """A word that is no password, not even a bad one."""
 CODE: Final = regex(
     r"^[A-Za-z_][\w.]*[\[()]|^[\[({<&]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W*$|^[A-Za-z_]\w*[)}\]]+$"
-    r"|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\W*$|^[a-z_]+(?:[|][a-z_]+(?::[\w,]+)?)+$|^[a-z]+(?:[_-](?:[a-z]+|v?\d{1,4}))*$|^\W+$"
+    r"|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\W*$|^[a-z_]+(?:[|][a-z_]+(?::[\w,]+)?)+$|"
+    r"^[a-z]+(?:[_-](?:[a-z]+|v?\d{1,4}))*$|^\W+$"
 )
 """What code has in the place of a value: a call, an attribute, a constant, a name."""
 PATH: Final = regex(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]+")
@@ -56,7 +68,23 @@ NUMBERS: Final = regex(r"0[xX][0-9A-Fa-f]+|\d+")
 CODE_ITEMS: Final = regex(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*")
 SEED_WORDS: Final = regex(r"[a-z]{3,8}")
 SENTENCES: Final = frozenset(
-    {"the", "and", "for", "are", "was", "not", "your", "from", "never", "words", "this", "which", "them", "its", "has"}
+    {
+        "the",
+        "and",
+        "for",
+        "are",
+        "was",
+        "not",
+        "your",
+        "from",
+        "never",
+        "words",
+        "this",
+        "which",
+        "them",
+        "its",
+        "has",
+    }
 )
 """Words that no list of seed phrases has, and hardly a sentence is without."""
 ANYBODY: Final = regex(rb'"role"\s*:\s*"anon(?:ymous)?"')
@@ -65,19 +93,22 @@ PHRASE: Final = regex(r"[a-z]+(?:-[a-z]+){4,}(?:-\d{1,4})?")
 
 
 def real(text: str) -> bool:
-    """Whether it is no placeholder: no `xxxxxx`, no `${TOKEN}`, no `<your-token>`, no `changeme`."""
+    """Whether it is no placeholder: no `xxxxxx`, no `${TOKEN}`, no `<your-token>`, no
+    `changeme`."""
     if _filled(text) or FORM.search(text) or TELLTALE.search(text) or KEPT.fullmatch(text):
         return False
     return len(set(text)) > min(len(text) // 12, 6)
 
 
 def _filled(text: str) -> bool:
-    """Whether much of it is one character again and again. A long secret may have a run of one by chance."""
+    """Whether much of it is one character again and again. A long secret may have a run of one by
+    chance."""
     return any(len(run.group()) * 5 >= len(text) for run in SAME.finditer(text))
 
 
 def random(text: str) -> bool:
-    """Whether chance may have made it: no placeholder, and letters with digits among them or in wild cases."""
+    """Whether chance may have made it: no placeholder, and letters with digits among them or in
+    wild cases."""
     if not any(c.isalpha() for c in text) or CAMEL.fullmatch(text) is not None:
         return False
     return (any(c.isdigit() for c in text) or wild(text)) and real(text)
@@ -93,7 +124,8 @@ def wild(text: str) -> bool:
 
 
 def guessed(text: str) -> bool:
-    """Whether chance made it, where no more is known of it than a name: no identifier, path, host, version or word."""
+    """Whether chance made it, where no more is known of it than a name: no identifier, path, host,
+    version or word."""
     if not any(c.isdigit() for c in text) or not random(text) or PATH.fullmatch(text):
         return False
     return any(len(part) >= 8 and not worded(part) for part in PARTS.split(text))
@@ -123,11 +155,14 @@ def mixed(text: str) -> bool:
 
 def artifactory(text: str) -> bool:
     """Whether it is no word and no number that begins as a credential of Artifactory does."""
-    return text.startswith("AKC") or (any(c.isdigit() for c in text) and any(c.isalpha() for c in text[3:]))
+    return text.startswith("AKC") or (
+        any(c.isdigit() for c in text) and any(c.isalpha() for c in text[3:])
+    )
 
 
 def written_password(text: str) -> bool:
-    """Whether a value under the name of a password is one: not what code, a path or a sentence has there."""
+    """Whether a value under the name of a password is one: not what code, a path or a sentence has
+    there."""
     return password(text) and CODE.search(text) is None and not PATH.fullmatch(text)
 
 
@@ -153,7 +188,12 @@ def base64_text(text: str) -> bool:
     if len(text) % 4:
         return False
     inner = _decoded(text.rstrip("="))
-    return inner is not None and len(inner) > 6 and not text.isdigit() and (not text.islower() or "=" in text)
+    return (
+        inner is not None
+        and len(inner) > 6
+        and not text.isdigit()
+        and (not text.islower() or "=" in text)
+    )
 
 
 def user_and_password(text: str) -> bool:
@@ -162,11 +202,16 @@ def user_and_password(text: str) -> bool:
     if inner is None:
         return False
     user, colon, word = inner.partition(b":")
-    return bool(colon and word) and (user + word).isascii() and (user + word).decode("ascii").isprintable()
+    return (
+        bool(colon and word)
+        and (user + word).isascii()
+        and (user + word).decode("ascii").isprintable()
+    )
 
 
 def pem(text: str) -> bool:
-    """Whether a block of a private key has a body: not only its first and last line, or dots between them."""
+    """Whether a block of a private key has a body: not only its first and last line, or dots
+    between them."""
     lines = text.replace("\\r", "\n").replace("\\n", "\n").splitlines()
     body = "".join(line.strip() for line in lines if "-----" not in line and ":" not in line)
     return sum(c.isalnum() for c in body) >= 20 and "..." not in body and len(set(body)) >= 10
@@ -179,7 +224,8 @@ def elevens(text: str) -> bool:
 
 
 def key_bytes(text: str) -> bool:
-    """Whether numbers are the bytes of a key: enough of them, all bytes, most of them different, none counted up to."""
+    """Whether numbers are the bytes of a key: enough of them, all bytes, most of them different,
+    none counted up to."""
     numbers = [int(one, 16 if one[1:2] in ("x", "X") else 10) for one in NUMBERS.findall(text)]
     if len(numbers) < 16 or max(numbers) > 255:
         return False
@@ -189,25 +235,42 @@ def key_bytes(text: str) -> bool:
 
 def base32_seed(text: str) -> bool:
     """Whether base32 is a seed: letters and digits, and not one letter again and again."""
-    return any(c in "234567" for c in text) and any(c.isalpha() for c in text) and len(set(text)) > 7
+    return (
+        any(c in "234567" for c in text) and any(c.isalpha() for c in text) and len(set(text)) > 7
+    )
 
 
 def codes(text: str) -> bool:
     """Whether items are codes: of one length, each with a digit, and no year."""
     items = CODE_ITEMS.findall(text)
     lengths = {len(item) for item in items}
-    return len(items) > 2 and len(lengths) == 1 and max(lengths) > 5 and all(any(c.isdigit() for c in i) for i in items)
+    return (
+        len(items) > 2
+        and len(lengths) == 1
+        and max(lengths) > 5
+        and all(any(c.isdigit() for c in i) for i in items)
+    )
 
 
 def seed_words(text: str) -> bool:
-    """Whether words are a seed phrase: as many as one has, hardly any twice, and none that only sentences have."""
+    """Whether words are a seed phrase: as many as one has, hardly any twice, and none that only
+    sentences have."""
     words = SEED_WORDS.findall(text)
-    return len(words) in {12, 15, 18, 21, 24} and len(set(words)) + 3 > len(words) and SENTENCES.isdisjoint(words)
+    return (
+        len(words) in {12, 15, 18, 21, 24}
+        and len(set(words)) + 3 > len(words)
+        and SENTENCES.isdisjoint(words)
+    )
 
 
 def strong(text: str) -> bool:
-    """Whether it is made by chance, or chosen as a good password is: letters, digits, and signs or both cases."""
-    if not written_password(text) or not any(c.isdigit() for c in text) or not any(c.isalpha() for c in text):
+    """Whether it is made by chance, or chosen as a good password is: letters, digits, and signs or
+    both cases."""
+    if (
+        not written_password(text)
+        or not any(c.isdigit() for c in text)
+        or not any(c.isalpha() for c in text)
+    ):
         return False
     return guessed(text) or mixed(text) or any(not c.isalnum() and c not in "-_./" for c in text)
 
@@ -220,7 +283,9 @@ def phrase(text: str) -> bool:
 def _decoded(text: str) -> bytes | None:
     """What base64 of either alphabet says, without its padding; None where it is none."""
     try:
-        return b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        return b64decode(
+            text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True
+        )
     except (Undecodable, UnicodeEncodeError):
         pass
     try:

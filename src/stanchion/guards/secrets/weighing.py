@@ -1,4 +1,5 @@
-"""Weighing: whether a value is a secret of any maker, by its name, by what stands between, and by how it looks."""
+"""Weighing: whether a value is a secret of any maker, by its name, by what stands between, and by
+how it looks."""
 
 from __future__ import annotations
 
@@ -12,14 +13,25 @@ from typing import Final
 from stanchion.guards.secrets import weights as w
 from stanchion.guards.secrets.entropy import entropy
 from stanchion.guards.secrets.likeness import stands_in
-from stanchion.guards.secrets.validators import CODE, NEIGHBOURS, PARTS, PATH, phrase, real, wild, worded
+from stanchion.guards.secrets.validators import (
+    CODE,
+    NEIGHBOURS,
+    PARTS,
+    PATH,
+    phrase,
+    real,
+    wild,
+    worded,
+)
 from stanchion.kernel.regex import regex
 
 HASHES: Final = frozenset({32, 40, 56, 64, 96, 128})
 LONG_NAME: Final = 160
 
 _NAME: Final = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|[^\W\d_]+")
-_HEADER: Final = regex(r"(?i)authorization[\"'\\]{0,2}\s*[:=]\s*[\"'\\]{0,2}(?:[\w-]+[ =]+)?[\"'\\]{0,2}$")
+_HEADER: Final = regex(
+    r"(?i)authorization[\"'\\]{0,2}\s*[:=]\s*[\"'\\]{0,2}(?:[\w-]+[ =]+)?[\"'\\]{0,2}$"
+)
 _SAID: Final = regex(r"(?i)\b(?:is|are|was|now|to|ist|lautet|est|es|sind)\b[\s\"'`*:]*$")
 _ASSIGNED: Final = regex(r"[:=|>,][\s\"'`\\({\[@*]*$")
 _QUOTE: Final = regex(r"[\"'`]$")
@@ -27,19 +39,25 @@ _SIGN: Final = regex(r"[^\w.-]")
 _HEX: Final = regex(r"(?:0x)?[0-9A-Fa-f]+")
 _UUID: Final = regex(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PLAIN: Final = regex(
-    r"(?i)[a-z][a-z0-9+.-]*://.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|v?\d+(?:\.\d+){1,3}[\w.+-]*|\d{4}-\d\d-\d\d.*"
+    r"(?i)[a-z][a-z0-9+.-]*://.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|v?\d+(?:\.\d+){1,3}[\w.+-]*|"
+    r"\d{4}-\d\d-\d\d.*"
     r"|(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\d.,:/ -]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?"
-    r"|[a-z]+(?:[_.-][a-z]+)*[_.-]?\d{0,4}|sha(?:1|256|384|512)[-:].*|\$?\d[a-z]{0,2}\$.*|\$[\w{(].*|ENC\[.*|--?[a-z].*"
+    r"|[a-z]+(?:[_.-][a-z]+)*[_.-]?\d{0,4}|sha(?:1|256|384|512)[-:].*|\$?\d[a-z]{0,2}\$.*|"
+    r"\$[\w{(].*|ENC\[.*|--?[a-z].*"
     r"|#[0-9a-f]{3,8}|arn:.*|projects/.*|op://.*|vault:.*|secret/.*|ssh-\w+"
 )
-"""What is something else: an address, a version, a date, a number, a word, a hash with its name, a reference."""
+"""What is something else: an address, a version, a date, a number, a word, a hash with its name, a
+reference."""
 _OTHER: Final = regex(r"(?i)^[a-z_][\w.]*=[^=]|passw|token|secret|(?:^|[_-])key")
 """What names itself is a name, and what assigns is code."""
 _WORD: Final = regex(r"[A-Z]?[a-z]{4,}|[A-Z]{4,}")
 _PAIRS: Final = (
-    "thheineranreonatenndtiesorteofedisitalarsttontngsehaasouiolevecomedehiriroicneearacelichllbemasiomur"
-    "caeltalansdifohopeecprnoctusacotiltrlyncetutsssorsunlowageiewheewiemadolrtpowenaulnitsmoowpaimmiaish"
-    "irsuidosiviaamficivipligtuevldrympfeblabghtyopwosaayexkefrooavagifapgrodbosprddoucbueiovbyrmepttocfa"
+    "thheineranreonatenndtiesorteofedisitalarsttontngsehaasouiolevecomedehiriroicneearacelichllbema"
+    "siomur"
+    "caeltalansdifohopeecprnoctusacotiltrlyncetutsssorsunlowageiewheewiemadolrtpowenaulnitsmoowpaim"
+    "miaish"
+    "irsuidosiviaamficivipligtuevldrympfeblabghtyopwosaayexkefrooavagifapgrodbosprddoucbueiovbyrmep"
+    "ttocfa"
     "efcurnscgidayocrcldugaquueffbaeylsvaumppuauplugohtruugdsltpircrregauckewmubrbiptakpuuirgib"
 )
 _COMMON: Final = frozenset([_PAIRS[at : at + 2] for at in range(0, len(_PAIRS), 2)])
@@ -51,8 +69,8 @@ _INSIDE: Final = regex(r"(?:\w/|:[\w-]*:)[^\s\"'=?&]*:$")
 
 
 def weighed(before: str, value: str) -> bool:
-    """Whether a value is a secret, given what stands before it: a name, and what is between them. What is remembered of
-    a name is asked first."""
+    """Whether a value is a secret, given what stands before it: a name, and what is between them.
+    What is remembered of a name is asked first."""
     before = before[-LONG_NAME:]
     promise, against, human = promised(before)
     if (
@@ -71,9 +89,12 @@ def weighed(before: str, value: str) -> bool:
 
 @lru_cache(4_096)
 def promised(name: str) -> tuple[float, float, bool]:
-    """How much a name promises a secret, what of it speaks against one, and whether it is one that people choose."""
+    """How much a name promises a secret, what of it speaks against one, and whether it is one that
+    people choose."""
     words = [word.lower() for word in _NAME.findall(name)]
-    words = [found for word, following in pairwise([*words, ""]) for found in _read(word, following)]
+    words = [
+        found for word, following in pairwise([*words, ""]) for found in _read(word, following)
+    ]
     best, at = 0.0, -1
     for place, word in enumerate(words):
         if word in w.NAMES and w.NAMES[word] >= best:
@@ -81,7 +102,9 @@ def promised(name: str) -> tuple[float, float, bool]:
     if at < 0:
         return 0.0, 0.0, False
     more = max([w.MORE.get(word, 0.0) for word in words[max(0, at - 3) : at]], default=0.0)
-    against = min([w.AGAINST.get(word, 0.0) for word in words[max(0, at - 3) : at + 3]], default=0.0)
+    against = min(
+        [w.AGAINST.get(word, 0.0) for word in words[max(0, at - 3) : at + 3]], default=0.0
+    )
     return best + more + against, against, words[at] in w.HUMAN
 
 
@@ -113,7 +136,12 @@ def looks(value: str, human: bool, promise: float) -> float:
         return 0.75
     if _HEX.fullmatch(value):
         known = len(value.removeprefix("0x")) in HASHES and promise < 3.0
-        return _step(len(value), w.LONG) + w.HEXADECIMAL + (w.HASH if known else 0.0) + _even(value, 16)
+        return (
+            _step(len(value), w.LONG)
+            + w.HEXADECIMAL
+            + (w.HASH if known else 0.0)
+            + _even(value, 16)
+        )
     kinds = _kinds(value)
     score = _step(len(value), w.LONG) + w.CLASSES[len(set(kinds))] + _even(value, 62)
     changes = sum(map(ne, kinds, kinds[1:])) / len(value)
@@ -141,7 +169,12 @@ def denied(before: str) -> bool:
 def _chosen(value: str) -> bool:
     """Whether it is a password as people choose one: of three classes, and no identifier."""
     kinds = set(_kinds(value))
-    return "9" in kinds and len(kinds) >= 3 and len(value) <= 40 and (_SIGN.search(value) is not None or "A" in kinds)
+    return (
+        "9" in kinds
+        and len(kinds) >= 3
+        and len(value) <= 40
+        and (_SIGN.search(value) is not None or "A" in kinds)
+    )
 
 
 def _even(value: str, alphabet: int) -> float:
@@ -153,7 +186,11 @@ def _even(value: str, alphabet: int) -> float:
 def _worded(value: str) -> float:
     """The share of its letters that stand in what may be words."""
     letters = sum(map(str.isalpha, value))
-    return sum([len(word) for word in _WORD.findall(value) if _pronounced(word.lower())]) / letters if letters else 0.0
+    return (
+        sum([len(word) for word in _WORD.findall(value) if _pronounced(word.lower())]) / letters
+        if letters
+        else 0.0
+    )
 
 
 def _pronounced(word: str) -> bool:

@@ -35,15 +35,17 @@ KEPT: Final = 1_024
 
 
 class Shell(msgspec.Struct, frozen=True, dict=True):
-    """Refuses shell texts that would destroy, leak, tamper or let others in, wherever in the text they say so.
+    """Refuses shell texts that would destroy, leak, tamper or let others in, wherever in the text
+    they say so.
 
-    Every call that holds a command is read, whatever its tool is called. `tools` are the only tools whose calls are
-    read, and `arguments` the only arguments that hold a command; where a call has none of these and its tool runs what
-    it is given, all its texts are. `roots` are the folders in which a run may delete. `allow` lists the only commands
-    that may run at all. `families` gives a family of dangers an action of its own. Where notes are not `counted`, an
-    agent is told as often as there is something to tell, and nobody is asked because it was the third time. With
-    `repository` what only a repository knows is asked of it, within the deadline: whether there is work in no commit,
-    and whose branch is pushed to.
+    Every call that holds a command is read, whatever its tool is called. `tools` are the only tools
+    whose calls are read, and `arguments` the only arguments that hold a command; where a call has
+    none of these and its tool runs what it is given, all its texts are. `roots` are the folders in
+    which a run may delete. `allow` lists the only commands that may run at all. `families` gives a
+    family of dangers an action of its own. Where notes are not `counted`, an agent is told as often
+    as there is something to tell, and nobody is asked because it was the third time. With
+    `repository` what only a repository knows is asked of it, within the deadline: whether there is
+    work in no commit, and whose branch is pushed to.
     """
 
     name: ClassVar[str] = "shell"
@@ -71,7 +73,9 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     def __post_init__(self) -> None:
         if len(self.unclear) != len(Risk):
             said = f"`unclear` has {len(self.unclear)} actions"
-            raise ValueError(f"{said}: write one each for tools of low, medium, high and critical risk")
+            raise ValueError(
+                f"{said}: write one each for tools of low, medium, high and critical risk"
+            )
         for family in self.families if self.families is not None else ():
             if family not in FAMILIES:
                 known = ", ".join([f"`{name}`" for name in FAMILIES])
@@ -92,7 +96,9 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
 
     def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
         """What is unclear may be answered more mildly at a higher risk."""
-        return key != "risk" or all(severer(ACTIONS[mild], ACTIONS[severe]) for mild, severe in pairwise(self.unclear))
+        return key != "risk" or all(
+            severer(ACTIONS[mild], ACTIONS[severe]) for mild, severe in pairwise(self.unclear)
+        )
 
     def told(self, own: OwnPlaces) -> Shell:
         """The same guard that knows where the shield keeps what is its own."""

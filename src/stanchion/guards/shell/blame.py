@@ -1,4 +1,5 @@
-"""Blaming: what of a dangerous command its rule objects to, and nothing of what merely stands beside it."""
+"""Blaming: what of a dangerous command its rule objects to, and nothing of what merely stands
+beside it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open, origin_of
 
 HARMLESS: Final = "/tmp/x"
-"""What is put in the place of a word to see whether a rule objects to it: an operand, and no danger anywhere."""
+"""What is put in the place of a word to see whether a rule objects to it: an operand, and no danger
+anywhere."""
 
 TRIED: Final = 64
 """How many words of a command are tried, one by one."""
@@ -29,21 +31,28 @@ def blamed(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[st
     """The things that a dangerous command is refused for, each of which is enough.
 
     1. Where files are opened, those that alone break the rule.
-    2. Words that alone break it, all others being harmless: `/` of `rm -rf / x`. What only says what is done, as the
-       words of a rule and a keyword do, tells nothing apart.
+    2. Words that alone break it, all others being harmless: `/` of `rm -rf / x`. What only says
+       what is done, as the words of a rule and a keyword do, tells nothing apart.
     3. Where no word matters, what it reads: the files, or the hosts that it is fetched from.
-    4. Otherwise all together, its operands, the values of its options and the files it opens, as one thing.
+    4. Otherwise all together, its operands, the values of its options and the files it opens, as
+       one thing.
     """
     command, rule = danger.command, danger.rule
     if rule.names == ">":
-        alone = [one for one in command.opens if rule.holds(msgspec.structs.replace(command, opens=(one,)), roots)]
+        alone = [
+            one
+            for one in command.opens
+            if rule.holds(msgspec.structs.replace(command, opens=(one,)), roots)
+        ]
         return [_thing(path, command.cwd) for _, path in alone] or _together(danger)
     if rule.check is None or rule.words or rule.marks:
         return _together(danger)
     bare = _shorter(command)
     calm = [_calm(word) for word in bare.argv[1:]]
     if not rule.holds(msgspec.structs.replace(bare, argv=(*bare.argv[:1], *calm)), roots):
-        words = [word for at, word in enumerate(bare.argv[1:]) if _breaks(danger, bare, calm, at, roots)]
+        words = [
+            word for at, word in enumerate(bare.argv[1:]) if _breaks(danger, bare, calm, at, roots)
+        ]
         if not words or (not command.cwd and any(_KEYWORD.fullmatch(word) for word in words)):
             return _together(danger)
         return [thing for word in words for thing in _things(word, command.cwd)]
@@ -56,7 +65,9 @@ def _shorter(command: Command) -> Command:
         return command
     words = command.argv[1:]
     kept = sorted(range(len(words)), key=lambda at: (words[at][:1] != "-", len(words[at])))[:TRIED]
-    return msgspec.structs.replace(command, argv=(command.argv[0], *[words[at] for at in sorted(kept)]))
+    return msgspec.structs.replace(
+        command, argv=(command.argv[0], *[words[at] for at in sorted(kept)])
+    )
 
 
 def _calm(word: str) -> str:
@@ -77,7 +88,8 @@ def _breaks(danger: Danger, bare: Command, calm: list[str], at: int, roots: Root
 
 
 def _read(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[str]:
-    """What a command reads that breaks the rule: files, the hosts and files of the programs before it, or these."""
+    """What a command reads that breaks the rule: files, the hosts and files of the programs before
+    it, or these."""
     command = danger.command
     things: list[str] = []
     for text in (command.given, *command.argv):

@@ -1,4 +1,5 @@
-"""Consequences: what a command would cost, whether that can be brought back, and so how it is answered.
+"""Consequences: what a command would cost, whether that can be brought back, and so how it is
+answered.
 
 A rule names a consequence; what becomes of the command follows from the consequence alone.
 """
@@ -13,7 +14,16 @@ Level = Literal["pass", "note", "doubt", "danger"]
 """How it is answered: not at all, said aloud, a person decides, or refused."""
 
 Loss = Literal[
-    "nothing", "regenerable", "recoverable", "visible", "work", "changed", "unknown", "others", "good", "control"
+    "nothing",
+    "regenerable",
+    "recoverable",
+    "visible",
+    "work",
+    "changed",
+    "unknown",
+    "others",
+    "good",
+    "control",
 ]
 """What is lost, by its name in the table."""
 
@@ -29,23 +39,37 @@ class Consequence(NamedTuple):
 CONSEQUENCES: Final[dict[Loss, Consequence]] = {
     "nothing": Consequence("pass", "nothing", "there is nothing to bring back"),
     "regenerable": Consequence(
-        "pass", "build folders, caches, temporary files, what containers left behind", "the next build makes it again"
+        "pass",
+        "build folders, caches, temporary files, what containers left behind",
+        "the next build makes it again",
     ),
     "recoverable": Consequence(
-        "note", "commits, branches and changes that git or another copy still keeps", "reflog, stash, the other copy"
+        "note",
+        "commits, branches and changes that git or another copy still keeps",
+        "reflog, stash, the other copy",
     ),
-    "visible": Consequence("note", "nothing, but others see it at once", "by another step of the same kind"),
+    "visible": Consequence(
+        "note", "nothing, but others see it at once", "by another step of the same kind"
+    ),
     "work": Consequence("doubt", "work in the working copy that is in no commit", "not at all"),
     "changed": Consequence(
-        "doubt", "the settings of a machine, a service or an account, or whether it runs", "a person can restore it"
+        "doubt",
+        "the settings of a machine, a service or an account, or whether it runs",
+        "a person can restore it",
     ),
     "unknown": Consequence("doubt", "what cannot be told from the command", "nobody can say"),
     "others": Consequence(
-        "danger", "what others rely on: shared branches, services and their data", "not by the agent"
+        "danger",
+        "what others rely on: shared branches, services and their data",
+        "not by the agent",
     ),
-    "good": Consequence("danger", "disks, home folders, system folders, databases, histories", "not at all"),
+    "good": Consequence(
+        "danger", "disks, home folders, system folders, databases, histories", "not at all"
+    ),
     "control": Consequence(
-        "danger", "secrets, rights or control that somebody else would gain", "not at all: whoever has them keeps them"
+        "danger",
+        "secrets, rights or control that somebody else would gain",
+        "not at all: whoever has them keeps them",
     ),
 }
 """The table, from what matters least to what matters most."""

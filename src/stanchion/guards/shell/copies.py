@@ -1,4 +1,5 @@
-"""Covering: copies and archives that take, or fill, a folder in which something of ours is, without naming it."""
+"""Covering: copies and archives that take, or fill, a folder in which something of ours is, without
+naming it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from stanchion.readings.shell.word_lists import listed
 
 COPIES: Final = listed("cp rsync scp ditto robocopy xcopy rclone")
 SEARCHES: Final = listed("grep egrep fgrep zgrep rg ag ack ugrep")
-RECURSIVE: Final = frozenset({"-r", "-R", "-a", "--recursive", "--archive", "--dereference-recursive"})
+RECURSIVE: Final = frozenset(
+    {"-r", "-R", "-a", "--recursive", "--archive", "--dereference-recursive"}
+)
 BY_THEMSELVES: Final = listed("rg ag ack rsync ditto rclone robocopy")
 """Programs that go into folders without being told."""
 UNPACKS: Final = listed("tar bsdtar gtar unzip 7z 7za 7zz unar unrar cpio pax")
@@ -21,8 +24,8 @@ PACKS: Final = listed("tar bsdtar gtar zip 7z 7za 7zz rar pax")
 
 
 def covers(command: Command, roots: Roots) -> bool:
-    """Whether a command takes or fills whole folders, one of which holds what we keep, and its words do not tell what
-    of it."""
+    """Whether a command takes or fills whole folders, one of which holds what we keep, and its
+    words do not tell what of it."""
     if command.cwd == "container:":
         return False
     filled = any(_is_filled(path, command.cwd, roots.own) for path in _fills(command))
@@ -85,10 +88,13 @@ def _packs(command: Command) -> bool:
 
 
 def _folders(command: Command) -> list[str]:
-    """The folders that an archiver is sent to, by options that have them beside or in the same word."""
+    """The folders that an archiver is sent to, by options that have them beside or in the same
+    word."""
     found = _values(command, INTO)
     return found + [
-        word[2:] for word in command.argv[1:] if word[:2] == "-o" and len(word) > 2 and "7z" in command.name
+        word[2:]
+        for word in command.argv[1:]
+        if word[:2] == "-o" and len(word) > 2 and "7z" in command.name
     ]
 
 

@@ -1,4 +1,5 @@
-"""What is written into files that run by themselves or for others: whether it would leak, or run what it fetches."""
+"""What is written into files that run by themselves or for others: whether it would leak, or run
+what it fetches."""
 
 from __future__ import annotations
 
@@ -18,16 +19,38 @@ from stanchion.readings.shell.command import Command
 LONGEST: Final = 65_536
 MOST: Final = 200
 """How many texts of a file are read as commands."""
-CODE: Final = (".rs", ".js", ".ts", ".mjs", ".cjs", ".rb", ".go", ".php", ".gradle", ".groovy", ".kts", "jenkinsfile")
+CODE: Final = (
+    ".rs",
+    ".js",
+    ".ts",
+    ".mjs",
+    ".cjs",
+    ".rb",
+    ".go",
+    ".php",
+    ".gradle",
+    ".groovy",
+    ".kts",
+    "jenkinsfile",
+)
 BUILDS: Final = (".targets", ".props", ".csproj", ".vbproj", ".fsproj", ".vcxproj", ".proj")
-UNASKED: Final = ("setup.py", "build.rs", "conftest.py", "sitecustomize.py", "usercustomize.py", "noxfile.py")
-"""Files that run although nobody calls them: when something is built, installed, tested or begun."""
+UNASKED: Final = (
+    "setup.py",
+    "build.rs",
+    "conftest.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "noxfile.py",
+)
+"""Files that run although nobody calls them: when something is built, installed, tested or
+begun."""
 HERE: Final = Roots((), True)
 
 _TESTS: Final = regex(r"\Atest_|[._]test\.|[._]spec\.|\Atests?\.")
 """Files that tests are in: nothing that they test is in somebody's home."""
 _HOME: Final = regex(
-    r"homedir\(|Path\.home|expanduser|env\.HOME|ENV\[.HOME|UserHomeDir|home_dir|getenv\(.HOME|environ\[.HOME"
+    r"homedir\(|Path\.home|expanduser|env\.HOME|ENV\[.HOME|UserHomeDir|home_dir|getenv\(.HOME|"
+    r"environ\[.HOME"
 )
 _READ: Final = regex(r"read\w*\(|\bopen\(|File::|ReadFile|fs\.|copy\w*\(")
 _LINE: Final = regex(r"\s*(?:-\s+)?(?:[\w-]+:\s+)?(?:[|>][-+]?\s*\Z)?(.*)")
@@ -44,24 +67,33 @@ _LIFE: Final = regex(r"\"(?:(?:pre|post)?install|prepare|prepublish\w*|preuninst
 _OPENS: Final = regex(r"\"runOn\"\s*:\s*\"folderOpen\"")
 _HOOKS: Final = regex(r"(?:\A|/)(?:\.husky|\.githooks|hooks)/[^/]+\Z")
 _FREES: Final = regex(
-    r"(?i)auto[-_.]?approve\w*[\"']?\s*[:=]\s*(?:true|\[|\{|\"\*)|bypasspermissions|dangerously\w*[\"']?\s*[:=]\s*true"
+    r"(?i)auto[-_.]?approve\w*[\"']?\s*[:=]\s*(?:true|\[|\{|\"\*)|bypasspermissions|"
+    r"dangerously\w*[\"']?\s*[:=]\s*true"
     r"|approval_policy\s*=\s*\"never\"|danger-full-access|yolo\w*[\"']?\s*[:=]\s*true"
 )
 """Settings that let an agent do things without a person."""
 
 
 def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
-    """What a text would do once it is in a file of that name and runs: `leak`, `fetched`, `frees`, `takes` (it reads
-    what is protected, which `takes` says of a shell text), or nothing."""
+    """What a text would do once it is in a file of that name and runs: `leak`, `fetched`, `frees`,
+    `takes` (it reads what is protected, which `takes` says of a shell text), or nothing."""
     name = path.replace("\\", "/").lower()
     last = name.rpartition("/")[2]
     if len(text) < 8 or last.endswith(READ_BY_PEOPLE):
         return ""
     text = text[:LONGEST]
-    if last.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml")) and "/." in f"/{name}" and _FREES.search(text):
+    if (
+        last.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
+        and "/." in f"/{name}"
+        and _FREES.search(text)
+    ):
         return "frees"
     unasked = last in UNASKED or _HOOKS.search(name) is not None
-    unasked = unasked or (last == "package.json" and _LIFE.search(text) is not None) or _OPENS.search(text) is not None
+    unasked = (
+        unasked
+        or (last == "package.json" and _LIFE.search(text) is not None)
+        or _OPENS.search(text) is not None
+    )
     unasked = unasked or last.endswith((".gyp", ".gypi")) or _ON_HOST.search(text) is not None
     unasked = unasked or (last.endswith(BUILDS) and _WITH_EACH.search(text) is not None)
     for command in _commands(last, text):
@@ -75,12 +107,22 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
         and _HOME.search(text)
         and _READ.search(text)
     ):
-        literals = [next(part for part in found.groups() if part is not None) for found in _TEXT.finditer(text)]
+        literals = [
+            next(part for part in found.groups() if part is not None)
+            for found in _TEXT.finditer(text)
+        ]
         if any(takes(f"cat {_in_home(each)}") for each in literals[:MOST] if each):
             return "takes"
     if last.endswith(".ipynb"):
-        literals = [next(part for part in found.groups() if part is not None) for found in _TEXT.finditer(text)]
-        paths = [each for each in literals[:MOST] if each.startswith(("~/", "/home/", "/Users/", "/root/"))]
+        literals = [
+            next(part for part in found.groups() if part is not None)
+            for found in _TEXT.finditer(text)
+        ]
+        paths = [
+            each
+            for each in literals[:MOST]
+            if each.startswith(("~/", "/home/", "/Users/", "/root/"))
+        ]
         lines = [line.lstrip("!% \t") for line in text.split("\n")[:MOST] if line[:1] in ("!", "%")]
         reads = [f"cat {each if each[0] == '~' else quote(each)}" for each in paths]
         return "takes" if any(takes(each) for each in [*reads, *lines]) else ""
@@ -103,17 +145,23 @@ def _scripts(name: str, text: str) -> Iterator[str]:
         for line in text.split("\n"):
             found = _LINE.fullmatch(line)
             said = "" if found is None else found[1].strip()
-            said = said[1:-1] if len(said) > 1 and said[0] == said[-1] and said[0] in "'\"" else said
+            said = (
+                said[1:-1] if len(said) > 1 and said[0] == said[-1] and said[0] in "'\"" else said
+            )
             if " " in said and said[0] != "#":
                 yield said
     elif name.endswith((".gyp", ".gypi")):
         yield from [found[1] for found in _GYP.finditer(text)]
     elif name.endswith(BUILDS):
         yield from [
-            unescape(found[1] or found[2]) for found in _ATTRIBUTE.finditer(text) if " " in (found[1] or found[2])
+            unescape(found[1] or found[2])
+            for found in _ATTRIBUTE.finditer(text)
+            if " " in (found[1] or found[2])
         ]
     elif name == "package.json" and text.lstrip()[:1] != "{":
-        yield from [found[1].replace('\\"', '"').replace("\\\\", "\\") for found in _PAIR.finditer(text)]
+        yield from [
+            found[1].replace('\\"', '"').replace("\\\\", "\\") for found in _PAIR.finditer(text)
+        ]
     elif name.endswith(CODE):
         for found in _TEXT.finditer(text):
             said = next(part for part in found.groups() if part is not None)

@@ -14,10 +14,11 @@ from stanchion.readings.shell.wrappers import PREFIXES
 LAUNCHES: Final = (
     listed(
         """
-        uv uvx pipx poetry pdm hatch rye pixi conda mamba micromamba expect socat tmux screen script ssh mosh parallel
-        xargs watch flock su runuser docker podman nerdctl kubectl oc lxc nix nix-shell tox nox invoke inv make just
-        task npx bunx pnpm npm yarn at batch crontab find fd sh bash dash zsh ksh ash fish eval source . cmd wsl vim
-        nvim ncat nc coverage kernprof py-spy viztracer chronic ts unbuffer py pythonw
+        uv uvx pipx poetry pdm hatch rye pixi conda mamba micromamba expect socat tmux screen script
+        ssh mosh parallel xargs watch flock su runuser docker podman nerdctl kubectl oc lxc nix
+        nix-shell tox nox invoke inv make just task npx bunx pnpm npm yarn at batch crontab find fd
+        sh bash dash zsh ksh ash fish eval source . cmd wsl vim nvim ncat nc coverage kernprof
+        py-spy viztracer chronic ts unbuffer py pythonw
         """
     )
     | frozenset(PREFIXES)

@@ -1,4 +1,5 @@
-"""Own paths: whether a command uses, changes or moves what Stanchion keeps, however its words name it."""
+"""Own paths: whether a command uses, changes or moves what Stanchion keeps, however its words name
+it."""
 
 from __future__ import annotations
 
@@ -14,18 +15,25 @@ from stanchion.readings.shell.word_lists import listed
 
 TALKS: Final = listed(
     """
-    echo printf grep egrep fgrep zgrep rg ag ack man whatis apropos which whereis type hash cat tac bat less more head
-    tail ls tree git gh hub touch mkdir sed wc sort uniq diff cd pushd test [ [[ true : pip pip3 brew apt apt-get
+    echo printf grep egrep fgrep zgrep rg ag ack man whatis apropos which whereis type hash cat tac
+    bat less more head tail ls tree git gh hub touch mkdir sed wc sort uniq diff cd pushd test [ [[
+    true : pip pip3 brew apt apt-get
     """
 )
 """Programs to which our name is a word like any other."""
 MOVES: Final = listed("cp mv install rsync scp ln")
-LOOKS: Final = listed("echo printf ls stat test [ [[ cd pushd du tree which readlink realpath dirname basename : true")
+LOOKS: Final = listed(
+    "echo printf ls stat test [ [[ cd pushd du tree which readlink realpath dirname basename : true"
+)
 """Programs that say where things are, not what is in them."""
 EDITS: Final = listed("vim vi nvim nano emacs ed ex patch code micro pico joe kak hx helix sponge")
-IN_PLACE: Final = frozenset({"-i", "--in-place", "--inplace", "-w", "--write", "-o", "--output", "--fix"})
+IN_PLACE: Final = frozenset(
+    {"-i", "--in-place", "--inplace", "-w", "--write", "-o", "--output", "--fix"}
+)
 SHORT: Final = tuple([word for word in sorted(IN_PLACE) if len(word) == 2])
-CHANGERS: Final = DELETERS | MAKERS | frozenset(SPECIAL) | EDITS | MOVES | listed("git gfind fd bfs")
+CHANGERS: Final = (
+    DELETERS | MAKERS | frozenset(SPECIAL) | EDITS | MOVES | listed("git gfind fd bfs")
+)
 """Programs that change the files they name."""
 DELETES: Final = DELETERS | listed("mv rsync find gfind fd bfs chmod chown chgrp")
 """Those by which a whole folder may be lost, whatever is in it."""
@@ -70,17 +78,22 @@ def opens(command: Command, roots: Roots) -> bool:
 
 def changes(command: Command, roots: Roots) -> bool:
     """Whether a command writes, deletes or moves something of ours, or the folder that it is in."""
-    if command.cwd == "container:" or not (command.name in CHANGERS or command.opens or _in_place(command)):
+    if command.cwd == "container:" or not (
+        command.name in CHANGERS or command.opens or _in_place(command)
+    ):
         return False
     return any(_changed(path, use, command, roots) for path, use in _changed_by(command))
 
 
 def begins(command: Command, _roots: Roots) -> bool:
-    """Whether a command writes a file that Python runs before any program, and so before Stanchion."""
+    """Whether a command writes a file that Python runs before any program, and so before
+    Stanchion."""
     line = f"{command.cwd} {command.line}".lower()
     if command.cwd == "container:" or not ("-packages" in line or "customize" in line):
         return False
-    return any(use == "write" and runs_first(path, command.cwd) for path, use in _changed_by(command))
+    return any(
+        use == "write" and runs_first(path, command.cwd) for path, use in _changed_by(command)
+    )
 
 
 def _changed(path: str, use: Use, command: Command, roots: Roots) -> bool:
@@ -108,8 +121,12 @@ def _changed_by(command: Command) -> list[tuple[str, Use]]:
 
 
 def _in_place(command: Command) -> bool:
-    """Whether options say that files are changed where they are: long ones, or short ones with what they take."""
-    return any(word[:1] == "-" and (word[:2] in SHORT or word.partition("=")[0] in IN_PLACE) for word in command.argv)
+    """Whether options say that files are changed where they are: long ones, or short ones with what
+    they take."""
+    return any(
+        word[:1] == "-" and (word[:2] in SHORT or word.partition("=")[0] in IN_PLACE)
+        for word in command.argv
+    )
 
 
 def _last(path: str) -> str:
@@ -121,18 +138,30 @@ def _found(command: Command) -> list[tuple[str, Use]]:
     """What a `find` would delete or change, as patterns."""
     argv = command.argv
     runs = [
-        argv[at + 1].rpartition("/")[2] for at, word in enumerate(argv[:-1]) if word in ("-exec", "-execdir", "-ok")
+        argv[at + 1].rpartition("/")[2]
+        for at, word in enumerate(argv[:-1])
+        if word in ("-exec", "-execdir", "-ok")
     ]
     if "-delete" not in argv and not any(
         run in ("rm", "unlink", "shred", "mv", "chmod", "chown", "sed") for run in runs
     ):
         return []
-    named = [argv[at + 1] for at, word in enumerate(argv[:-1]) if word in ("-name", "-iname", "-path", "-wholename")]
+    named = [
+        argv[at + 1]
+        for at, word in enumerate(argv[:-1])
+        if word in ("-name", "-iname", "-path", "-wholename")
+    ]
     names = [word.rpartition("/")[2] for word in named] if named else [""]
-    narrowed = not named and any(word in ("-newer", "-mtime", "-mmin", "-empty", "-regex", "-size") for word in argv)
+    narrowed = not named and any(
+        word in ("-newer", "-mtime", "-mmin", "-empty", "-regex", "-size") for word in argv
+    )
     if narrowed:
         return []
-    return [(f"{root}/**/{each}" if each else root, "delete") for root in find_roots(argv) for each in names]
+    return [
+        (f"{root}/**/{each}" if each else root, "delete")
+        for root in find_roots(argv)
+        for each in names
+    ]
 
 
 def links(command: Command, roots: Roots) -> bool:

@@ -1,4 +1,5 @@
-"""Passed commands: what a program is given that may run it, or not; a person decides where it would be dangerous."""
+"""Passed commands: what a program is given that may run it, or not; a person decides where it would
+be dangerous."""
 
 from __future__ import annotations
 
@@ -17,4 +18,6 @@ def passed_dangers(commands: Sequence[Command], roots: Roots) -> Iterator[Danger
     for command in commands:
         for danger in dangers(command, roots):
             if level_of(danger.loss) in ("doubt", "danger"):
-                yield danger._replace(rule=msgspec.structs.replace(danger.rule, loss="unknown", known=""))
+                yield danger._replace(
+                    rule=msgspec.structs.replace(danger.rule, loss="unknown", known="")
+                )

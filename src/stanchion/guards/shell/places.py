@@ -9,28 +9,59 @@ from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.kernel.tuples import NamedTuple
 
 SYSTEM: Final = (
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/srv",
-    "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private", "/snap", "/mnt", "/media", "/Volumes",
-    "C:/Windows", "C:",
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
+    "/sbin", "/srv", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private",
+    "/snap", "/mnt", "/media", "/Volumes", "C:/Windows", "C:",
 )  # fmt: skip
-CORE: Final = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/sys", "/usr", "/proc", "/System")
+CORE: Final = (
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/proc",
+    "/System",
+)
 """Folders of the system itself: a single file of these matters."""
 HOMES: Final = ("/home", "/Users", "/root", "~")
-TEMPORARY: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "$TMPDIR", "$TMP", "$TEMP", "/var/folders")
+TEMPORARY: Final = (
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
+    "/private/tmp",
+    "$TMPDIR",
+    "$TMP",
+    "$TEMP",
+    "/var/folders",
+)
 SHARED: Final = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Those of them in which other programs keep their files and sockets, too."""
 HIDDEN: Final = ("/tmp/.*", "/tmp/.[", "/tmp/.?", "/var/tmp/.*")
-MADE_FOR_ONCE: Final = ("$TMP", "/tmp", "$(mktemp…)", "$env:TEMP/", "$env:TMP/", "%TEMP%/", "%TMP%/")
+MADE_FOR_ONCE: Final = (
+    "$TMP",
+    "/tmp",
+    "$(mktemp…)",
+    "$env:TEMP/",
+    "$env:TMP/",
+    "%TEMP%/",
+    "%TMP%/",
+)
 """How a path begins that leads into such a folder, or to one that `mktemp` has just made."""
 DISKS: Final = (
-    "/dev/sd", "/dev/nvme", "/dev/hd", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/rdisk", "/dev/mmcblk", "/dev/md",
-    "/dev/mapper", "/dev/dm-", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/loop", "\\\\.\\PhysicalDrive",
+    "/dev/sd", "/dev/nvme", "/dev/hd", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/rdisk",
+    "/dev/mmcblk", "/dev/md", "/dev/mapper", "/dev/dm-", "/dev/mem", "/dev/kmem", "/dev/port",
+    "/dev/loop", "\\\\.\\PhysicalDrive",
 )  # fmt: skip
 
 
 class Roots(NamedTuple):
-    """Folders in which a run may delete: absolute ones, and whether the working directory is one; where the shield
-    keeps what is its own; and how deep in other texts what is judged stands."""
+    """Folders in which a run may delete: absolute ones, and whether the working directory is one;
+    where the shield keeps what is its own; and how deep in other texts what is judged stands."""
 
     absolute: tuple[str, ...]
     here: bool
@@ -46,7 +77,8 @@ def roots_of(given: tuple[str, ...], own: OwnPlaces = NOWHERE) -> Roots:
 
 
 def plain(path: str, cwd: str = "") -> str:
-    """A path as it is compared: home is `~`, `.` and `..` are carried out, a relative one stands behind `cwd`."""
+    """A path as it is compared: home is `~`, `.` and `..` are carried out, a relative one stands
+    behind `cwd`."""
     if path[:1] in ("$", "%"):
         for name in ("$HOME", "${HOME}", "%USERPROFILE%"):
             if path.startswith(name):
@@ -91,13 +123,15 @@ def under(path: str, folders: tuple[str, ...]) -> str:
 def place_of(path: str, cwd: str, roots: Roots) -> str:
     """What a path stands for.
 
-    `root`, `home`, `system`, `core` (a folder or file of the system itself), `disk`; `own` (in the folders of the run),
-    `temporary`, and `shared` (everything in a temporary folder that others use, too); `made` (a build or a program
-    makes it again); `all` (everything in the folder of the run); `outside` of it; `open` (begins with something that is
-    not known).
+    `root`, `home`, `system`, `core` (a folder or file of the system itself), `disk`; `own` (in the
+    folders of the run), `temporary`, and `shared` (everything in a temporary folder that others
+    use, too); `made` (a build or a program makes it again); `all` (everything in the folder of the
+    run); `outside` of it; `open` (begins with something that is not known).
     """
     where = plain(path, cwd)
-    bare = where[:-1].rstrip("/") if where.endswith("*") and where.rstrip("*").endswith("/") else where
+    bare = (
+        where[:-1].rstrip("/") if where.endswith("*") and where.rstrip("*").endswith("/") else where
+    )
     bare = where.rstrip("*").rstrip("/") if where.endswith(("/*", "/**", "/.*")) else bare
     if where.startswith(DISKS):
         return "disk"

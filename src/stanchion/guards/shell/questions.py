@@ -1,4 +1,5 @@
-"""Questions: what only a repository knows of what a command would throw away, and whether it can be asked at all."""
+"""Questions: what only a repository knows of what a command would throw away, and whether it can be
+asked at all."""
 
 from __future__ import annotations
 
@@ -15,16 +16,17 @@ from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.word_lists import listed
 
 Kind = Literal["changed", "untracked", "ignored", "tree", "pushed"]
-"""What is asked: changes to files that git keeps, files that it does not, these and those that it ignores, everything
-in a working tree, or whose commits a remote branch has."""
+"""What is asked: changes to files that git keeps, files that it does not, these and those that it
+ignores, everything in a working tree, or whose commits a remote branch has."""
 
 LOCAL: Final = listed(
-    "sudo doas env timeout nice ionice nohup stdbuf setsid time command builtin exec eval sh bash dash zsh ksh if while"
+    "sudo doas env timeout nice ionice nohup stdbuf setsid time command builtin exec eval sh bash "
+    "dash zsh ksh if while"
 )
 """What starts a command here, in the same folder and with the same files."""
 ELSEWHERE: Final = listed(
-    "-c --config-env --git-dir --work-tree --namespace --bare --recurse-submodules --pathspec-from-file --all "
-    "--branches --tags --mirror --prune"
+    "-c --config-env --git-dir --work-tree --namespace --bare --recurse-submodules "
+    "--pathspec-from-file --all --branches --tags --mirror --prune"
 )
 """Options of git by which the answer would be about something else, or about less."""
 MOST: Final = 64
@@ -35,7 +37,8 @@ _BRANCH: Final = regex(r"[\w][\w./-]*")
 
 
 class Question(msgspec.Struct, frozen=True):
-    """One question to the repository that a folder is in: about these paths, or about a remote and a branch of it."""
+    """One question to the repository that a folder is in: about these paths, or about a remote and
+    a branch of it."""
 
     kind: Kind
     folder: str
@@ -52,9 +55,10 @@ class Unsure(NamedTuple):
 def questions_of(danger: Danger, before: list[Command]) -> tuple[Question, ...]:
     """What to ask about a danger; nothing where no answer would be about what the command does.
 
-    1. The rule has to want it. 2. The command runs here, by options and variables that leave the repository as it is.
-    3. No command before it moves something in: what is there then is not what is there now. 4. Its words are known, as
-    far as they say where.
+    1. The rule has to want it. 2. The command runs here, by options and variables that leave the
+       repository as it is.
+    3. No command before it moves something in: what is there then is not what is there now. 4. Its
+       words are known, as far as they say where.
     """
     command, kind = danger.command, danger.rule.known
     if not kind or not _is_here(command) or any(_brings(one) for one in before):
@@ -67,7 +71,11 @@ def questions_of(danger: Danger, before: list[Command]) -> tuple[Question, ...]:
     if kind == "tree":
         named = [word for word in command.operands[2:] if not _OPEN.search(word)]
         whole = len(named) == len(command.operands[2:])
-        return tuple([Question("tree", posixpath.join(folder, word)) for word in named]) if whole else ()
+        return (
+            tuple([Question("tree", posixpath.join(folder, word)) for word in named])
+            if whole
+            else ()
+        )
     asked: Kind = "ignored" if kind == "untracked" and command.flags & {"-x", "-X"} else kind
     return (Question(asked, folder, _paths(command) if danger.rule.by_path else ()),)
 
@@ -81,7 +89,8 @@ def _is_here(command: Command) -> bool:
 
 
 def _brings(command: Command) -> bool:
-    """Whether a command may put into the folder what is nowhere else then, or changes where git looks."""
+    """Whether a command may put into the folder what is nowhere else then, or changes where git
+    looks."""
     if command.name == "git":
         return command.operands[:2] in (("stash", "pop"), ("stash", "drop"), ("stash", "clear"))
     if command.name in ("export", "declare", "typeset"):
@@ -98,15 +107,19 @@ def _folder(command: Command) -> str | None:
 
 
 def _paths(command: Command) -> tuple[str, ...]:
-    """The paths that a command is about; nothing where it may be about more, which asks for the whole tree."""
+    """The paths that a command is about; nothing where it may be about more, which asks for the
+    whole tree."""
     words = command.operands[1:]
-    if len(words) > MOST or any(isinstance(word, Open) or word.startswith((":", "~")) for word in words):
+    if len(words) > MOST or any(
+        isinstance(word, Open) or word.startswith((":", "~")) for word in words
+    ):
         return ()
     return words
 
 
 def _pushes(command: Command, folder: str) -> tuple[Question, ...]:
-    """The branches that a push is forced on, one question each; `HEAD` is the one that is checked out."""
+    """The branches that a push is forced on, one question each; `HEAD` is the one that is checked
+    out."""
     words = command.operands[1:]
     if any(isinstance(word, Open) for word in words):
         return ()
@@ -116,4 +129,6 @@ def _pushes(command: Command, folder: str) -> tuple[Question, ...]:
     refs = [word.lstrip("+").rpartition(":")[2].removeprefix("refs/heads/") for word in words[1:]]
     if not all(_BRANCH.fullmatch(ref) for ref in refs):
         return ()
-    return tuple([Question("pushed", folder, (remote, ref)) for ref in (refs if refs else ["HEAD"])])
+    return tuple(
+        [Question("pushed", folder, (remote, ref)) for ref in (refs if refs else ["HEAD"])]
+    )

@@ -1,4 +1,5 @@
-"""Reaching: whether code, on a command line or written into a file, reaches for what only a person may do."""
+"""Reaching: whether code, on a command line or written into a file, reaches for what only a person
+may do."""
 
 from __future__ import annotations
 
@@ -15,13 +16,21 @@ if TYPE_CHECKING:
     from stanchion.readings.shell.python_code import Code
 
 LOOSENING: Final = listed(
-    "approve deny answer sign resume reset_tool break_lock accept_store trust allow allow_secret release grant repin "
-    "enroll"
+    "approve deny answer sign resume reset_tool break_lock accept_store trust allow allow_secret "
+    "release grant repin enroll"
 )
 """Methods by which Stanchion's API does what only a person may do."""
-INNER: Final = ("stanchion.cli", "stanchion.__main__", "stanchion.approvals", "stanchion.stores", "stanchion.operators")
+INNER: Final = (
+    "stanchion.cli",
+    "stanchion.__main__",
+    "stanchion.approvals",
+    "stanchion.stores",
+    "stanchion.operators",
+)
 """Modules that reach past the public API, to the command and to what is kept."""
-_CHANGES: Final = regex(r"write|unlink|remove|rename|replace|rmtree|truncate|chmod|move|['\"][wax]b?\+?['\"]")
+_CHANGES: Final = regex(
+    r"write|unlink|remove|rename|replace|rmtree|truncate|chmod|move|['\"][wax]b?\+?['\"]"
+)
 _JOINED: Final = regex(r"(['\"])\s*(?:\+|\.\.?|)\s*\1")
 _TAKEN: Final = regex(r"(?:\bimport\b|\bfrom\b|\brequire\b|\buse\b)[^\n;]{0,80}?\bstanchion\b")
 _CALLED: Final = regex(r"(?:\.|->|::)\s*(\w+)\s*\(")
@@ -30,11 +39,25 @@ _TEXT: Final = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _PARTED: Final = regex(r"[\s'\"`;,()<>|&=\[\]]+")
 _HINTS: Final = ("stan", "chion", "decode", "fromhex", "unhex", "chr(", "[::-1]", "exec(", "eval(")
 """One of these is in every text that could name us, as far as it can be read."""
-_WORDS: Final = (*READS, *sorted(ALONE), "shield", "safe_mode", "reset_tool", "break_lock", "accept_store", "enroll")
-"""One of these is in every text that could do what only a person may do, whatever it says of our name."""
+_WORDS: Final = (
+    *READS,
+    *sorted(ALONE),
+    "shield",
+    "safe_mode",
+    "reset_tool",
+    "break_lock",
+    "accept_store",
+    "enroll",
+)
+"""One of these is in every text that could do what only a person may do, whatever it says of our
+name."""
 _ALL_HINTS: Final = tuple(dict.fromkeys((*_HINTS, *_WORDS)))
-_OURS: Final = listed("Shield approve resume reset_tool break_lock accept_store allow_secret safe_mode enroll")
-_WORKED_OUT: Final = regex(r"\b(?:exec\w*|system|spawn\w*|popen\w*|require|import)\s*\(\s*[^'\"`\s)]")
+_OURS: Final = listed(
+    "Shield approve resume reset_tool break_lock accept_store allow_secret safe_mode enroll"
+)
+_WORKED_OUT: Final = regex(
+    r"\b(?:exec\w*|system|spawn\w*|popen\w*|require|import)\s*\(\s*[^'\"`\s)]"
+)
 """In another language: what is started or imported is no plain text."""
 
 
@@ -48,13 +71,17 @@ def may_reach(low: str, own: OwnPlaces = NOWHERE) -> bool:
 
 @lru_cache(1_024)
 def reach_of(code: str, own: OwnPlaces = NOWHERE) -> Reach:
-    """How surely a piece of code that is about to run does what only a person may do: by our command, API or files."""
+    """How surely a piece of code that is about to run does what only a person may do: by our
+    command, API or files."""
     found = _read(code, own)
     if found is None:
         return ""
     if _by_text(found, own) or _by_api(found):
         return "danger"
-    inner = any(module.startswith(INNER) for module in found.modules) or ("run_module", NAME) in found.calls
+    inner = (
+        any(module.startswith(INNER) for module in found.modules)
+        or ("run_module", NAME) in found.calls
+    )
     if inner and any(takes(text.split()) == "danger" for text in found.texts):
         return "danger"
     if inner or _by_variable(found) or _by_unknown(found):
@@ -64,13 +91,16 @@ def reach_of(code: str, own: OwnPlaces = NOWHERE) -> Reach:
 
 @lru_cache(1_024)
 def written_reach(code: str, own: OwnPlaces = NOWHERE) -> Reach:
-    """The same for code that is written into a file: what uses our API may be an operator's own program."""
+    """The same for code that is written into a file: what uses our API may be an operator's own
+    program."""
     found = _read(code, own)
     if found is None:
         return ""
     if _by_text(found, own):
         return "danger"
-    by_unknown = found.imports_unknown and "Shield" in found.names and not LOOSENING.isdisjoint(found.names)
+    by_unknown = (
+        found.imports_unknown and "Shield" in found.names and not LOOSENING.isdisjoint(found.names)
+    )
     return "doubt" if _by_api(found) or by_unknown or _changes_policy(code, found, own) else ""
 
 
@@ -97,10 +127,14 @@ def _by_api(code: Code) -> bool:
 
 
 def _by_unknown(code: Code) -> bool:
-    """Whether code works out the name of what it imports or starts, and has words that only we understand so."""
+    """Whether code works out the name of what it imports or starts, and has words that only we
+    understand so."""
     if code.imports_unknown and not _OURS.isdisjoint(code.names):
         return True
-    return any(_is_told(text.split()) for text in (code.texts if code.imports_unknown else code.starts_unknown))
+    return any(
+        _is_told(text.split())
+        for text in (code.texts if code.imports_unknown else code.starts_unknown)
+    )
 
 
 def _is_told(words: list[str]) -> bool:
@@ -121,7 +155,11 @@ def _leads(text: str, own: OwnPlaces) -> bool:
 def _paths(text: str) -> list[str]:
     """A text as a path, and what in it looks like one."""
     whole = [text] if "\n" not in text else []
-    return whole + [part for part in _PARTED.split(text) if part != text and ("/" in part or part.endswith(".db"))]
+    return whole + [
+        part
+        for part in _PARTED.split(text)
+        if part != text and ("/" in part or part.endswith(".db"))
+    ]
 
 
 def _changes_policy(code: str, found: Code, own: OwnPlaces) -> bool:
@@ -133,7 +171,8 @@ def _changes_policy(code: str, found: Code, own: OwnPlaces) -> bool:
 def _roughly(code: str) -> Code:
     """What a text in another language seems to name."""
     joined = _JOINED.sub("", "\n".join([line for line in code.split("\n") if not _is_remark(line)]))
-    # In what cannot be parsed our name may be in pieces: with everything between its letters gone, it is whole.
+    # In what cannot be parsed our name may be in pieces: with everything between its letters gone,
+    # it is whole.
     pieced = "import" in joined and NAME in _BETWEEN.sub("", joined.lower())
     modules = {NAME} if pieced or _TAKEN.search(joined) is not None else set()
     modules.update(module for module in INNER if module in joined)
@@ -148,4 +187,6 @@ def _roughly(code: str) -> Code:
 
 
 def _is_remark(line: str) -> bool:
-    return line.lstrip().startswith(("# ", "//", "; ", "-- ", "rem ", "REM ")) and "stanchion" in line
+    return (
+        line.lstrip().startswith(("# ", "//", "; ", "-- ", "rem ", "REM ")) and "stanchion" in line
+    )

@@ -1,4 +1,5 @@
-"""The repository: what it knows of work that a command would throw away, asked of it, and judged with the answer."""
+"""The repository: what it knows of work that a command would throw away, asked of it, and judged
+with the answer."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class Judges(Protocol):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """Questions about the repositories of folders, each seen from `base`; and the texts that they are asked for."""
+    """Questions about the repositories of folders, each seen from `base`; and the texts that they
+    are asked for."""
 
     base: str
     questions: tuple[Question, ...]
@@ -84,18 +86,25 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         return Lookup("", asked, self.shell.deadline_ms) if asked.questions else None
 
     def _asked(self, event: ToolCall, texts: tuple[Text, ...]) -> Asked:
-        found = [question for text in texts for one in self._about(text) for question in one.questions]
+        found = [
+            question for text in texts for one in self._about(text) for question in one.questions
+        ]
         return Asked(_base(event.args), tuple(dict.fromkeys(found)), texts)
 
     def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
-        """Judge what the repositories say; an answer of any other shape is a failure, which refuses."""
+        """Judge what the repositories say; an answer of any other shape is a failure, which
+        refuses."""
         from stanchion.guards.shell.consequence import worst_of
 
         event = reading.event
         if isinstance(event, Asked):
             asked = event
         else:
-            texts = [text for text in self.shell.texts(cast("Reading[ToolCall]", reading)) if _names_git(text)]
+            texts = [
+                text
+                for text in self.shell.texts(cast("Reading[ToolCall]", reading))
+                if _names_git(text)
+            ]
             asked = self._asked(event, tuple(texts))
         states = value["repositories"]
         if len(states) != len(asked.questions):
@@ -104,7 +113,9 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         worst: Finding | None = None
         for text in asked.texts:
             dangers = [
-                one.danger._replace(told=worst_of([_lost(one, known[each]) for each in one.questions]))
+                one.danger._replace(
+                    told=worst_of([_lost(one, known[each]) for each in one.questions])
+                )
                 for one in self._about(text)
             ]
             found = self.shell.verdict.told(text, dangers)

@@ -22,7 +22,8 @@ Check = Callable[[Command, Roots], bool]
 
 
 class Piece(NamedTuple):
-    """What one operand must be: anything, one of these, or something that begins with one of those."""
+    """What one operand must be: anything, one of these, or something that begins with one of
+    those."""
 
     anything: bool
     exact: frozenset[str]
@@ -37,17 +38,19 @@ class Piece(NamedTuple):
 
 
 class Rule(msgspec.Struct, frozen=True, dict=True):
-    """One danger: the programs that bring it, what their words must be, why it is one, and what is lost (`loss`) where
-    that is not what its family says.
+    """One danger: the programs that bring it, what their words must be, why it is one, and what is
+    lost (`loss`) where that is not what its family says.
 
-    `words` is compared with the first operands: alternatives are parted by `|`, `*` stands for any one, `**` for up to
-    four, and an alternative that ends in `*` for everything that begins so. `flags` are groups of options, parted by
-    blanks, of each of which one must be there; `lacks` are options none of which may. `check` sees the whole command
-    and the folders of the run; it is asked only where `hint` is somewhere in the words, which costs less. A `strict`
-    rule holds only where everyday commands are to be refused, too. `known` is what a repository can be asked: where it
-    knows of nothing that would go, of the command's paths if it is `by_path`, `otherwise` is what is lost. Among the
-    names, `>` are redirections, `=` settings of variables, `*` commands with a mark, `$` those whose name is not known,
-    `@` every command, `%` every one that has the hint.
+    `words` is compared with the first operands: alternatives are parted by `|`, `*` stands for any
+    one, `**` for up to four, and an alternative that ends in `*` for everything that begins so.
+    `flags` are groups of options, parted by blanks, of each of which one must be there; `lacks` are
+    options none of which may. `check` sees the whole command and the folders of the run; it is
+    asked only where `hint` is somewhere in the words, which costs less. A `strict` rule holds only
+    where everyday commands are to be refused, too. `known` is what a repository can be asked: where
+    it knows of nothing that would go, of the command's paths if it is `by_path`, `otherwise` is
+    what is lost. Among the names, `>` are redirections, `=` settings of variables, `*` commands
+    with a mark, `$` those whose name is not known, `@` every command, `%` every one that has the
+    hint.
     """
 
     names: str
@@ -102,7 +105,8 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
 
 
 class Family(msgspec.Struct, frozen=True):
-    """Rules of one kind of danger, what is lost where a rule does not say it, and the code of their findings."""
+    """Rules of one kind of danger, what is lost where a rule does not say it, and the code of their
+    findings."""
 
     name: str
     loss: Loss
@@ -114,7 +118,9 @@ class Family(msgspec.Struct, frozen=True):
         return f"shell.{self.name}"
 
 
-ASKS: Final = frozenset({"--help", "--dry-run", "--dryrun", "--dry_run", "--what-if", "--whatif", "--simulate"})
+ASKS: Final = frozenset(
+    {"--help", "--dry-run", "--dryrun", "--dry_run", "--what-if", "--whatif", "--simulate"}
+)
 
 
 def only_asks(command: Command) -> bool:
@@ -130,7 +136,9 @@ def only_asks(command: Command) -> bool:
 def _piece(text: str) -> Piece:
     options = text.split("|")
     exact = frozenset([option for option in options if not option.endswith("*")])
-    return Piece(text == "*", exact, tuple([option[:-1] for option in options if option.endswith("*")]))
+    return Piece(
+        text == "*", exact, tuple([option[:-1] for option in options if option.endswith("*")])
+    )
 
 
 def _begins(operands: tuple[str, ...], pieces: tuple[Piece, ...], anywhere: bool) -> bool:

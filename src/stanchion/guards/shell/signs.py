@@ -1,4 +1,5 @@
-"""Signs: what is in every command that may reach for Stanchion, unless it does so by a folder around its files."""
+"""Signs: what is in every command that may reach for Stanchion, unless it does so by a folder
+around its files."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 
 SIGNS: Final = ("stanchion", "tickets", "operators", "safe-mode", "-packages", "customize")
-"""Our name, the words that only our program understands, and where Python keeps what it runs first."""
+"""Our name, the words that only our program understands, and where Python keeps what it runs
+first."""
 
 _LIVE: Final = regex(r"[*?\[$%`]")
 """What may stand for any of them."""
@@ -20,8 +22,9 @@ _LIVE: Final = regex(r"[*?\[$%`]")
 def has_sign(command: Command, own: OwnPlaces) -> bool:
     """Whether a command has such a sign, or is given a text that has to be read to tell.
 
-    1. Its words, folder, settings and redirections. 2. What a program reads that starts others, or runs code. 3. Code
-    among its words. 4. A text among the words of a program that starts others.
+    1. Its words, folder, settings and redirections. 2. What a program reads that starts others, or
+       runs code. 3. Code among its words. 4. A text among the words of a program that starts
+       others.
     """
     text = command.line
     if command.cwd or command.settings:

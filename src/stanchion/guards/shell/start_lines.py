@@ -1,4 +1,5 @@
-"""Lines for a shell's start file: whether they only set where programs are found, or let an own program say more."""
+"""Lines for a shell's start file: whether they only set where programs are found, or let an own
+program say more."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.word_lists import listed
 
 OWN: Final = listed(
-    "~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv ~/.config/fish/config.fish"
+    "~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv "
+    "~/.config/fish/config.fish"
 )
 """Start files of the user alone."""
 
 Lines = Literal["sets", "asks", "other"]
-"""They set variables that no program takes for a command; they run what a program on this host prints; or anything."""
+"""They set variables that no program takes for a command; they run what a program on this host
+prints; or anything."""
 
 _PLACE: Final = (
     r"(?:\$\{?PATH\}?|(?:\$\{?HOME\}?|~|\$\{?[A-Z]\w*_(?:HOME|ROOT|DIR)\}?|/usr|/opt|/home|/Users)"
@@ -30,10 +33,12 @@ _SETS: Final = regex(
 SPEAKING: Final = listed("completion completions complete init hook shellenv activate env alias")
 """Words with which programs say what a start file should have of them."""
 _MORE: Final = r"(?:\s+-{0,2}[\w.=/-]*)*"
-_ASKS: Final = regex(rf"""eval\s+"?\$\(([A-Za-z][\w.-]*){_MORE}\)"?|(?:source|\.)\s+<\(([A-Za-z][\w.-]*){_MORE}\)""")
+_ASKS: Final = regex(
+    rf"""eval\s+"?\$\(([A-Za-z][\w.-]*){_MORE}\)"?|(?:source|\.)\s+<\(([A-Za-z][\w.-]*){_MORE}\)"""
+)
 _ANYTHING: Final = listed(
-    "curl wget nc ncat sh bash dash zsh ksh python python3 perl ruby node php base64 xxd openssl ssh cat echo printf "
-    "env xargs"
+    "curl wget nc ncat sh bash dash zsh ksh python python3 perl ruby node php base64 xxd openssl "
+    "ssh cat echo printf env xargs"
 )
 """Programs that print whatever somebody else wrote."""
 
@@ -41,8 +46,14 @@ _ANYTHING: Final = listed(
 def is_appended(command: Command) -> bool:
     """Whether a command only adds to start files of the user."""
     if command.name == "tee":
-        return bool(command.flags & {"-a", "--append"}) and all(plain(path) in OWN for path in command.operands)
-    return all(op == ">>" and plain(path) in OWN for op, path in command.opens if ">" in op and path != "/dev/null")
+        return bool(command.flags & {"-a", "--append"}) and all(
+            plain(path) in OWN for path in command.operands
+        )
+    return all(
+        op == ">>" and plain(path) in OWN
+        for op, path in command.opens
+        if ">" in op and path != "/dev/null"
+    )
 
 
 def lines_of(command: Command) -> Lines:
@@ -65,8 +76,14 @@ def lines_of(command: Command) -> Lines:
 
 
 def _speaks_for_itself(command: Command) -> bool:
-    """Whether what is added is what a program on this host prints about itself: `gh completion -s zsh >> ~/.zshrc`."""
-    if command.name in _ANYTHING or not command.known or command.given is not None or "/" in "".join(command.argv):
+    """Whether what is added is what a program on this host prints about itself: `gh completion -s
+    zsh >> ~/.zshrc`."""
+    if (
+        command.name in _ANYTHING
+        or not command.known
+        or command.given is not None
+        or "/" in "".join(command.argv)
+    ):
         return False
     words = [word.lower() for word in command.operands]
     return not command.privileged and is_appended(command) and not SPEAKING.isdisjoint(words)

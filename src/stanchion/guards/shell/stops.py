@@ -1,4 +1,5 @@
-"""Stopping: whether a command ends, looks into or removes the program that Stanchion is, or runs in."""
+"""Stopping: whether a command ends, looks into or removes the program that Stanchion is, or runs
+in."""
 
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.ours import MARK, NAME
 from stanchion.readings.shell.word_lists import listed
 
-STOPS: Final = listed("kill pkill killall killall5 skill xkill tkill taskkill stop-process systemctl service launchctl")
+STOPS: Final = listed(
+    "kill pkill killall killall5 skill xkill tkill taskkill stop-process systemctl service "
+    "launchctl"
+)
 ATTACHES: Final = listed(
-    "gdb lldb strace ltrace gcore py-spy reptyr bpftrace perf dtrace frida rbspy memray pyrasite pystack austin"
+    "gdb lldb strace ltrace gcore py-spy reptyr bpftrace perf dtrace frida rbspy memray pyrasite "
+    "pystack austin"
 )
 ASKS: Final = listed("status show cat is-active is-enabled is-failed list-units list print")
 """First words with which they only say how something is."""
-INSTALLS: Final = listed("pip pipx uv poetry pdm rye hatch pixi conda mamba micromamba easy_install brew apt")
+INSTALLS: Final = listed(
+    "pip pipx uv poetry pdm rye hatch pixi conda mamba micromamba easy_install brew apt"
+)
 REMOVES: Final = listed("uninstall remove rm purge")
 
 _PARENT: Final = regex(r"\$\{?PPID\b")
@@ -31,10 +38,17 @@ def _pairs(words: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def stops(command: Command, _roots: Roots) -> bool:
-    """Whether a process is stopped that is ours by its name, or that the agent's shell was started by."""
-    if command.name not in STOPS or "-0" in command.argv or not ASKS.isdisjoint(command.operands[:1]):
+    """Whether a process is stopped that is ours by its name, or that the agent's shell was started
+    by."""
+    if (
+        command.name not in STOPS
+        or "-0" in command.argv
+        or not ASKS.isdisjoint(command.operands[:1])
+    ):
         return False
-    return any(NAME in word.lower() or _PARENT.search(word) is not None for word in command.argv[1:])
+    return any(
+        NAME in word.lower() or _PARENT.search(word) is not None for word in command.argv[1:]
+    )
 
 
 def attaches(command: Command, _roots: Roots) -> bool:
@@ -42,7 +56,10 @@ def attaches(command: Command, _roots: Roots) -> bool:
     if "PPID" not in command.line and MARK not in command.line:
         return False
     if command.name not in ATTACHES:
-        return any(word.startswith("/proc/") and _PARENT.search(word) is not None for word in command.argv[1:])
+        return any(
+            word.startswith("/proc/") and _PARENT.search(word) is not None
+            for word in command.argv[1:]
+        )
     return any(MARK in word or _PARENT.search(word) is not None for word in command.argv[1:])
 
 

@@ -1,4 +1,5 @@
-"""Usual places: the folders in which Stanchion keeps what is its own unless it is told otherwise, on any host."""
+"""Usual places: the folders in which Stanchion keeps what is its own unless it is told otherwise,
+on any host."""
 
 from __future__ import annotations
 
@@ -25,24 +26,32 @@ _OPEN: Final = regex(r"[*?\[$]")
 _HOMES: Final = regex(r"/(?:home/[^/]+|users/[^/]+|root)(?=/|\Z)", re.IGNORECASE)
 _CLOSED: Final = regex(
     r"(?:^|/)(?:"
-    r"\.local/state/stanchion|appdata/(?:local|roaming)/stanchion|library/application support/stanchion"
-    r"|\.local/share/stanchion|var/lib/stanchion|\.config/stanchion/keys|etc/stanchion/keys|\.stanchion/(?:trail|keys|sealed)"
+    r"\.local/state/stanchion|appdata/(?:local|roaming)/stanchion|library/application "
+    r"support/stanchion"
+    r"|\.local/share/stanchion|var/lib/stanchion|\.config/stanchion/keys|etc/stanchion/keys|"
+    r"\.stanchion/(?:trail|keys|sealed)"
     r"|\$\{?xdg_state_home\}?/stanchion|\$\{?stanchion_(?:state_dir|store|audit|audit_key)\}?"
-    r"|(?<!src/)(?<!lib/)(?<!packages/)stanchion/(?:state\.db[^/]*|trail|audit\.key|sealed|epochs|projects/[^/]*/(?:state\.db[^/]*|trail|sealed|epochs))"
+    r"|(?<!src/)(?<!lib/)(?<!packages/)stanchion/(?:state\.db[^/]*|trail|audit\.key|sealed|epochs|"
+    r"projects/[^/]*/(?:state\.db[^/]*|trail|sealed|epochs))"
     r")(?:/|$)"
 )
 _CHANGED: Final = regex(
-    r"(?:^|/)(?:(?:site|dist)-packages/stanchion|\.stanchion|\.config/stanchion|\.cache/stanchion|etc/stanchion|library/caches/stanchion"
+    r"(?:^|/)(?:(?:site|dist)-packages/stanchion|\.stanchion|\.config/stanchion|\.cache/stanchion|"
+    r"etc/stanchion|library/caches/stanchion"
     r"|\$\{?xdg_(?:config|cache)_home\}?/stanchion|\.?stanchion\.[^/]*)(?:/|$)"
 )
 _FIRST: Final = regex(
-    r"(?:^|/)(?:site|dist)-packages/(?:[^/]*\.pth|(?:site|user)customize(?:\.py|/.*))$|(?:^|/)python[\d.]*/sitecustomize\.py$"
+    r"(?:^|/)(?:site|dist)-packages/(?:[^/]*\.pth|(?:site|user)customize(?:\.py|/.*))$|(?:^|/)"
+    r"python[\d.]*/sitecustomize\.py$"
 )
-_SOURCE: Final = regex(r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|css|js|ts|ipynb|egg-info|toml\.example)$")
+_SOURCE: Final = regex(
+    r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|css|js|ts|ipynb|egg-info|toml\.example)$"
+)
 
 
 def is_closed(path: str, base: str = "") -> bool:
-    """Whether a path, seen from a folder, leads to state, records or keys, which no agent reads or changes."""
+    """Whether a path, seen from a folder, leads to state, records or keys, which no agent reads or
+    changes."""
     if not may_lead(path, base):
         return False
     seen = seen_from(path, base)
@@ -50,7 +59,8 @@ def is_closed(path: str, base: str = "") -> bool:
 
 
 def is_kept(path: str, use: Use, base: str = "") -> bool:
-    """Whether a path leads to something of ours that no agent changes so: those, policies and caches."""
+    """Whether a path leads to something of ours that no agent changes so: those, policies and
+    caches."""
     if use != "delete" and not may_lead(path, base):
         return False
     seen = seen_from(path, base)
@@ -66,14 +76,19 @@ def runs_first(path: str, base: str = "") -> bool:
 
 
 def may_lead(path: str, base: str) -> bool:
-    """Whether a path can lead to us at all: our name is in it, or something that may stand for our name."""
+    """Whether a path can lead to us at all: our name is in it, or something that may stand for our
+    name."""
     text = f"{base}/{path}" if base else path
     return _OPEN.search(text) is not None or "stanchion" in text.lower()
 
 
 def seen_from(path: str, base: str) -> str:
     """A path from a folder on, every home being one."""
-    whole = path if not base or path[:1] in ("/", "~", "$", "%") or path[1:2] == ":" else f"{base}/{path}"
+    whole = (
+        path
+        if not base or path[:1] in ("/", "~", "$", "%") or path[1:2] == ":"
+        else f"{base}/{path}"
+    )
     return _HOMES.sub("~", whole, count=1) if whole[:1] == "/" else whole
 
 

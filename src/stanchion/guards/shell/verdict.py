@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from stanchion.guards.shell.consequence import Level
     from stanchion.guards.shell.questions import Question, Unsure
 
-BINARIES: Final = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"})
+BINARIES: Final = frozenset(
+    {"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"}
+)
 """Folders in which a program is the one that its name says."""
 
 NOISE: Final = 3
@@ -33,7 +35,8 @@ SCRATCH: Final = frozenset({"database", "service"})
 """Families about things that tests make and drop again."""
 
 MOST: Final = 16
-"""Of how many equally dangerous commands it is said what they are about, and how many things, the shortest first."""
+"""Of how many equally dangerous commands it is said what they are about, and how many things, the
+shortest first."""
 
 
 Text = str | tuple[str, ...]
@@ -113,11 +116,14 @@ class Verdict:
         if found.noise >= NOISE and (worst is None or scrambled > worst.action):
             return Finding(scrambled, "shell.scrambled", (_short(text),))
         if worst is None and found.broken:
-            return Finding(ACTIONS[self.options.malformed], "shell.malformed", (_short(text), found.broken))
+            return Finding(
+                ACTIONS[self.options.malformed], "shell.malformed", (_short(text), found.broken)
+            )
         return worst
 
     def _dangers(self, found: Analysis) -> list[Danger]:
-        """The dangers of a text. Those of the last one are kept, because a repository is asked about the same."""
+        """The dangers of a text. Those of the last one are kept, because a repository is asked
+        about the same."""
         last, kept = self._last
         if last is found:
             return kept
@@ -141,10 +147,13 @@ class Verdict:
         return family in SCRATCH and self._is_scratch(danger, found)
 
     def _is_made(self, danger: Danger, found: Analysis) -> bool:
-        """Whether a deletion hits what searches found in folders that matter little, and that is made again."""
+        """Whether a deletion hits what searches found in folders that matter little, and that is
+        made again."""
         from stanchion.guards.shell.made import FINDERS, finds_only_made
 
-        searched = [path for one in found.commands if one.name in FINDERS for path in find_roots(one.argv)]
+        searched = [
+            path for one in found.commands if one.name in FINDERS for path in find_roots(one.argv)
+        ]
         places = {place_of(path, danger.command.cwd, self.roots) for path in searched}
         return places.isdisjoint(LOST) and finds_only_made(danger.command, found.commands)
 
@@ -153,7 +162,9 @@ class Verdict:
         from stanchion.guards.shell.scratch import CLIENTS, is_chosen, is_scratch
 
         scratch = danger.family.name == "database" or danger.command.name in CLIENTS
-        return (scratch and is_scratch(danger.command, found.commands)) or is_chosen(danger.command, found.commands)
+        return (scratch and is_scratch(danger.command, found.commands)) or is_chosen(
+            danger.command, found.commands
+        )
 
     def unsure(self, text: Text) -> tuple[Unsure, ...]:
         """The dangers of a text about which a repository is asked."""
@@ -165,7 +176,9 @@ class Verdict:
 
     def told(self, text: Text, dangers: list[Danger]) -> Finding | None:
         """What is said of a text for dangers of it that are better known by now."""
-        return self._said(dangers, analysed(text) if isinstance(text, str) else analysed_words(text))
+        return self._said(
+            dangers, analysed(text) if isinstance(text, str) else analysed_words(text)
+        )
 
     def _questions(self, danger: Danger, found: Analysis) -> tuple[Question, ...]:
         if not self.options.repository or not danger.rule.known:
@@ -177,7 +190,11 @@ class Verdict:
 
     def _worst(self, found: Analysis) -> Finding | None:
         every = self._dangers(found)
-        return self._said([one for one in every if not self._questions(one, found)], found) if every else None
+        return (
+            self._said([one for one in every if not self._questions(one, found)], found)
+            if every
+            else None
+        )
 
     def _said(self, dangers: list[Danger], found: Analysis) -> Finding | None:
         if not dangers:
@@ -188,7 +205,9 @@ class Verdict:
         action = Action.ALLOW
         for danger in dangers:
             level = level_of(danger.loss)
-            if level == "pass" or (level == "note" and (found.reasoned or _comes_back(danger, found))):
+            if level == "pass" or (
+                level == "note" and (found.reasoned or _comes_back(danger, found))
+            ):
                 continue
             own = self.own.get(danger.family.name, self.levels[level])
             if own > action:
@@ -199,10 +218,15 @@ class Verdict:
             return None
         worst = broken[0]
         said = (worst.command.words, worst.command.place, worst.rule.why)
-        alike = sorted([one for one in broken if one.family is worst.family], key=lambda one: len(one.command.argv))
+        alike = sorted(
+            [one for one in broken if one.family is worst.family],
+            key=lambda one: len(one.command.argv),
+        )
         about: set[str] = set()
         tried = 0
-        for danger in alike[:MOST]:  # the short ones first: to try many words of many commands would cost too much
+        for danger in alike[
+            :MOST
+        ]:  # the short ones first: to try many words of many commands would cost too much
             if tried < 2 * TRIED:
                 about.update(blamed(danger, found.commands, self.roots))
             tried += len(danger.command.argv)
@@ -216,7 +240,12 @@ class Verdict:
         block = ACTIONS[self.options.danger]
         for command in found.commands:
             if not self._is_allowed(command):
-                return Finding(block, "shell.not_allowed", (command.words, command.place, said), about=command.name)
+                return Finding(
+                    block,
+                    "shell.not_allowed",
+                    (command.words, command.place, said),
+                    about=command.name,
+                )
         if found.unclear or found.broken:
             return Finding(block, "shell.not_allowed", (shown, "", said))
         return None
@@ -234,9 +263,11 @@ class Verdict:
 
 
 def _comes_back(danger: Danger, found: Analysis) -> bool:
-    """Whether the same text brings back what it puts aside: `git stash && git pull && git stash pop`."""
+    """Whether the same text brings back what it puts aside: `git stash && git pull && git stash
+    pop`."""
     return danger.command.operands[:1] == ("stash",) and any(
-        one.name == "git" and one.operands[:2] in (("stash", "pop"), ("stash", "apply")) for one in found.commands
+        one.name == "git" and one.operands[:2] in (("stash", "pop"), ("stash", "apply"))
+        for one in found.commands
     )
 
 

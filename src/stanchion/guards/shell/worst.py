@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class Danger(NamedTuple):
-    """A command, the rule that it breaks, and the rule's family; and what is lost, where that is better known."""
+    """A command, the rule that it breaks, and the rule's family; and what is lost, where that is
+    better known."""
 
     command: Command
     rule: Rule
@@ -35,8 +36,8 @@ class Danger(NamedTuple):
 
 
 def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
-    """The rules that a command breaks; those for what is ours even where it only asks, because its words may be another
-    program's."""
+    """The rules that a command breaks; those for what is ours even where it only asks, because its
+    words may be another program's."""
     found = rules_for(command)
     ours = [Danger(command, rule, FAMILY) for rule in broken(command, roots)]
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
@@ -57,26 +58,39 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
     held = [
         pair
         for pair in found
-        if (cwd or pair[1].hint in line) and (strict or not pair[1].strict) and pair[1].holds(command, roots)
+        if (cwd or pair[1].hint in line)
+        and (strict or not pair[1].strict)
+        and pair[1].holds(command, roots)
     ]
     if not held or (command.argv and only_asks(command)):
         return ours
     return [*[Danger(command, rule, family) for family, rule in held], *ours]
 
 
-def writing(wrote: tuple[tuple[str, str], ...], commands: Sequence[Command], roots: Roots) -> list[Danger]:
+def writing(
+    wrote: tuple[tuple[str, str], ...], commands: Sequence[Command], roots: Roots
+) -> list[Danger]:
     """The files that would do, once they run, what only a person may do."""
     found: list[Danger] = []
     for path, text in wrote:
         reach = written(path, str(text), roots.own)
         if reach:
-            by = next((one for one in commands if path in one.writes), Command((), opens=((">", path),)))
+            by = next(
+                (one for one in commands if path in one.writes), Command((), opens=((">", path),))
+            )
             found.append(Danger(by, WRITES_DANGER if reach == "danger" else WRITES_DOUBT, FAMILY))
     return found
 
 
 def _is_plain(path: str, cwd: str) -> bool:
-    """Whether writing to a path cannot matter to any rule: nothing, or a file of the working directory."""
+    """Whether writing to a path cannot matter to any rule: nothing, or a file of the working
+    directory."""
     if path == "/dev/null" or path.isdigit():
         return True
-    return bool(path) and path[0].isalnum() and not cwd and "/" not in path and "stanchion" not in path.lower()
+    return (
+        bool(path)
+        and path[0].isalnum()
+        and not cwd
+        and "/" not in path
+        and "stanchion" not in path.lower()
+    )

@@ -1,4 +1,5 @@
-"""What is written into a file: the shell texts in it, told from its name and from what it begins with."""
+"""What is written into a file: the shell texts in it, told from its name and from what it begins
+with."""
 
 from __future__ import annotations
 
@@ -13,10 +14,22 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.word_lists import listed
 
 READ_BY_PEOPLE: Final = (
-    ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg", ".po", ".log",
+    ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg",
+    ".po", ".log",
 )  # fmt: skip
 """How the names of files end that nobody runs."""
-SHELL: Final = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".command", ".bats", ".envrc", ".profile", "rc")
+SHELL: Final = (
+    ".sh",
+    ".bash",
+    ".zsh",
+    ".ksh",
+    ".fish",
+    ".command",
+    ".bats",
+    ".envrc",
+    ".profile",
+    "rc",
+)
 RECIPES: Final = listed("makefile gnumakefile justfile .justfile procfile")
 LONGEST: Final = 65_536
 LONGEST_NAME: Final = 256
@@ -29,13 +42,16 @@ ARGUMENTS: Final = listed("args arguments argv")
 _SET: Final = regex(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]*=)\s*(.*)")
 _USED: Final = regex(r"\$[({]\s*(?!shell\b)([A-Za-z_]\w*)\s*[)}]|\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _SHELL_CALL: Final = regex(r"\$\(shell ")
-_KEPT: Final = regex(r"^[ \t-]*([A-Za-z_]\w*):[ \t]+['\"]?([^\s'\"#{}\[\]][^\n'\"]{0,200})", re.MULTILINE)
+_KEPT: Final = regex(
+    r"^[ \t-]*([A-Za-z_]\w*):[ \t]+['\"]?([^\s'\"#{}\[\]][^\n'\"]{0,200})", re.MULTILINE
+)
 _PUT: Final = regex(r"\$?\{\{\s*(?:env|vars)?\.?([A-Za-z_]\w*)\s*\}\}|\$\{?([A-Za-z_]\w*)\}?")
 _SHEBANG: Final = regex(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([\w.+-]+)\s*(\S*)")
 
 
 def filled(text: str) -> str:
-    """A YAML document with what it sets put where it is used: a Taskfile's `{{.NAME}}`, a workflow's `$NAME`."""
+    """A YAML document with what it sets put where it is used: a Taskfile's `{{.NAME}}`, a
+    workflow's `$NAME`."""
     kept = {found[1]: found[2].strip() for found in _KEPT.finditer(text)}
     return _PUT.sub(lambda one: kept.get(one[1] or one[2], one[0]), text)
 
@@ -57,7 +73,8 @@ def scripts(name: str, text: str, shebang: re.Match[str] | None) -> Iterator[str
 
 
 def _recipes(text: str) -> str:
-    """The recipes of a Makefile or a justfile as a shell would run them, its variables before them."""
+    """The recipes of a Makefile or a justfile as a shell would run them, its variables before
+    them."""
     lines: list[str] = []
     for line in text.replace("\\\n", " ").split("\n"):
         if line[:1] in ("\t", " "):
@@ -67,7 +84,11 @@ def _recipes(text: str) -> str:
             line = f"{found[1]}='{value}'" if "$" not in value else f'{found[1]}="{value}"'
         else:
             continue
-        lines.append(_USED.sub(lambda one: f"${{{one[1] or one[2]}}}", _SHELL_CALL.sub("$(", line)).replace("$$", "$"))
+        lines.append(
+            _USED.sub(lambda one: f"${{{one[1] or one[2]}}}", _SHELL_CALL.sub("$(", line)).replace(
+                "$$", "$"
+            )
+        )
     return "\n".join(lines)
 
 
@@ -87,12 +108,15 @@ def _strings(text: str) -> Iterator[str]:
         elif isinstance(one, dict):
             for name, words in one.items():
                 if name in ARGUMENTS and isinstance(words, list):
-                    yield from _together([value for key, value in one.items() if key != name], words)
+                    yield from _together(
+                        [value for key, value in one.items() if key != name], words
+                    )
             waiting += one.values()
 
 
 def _together(first: list[Any], words: list[Any] | None = None) -> Iterator[str]:
-    """Words that stand beside each other as one command: those of a list, or each of some texts with a list behind."""
+    """Words that stand beside each other as one command: those of a list, or each of some texts
+    with a list behind."""
     if words is None:
         first, words = first[:1], first[1:]
     behind = [quote(word) for word in words[:MANY] if isinstance(word, str)]

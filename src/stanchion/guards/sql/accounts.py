@@ -32,7 +32,8 @@ class Charge(NamedTuple):
 
 
 def charges(statements: tuple[Statement, ...]) -> Iterator[Charge]:
-    """What the statements of a text do besides reading, by their own words; functions and tables aside."""
+    """What the statements of a text do besides reading, by their own words; functions and tables
+    aside."""
     read = False
     for one in statements:
         if one.why:
@@ -43,16 +44,18 @@ def charges(statements: tuple[Statement, ...]) -> Iterator[Charge]:
             if read and one.does > Does.UPKEEP:
                 yield Charge("stacked", (one.at, one.verb))
         if not one.bounded:
-            yield Charge("unbounded", (one.at, one.verb, ", ".join(one.writes) if one.writes else "a table"))
+            yield Charge(
+                "unbounded", (one.at, one.verb, ", ".join(one.writes) if one.writes else "a table")
+            )
         read = read or one.does is Does.READ
 
 
 def function_charges(
     statements: tuple[Statement, ...], allowed: Names, denied: Names, only_reads: bool
 ) -> Iterator[Charge]:
-    """Functions that do more than compute, and those that are denied. What changes the server's own state, such as
-    the next number of a sequence, is a part of writing. Where only reads are allowed a function of which nobody knows
-    what it does is a doubt."""
+    """Functions that do more than compute, and those that are denied. What changes the server's own
+    state, such as the next number of a sequence, is a part of writing. Where only reads are allowed
+    a function of which nobody knows what it does is a doubt."""
     for one in statements:
         for name, what in one.effects:
             if name not in allowed and (only_reads or what != CHANGES):
@@ -60,15 +63,20 @@ def function_charges(
         if only_reads:
             for name in one.unknown:
                 if name not in allowed:
-                    yield Charge("unclear", (one.at, f"it calls `{name}`, and nobody knows what that does"))
+                    yield Charge(
+                        "unclear", (one.at, f"it calls `{name}`, and nobody knows what that does")
+                    )
         if denied.exact or denied.globs:
             for name in one.calls:
                 if name in denied or name.rpartition(".")[2] in denied:
                     yield Charge("function", (one.at, name, DENIED))
 
 
-def table_charges(statements: tuple[Statement, ...], allowed: Names | None, denied: Names) -> Iterator[Charge]:
-    """Tables that are denied, by any part of their name; and those that are not allowed, by their name as written."""
+def table_charges(
+    statements: tuple[Statement, ...], allowed: Names | None, denied: Names
+) -> Iterator[Charge]:
+    """Tables that are denied, by any part of their name; and those that are not allowed, by their
+    name as written."""
     for one in statements:
         tables = (*one.reads, *one.writes)
         for name in tables:

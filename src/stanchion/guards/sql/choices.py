@@ -9,11 +9,15 @@ from stanchion.kernel.actions import Action, Risk
 Level = Literal["guarded", "no_ddl", "read_only"]
 
 FOUND: Final = (
-    "destructive", "privilege", "admin", "function", "unbounded", "table", "unclear", "ddl", "stacked", "write",
+    "destructive", "privilege", "admin", "function", "unbounded", "table", "unclear", "ddl",
+    "stacked", "write",
 )  # fmt: skip
-"""What can be found, the weightiest first: of two things with the same action the first one is said."""
+"""What can be found, the weightiest first: of two things with the same action the first one is
+said."""
 
-_ALWAYS: Final = frozenset({"destructive", "privilege", "admin", "function", "unbounded", "table", "stacked"})
+_ALWAYS: Final = frozenset(
+    {"destructive", "privilege", "admin", "function", "unbounded", "table", "stacked"}
+)
 
 REFUSED: Final[dict[Level, frozenset[str]]] = {
     "guarded": _ALWAYS,

@@ -29,20 +29,25 @@ CODES: Final = declare(
             "leave it in place, or ask for approval and say what is to go and why",
         ),
         "sql.privilege": Words(
-            "statement {} is a `{}`: it changes who may do what", "ask whoever administers the database"
+            "statement {} is a `{}`: it changes who may do what",
+            "ask whoever administers the database",
         ),
         "sql.admin": Words(
-            "statement {} is a `{}`: it reaches files, programs, other databases or the server itself",
+            "statement {} is a `{}`: it reaches files, programs, other databases or the server "
+            "itself",
             "work with the rows of tables, and leave moving them in and out to a tool made for it",
         ),
         "sql.function": Words(
-            "statement {} calls `{}`, which {}", "write the statement without it, or ask for approval"
+            "statement {} calls `{}`, which {}",
+            "write the statement without it, or ask for approval",
         ),
         "sql.unbounded": Words(
             "statement {} is a `{}` on `{}` without a condition: it would change all rows",
             "add a WHERE that says which rows, or ask for approval to change all",
         ),
-        "sql.table": Words("statement {} touches `{}`, which {}", "keep to the tables that your task is about"),
+        "sql.table": Words(
+            "statement {} touches `{}`, which {}", "keep to the tables that your task is about"
+        ),
         "sql.unclear": Words(
             "statement {} cannot be understood: {}",
             "write one plain statement per call, without unusual quoting or comments",
@@ -56,7 +61,8 @@ CODES: Final = declare(
             "send each statement in its own call",
         ),
         "sql.write": Words(
-            "statement {} is a `{}`, and only reads are allowed here", "read with SELECT, or ask for approval to write"
+            "statement {} is a `{}`, and only reads are allowed here",
+            "read with SELECT, or ask for approval to write",
         ),
         "sql.fragment": Words(
             "argument `{}` looks like a piece of SQL that changes a query: {}",
@@ -69,8 +75,8 @@ CODES: Final = declare(
 class Sql(msgspec.Struct, frozen=True, dict=True):
     """Parses the SQL in a tool call and refuses what does more than it may.
 
-    Where no tools are given, those are looked at whose names or arguments say that they run SQL. What each thing
-    found leads to follows from the level, unless an action for it is given.
+    Where no tools are given, those are looked at whose names or arguments say that they run SQL.
+    What each thing found leads to follows from the level, unless an action for it is given.
     """
 
     name: ClassVar[str] = "sql"
@@ -105,11 +111,14 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
         try:
             import sqlglot  # noqa: F401  # a policy that cannot be carried out is refused when it loads
         except ImportError:
-            raise ValueError("it needs `sqlglot`, which is not installed: install the extra `sql`") from None
+            raise ValueError(
+                "it needs `sqlglot`, which is not installed: install the extra `sql`"
+            ) from None
         import stanchion.guards.sql.judge  # noqa: F401  # what is slow to import is imported before the first call
 
     def scoped(self, said: Said, /) -> Sql:
-        """The same guard; what its parser logs of a text that it reads for the guard is written nowhere."""
+        """The same guard; what its parser logs of a text that it reads for the guard is written
+        nowhere."""
         from stanchion.readings.sql.lexer import PARSING
 
         said.quiet("sqlglot", PARSING.get)
@@ -122,11 +131,13 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
         return Judge(self)
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
-        """Say the worst of what the statements of a call do; look for fragments where there are no statements."""
+        """Say the worst of what the statements of a call do; look for fragments where there are no
+        statements."""
         return self._judge.judge(reading)
 
     def chosen(self) -> dict[str, Action]:
-        """What each thing that is found leads to; what is left out is not said, and what is unclear may go by risk."""
+        """What each thing that is found leads to; what is left out is not said, and what is unclear
+        may go by risk."""
         given = {what: getattr(self, what) for what in FOUND}
         own = {what: ACTIONS[action] for what, action in given.items() if action is not None}
         return {**dict.fromkeys(REFUSED[self.level], Action.BLOCK), **own}

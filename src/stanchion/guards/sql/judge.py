@@ -81,7 +81,11 @@ class Judge:
         self._guard = guard
         self._named = guard.tools is not None or guard.arguments is not None
         self._tools = None if guard.tools is None else names(guard.tools)
-        self._arguments = USUAL if guard.arguments is None else frozenset([name.lower() for name in guard.arguments])
+        self._arguments = (
+            USUAL
+            if guard.arguments is None
+            else frozenset([name.lower() for name in guard.arguments])
+        )
         self._allowed_tables = None if guard.allow_tables is None else _lowered(guard.allow_tables)
         self._denied_tables = _lowered(guard.deny_tables)
         self._allowed_functions = _lowered(guard.allow_functions)
@@ -92,7 +96,8 @@ class Judge:
         self._known = lru_cache(256)(self._worst)
 
     def judge(self, reading: Reading[ToolCall]) -> Finding | None:
-        """The worst that is to be said of a call: of its own SQL, and of what its commands give to a database."""
+        """The worst that is to be said of a call: of its own SQL, and of what its commands give to
+        a database."""
         event = reading.event
         dialect = self._place(event.tool)[1]
         worst: Finding | None = None
@@ -103,17 +108,23 @@ class Judge:
             found = judge(text, dialect, event.risk)
             if found is not None and (worst is None or found.action > worst.action):
                 worst = found
-        if not self._named and (self._place(event.tool)[2] or any(role_of(name) & COMMAND for name in event.args)):
+        if not self._named and (
+            self._place(event.tool)[2] or any(role_of(name) & COMMAND for name in event.args)
+        ):
             runs, found = self._given(reading)
             judged = judged or runs
-            worst = found if found is not None and (worst is None or found.action > worst.action) else worst
+            worst = (
+                found
+                if found is not None and (worst is None or found.action > worst.action)
+                else worst
+            )
         if not judged and self._fragments is not None:
             return self._fragment(event)
         return worst
 
     def _given(self, reading: Reading[ToolCall]) -> tuple[bool, Finding | None]:
-        """Whether a call runs a client, and the worst of what it gives to one. What is unclear there may be a text for
-        something else: commands are judged by those who know them."""
+        """Whether a call runs a client, and the worst of what it gives to one. What is unclear
+        there may be a text for something else: commands are judged by those who know them."""
         event = reading.event
         given = [each for command in reading.commands for each in given_by(command.text)]
         if runs_cells(event.tool):
@@ -128,17 +139,24 @@ class Judge:
         return bool(given), worst
 
     def _texts(self, event: ToolCall) -> Iterator[str]:
-        """The texts of a call that are SQL: what was named as SQL, what looks like it where it is expected, and what
-        is plainly SQL wherever it stands."""
+        """The texts of a call that are SQL: what was named as SQL, what looks like it where it is
+        expected, and what is plainly SQL wherever it stands."""
         wanted = self._place(event.tool)[0]
-        expected = dict.fromkeys([text for _, text in values_named(event.args, wanted) if isinstance(text, str)])
+        expected = dict.fromkeys(
+            [text for _, text in values_named(event.args, wanted) if isinstance(text, str)]
+        )
         surely = surely_runs_sql(event.tool)
-        yield from [text for text in expected if self._named or looks_like_sql(text, surely) or is_sql(text)]
+        yield from [
+            text for text in expected if self._named or looks_like_sql(text, surely) or is_sql(text)
+        ]
         if not self._named and not carries_texts(event.tool):
-            yield from [text for _, text in texts_in(event.args) if text not in expected and is_sql(text)]
+            yield from [
+                text for _, text in texts_in(event.args) if text not in expected and is_sql(text)
+            ]
 
     def _place_of(self, tool: str) -> tuple[frozenset[str], str | None, bool]:
-        """The arguments of a tool that may be SQL, their dialect, and whether it runs commands or code."""
+        """The arguments of a tool that may be SQL, their dialect, and whether it runs commands or
+        code."""
         if self._tools is not None:
             wanted = self._arguments if tool in self._tools else frozenset[str]()
         else:
@@ -164,7 +182,9 @@ class Judge:
         weight = len(FOUND)
         for what, args in chain(
             charges(statements),
-            function_charges(statements, self._allowed_functions, self._denied_functions, only_reads),
+            function_charges(
+                statements, self._allowed_functions, self._denied_functions, only_reads
+            ),
             table_charges(statements, self._allowed_tables, self._denied_tables),
         ):
             action = self._actions.get(what, BY_RISK[risk] if what == "unclear" else None)
@@ -189,7 +209,8 @@ def _lowered(patterns: tuple[str, ...]) -> Names:
 
 
 def _about(args: tuple[str | int, ...], statements: list[Statement]) -> str:
-    """What a charge is about: each table that is written, or else all that are read, beside what is charged."""
+    """What a charge is about: each table that is written, or else all that are read, beside what is
+    charged."""
     charged = " ".join(map(str, args[1:]))
     written = [name for one in statements for name in one.writes]
     read = " ".join([name for one in statements for name in one.reads])

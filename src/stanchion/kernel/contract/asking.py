@@ -7,12 +7,13 @@ from typing import Any, Protocol
 
 
 class Calls(Protocol):
-    """Is answered by code. Asked when the policy is put in force; every asking guard has it that does not recall."""
+    """Is answered by code. Asked when the policy is put in force; every asking guard has it that
+    does not recall."""
 
     @property
     def call(self) -> str | Callable[..., Any]:
-        """Where that code is imported from, as `module:name`; or, of a guard that is handed in, the code itself. It is
-        given the payload of the lookup, in a thread beside the engine."""
+        """Where that code is imported from, as `module:name`; or, of a guard that is handed in, the
+        code itself. It is given the payload of the lookup, in a thread beside the engine."""
 
 
 class Isolated(Protocol):
@@ -24,7 +25,8 @@ class Isolated(Protocol):
 
 
 class Deep(Protocol):
-    """May be late: calls of low and medium risk go ahead then, and its answer enters the run's next event."""
+    """May be late: calls of low and medium risk go ahead then, and its answer enters the run's next
+    event."""
 
     @property
     def deep(self) -> bool:
@@ -35,21 +37,24 @@ class Routed(Protocol):
     """Is waited for by the risk of what it judges. Asked when the policy is put in force."""
 
     def routed(self, waits: Mapping[str, int], /) -> Any:
-        """The same guard, which waits so many milliseconds by risk, where it does not say so itself."""
+        """The same guard, which waits so many milliseconds by risk, where it does not say so
+        itself."""
 
 
 class DeepRule(Protocol):
-    """Is a deep rule: its questions are bounded for each run, it is left alone where it fails again and again, and its
-    answers are kept. Asked when the policy is put in force, and beside the engine where it is asked."""
+    """Is a deep rule: its questions are bounded for each run, it is left alone where it fails again
+    and again, and its answers are kept. Asked when the policy is put in force, and beside the
+    engine where it is asked."""
 
     @property
     def rule_version(self) -> str | None:
-        """What its answers depend on besides what is asked: what another version answered is not taken for its own.
-        `None`: it is no such rule."""
+        """What its answers depend on besides what is asked: what another version answered is not
+        taken for its own. `None`: it is no such rule."""
 
     @property
     def paid(self) -> bool:
-        """Whether the run pays for its answers: it is not asked while the run has nothing left to pay with."""
+        """Whether the run pays for its answers: it is not asked while the run has nothing left to
+        pay with."""
 
     def content(self, payload: Any, /) -> Any:
         """What the answer depends on, as plain data; `None` where an answer must not be kept."""
@@ -62,8 +67,9 @@ class DeepRule(Protocol):
 
 
 class Recalls(Protocol):
-    """Asks the run's own memory of where values come from, with a `Recall` as the payload of its lookup. Asked when the
-    policy is put in force: the memory is kept where a guard asks it, by the lights of the first that does."""
+    """Asks the run's own memory of where values come from, with a `Recall` as the payload of its
+    lookup. Asked when the policy is put in force: the memory is kept where a guard asks it, by the
+    lights of the first that does."""
 
     @property
     def recalls(self) -> bool:

@@ -1,4 +1,5 @@
-"""Checking a guard against the contract: what is declared wrongly is found when it is put in force, not when asked."""
+"""Checking a guard against the contract: what is declared wrongly is found when it is put in force,
+not when asked."""
 
 from __future__ import annotations
 
@@ -7,7 +8,16 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_hints
 
-from stanchion.kernel.contract import asking, content, counting, learning, linting, outward, powers, standing
+from stanchion.kernel.contract import (
+    asking,
+    content,
+    counting,
+    learning,
+    linting,
+    outward,
+    powers,
+    standing,
+)
 from stanchion.kernel.contract.power import Power
 from stanchion.kernel.guard import AskingGuard, Kind, MeterGuard, PureGuard, RecordGuard
 
@@ -19,7 +29,9 @@ KINDS: Final[dict[Kind, Any]] = {
 }
 """What a guard of each kind has to have."""
 
-POWERS: Final[tuple[Power[Any], ...]] = tuple([one for one in vars(powers).values() if isinstance(one, Power)])
+POWERS: Final[tuple[Power[Any], ...]] = tuple(
+    [one for one in vars(powers).values() if isinstance(one, Power)]
+)
 """Everything that a guard may have besides."""
 
 MODULES: Final = {
@@ -31,12 +43,15 @@ MISSING: Final = object()
 
 
 def wrong_in(guard: Any) -> list[str]:
-    """What a guard declares wrongly, each with what to write; nothing where it keeps the contract."""
+    """What a guard declares wrongly, each with what to write; nothing where it keeps the
+    contract."""
     kind = guard.kind
     if not isinstance(kind, Kind):
         known = ", ".join([f"`Kind.{one.name}`" for one in Kind])
         return [f"`kind` is `{kind!r}`: write one of {known}"]
-    found = [line for member in members(KINDS[kind]) for line in _wrong(guard, member, f"a {kind} guard")]
+    found = [
+        line for member in members(KINDS[kind]) for line in _wrong(guard, member, f"a {kind} guard")
+    ]
     for power in POWERS:
         value = _value(guard, power.sign)
         if value is MISSING or value is None or value is False:
@@ -58,7 +73,9 @@ class Member:
     def __init__(self, name: str, declared: Any, hint: Any) -> None:
         self.name = name
         self.hint = hint
-        self.parameters = None if declared is None else list(inspect.signature(declared).parameters.values())[1:]
+        self.parameters = (
+            None if declared is None else list(inspect.signature(declared).parameters.values())[1:]
+        )
 
     @property
     def how(self) -> str:
@@ -91,7 +108,10 @@ def _wrong(guard: Any, member: Member, owner: str) -> Iterator[str]:
         yield f"{owner} needs `{member.name}` beside it: write `{member.how}`"
     elif member.parameters is None:
         if not _fits(value, member.hint):
-            yield f"`{member.name}` is `{value!r:.80}`, which is no {_shown(member.hint)}: write `{member.how}`"
+            yield (
+                f"`{member.name}` is `{value!r:.80}`, which is no {_shown(member.hint)}: write "
+                f"`{member.how}`"
+            )
     elif not callable(value):
         yield f"`{member.name}` is `{value!r:.80}`, which cannot be called: write `{member.how}`"
     elif inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
@@ -143,4 +163,8 @@ def _shown(hint: Any) -> str:
     """A type as one writes it."""
     if get_origin(hint) is ClassVar:
         return _shown(get_args(hint)[0])
-    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
+    return (
+        hint.__name__
+        if isinstance(hint, type) and not get_args(hint)
+        else str(hint).replace("typing.", "")
+    )

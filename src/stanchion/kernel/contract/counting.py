@@ -1,4 +1,5 @@
-"""What a guard that keeps state can do besides judging: watch, hear of refusals, give places back, bound spending."""
+"""What a guard that keeps state can do besides judging: watch, hear of refusals, give places back,
+bound spending."""
 
 from __future__ import annotations
 
@@ -11,15 +12,16 @@ from stanchion.kernel.units import Unit
 
 
 class Watches(Protocol):
-    """A meter that says something about the state of things. Told the values of every event that was counted."""
+    """A meter that says something about the state of things. Told the values of every event that
+    was counted."""
 
     def watch(self, event: Any, values: tuple[int, ...], /) -> Finding | None:
         """A finding that goes ahead, or nothing."""
 
 
 class OnlyMarks(Protocol):
-    """A guard whose warnings are marks: it only watches, or speaks before its limit does. They count towards the third
-    warning only where the policy counts marks."""
+    """A guard whose warnings are marks: it only watches, or speaks before its limit does. They
+    count towards the third warning only where the policy counts marks."""
 
     @property
     def only_marks(self) -> bool:
@@ -27,15 +29,18 @@ class OnlyMarks(Protocol):
 
 
 class HearsRefusals(Protocol):
-    """A record guard that learns of refusals. Shown every event of its stages that was refused, by whichever guard and
-    wherever that stands; it has judged the event before only if the chain came as far as it."""
+    """A record guard that learns of refusals. Shown every event of its stages that was refused, by
+    whichever guard and wherever that stands; it has judged the event before only if the chain came
+    as far as it."""
 
     def refused(self, reading: Any, value: Any, finding: Finding, /) -> Any:
-        """A `Ruling` with a new value, which is written, and a finding that stands behind all others; or nothing."""
+        """A `Ruling` with a new value, which is written, and a finding that stands behind all
+        others; or nothing."""
 
 
 class Vacates(Protocol):
-    """A record guard that gives out places. Asked where the outcome of a call never gets to its judgement."""
+    """A record guard that gives out places. Asked where the outcome of a call never gets to its
+    judgement."""
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
         """The record without what those calls have in it; `None` where they have nothing."""
@@ -52,8 +57,8 @@ class EndsWithRuns(Protocol):
 
 
 class Leases(Protocol):
-    """Keeps what it gives to an action for a time. Asked when a policy is put in force: an action that has not begun
-    well before the end of the shortest is judged again."""
+    """Keeps what it gives to an action for a time. Asked when a policy is put in force: an action
+    that has not begun well before the end of the shortest is judged again."""
 
     @property
     def lease_ms(self) -> int:
@@ -61,8 +66,8 @@ class Leases(Protocol):
 
 
 class Measures(Protocol):
-    """A meter whose limits may be those of a run's task. Asked when a policy is put in force for what has to be
-    measured."""
+    """A meter whose limits may be those of a run's task. Asked when a policy is put in force for
+    what has to be measured."""
 
     @property
     def measured(self) -> frozenset[Unit]:
@@ -70,8 +75,8 @@ class Measures(Protocol):
 
 
 class Spends(Protocol):
-    """A meter that bounds measures. Asked for what an action reserves that nobody has estimated, and for the totals by
-    which a run's mode goes."""
+    """A meter that bounds measures. Asked for what an action reserves that nobody has estimated,
+    and for the totals by which a run's mode goes."""
 
     def limits(self) -> Mapping[Unit, int]:
         """What it bounds, in whole units."""

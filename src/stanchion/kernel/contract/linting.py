@@ -1,4 +1,5 @@
-"""What a guard says of its own entry: options that do nothing, warnings that everybody gets, how far it reaches."""
+"""What a guard says of its own entry: options that do nothing, warnings that everybody gets, how
+far it reaches."""
 
 from __future__ import annotations
 
@@ -10,11 +11,13 @@ from stanchion.kernel.stages import Stage
 
 
 class HasIdle(Protocol):
-    """Has options that do nothing at some stages. Asked when it is placed: they are errors of the policy."""
+    """Has options that do nothing at some stages. Asked when it is placed: they are errors of the
+    policy."""
 
     def idle(self, stages: frozenset[Stage], alone: bool, /) -> Iterable[tuple[str, str]]:
-        """Options that nothing acts on at these stages, each with why and what to do instead. `alone` says that the
-        guard has its counters to itself: one that shares them may be there to look at what others have counted."""
+        """Options that nothing acts on at these stages, each with why and what to do instead.
+        `alone` says that the guard has its counters to itself: one that shares them may be there to
+        look at what others have counted."""
 
 
 class HasPoints(Protocol):
@@ -25,24 +28,24 @@ class HasPoints(Protocol):
 
 
 class AlwaysSpeaks(Protocol):
-    """May be written so that it speaks about every call it stands at. Asked when a policy is looked over, of a guard
-    that concerns everybody: warnings that every call gets are no warnings."""
+    """May be written so that it speaks about every call it stands at. Asked when a policy is looked
+    over, of a guard that concerns everybody: warnings that every call gets are no warnings."""
 
     def always_speaks(self) -> bool:
         """Whether it is."""
 
 
 class Reaches(Protocol):
-    """Speaks wherever some names have some values, and nowhere else. Asked when a policy is looked over: one that
-    refuses silences what stands behind it."""
+    """Speaks wherever some names have some values, and nowhere else. Asked when a policy is looked
+    over: one that refuses silences what stands behind it."""
 
     def reaches(self) -> Mapping[str, tuple[str, ...]]:
         """The values of each name, as names or globs; nothing where it speaks about everything."""
 
 
 class Degrades(Protocol):
-    """Has a mark that asks for something lesser where there is something, beside what it always answers. Asked when a
-    policy is compiled: a mark that nothing answers is an error."""
+    """Has a mark that asks for something lesser where there is something, beside what it always
+    answers. Asked when a policy is compiled: a mark that nothing answers is an error."""
 
     @property
     def degrades(self) -> str:
@@ -50,7 +53,9 @@ class Degrades(Protocol):
 
 
 class RisesWith(Protocol):
-    """Does not always become stricter when a table of the policy does. Asked when two policies are compared."""
+    """Does not always become stricter when a table of the policy does. Asked when two policies are
+    compared."""
 
     def rises_with(self, table: str, key: str, old: Any, /) -> bool:
-        """Whether it does, for a key of `roles`, `agents`, `tasks` or `tools` that said `old` before."""
+        """Whether it does, for a key of `roles`, `agents`, `tasks` or `tools` that said `old`
+        before."""

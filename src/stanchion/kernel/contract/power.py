@@ -9,7 +9,8 @@ P = TypeVar("P", covariant=True)
 
 
 class Power(Generic[P]):
-    """A protocol that a guard may speak. Who has the member `sign` has the power, and then all that belongs to it."""
+    """A protocol that a guard may speak. Who has the member `sign` has the power, and then all that
+    belongs to it."""
 
     __slots__ = ("protocol", "sign")
 
@@ -19,8 +20,8 @@ class Power(Generic[P]):
         """Where the protocol stands: its module in this package, and its name."""
 
     def of(self, guard: Any) -> P | None:
-        """The guard as one that has this power; `None` where it has not. A flag that is off, and what is `None`, is as
-        good as not there."""
+        """The guard as one that has this power; `None` where it has not. A flag that is off, and
+        what is `None`, is as good as not there."""
         found = getattr(guard, self.sign, None)
         if found is None or found is False:
             return None

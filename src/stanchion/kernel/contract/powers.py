@@ -1,5 +1,6 @@
-"""The powers, by the member that is their sign. Who asks a guard asks by these; the protocols behind them are only read
-where somebody writes a guard or checks one, so that importing Stanchion does not have to make them."""
+"""The powers, by the member that is their sign. Who asks a guard asks by these; the protocols
+behind them are only read where somebody writes a guard or checks one, so that importing Stanchion
+does not have to make them."""
 
 from __future__ import annotations
 
@@ -9,8 +10,23 @@ from stanchion.kernel.contract.power import Power
 
 if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
-    from stanchion.kernel.contract.asking import Calls, Deep, DeepRule, Isolated, Recalls, Routed, Shows
-    from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
+    from stanchion.kernel.contract.asking import (
+        Calls,
+        Deep,
+        DeepRule,
+        Isolated,
+        Recalls,
+        Routed,
+        Shows,
+    )
+    from stanchion.kernel.contract.content import (
+        Bounds,
+        Fingerprints,
+        NamesSecrets,
+        Seeks,
+        Settles,
+        Veils,
+    )
     from stanchion.kernel.contract.counting import (
         EndsWithRuns,
         HearsRefusals,
@@ -30,7 +46,14 @@ if TYPE_CHECKING:
         Scoped,
         ToldPlaces,
     )
-    from stanchion.kernel.contract.linting import AlwaysSpeaks, Degrades, HasIdle, HasPoints, Reaches, RisesWith
+    from stanchion.kernel.contract.linting import (
+        AlwaysSpeaks,
+        Degrades,
+        HasIdle,
+        HasPoints,
+        Reaches,
+        RisesWith,
+    )
     from stanchion.kernel.contract.outward import JudgesHosts, Plants
     from stanchion.kernel.contract.standing import (
         Answers,

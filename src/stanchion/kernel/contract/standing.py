@@ -11,7 +11,8 @@ from stanchion.kernel.stages import Stage
 
 
 class StandsUsually(Protocol):
-    """Stands at fewer stages than it can judge (`stages`), unless a policy says otherwise. Asked when it is placed."""
+    """Stands at fewer stages than it can judge (`stages`), unless a policy says otherwise. Asked
+    when it is placed."""
 
     @property
     def default_stages(self) -> frozenset[Stage]:
@@ -19,9 +20,10 @@ class StandsUsually(Protocol):
 
 
 class Answers(Protocol):
-    """Says what it can answer. Asked when it is placed, where an answer that makes no sense at a stage is refused, and
-    by the engine, which asks only guards that may redact what has to be hidden. One that does not say it may answer
-    anything, and what makes no sense becomes the next stricter."""
+    """Says what it can answer. Asked when it is placed, where an answer that makes no sense at a
+    stage is refused, and by the engine, which asks only guards that may redact what has to be
+    hidden. One that does not say it may answer anything, and what makes no sense becomes the next
+    stricter."""
 
     def actions(self) -> tuple[Action, ...]:
         """Every action that a finding of it can have, wherever it stands."""
@@ -35,7 +37,8 @@ class AnswersByStage(Protocol):
 
 
 class AnswersOnlyAt(Protocol):
-    """Stands at stages where it only looks: what it answers makes sense at these, and is asked for there alone."""
+    """Stands at stages where it only looks: what it answers makes sense at these, and is asked for
+    there alone."""
 
     @property
     def answers_at(self) -> frozenset[Stage]:
@@ -43,8 +46,8 @@ class AnswersOnlyAt(Protocol):
 
 
 class Needs(Protocol):
-    """Can only speak where names have certain values, such as `action.tool_name`. Asked when it is placed: a chain
-    without them does not have it."""
+    """Can only speak where names have certain values, such as `action.tool_name`. Asked when it is
+    placed: a chain without them does not have it."""
 
     @property
     def needs(self) -> Mapping[str, frozenset[Any]]:
@@ -52,7 +55,8 @@ class Needs(Protocol):
 
 
 class Concerns(Protocol):
-    """Is about some tools alone. Asked when it is placed, where the policy names no tools for it."""
+    """Is about some tools alone. Asked when it is placed, where the policy names no tools for
+    it."""
 
     @property
     def concerns(self) -> tuple[str, ...] | None:
@@ -60,24 +64,27 @@ class Concerns(Protocol):
 
 
 class Switches(Protocol):
-    """Is pure, and can say from which answers on it is certain to pass. Asked when a chain is planned: guards that ask
-    the same are looked up by the answer together, each under the switch that tells most, so that ten thousand cost
-    what ten do."""
+    """Is pure, and can say from which answers on it is certain to pass. Asked when a chain is
+    planned: guards that ask the same are looked up by the answer together, each under the switch
+    that tells most, so that ten thousand cost what ten do."""
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """Each a question to a reading, and the answers without which it passes; none where it always has to judge."""
+        """Each a question to a reading, and the answers without which it passes; none where it
+        always has to judge."""
 
 
 class Tightens(Protocol):
     """Speaks before its limit, at marks. Asked where a run works in strict mode."""
 
     def tightened(self, by: float, /) -> Self:
-        """The same guard whose marks come earlier, at that part of where they were; its limit stays."""
+        """The same guard whose marks come earlier, at that part of where they were; its limit
+        stays."""
 
 
 class ForSafeMode(Protocol):
-    """Refuses what safe mode refuses. Asked in safe mode: a chain that has such a guard gets no other for it."""
+    """Refuses what safe mode refuses. Asked in safe mode: a chain that has such a guard gets no
+    other for it."""
 
     @property
     def for_safe_mode(self) -> bool:

@@ -1,4 +1,5 @@
-"""What guards hand over under the contract: switches, guards beside them, and points about their entries."""
+"""What guards hand over under the contract: switches, guards beside them, and points about their
+entries."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ Switch = tuple[Callable[[Any], Any], frozenset[Any]]
 
 
 class Beside(NamedTuple):
-    """A guard that stands beside another in its name: its id is the other's with `suffix`; it stands where the other
-    does unless it has `stages`."""
+    """A guard that stands beside another in its name: its id is the other's with `suffix`; it
+    stands where the other does unless it has `stages`."""
 
     suffix: str
     guard: Any
@@ -36,8 +37,8 @@ class Point(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A guard's place, as it is told when somebody looks its entry over; mark `last` of a task waits for a
-    person, or none does where it is 0."""
+    """A guard's place, as it is told when somebody looks its entry over; mark `last` of a task
+    waits for a person, or none does where it is 0."""
 
     id: str
     stages: frozenset[Stage]

@@ -1,4 +1,5 @@
-"""Conditions: a small, total language over what an event says; a subset of CEL with `and`, `or`, `not`."""
+"""Conditions: a small, total language over what an event says; a subset of CEL with `and`, `or`,
+`not`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a call is about: the kind of action, its command and its files, told from the tool's name and arguments."""
+"""What a call is about: the kind of action, its command and its files, told from the tool's name
+and arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from stanchion.readings.act import Act, act_of
 from stanchion.readings.act_words import COMMANDS, LOOSE, PATHS, RESULTS, SOURCES, URLS
 from stanchion.readings.names import plain
 
-CONTENTS: Final = frozenset({"content", "contents", "newstring", "newtext", "newcontent", "patch", "edits"})
+CONTENTS: Final = frozenset(
+    {"content", "contents", "newstring", "newtext", "newcontent", "patch", "edits"}
+)
 """Arguments of a call that writes, where its name does not say so."""
 
 
@@ -39,7 +42,8 @@ def _role(key: str) -> int:
 
 
 def call_of(tool: str, args: Any) -> Call:
-    """What a call is about: its kind, its command line, and the files and folders it names, in order, each once."""
+    """What a call is about: its kind, its command line, and the files and folders it names, in
+    order, each once."""
     act = act_of(tool)
     if type(args) is not dict:
         args = {}

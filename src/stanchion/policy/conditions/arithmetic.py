@@ -31,7 +31,9 @@ def natural(value: int) -> Uint:
 
 def no_overload(what: str, *values: Any) -> EvaluationError:
     """An error that names types, never values."""
-    return EvaluationError(f"{what} does not take {' and '.join(kind_of(value) for value in values)}")
+    return EvaluationError(
+        f"{what} does not take {' and '.join(kind_of(value) for value in values)}"
+    )
 
 
 def add(purse: Purse, a: Any, b: Any) -> Any:
@@ -82,11 +84,15 @@ def div(a: Any, b: Any) -> Any:
     if kind is float:
         if b != 0.0:
             return a / b
-        return math.nan if a == 0.0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
+        return (
+            math.nan if a == 0.0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
+        )
     if b == 0:
         raise EvaluationError("a number was divided by zero")
     quotient = abs(int(a)) // abs(int(b))
-    return natural(quotient) if kind is Uint else whole(quotient if (a < 0) == (b < 0) else -quotient)
+    return (
+        natural(quotient) if kind is Uint else whole(quotient if (a < 0) == (b < 0) else -quotient)
+    )
 
 
 def mod(a: Any, b: Any) -> Any:
@@ -110,7 +116,8 @@ def neg(a: Any) -> Any:
 
 
 def compared(a: Any, b: Any) -> int | None:
-    """-1, 0 or 1 as `a` is less than, equal to or greater than `b`; `None` where one is null or not a number.
+    """-1, 0 or 1 as `a` is less than, equal to or greater than `b`; `None` where one is null or not
+    a number.
 
     A double and a whole number are compared as doubles, as CEL does it.
     """
@@ -118,7 +125,9 @@ def compared(a: Any, b: Any) -> int | None:
     if kind is not other and kind in NUMERIC and other in NUMERIC:
         if kind is float or other is float:
             a, b = float(a), float(b)
-    elif kind is not other or (kind not in NUMERIC and kind is not str and kind is not bytes and kind is not bool):
+    elif kind is not other or (
+        kind not in NUMERIC and kind is not str and kind is not bytes and kind is not bool
+    ):
         if a is None or b is None:
             return None
         raise no_overload("a comparison", a, b)

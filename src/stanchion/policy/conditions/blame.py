@@ -1,6 +1,8 @@
-"""Why a condition has no answer for an event: which part failed, of which type its value is, which was expected.
+"""Why a condition has no answer for an event: which part failed, of which type its value is, which
+was expected.
 
-Only names of the policy and of types are told, never a value: what is told is recorded, and an agent reads it.
+Only names of the policy and of types are told, never a value: what is told is recorded, and an
+agent reads it.
 """
 
 from __future__ import annotations
@@ -48,12 +50,14 @@ def blamed(core: Core, value_of: ValueOf, error: EvaluationError) -> str:
             return _unfit(part, value, kinds)
     if isinstance(core, Each):
         return f"{error} (in `{core.op}` over {_shown(core.over)})"
-    return (_of_two(core, [value_of(arg) for arg in core.args]) if isinstance(core, Do) else "") or str(error)
+    return (
+        _of_two(core, [value_of(arg) for arg in core.args]) if isinstance(core, Do) else ""
+    ) or str(error)
 
 
 def _tried(core: Core, value_of: ValueOf) -> Iterator[tuple[Core, tuple[str, ...]]]:
-    """The parts that are worked out before one is, outside a loop, each with the kinds that it may be of; with none
-    where that depends on the others."""
+    """The parts that are worked out before one is, outside a loop, each with the kinds that it may
+    be of; with none where that depends on the others."""
     match core:
         case Each():
             yield core.over, _CONTAINERS
@@ -71,8 +75,8 @@ def _tried(core: Core, value_of: ValueOf) -> Iterator[tuple[Core, tuple[str, ...
 
 
 def _of_two(core: Do, values: list[Any]) -> str:
-    """What is wrong with the types on both sides of a sign; empty where it takes them. What is read from the event is
-    to blame before what the policy says itself."""
+    """What is wrong with the types on both sides of a sign; empty where it takes them. What is read
+    from the event is to blame before what the policy says itself."""
     sign = _SIGNS.get(core.op)
     if sign is None:
         return ""
@@ -80,11 +84,15 @@ def _of_two(core: Do, values: list[Any]) -> str:
     orders = core.op in _ORDERS
     if kinds[0] == kinds[1] or (orders and NUMBERS.issuperset(kinds)):
         return (
-            "" if kinds[0] in SCALARS else f"{_shown(core.args[0])} is {a_kind(kinds[0])}, which `{sign}` does not take"
+            ""
+            if kinds[0] in SCALARS
+            else f"{_shown(core.args[0])} is {a_kind(kinds[0])}, which `{sign}` does not take"
         )
     at = 1 if isinstance(core.args[0], Const) else 0
     wanted = "a number" if orders and kinds[1 - at] in NUMBERS else a_kind(kinds[1 - at])
-    beside = "" if isinstance(core.args[1 - at], Const) else f", which {_shown(core.args[1 - at])} is"
+    beside = (
+        "" if isinstance(core.args[1 - at], Const) else f", which {_shown(core.args[1 - at])} is"
+    )
     return f"{_shown(core.args[at])} is {a_kind(kinds[at])}, and `{sign}` expects {wanted}{beside}"
 
 

@@ -46,26 +46,39 @@ def check_call(checker: Checker, node: syntax.Call) -> Core:
 
 def _unknown(node: syntax.Call) -> ConditionError:
     if node.name in MACROS:
-        return error(node, f"`{node.name}` is called on a list: write `{MACROS[node.name].partition(':')[0]}`")
+        return error(
+            node,
+            f"`{node.name}` is called on a list: write `{MACROS[node.name].partition(':')[0]}`",
+        )
     if node.name == "has":
         return error(node, "`has` asks for a field: write `has(event.args.path)`")
     return error(node, f"`{node.name[:40]}` is not a known function: {hint(node.name, _KNOWN)}")
 
 
-def _function(checker: Checker, node: syntax.Call, function: Function, nodes: tuple[syntax.Node, ...]) -> Core:
+def _function(
+    checker: Checker, node: syntax.Call, function: Function, nodes: tuple[syntax.Node, ...]
+) -> Core:
     if function.name == "dyn" and len(nodes) == 1:
         return Do(DYN, "dyn", (checker.check(nodes[0]),))
     if len(nodes) != len(function.takes):
-        raise error(node, f"`{node.name}` takes another number of arguments: write `{function.shown}`")
+        raise error(
+            node, f"`{node.name}` takes another number of arguments: write `{function.shown}`"
+        )
     args = tuple(checker.check(each) for each in nodes)
     for written, arg, kinds in zip(nodes, args, function.takes, strict=True):
         if arg.type.kind not in (*kinds, "dyn"):
             wanted = " or ".join(kinds)
-            raise error(written, f"`{node.name}` takes {wanted}, and this is {article(arg.type)}: `{function.shown}`")
+            raise error(
+                written,
+                f"`{node.name}` takes {wanted}, and this is {article(arg.type)}: "
+                f"`{function.shown}`",
+            )
     fault = _pattern_fault(function, args)
     if fault is not None:
         raise error(nodes[-1], fault)
-    nullable = function.gives is not BOOL and any(arg.type.nullable or arg.type is DYN for arg in args)
+    nullable = function.gives is not BOOL and any(
+        arg.type.nullable or arg.type is DYN for arg in args
+    )
     if function.name == "bool" and args[0].type.kind != "bool":
         nullable = args[0].type.nullable or args[0].type is DYN
     return Do(function.gives.or_null() if nullable else function.gives, function.name, args)
@@ -100,7 +113,9 @@ def _macro(checker: Checker, node: syntax.Call) -> Core:
     assert node.on is not None
     over = checker.check(node.on)
     if over.type.kind not in ("list", "map", "dyn"):
-        raise error(node.on, f"`{node.name}` goes over a list or a map, and this is {article(over.type)}")
+        raise error(
+            node.on, f"`{node.name}` goes over a list or a map, and this is {article(over.type)}"
+        )
     shown = MACROS[node.name].partition(":")[0]
     filtered = node.name == "map" and len(node.args) == 3
     if len(node.args) != 2 and not filtered:

@@ -28,7 +28,8 @@ View = Any
 
 
 class Condition:
-    """A compiled condition. `test` and `evaluate` take a view and raise nothing but `EvaluationError`."""
+    """A compiled condition. `test` and `evaluate` take a view and raise nothing but
+    `EvaluationError`."""
 
     __slots__ = ("evaluate", "needs", "reads", "source", "test", "type")
 
@@ -38,7 +39,8 @@ class Condition:
         self.reads: Final[frozenset[str]] = reads_of(core)
         """The dotted names that it reads."""
         self.needs: Final[Needs] = needs_of(core)
-        """Names with the only values at which it can be true; at any other it is false, and not an error."""
+        """Names with the only values at which it can be true; at any other it is false, and not an
+        error."""
         self.evaluate: Final[Callable[[View], Any]] = _compiled(core)
         self.test: Final[Callable[[View], bool]] = (
             self.evaluate if core.type == BOOL else _compiled(Do(BOOL, "true", (core,)))
@@ -49,12 +51,15 @@ class Condition:
 
 
 def compile_condition(source: str, names: Vocabulary) -> Condition:
-    """A condition over these names; raises `ConditionError` with the place and what to write instead."""
+    """A condition over these names; raises `ConditionError` with the place and what to write
+    instead."""
     condition = compile_expression(source, names)
     if condition.type.kind not in ("bool", "dyn"):
         hint = "compare it with something, as in `x == y`"
         raise ConditionError(
-            f"a condition is true or false, and this is {article(condition.type)}: {hint}", 0, len(source)
+            f"a condition is true or false, and this is {article(condition.type)}: {hint}",
+            0,
+            len(source),
         )
     return condition
 
@@ -64,13 +69,16 @@ def compile_expression(source: str, names: Vocabulary) -> Condition:
     try:
         return Condition(source, Checker(names).check(parse(source)))
     except RecursionError:
-        message = "the condition is nested too deeply for the remaining stack: load policies earlier in the program"
+        message = (
+            "the condition is nested too deeply for the remaining stack: load policies "
+            "earlier in the program"
+        )
         raise ConditionError(message, 0, len(source)) from None
 
 
 def _compiled(core: Core) -> Callable[[View], Any]:
-    """The function of an expression. After an error it asks the careful code, made at the first one, and where that
-    fails, too, says which part is to blame."""
+    """The function of an expression. After an error it asks the careful code, made at the first
+    one, and where that fails, too, says which part is to blame."""
     careful: list[Callable[[View], Any]] = []
     parts: dict[int, tuple[Core, Callable[[View], Any]]] = {}
 
@@ -99,10 +107,13 @@ def _fail(_view: View, error: Exception) -> NoReturn:
 
 
 def _failed(error: Exception) -> EvaluationError:
-    """An error of the language; what Python says of a view may name a value, so that only its type is told."""
+    """An error of the language; what Python says of a view may name a value, so that only its type
+    is told."""
     if isinstance(error, EvaluationError):
         return error
-    return EvaluationError(f"a name has a value that its type does not allow ({type(error).__name__})")
+    return EvaluationError(
+        f"a name has a value that its type does not allow ({type(error).__name__})"
+    )
 
 
 def _absorbs(core: Core) -> bool:
@@ -112,18 +123,30 @@ def _absorbs(core: Core) -> bool:
     return any(_absorbs(part) for part in parts_of(core))
 
 
-def _function(core: Core, careful: bool, failed: Callable[[View, Exception], Any]) -> Callable[[View], Any]:
+def _function(
+    core: Core, careful: bool, failed: Callable[[View, Exception], Any]
+) -> Callable[[View], Any]:
     emitter = Emitter(careful)
     body: list[ast.stmt] = [ast.Return(value=emitter.emit(core), **AT)]
     if emitter.purse:
         steps = ast.List(elts=[ast.Constant(value=STEPS, **AT)], ctx=ast.Load(), **AT)
-        body.insert(0, ast.Assign(targets=[ast.Name(id="p", ctx=ast.Store(), **AT)], value=steps, **AT))
+        body.insert(
+            0, ast.Assign(targets=[ast.Name(id="p", ctx=ast.Store(), **AT)], value=steps, **AT)
+        )
     handing = ast.Call(func=name("failed"), args=[name("v"), name("e")], keywords=[], **AT)
-    handler = ast.ExceptHandler(type=name("FAILURES"), name="e", body=[ast.Return(value=handing, **AT)], **AT)
+    handler = ast.ExceptHandler(
+        type=name("FAILURES"), name="e", body=[ast.Return(value=handing, **AT)], **AT
+    )
     guarded = ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[], **AT)
-    args = ast.arguments(posonlyargs=[], args=[ast.arg(arg="v", **AT)], kwonlyargs=[], kw_defaults=[], defaults=[])
-    written = ast.FunctionDef(name="condition", args=args, body=[guarded], decorator_list=[], **_NO_TYPES, **AT)
-    module = compile(ast.Module(body=[written], type_ignores=[]), "<condition>", "exec", dont_inherit=True)
+    args = ast.arguments(
+        posonlyargs=[], args=[ast.arg(arg="v", **AT)], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    written = ast.FunctionDef(
+        name="condition", args=args, body=[guarded], decorator_list=[], **_NO_TYPES, **AT
+    )
+    module = compile(
+        ast.Module(body=[written], type_ignores=[]), "<condition>", "exec", dont_inherit=True
+    )
     code = next(each for each in module.co_consts if isinstance(each, CodeType))
     known = {"__builtins__": {}, "FAILURES": FAILURES, "failed": failed, **emitter.bound}
     return FunctionType(code, known, "condition")

@@ -14,8 +14,15 @@ from stanchion.policy.conditions.kinds import Uint
 from stanchion.policy.conditions.limits import INT_MAX, INT_MIN, UINT_MAX
 
 _INT: Final = regex(r"[-+]?[0-9]{1,20}")
-_DOUBLE: Final = regex(r"[-+]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][-+]?[0-9]{1,4})?")
-_SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
+_DOUBLE: Final = regex(
+    r"[-+]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][-+]?[0-9]{1,4})?"
+)
+_SPECIAL: Final = {
+    "NaN": math.nan,
+    "Infinity": math.inf,
+    "+Infinity": math.inf,
+    "-Infinity": -math.inf,
+}
 _TRUTHS: Final = {
     **dict.fromkeys(("1", "t", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "false", "FALSE", "False"), False),

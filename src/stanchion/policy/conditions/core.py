@@ -1,4 +1,5 @@
-"""The typed tree: every name resolved, every operation chosen; the only thing that code is made from."""
+"""The typed tree: every name resolved, every operation chosen; the only thing that code is made
+from."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ def spend(purse: Purse, steps: int) -> None:
     left = purse[0] - steps
     purse[0] = left
     if left < 0:
-        raise TooCostly(f"the condition needs more than {STEPS:,} steps: use shorter lists and texts")
+        raise TooCostly(
+            f"the condition needs more than {STEPS:,} steps: use shorter lists and texts"
+        )
 
 
 def weigh(purse: Purse, value: Any, weight: int) -> Any:

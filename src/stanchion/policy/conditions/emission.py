@@ -5,16 +5,40 @@ from __future__ import annotations
 import ast
 from typing import Any, Final, assert_never
 
-from stanchion.policy.conditions.core import Chosen, Const, Core, Do, Each, Joined, Listed, Local, Mapped, Read
+from stanchion.policy.conditions.core import (
+    Chosen,
+    Const,
+    Core,
+    Do,
+    Each,
+    Joined,
+    Listed,
+    Local,
+    Mapped,
+    Read,
+)
 from stanchion.policy.conditions.globs import glob_test, shape
 from stanchion.policy.conditions.kinds import NUMBERS, SCALARS, Type
 from stanchion.policy.conditions.operations import OPERATIONS, PURSED
 from stanchion.policy.conditions.paths import inside, normal
 from stanchion.policy.conditions.patterns import pattern_test
-from stanchion.policy.conditions.snippets import AT, compared, function, name, negated, text_test, tuple_of
+from stanchion.policy.conditions.snippets import (
+    AT,
+    compared,
+    function,
+    name,
+    negated,
+    text_test,
+    tuple_of,
+)
 
 _LOAD: Final = ast.Load()
-_ORDERS: Final[dict[str, type[ast.cmpop]]] = {"lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE}
+_ORDERS: Final[dict[str, type[ast.cmpop]]] = {
+    "lt": ast.Lt,
+    "le": ast.LtE,
+    "gt": ast.Gt,
+    "ge": ast.GtE,
+}
 _PLAIN: Final = frozenset({str, int, float, bool, bytes, frozenset, type(None)})
 _NODES_PER_STEP: Final = 16
 """How many nodes of a macro's body one step pays for."""
@@ -23,7 +47,8 @@ _PATTERN_WEIGHT: Final = 4
 
 
 class Emitter:
-    """Writes the code of one condition; `careful` code absorbs errors as CEL does, fast code stops at the first."""
+    """Writes the code of one condition; `careful` code absorbs errors as CEL does, fast code stops
+    at the first."""
 
     def __init__(self, careful: bool) -> None:
         self.careful: Final = careful
@@ -46,11 +71,19 @@ class Emitter:
             case Listed():
                 return ast.List(elts=[self.emit(item) for item in core.items], ctx=_LOAD, **AT)
             case Mapped():
-                return self.call("mapped", *(tuple_of([self.emit(key), self.emit(value)]) for key, value in core.pairs))
+                return self.call(
+                    "mapped",
+                    *(tuple_of([self.emit(key), self.emit(value)]) for key, value in core.pairs),
+                )
             case Joined():
                 return self._joined(core)
             case Chosen():
-                return ast.IfExp(test=self.truth(core.test), body=self.emit(core.yes), orelse=self.emit(core.no), **AT)
+                return ast.IfExp(
+                    test=self.truth(core.test),
+                    body=self.emit(core.yes),
+                    orelse=self.emit(core.no),
+                    **AT,
+                )
             case Each():
                 return self._each(core)
             case Do():
@@ -61,7 +94,9 @@ class Emitter:
     def truth(self, core: Core) -> ast.expr:
         """The code of one part that has to be true or false."""
         code = self.emit(core)
-        return code if core.type.kind == "bool" and not core.type.nullable else self.call("true", code)
+        return (
+            code if core.type.kind == "bool" and not core.type.nullable else self.call("true", code)
+        )
 
     def const(self, value: Any) -> ast.expr:
         if type(value) in _PLAIN:
@@ -86,7 +121,9 @@ class Emitter:
     def _joined(self, core: Joined) -> ast.expr:
         parts = [self.truth(part) for part in core.parts]
         if self.careful:
-            return self.call("joined", self.const(core.every), tuple_of([function([], part) for part in parts]))
+            return self.call(
+                "joined", self.const(core.every), tuple_of([function([], part) for part in parts])
+            )
         return ast.BoolOp(op=ast.And() if core.every else ast.Or(), values=parts, **AT)
 
     def _each(self, core: Each) -> ast.expr:
@@ -131,7 +168,11 @@ class Emitter:
             left, right = right, left
         a, b = left.type.kind, right.type.kind
         codes = self.emit(left), self.emit(right)
-        if right.type.kind in ("null", "bool") and isinstance(right, Const) and not isinstance(codes[0], ast.Constant):
+        if (
+            right.type.kind in ("null", "bool")
+            and isinstance(right, Const)
+            and not isinstance(codes[0], ast.Constant)
+        ):
             return compared(codes[0], ast.Is(), codes[1])
         simple = isinstance(right, Const) and type(right.value) in (str, bytes)
         known = a == b and a in SCALARS
@@ -142,7 +183,11 @@ class Emitter:
     def _ordered(self, core: Do) -> ast.expr:
         left, right = core.args
         codes = self.emit(left), self.emit(right)
-        if left.type.kind == right.type.kind and _sure(left.type, NUMBERS) and _sure(right.type, NUMBERS):
+        if (
+            left.type.kind == right.type.kind
+            and _sure(left.type, NUMBERS)
+            and _sure(right.type, NUMBERS)
+        ):
             return compared(codes[0], _ORDERS[core.op](), codes[1])
         return self.call(core.op, self.weighed(codes[0]), codes[1])
 
@@ -158,7 +203,9 @@ class Emitter:
     def _text(self, op: str, text: Core, other: Core) -> ast.expr:
         value = self.emit(text)
         if not isinstance(other, Const):
-            return self.call(op, self.weighed(value, 512 if op == "glob" else 1), self.weighed(self.emit(other)))
+            return self.call(
+                op, self.weighed(value, 512 if op == "glob" else 1), self.weighed(self.emit(other))
+            )
         if (
             text.type.kind != "string"
             or op in ("under", "matches")
@@ -175,7 +222,9 @@ class Emitter:
         if not text.type.nullable:
             return text_test(op, stored, name(temp), other.value)
         there = compared(stored, ast.IsNot(), self.const(None))
-        return ast.BoolOp(op=ast.And(), values=[there, text_test(op, name(temp), name(temp), other.value)], **AT)
+        return ast.BoolOp(
+            op=ast.And(), values=[there, text_test(op, name(temp), name(temp), other.value)], **AT
+        )
 
     def _passes(self, op: str, known: Type, value: ast.expr, literal: str) -> ast.expr:
         """A test that was compiled at load, on a text that may turn out to be something else."""

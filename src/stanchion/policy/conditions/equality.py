@@ -48,14 +48,17 @@ def equal(purse: Purse, left: Any, right: Any) -> bool:
 
 
 def has_key(data: dict[Any, Any], key: Any) -> bool:
-    """Whether a map has a key; `true` and `1` are different ones, although Python keeps them as one."""
+    """Whether a map has a key; `true` and `1` are different ones, although Python keeps them as
+    one."""
     kind = type(key)
     if kind is str:
         return key in data
     if kind is bool:
         return key in data and any(each is key for each in data)
     if kind in NUMERIC:
-        return key in data and (key not in (0, 1) or not any(each is True or each is False for each in data))
+        return key in data and (
+            key not in (0, 1) or not any(each is True or each is False for each in data)
+        )
     return False
 
 

@@ -35,4 +35,5 @@ FAILURES: Final = (
     ArithmeticError,
     RecursionError,
 )
-"""What compiled code can raise: its own errors, and Python's where a view holds what its type does not say."""
+"""What compiled code can raise: its own errors, and Python's where a view holds what its type does
+not say."""

@@ -20,7 +20,10 @@ def glob_fault(pattern: str) -> str | None:
         return f"a glob has at most {GLOB} characters: write several"
     for part in pattern.split("/"):
         if "**" in part and part != "**":
-            return f"`**` must be a whole path segment, and `{part}` is not: write `**/*.py` or `src/**`"
+            return (
+                f"`**` must be a whole path segment, and `{part}` is not: write `**/*.py` or "
+                f"`src/**`"
+            )
     return None
 
 
@@ -41,15 +44,18 @@ def found_test(pattern: str) -> Callable[[str], bool]:
     """The test of a glob that is known at evaluation only."""
     fault = glob_fault(pattern)
     if fault is not None:
-        raise EvaluationError("a pattern that was read from the event is not a glob")  # its fault names a part of it
+        raise EvaluationError(
+            "a pattern that was read from the event is not a glob"
+        )  # its fault names a part of it
     return glob_test(pattern)
 
 
 def translated(pattern: str) -> str:
     """A glob as a regular expression that never goes back over what an atomic group took.
 
-    Segments between two `**` are matched where they fit first: what follows them has then the most room, so no
-    later place can do better. The same holds for the pieces between two `*` of a segment.
+    Segments between two `**` are matched where they fit first: what follows them has then the most
+    room, so no later place can do better. The same holds for the pieces between two `*` of a
+    segment.
     """
     parts = pattern.split("/")
     if parts == ["**"]:
@@ -81,7 +87,10 @@ def _runs(parts: list[str]) -> list[list[str]]:
 
 
 def _segment(part: str) -> str:
-    pieces = ["".join("[^/]" if char == "?" else re.escape(char) for char in piece) for piece in part.split("*")]
+    pieces = [
+        "".join("[^/]" if char == "?" else re.escape(char) for char in piece)
+        for piece in part.split("*")
+    ]
     if len(pieces) == 1:
         return rf"{pieces[0]}(?=/|\Z)"
     first, *middle, last = pieces
@@ -90,7 +99,8 @@ def _segment(part: str) -> str:
 
 
 def shape(pattern: str) -> tuple[str, str]:
-    """What a glob amounts to: a plain test on a text or on its last segment, and the literal to test for."""
+    """What a glob amounts to: a plain test on a text or on its last segment, and the literal to
+    test for."""
     if pattern == "**":
         return "any", ""
     if not _WILD.search(pattern):

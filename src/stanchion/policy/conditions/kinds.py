@@ -16,7 +16,8 @@ class Uint(int):
 
 
 class Type(msgspec.Struct, frozen=True):
-    """What is known at load of a value: its kind, what it contains, whether it may be null, which texts it can be."""
+    """What is known at load of a value: its kind, what it contains, whether it may be null, which
+    texts it can be."""
 
     kind: str
     item: Type | None = None
@@ -30,7 +31,11 @@ class Type(msgspec.Struct, frozen=True):
         return Type(self.kind, self.item, True, self.choices)
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.item}" if self.item is not None and self.item.kind != "dyn" else self.kind
+        return (
+            f"{self.kind} of {self.item}"
+            if self.item is not None and self.item.kind != "dyn"
+            else self.kind
+        )
 
 
 DYN: Final = Type("dyn")
@@ -90,6 +95,10 @@ def join(types: list[Type]) -> Type:
         return NULL if types else DYN
     if any(each.kind not in (first.kind, "null") for each in types):
         return DYN
-    item = join([each.item for each in types if each.item is not None]) if first.item is not None else None
+    item = (
+        join([each.item for each in types if each.item is not None])
+        if first.item is not None
+        else None
+    )
     nullable = any(each.nullable for each in types)
     return Type(first.kind, item, nullable)

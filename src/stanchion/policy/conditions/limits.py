@@ -20,7 +20,8 @@ ITEMS: Final = 1_000
 """Elements of one list or map that is written out."""
 
 STEPS: Final = 10_000
-"""Steps of one evaluation: elements visited, elements compared, and what is charged for long texts."""
+"""Steps of one evaluation: elements visited, elements compared, and what is charged for long
+texts."""
 
 PATTERN: Final = 1_000
 """Characters of a regular expression."""

@@ -63,7 +63,9 @@ def filtered(purse: Purse, cost: int, data: Any, test: Body) -> list[Any] | None
     return kept
 
 
-def transformed(purse: Purse, cost: int, data: Any, body: Body, test: Body | None = None) -> list[Any] | None:
+def transformed(
+    purse: Purse, cost: int, data: Any, body: Body, test: Body | None = None
+) -> list[Any] | None:
     """A value for each element that passes."""
     found = _elements(data)
     if found is None:

@@ -1,4 +1,5 @@
-"""Messages about conditions: how a type is called, and an error that says which part it is about."""
+"""Messages about conditions: how a type is called, and an error that says which part it is
+about."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ def article(known: Type) -> str:
 
 
 def a_kind(kind: str, shown: str = "") -> str:
-    """A kind with its article; `shown` is what stands for it where there is more to say of the type."""
+    """A kind with its article; `shown` is what stands for it where there is more to say of the
+    type."""
     return {"null": "null", "dyn": "a value", "names": "a set of names"}.get(
         kind, f"{'an' if kind == 'int' else 'a'} {shown if shown else kind}"
     )

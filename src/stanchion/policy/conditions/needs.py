@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stanchion.policy.conditions.core import Chosen, Const, Core, Do, Each, Joined, Listed, Mapped, Read
+from stanchion.policy.conditions.core import (
+    Chosen,
+    Const,
+    Core,
+    Do,
+    Each,
+    Joined,
+    Listed,
+    Mapped,
+    Read,
+)
 
 Scalar = str | bytes | int | float | bool | None
 Needs = dict[str, frozenset[Scalar]]
@@ -56,8 +66,8 @@ def reads_of(core: Core) -> frozenset[str]:
 def needs_of(core: Core) -> Needs:
     """For some names the values outside of which the condition is certainly false.
 
-    Membership is meant as Python's, by which `1`, `1.0` and `true` are one value: an index built from this never
-    misses a rule.
+    Membership is meant as Python's, by which `1`, `1.0` and `true` are one value: an index built
+    from this never misses a rule.
     """
     match core:
         case Joined(every=True):
@@ -81,18 +91,22 @@ def _one(read: Core, literal: Core) -> Needs:
 
 
 def _exact(value: object) -> bool:
-    """Whether a set finds all that equals a literal: no list, and no number that doubles cannot tell apart."""
+    """Whether a set finds all that equals a literal: no list, and no number that doubles cannot
+    tell apart."""
     if isinstance(value, int | float):
         return -_EXACT <= value <= _EXACT
     return value is None or isinstance(value, str | bytes)
 
 
 def _safe(core: Core) -> str | None:
-    """The path of a read that cannot fail: a declared name, or a field of one that is a map if it is there."""
+    """The path of a read that cannot fail: a declared name, or a field of one that is a map if it
+    is there."""
     match core:
         case Read():
             return core.name
-        case Do(op="get" | "at", args=(Read(), Const(value=str()))) if core.args[0].type.kind == "map":
+        case Do(op="get" | "at", args=(Read(), Const(value=str()))) if (
+            core.args[0].type.kind == "map"
+        ):
             return path_of(core)
     return None
 
@@ -107,4 +121,6 @@ def _together(all_needs: list[Needs]) -> Needs:
 
 def _either(all_needs: list[Needs]) -> Needs:
     shared = set.intersection(*(set(needs) for needs in all_needs))
-    return {path: frozenset().union(*(needs[path] for needs in all_needs)) for path in sorted(shared)}
+    return {
+        path: frozenset().union(*(needs[path] for needs in all_needs)) for path in sorted(shared)
+    }

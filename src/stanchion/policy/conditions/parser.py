@@ -55,7 +55,9 @@ class _Parser:
         first = self.words[self.at]
         self.nesting += 1
         if self.nesting > limits.NESTING:
-            raise _too_large(f"more than {limits.NESTING} levels inside each other", first.start, first.end)
+            raise _too_large(
+                f"more than {limits.NESTING} levels inside each other", first.start, first.end
+            )
         node = self.operators(_OR)
         if self.accept("?"):
             yes = self.operators(_OR)
@@ -99,7 +101,8 @@ class _Parser:
             return self.unary()
         if level > _NOT:
             raise ConditionError(
-                "`not` cannot be used here: put it and what it negates in parentheses", *_span(nots[0])
+                "`not` cannot be used here: put it and what it negates in parentheses",
+                *_span(nots[0]),
             )
         return self.wrapped(nots, self.operators(_RELATION))
 
@@ -110,10 +113,17 @@ class _Parser:
             self.at += 1
         number = self.words[self.at]
         value = number.value
-        if number.kind == "literal" and signs and signs[-1].text == "-" and type(value) in (int, float):
+        if (
+            number.kind == "literal"
+            and signs
+            and signs[-1].text == "-"
+            and type(value) in (int, float)
+        ):
             self.at += 1
             self.count()
-            return self.wrapped(signs[:-1], self.member(Literal(signs.pop().start, number.end, 1, -value)))
+            return self.wrapped(
+                signs[:-1], self.member(Literal(signs.pop().start, number.end, 1, -value))
+            )
         return self.wrapped(signs, self.member(self.primary()))
 
     def wrapped(self, signs: list[Token], node: Node) -> Node:
@@ -135,24 +145,43 @@ class _Parser:
                     node = Call(node.start, end, _over(node, *args), name, node, args)
                 else:
                     self.count(node)
-                    node = Field(node.start, self.words[self.at - 1].end, node.depth + 1, node, name)
+                    node = Field(
+                        node.start, self.words[self.at - 1].end, node.depth + 1, node, name
+                    )
             elif self.accept("["):
                 key = self.expression()
                 end = self.expect("op", "]").end
                 self.count(node, key)
                 node = Index(node.start, end, _over(node, key), node, key)
             elif word.kind == "op" and word.text == "{":
-                raise ConditionError("messages are outside the language: write a map as `{'key': value}`", *_span(word))
+                raise ConditionError(
+                    "messages are outside the language: write a map as `{'key': value}`",
+                    *_span(word),
+                )
             else:
                 return node
 
     def field(self) -> str:
         word = self.words[self.at]
-        name = word.text if word.kind in ("name", "field") else word.value if word.kind == "op" else word.text
-        if word.kind not in ("name", "field", "op", "literal") or type(name) is not str or not _is_word(word, name):
-            raise ConditionError("a field name is missing after the dot: write one, as in `event.tool`", *_span(word))
+        name = (
+            word.text
+            if word.kind in ("name", "field")
+            else word.value
+            if word.kind == "op"
+            else word.text
+        )
+        if (
+            word.kind not in ("name", "field", "op", "literal")
+            or type(name) is not str
+            or not _is_word(word, name)
+        ):
+            raise ConditionError(
+                "a field name is missing after the dot: write one, as in `event.tool`", *_span(word)
+            )
         if name.startswith("__"):
-            raise ConditionError(f"`{name}` is not a field: names do not begin with two underscores", *_span(word))
+            raise ConditionError(
+                f"`{name}` is not a field: names do not begin with two underscores", *_span(word)
+            )
         self.at += 1
         return name
 
@@ -162,7 +191,9 @@ class _Parser:
         if word.kind == "literal":
             self.count()
             if type(word.value) is int and word.value > limits.INT_MAX:
-                raise ConditionError(f"`{word.text}` does not fit into 64 bits: write a smaller number", *_span(word))
+                raise ConditionError(
+                    f"`{word.text}` does not fit into 64 bits: write a smaller number", *_span(word)
+                )
             return Literal(word.start, word.end, 1, word.value)
         if word.kind == "name":
             return self.word(word)
@@ -177,7 +208,10 @@ class _Parser:
 
     def word(self, word: Token) -> Node:
         if word.text.startswith("__"):
-            raise ConditionError(f"`{word.text}` is not a name: names do not begin with two underscores", *_span(word))
+            raise ConditionError(
+                f"`{word.text}` is not a name: names do not begin with two underscores",
+                *_span(word),
+            )
         if word.text in RESERVED:
             raise ConditionError(f"`{word.text}` is reserved: use another name", *_span(word))
         if self.accept("("):
@@ -224,7 +258,10 @@ class _Parser:
             if closing == ")":
                 word = self.words[self.at]
                 if word.text == ")":
-                    raise ConditionError("an argument is missing before `)`: write it, or drop the comma", *_span(word))
+                    raise ConditionError(
+                        "an argument is missing before `)`: write it, or drop the comma",
+                        *_span(word),
+                    )
         return tuple(found), self.words[self.at - 1].end
 
     def accept(self, text: str) -> bool:
@@ -280,7 +317,9 @@ _INSTEAD: Final = {
 def _unexpected(word: Token, wanted: str) -> ConditionError:
     found = f"`{word.text}`" if word.kind != "end" else "the end"
     if wanted:
-        return ConditionError(f"`{wanted}` is missing before {found}: close what was opened", *_span(word))
+        return ConditionError(
+            f"`{wanted}` is missing before {found}: close what was opened", *_span(word)
+        )
     if word.text in _INSTEAD:
         return ConditionError(f"{found} cannot follow here: {_INSTEAD[word.text]}", *_span(word))
     near = nearest(word.text, ("and", "or", "not", "in")) if word.kind == "name" else None

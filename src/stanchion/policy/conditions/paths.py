@@ -7,10 +7,18 @@ from stanchion.policy.conditions.limits import PATH
 
 
 def normal(path: str) -> str:
-    """A path without `.`, `..` and doubled separators; `\\` counts as `/`. What leads outside begins with `..`."""
+    """A path without `.`, `..` and doubled separators; `\\` counts as `/`. What leads outside
+    begins with `..`."""
     if len(path) > PATH:
         raise EvaluationError(f"a path has at most {PATH:,} characters")
-    if path and "/." not in path and "//" not in path and "\\" not in path and path[0] != "." and path[-1] != "/":
+    if (
+        path
+        and "/." not in path
+        and "//" not in path
+        and "\\" not in path
+        and path[0] != "."
+        and path[-1] != "/"
+    ):
         return path
     root, parts = _root(path.replace("\\", "/"))
     kept: list[str] = []
@@ -29,7 +37,8 @@ def normal(path: str) -> str:
 
 
 def _root(path: str) -> tuple[str, list[str]]:
-    """What `..` never climbs out of (`/`, a drive such as `C:`, a home such as `~`), and the segments after it."""
+    """What `..` never climbs out of (`/`, a drive such as `C:`, a home such as `~`), and the
+    segments after it."""
     first, *rest = path.split("/")
     if first == "":
         return "/", rest

@@ -14,7 +14,11 @@ _LITERAL: Final = regex(r"(\^?)((?:[A-Za-z0-9_ \-/:,@#%&=<>~!;'\"]|\\[.\-/])*)(\
 
 _LACKING: Final = (
     (r"\(\?<?=", "looks around", "join two patterns with `and`, one for each"),
-    (r"\(\?<?!", "looks around", "join two patterns with `and not`, the second for what is not wanted"),
+    (
+        r"\(\?<?!",
+        "looks around",
+        "join two patterns with `and not`, the second for what is not wanted",
+    ),
     (
         r"\\[1-9]|\(\?P=",
         "refers back to an earlier match",
@@ -51,7 +55,10 @@ def _meant(pattern: str, said: str) -> str:
     for sign, what, instead in _LACKING:
         found = re.search(sign, pattern)
         if found is not None:
-            return f"`{found[0]}` {what}, which RE2 does not support, because it runs in linear time: {instead}"
+            return (
+                f"`{found[0]}` {what}, which RE2 does not support, because it runs in linear "
+                f"time: {instead}"
+            )
     return f"{said}; correct it, or write a simpler one"
 
 

@@ -47,4 +47,6 @@ def _char(match: re.Match[str], as_bytes: bool, offset: int) -> str:
     if 0 <= point < 0xD800 or 0xDFFF < point <= 0x10FFFF:
         return chr(point)
     hint = "escape a backslash as `\\\\`, or write a raw text as `r'…'`"
-    raise ConditionError(f"`{match[0]}` is not an escape: {hint}", offset + match.start(), offset + match.end())
+    raise ConditionError(
+        f"`{match[0]}` is not an escape: {hint}", offset + match.start(), offset + match.end()
+    )

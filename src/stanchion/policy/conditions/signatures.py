@@ -12,7 +12,8 @@ _TEXT: Final = ("string",)
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A function: the kinds each argument may have, the type it gives, and whether it is called on its first one."""
+    """A function: the kinds each argument may have, the type it gives, and whether it is called on
+    its first one."""
 
     name: str
     takes: tuple[tuple[str, ...], ...]
@@ -57,7 +58,8 @@ FUNCTIONS: Final[dict[str, Function]] = {
             False,
             True,
             "glob(text, pattern)",
-            "whether a whole text matches: `*` any characters but `/`, `?` one of them, `**` any folders",
+            "whether a whole text matches: `*` any characters but `/`, `?` one of them, `**` any "
+            "folders",
         ),
         Function(
             "under",
@@ -66,7 +68,8 @@ FUNCTIONS: Final[dict[str, Function]] = {
             False,
             True,
             "under(path, folder)",
-            "whether a path is the folder or lies in it, `.` and `..` worked out, without looking at the disk",
+            "whether a path is the folder or lies in it, `.` and `..` worked out, without looking "
+            "at the disk",
         ),
         Function(
             "size",
@@ -77,12 +80,21 @@ FUNCTIONS: Final[dict[str, Function]] = {
             "size(x)",
             "how many characters, bytes, elements or keys there are",
         ),
-        _conversion("int", _NUMERIC, INT, "a number, or a text of digits, as an int; fractions are cut off"),
+        _conversion(
+            "int", _NUMERIC, INT, "a number, or a text of digits, as an int; fractions are cut off"
+        ),
         _conversion("uint", _NUMERIC, UINT, "the same as an unsigned int"),
         _conversion("double", _NUMERIC, DOUBLE, "a number, or a text that is one, as a double"),
-        _conversion("string", (*_NUMERIC, "bool", "bytes"), STRING, "a scalar as text; bytes must be UTF-8"),
+        _conversion(
+            "string", (*_NUMERIC, "bool", "bytes"), STRING, "a scalar as text; bytes must be UTF-8"
+        ),
         _conversion("bytes", ("string", "bytes"), BYTES, "a text as UTF-8"),
-        _conversion("bool", ("bool", "string"), BOOL, "a truth value, or `true`, `false`, `t`, `f`, `1`, `0` as text"),
+        _conversion(
+            "bool",
+            ("bool", "string"),
+            BOOL,
+            "a truth value, or `true`, `false`, `t`, `f`, `1`, `0` as text",
+        ),
         _conversion("dyn", (), DYN, "the same value, with its type checked at evaluation"),
     )
 }

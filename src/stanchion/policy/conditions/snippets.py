@@ -14,7 +14,8 @@ _LOAD: Final = ast.Load()
 
 
 def text_test(op: str, first: ast.expr, value: ast.expr, literal: str) -> ast.expr:
-    """A plain test on a text; `first` stands where the text is evaluated, `value` wherever it is used again."""
+    """A plain test on a text; `first` stands where the text is evaluated, `value` wherever it is
+    used again."""
     kind = shape(literal) if op == "glob" else (op, literal)
     match kind:
         case "startsWith" | "starts", text:
@@ -29,16 +30,21 @@ def text_test(op: str, first: ast.expr, value: ast.expr, literal: str) -> ast.ex
             return method(first, "startswith", _literal(""))
         case "name_is", text:
             whole = compared(first, ast.Eq(), _literal(text))
-            return ast.BoolOp(op=ast.Or(), values=[whole, method(value, "endswith", _literal(f"/{text}"))], **AT)
+            return ast.BoolOp(
+                op=ast.Or(), values=[whole, method(value, "endswith", _literal(f"/{text}"))], **AT
+            )
         case "name_starts", text:
-            return _if_there(first, text, method(value, "startswith", _literal(text), _after_slash(value)))
+            return _if_there(
+                first, text, method(value, "startswith", _literal(text), _after_slash(value))
+            )
         case _, text:
             found = method(value, "find", _literal(text), _after_slash(value))
             return _if_there(first, text, compared(found, ast.GtE(), ast.Constant(value=0, **AT)))
 
 
 def _if_there(first: ast.expr, text: str, test: ast.expr) -> ast.expr:
-    """A test that only a text with that literal can pass, asked only of those: `in` is the cheapest no."""
+    """A test that only a text with that literal can pass, asked only of those: `in` is the cheapest
+    no."""
     return ast.BoolOp(op=ast.And(), values=[compared(_literal(text), ast.In(), first), test], **AT)
 
 

@@ -91,4 +91,6 @@ class Choice(Spot, frozen=True, gc=False):
     no: Node
 
 
-Node: TypeAlias = Literal | ListOf | MapOf | Word | Field | Index | Call | Unary | Binary | Logic | Choice
+Node: TypeAlias = (
+    Literal | ListOf | MapOf | Word | Field | Index | Call | Unary | Binary | Logic | Choice
+)

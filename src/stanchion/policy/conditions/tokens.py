@@ -13,7 +13,15 @@ from stanchion.policy.conditions.kinds import Uint
 from stanchion.policy.conditions.limits import INT_MAX, TEXT, UINT_MAX
 from stanchion.policy.conditions.quoted import text_of
 
-WORDS: Final = {"and": "&&", "or": "||", "not": "not", "AND": "&&", "OR": "||", "NOT": "not", "in": "in"}
+WORDS: Final = {
+    "and": "&&",
+    "or": "||",
+    "not": "not",
+    "AND": "&&",
+    "OR": "||",
+    "NOT": "not",
+    "in": "in",
+}
 """Words that are operators."""
 
 LITERALS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
@@ -70,7 +78,8 @@ _RAW_END: Final = {
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):
-    """One word: its kind (`name`, `op`, `literal`, `field`, `end`), what it says and where it stands."""
+    """One word: its kind (`name`, `op`, `literal`, `field`, `end`), what it says and where it
+    stands."""
 
     kind: str
     text: str
@@ -83,11 +92,14 @@ def tokens_of(source: str) -> list[Token]:
     """All words of a condition and an `end`; raises `ConditionError` for what is none."""
     if len(source) > TEXT:
         hint = f"a condition has at most {TEXT:,}: split it into several rules"
-        raise ConditionError(f"the condition has {len(source):,} characters, {hint}", TEXT, len(source))
+        raise ConditionError(
+            f"the condition has {len(source):,} characters, {hint}", TEXT, len(source)
+        )
     hidden = _HIDDEN.search(source)
     if hidden is not None:
         message = (
-            f"the invisible character U+{ord(hidden[0]):04X} is not allowed: write it as an escape, or leave it out"
+            f"the invisible character U+{ord(hidden[0]):04X} is not allowed: write it as an "
+            f"escape, or leave it out"
         )
         raise ConditionError(message, hidden.start(), hidden.end())
     found: list[Token] = []
@@ -136,21 +148,28 @@ def _token(kind: str | None, text: str, start: int, end: int) -> Token:
         case "double":
             value = float(text)
             if value == float("inf"):
-                raise ConditionError(f"`{text}` is too large for a double: write a smaller number", start, end)
+                raise ConditionError(
+                    f"`{text}` is too large for a double: write a smaller number", start, end
+                )
             return Token("literal", text, start, end, value)
         case _:
             return Token("literal", text, start, end, _integer(text, start, end))
 
 
 def _integer(text: str, start: int, end: int) -> int:
-    """A whole number; one more than the largest is let through, because a minus sign may stand before it."""
+    """A whole number; one more than the largest is let through, because a minus sign may stand
+    before it."""
     digits = text.rstrip("uU")
     unsigned = digits != text
     largest = UINT_MAX if unsigned else INT_MAX + 1
-    value = int(digits, 16 if digits[:2] in ("0x", "0X") else 10) if len(digits) <= 40 else largest + 1
+    value = (
+        int(digits, 16 if digits[:2] in ("0x", "0X") else 10) if len(digits) <= 40 else largest + 1
+    )
     if value > largest:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
-        raise ConditionError(f"`{shown}` does not fit into 64 bits: write a smaller number", start, end)
+        raise ConditionError(
+            f"`{shown}` does not fit into 64 bits: write a smaller number", start, end
+        )
     return Uint(value) if unsigned else value
 
 

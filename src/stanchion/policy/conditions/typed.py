@@ -6,7 +6,17 @@ from typing import Final, assert_never
 
 from stanchion.policy.conditions import syntax
 from stanchion.policy.conditions.calls import check_call
-from stanchion.policy.conditions.core import Chosen, Const, Core, Do, Joined, Listed, Local, Mapped, Read
+from stanchion.policy.conditions.core import (
+    Chosen,
+    Const,
+    Core,
+    Do,
+    Joined,
+    Listed,
+    Local,
+    Mapped,
+    Read,
+)
 from stanchion.policy.conditions.errors import ConditionError
 from stanchion.policy.conditions.kinds import (
     BOOL,
@@ -71,11 +81,16 @@ class Checker:
         """The typed form of a node that has to be true or false."""
         core = self.check(node)
         if core.type.kind not in ("bool", "dyn"):
-            raise error(node, f"this is {article(core.type)}, and a truth value is needed: compare it, as in `x == y`")
+            raise error(
+                node,
+                f"this is {article(core.type)}, and a truth value is needed: compare it, as in `x "
+                f"== y`",
+            )
         return core
 
     def declared(self, node: syntax.Node) -> Core | None:
-        """The longest declared name that a chain of fields spells; `None` where the chain is no name."""
+        """The longest declared name that a chain of fields spells; `None` where the chain is no
+        name."""
         dotted = self._dotted(node)
         if dotted is None:
             return None
@@ -108,11 +123,17 @@ class Checker:
         dotted = self._dotted(node)
         if dotted is not None:
             first = dotted.partition(".")[0]
-            if self._dotted(node.of) in self.names.groups or first not in self.names.groups | self.names.words.keys():
+            if (
+                self._dotted(node.of) in self.names.groups
+                or first not in self.names.groups | self.names.words.keys()
+            ):
                 raise self._unknown(node, dotted)
         of = self.check(node.of)
         if of.type.kind not in ("map", "dyn", "null"):
-            raise error(node, f"`{node.name}` cannot be read: the value before the dot is {article(of.type)}")
+            raise error(
+                node,
+                f"`{node.name}` cannot be read: the value before the dot is {article(of.type)}",
+            )
         item = DYN if of.type.item is None else of.type.item.or_null()
         return Do(item, "get", (of, Const(STRING, node.name)))
 
@@ -121,9 +142,15 @@ class Checker:
             first = next(word for word in self.names.words if word.startswith(f"{dotted}."))
             return error(node, f"`{dotted}` is a group of names: say which one, as in `{first}`")
         near = self.names.nearest(dotted)
-        instead = f"did you mean `{near}`?" if near is not None else "see the names that conditions may read"
+        instead = (
+            f"did you mean `{near}`?"
+            if near is not None
+            else "see the names that conditions may read"
+        )
         if "." not in dotted and (near is None or near.rpartition(".")[2] != dotted):
-            instead = f"a text is written in quotes, as `'{dotted[:40]}'`" + (f"; or {instead}" if near else "")
+            instead = f"a text is written in quotes, as `'{dotted[:40]}'`" + (
+                f"; or {instead}" if near else ""
+            )
         return error(node, f"`{dotted[:80]}` is not a known name: {instead}")
 
     def _index(self, node: syntax.Index) -> Core:
@@ -132,7 +159,9 @@ class Checker:
         if kind not in ("list", "map", "dyn", "null"):
             raise error(node, f"{article(of.type)} has no elements: use `[…]` on a list or a map")
         if kind == "list" and key.type.kind not in NUMBERS | {"dyn"}:
-            raise error(node.key, f"a list has no element number {article(key.type)}: write a whole number")
+            raise error(
+                node.key, f"a list has no element number {article(key.type)}: write a whole number"
+            )
         item = DYN if of.type.item is None else of.type.item.or_null()
         return Do(item, "at", (of, key))
 
@@ -149,11 +178,16 @@ class Checker:
         for (key, _), (written, _) in zip(pairs, node.pairs, strict=True):
             if key.type.kind not in ("string", "int", "uint", "bool", "dyn"):
                 raise error(
-                    written, f"a key cannot be {article(key.type)}: use a text, a whole number or a truth value"
+                    written,
+                    f"a key cannot be {article(key.type)}: use a text, a whole number or a truth "
+                    f"value",
                 )
             if isinstance(key, Const):
                 if key.value in seen:
-                    raise error(written, "the key is there twice (`true` and `1` count as one): leave one out")
+                    raise error(
+                        written,
+                        "the key is there twice (`true` and `1` count as one): leave one out",
+                    )
                 seen.add(key.value)
         return Mapped(map_of(join([value.type for _, value in pairs])), pairs)
 
@@ -162,7 +196,9 @@ class Checker:
             return Do(BOOL, "not", (self.truth(node.of),))
         of = self.check(node.of)
         if of.type.kind not in ("int", "double", "dyn"):
-            raise error(node, f"`-` cannot be used before {article(of.type)}: use it on an int or a double")
+            raise error(
+                node, f"`-` cannot be used before {article(of.type)}: use it on an int or a double"
+            )
         return Do(of.type if of.type.kind == "dyn" else Type(of.type.kind), "neg", (of,))
 
     def _binary(self, node: syntax.Binary) -> Core:
@@ -180,11 +216,15 @@ class Checker:
         return Do(self._sum(node, kinds, left, right), _SUMS[node.op], (left, right))
 
     def _sum(self, node: syntax.Binary, kinds: set[str], left: Core, right: Core) -> Type:
-        wanted = {"+": NUMBERS | {"string", "bytes", "list"}, "%": NUMBERS - {"double"}}.get(node.op, NUMBERS)
+        wanted = {"+": NUMBERS | {"string", "bytes", "list"}, "%": NUMBERS - {"double"}}.get(
+            node.op, NUMBERS
+        )
         if len(kinds) > 1 or not kinds <= wanted:
             raise self._no_overload(node, left, right)
         if kinds == {"list"}:
-            return list_of(join([each.type.item for each in (left, right) if each.type.item is not None]))
+            return list_of(
+                join([each.type.item for each in (left, right) if each.type.item is not None])
+            )
         return Type(kinds.pop()) if len(kinds) == 1 and DYN not in (left.type, right.type) else DYN
 
     def _in(self, node: syntax.Binary, left: Core, right: Core) -> Core:
@@ -193,7 +233,10 @@ class Checker:
             if left.type.kind not in ("string", "dyn"):
                 raise self._no_overload(node, left, right)
         elif kind not in ("list", "map", "dyn"):
-            raise error(node.right, f"nothing is `in` {article(right.type)}: write a list, as in `x in ['a', 'b']`")
+            raise error(
+                node.right,
+                f"nothing is `in` {article(right.type)}: write a list, as in `x in ['a', 'b']`",
+            )
         elif kind == "list" and right.type.item is not None:
             self._comparable(node, left, Const(right.type.item, None))
             for value in right.value if isinstance(right, Const) else ():
@@ -203,7 +246,9 @@ class Checker:
     def _comparable(self, node: syntax.Binary, left: Core, right: Core) -> None:
         a, b = left.type.kind, right.type.kind
         if "names" in (a, b) and "null" not in (a, b):
-            raise error(node, f"a set of names is only asked with `in`: write `x in {_shown(left, right)}`")
+            raise error(
+                node, f"a set of names is only asked with `in`: write `x in {_shown(left, right)}`"
+            )
         if not (a == b or a in _FREE or b in _FREE or (a in NUMBERS and b in NUMBERS)):
             raise self._no_overload(node, left, right)
         for one, other in ((left, right), (right, left)):
@@ -220,7 +265,10 @@ class Checker:
         instead = "convert one of them, as in `int(x)` or `string(x)`"
         if left.type.kind == right.type.kind:
             instead = "see which types it takes"
-        return error(node, f"`{node.op}` cannot join {article(left.type)} and {article(right.type)}: {instead}")
+        return error(
+            node,
+            f"`{node.op}` cannot join {article(left.type)} and {article(right.type)}: {instead}",
+        )
 
 
 def _shown(*parts: Core) -> str:

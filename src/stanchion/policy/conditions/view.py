@@ -1,4 +1,5 @@
-"""What conditions see of an event: a flat view, each value worked out when it is first asked for."""
+"""What conditions see of an event: a flat view, each value worked out when it is first asked
+for."""
 
 from __future__ import annotations
 
@@ -13,7 +14,17 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts, Unit
 from stanchion.policy.conditions.action_types import TYPES
 from stanchion.policy.conditions.actions import Call, call_of
-from stanchion.policy.conditions.kinds import BOOL, DOUBLE, DYN, INT, NAMES, STRING, Type, list_of, map_of
+from stanchion.policy.conditions.kinds import (
+    BOOL,
+    DOUBLE,
+    DYN,
+    INT,
+    NAMES,
+    STRING,
+    Type,
+    list_of,
+    map_of,
+)
 from stanchion.policy.conditions.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -47,7 +58,8 @@ class _Once(Generic[T]):
 
 
 class View:
-    """An event as conditions see it. `agent.role` is the attribute `agent_role`, and so on for every name."""
+    """An event as conditions see it. `agent.role` is the attribute `agent_role`, and so on for
+    every name."""
 
     def __init__(self, event: Event, amounts: Amounts | None = None) -> None:
         self.event: Final = event

@@ -24,10 +24,13 @@ class Vocabulary:
         attributes = {attribute(word) for word in self.words}
         wrong = [name for name in attributes if not name.isidentifier() or name.startswith("_")]
         if wrong or len(attributes) != len(self.words):
-            raise ValueError(f"names and attributes must correspond: look at {wrong or sorted(self.words)}")
+            raise ValueError(
+                f"names and attributes must correspond: look at {wrong or sorted(self.words)}"
+            )
 
     def nearest(self, wrong: str) -> str | None:
-        """The valid name that a wrong one stands for: the same within a group, or one that looks most like it."""
+        """The valid name that a wrong one stands for: the same within a group, or one that looks
+        most like it."""
         first, _, rest = wrong.partition(".")
         for name in [f"{group}.{first}" for group in sorted(self.groups)] if rest else ():
             if name in self.words:
@@ -36,7 +39,11 @@ class Vocabulary:
         if near is not None:
             return near
         group, _, last = wrong.rpartition(".")
-        tails = {word.rpartition(".")[2]: word for word in self.words if not group or word.startswith(f"{group}.")}
+        tails = {
+            word.rpartition(".")[2]: word
+            for word in self.words
+            if not group or word.startswith(f"{group}.")
+        }
         near = nearest(last, tuple(tails))
         return None if near is None else tails[near]
 

@@ -14,14 +14,16 @@ STATUS: Final = regex("[1-5]([0-9][0-9]|[0-9]x|xx)")
 
 
 class TextEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose fault it is where the text of an error has that pattern somewhere, in small or capital letters."""
+    """Whose fault it is where the text of an error has that pattern somewhere, in small or capital
+    letters."""
 
     pattern: str
     fault: FaultName
 
 
 class FaultEntries(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose a failure is: by the name of its type or of a base class, by its status code, by patterns in its text."""
+    """Whose a failure is: by the name of its type or of a base class, by its status code, by
+    patterns in its text."""
 
     types: dict[str, FaultName] = {}
     status: dict[str, FaultName] = {}
@@ -32,11 +34,18 @@ def wrong_in(entries: FaultEntries) -> Iterator[tuple[tuple[str | int, ...], str
     """What is wrong with a table that its schema cannot see: the path to it, and what to do."""
     for code in entries.status:
         if not STATUS.fullmatch(code):
-            said = f"`{code}` is not a status: write a code such as `404`, or `40x`, `4xx` for all of them"
+            said = (
+                f"`{code}` is not a status: write a code such as `404`, or `40x`, `4xx` for all of "
+                f"them"
+            )
             yield ("status", code), said
     for at, entry in enumerate(entries.text):
         from stanchion.policy.conditions.patterns import pattern_fault
 
-        wrong = pattern_fault(entry.pattern) if entry.pattern else "it matches every text: write what to find"
+        wrong = (
+            pattern_fault(entry.pattern)
+            if entry.pattern
+            else "it matches every text: write what to find"
+        )
         if wrong is not None:
             yield ("text", at, "pattern"), f"`{entry.pattern}`: {wrong}"

@@ -12,7 +12,8 @@ from stanchion.policy.faults.entry import FaultEntries, TextEntry
 
 HEAD: Final = 1_000
 TAIL: Final = 3_000
-"""How much of a text is read: its beginning, and more of its end, where tools say what went wrong."""
+"""How much of a text is read: its beginning, and more of its end, where tools say what went
+wrong."""
 
 NAMED: Final = rb"\b([A-Z][A-Za-z0-9]*(?:Error|Exception|Timeout|Expired|Refused))\b"
 """An error that a text names, as tracebacks do."""
@@ -48,13 +49,16 @@ class Faults:
         raw = text.encode("utf-8", "replace")
         said = self._own.first(raw)
         if said == UNKNOWN:
-            named = [self._types.get(name.decode(), UNKNOWN) for name in reversed(_named().findall(raw))]
+            named = [
+                self._types.get(name.decode(), UNKNOWN) for name in reversed(_named().findall(raw))
+            ]
             said = next((fault for fault in named if fault != UNKNOWN), UNKNOWN)
         return self._shipped.first(raw) if said == UNKNOWN else said
 
 
 class _Patterns:
-    """Patterns that are looked for together, in time that grows with the text alone; the first that is found counts."""
+    """Patterns that are looked for together, in time that grows with the text alone; the first that
+    is found counts."""
 
     def __init__(self, entries: tuple[TextEntry, ...]) -> None:
         self._faults = [entry.fault for entry in entries]
@@ -99,10 +103,13 @@ def shipped() -> FaultEntries:
 _of_policy: WeakKeyDictionary[CompiledPolicy, Faults] = WeakKeyDictionary()
 
 
-def fault_of(policy: CompiledPolicy, error: str, bases: tuple[str, ...], status: int | None, text: str) -> str:
+def fault_of(
+    policy: CompiledPolicy, error: str, bases: tuple[str, ...], status: int | None, text: str
+) -> str:
     """Whose a failure is: `system`, `user`, `business` or `unknown`.
 
-    The error's type decides, or else the nearest base class that is known; then its status code; then its text.
+    The error's type decides, or else the nearest base class that is known; then its status code;
+    then its text.
     """
     faults = _of_policy.get(policy)
     if faults is None:

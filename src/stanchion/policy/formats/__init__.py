@@ -1,4 +1,5 @@
-"""Foreign formats: files of other systems, recognised by their shape and translated into a policy document."""
+"""Foreign formats: files of other systems, recognised by their shape and translated into a policy
+document."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from stanchion.policy.errors import Fault, PolicyError
 
 
 class Format(NamedTuple):
-    """One foreign format: its name, how its files are known, and how one becomes a policy document."""
+    """One foreign format: its name, how its files are known, and how one becomes a policy
+    document."""
 
     name: str
     recognises: Callable[[dict[str, Any]], bool]
@@ -31,9 +33,12 @@ def _penguiflow(documents: tuple[Document, ...], origin: str) -> Document:
 
 
 def _is_agent33(data: dict[str, Any]) -> bool:
-    """By a key that no policy has; the words of a guardrail are looked up only where one may be there."""
+    """By a key that no policy has; the words of a guardrail are looked up only where one may be
+    there."""
     ends = ("_chain", "_integration")
-    if not any("guardrail" in key or key.startswith("builtin_") or key.endswith(ends) for key in data):
+    if not any(
+        "guardrail" in key or key.startswith("builtin_") or key.endswith(ends) for key in data
+    ):
         return False
     from stanchion.policy.formats.agent33.schema import KEYS
 
@@ -69,9 +74,12 @@ def translated_folder(documents: tuple[Document, ...], origin: str) -> Document:
         data = document.root.data()
         if not isinstance(data, dict) or not GUARDRAILS.recognises(data):
             message = (
-                "is not a guardrail file, and a folder is read as guardrail files only: name the policy's own file"
+                "is not a guardrail file, and a folder is read as guardrail files only: name the "
+                "policy's own file"
             )
             raise PolicyError([Fault(document.where(), message)])
     if not documents:
-        raise PolicyError([Fault(origin, "has no guardrail file (`*.yaml`): add one, or name another folder")])
+        raise PolicyError(
+            [Fault(origin, "has no guardrail file (`*.yaml`): add one, or name another folder")]
+        )
     return GUARDRAILS.translate(documents, origin)

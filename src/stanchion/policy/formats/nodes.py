@@ -1,4 +1,5 @@
-"""Nodes of a translated document: values that stand where the foreign file says what they come from."""
+"""Nodes of a translated document: values that stand where the foreign file says what they come
+from."""
 
 from __future__ import annotations
 

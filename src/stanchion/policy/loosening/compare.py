@@ -1,4 +1,5 @@
-"""Comparing two policies: everything by which the new one may let something through that the old one would not."""
+"""Comparing two policies: everything by which the new one may let something through that the old
+one would not."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.loosening.tables import UNREAD, tables_loosened, told_otherwise
 
 QUORUM: Final = (1, None, *range(2, 65))
-"""How many yes-answers a critical action takes, the fewest first; where nothing is said it is 1 or 2."""
+"""How many yes-answers a critical action takes, the fewest first; where nothing is said it is 1 or
+2."""
 
 WHOLE: Final[dict[str, Stricter]] = {
     "name": Direction.WORDS,
@@ -56,10 +58,11 @@ WHOLE: Final[dict[str, Stricter]] = {
 
 
 def loosenings(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Loosening, ...]:
-    """What the new policy may let through that the old one would not, judging one event on the same state.
+    """What the new policy may let through that the old one would not, judging one event on the same
+    state.
 
-    Whatever is not known to be the same or stricter is among it. An empty answer means that every event which the old
-    policy refuses is refused by the new one.
+    Whatever is not known to be the same or stricter is among it. An empty answer means that every
+    event which the old policy refuses is refused by the new one.
     """
     told = told_otherwise(old, new)
     return (*_whole(old, new), *guards_loosened(old, new, told), *tables_loosened(old, new))
@@ -84,5 +87,7 @@ def _said(file: Any, path: str) -> Any:
         file = getattr(file, name)
     if path == "approved":
         # An entry that says something else is another one, whatever it is called.
-        return tuple([f"{name} {msgspec.json.encode(entry).decode()}" for name, entry in file.items()])
+        return tuple(
+            [f"{name} {msgspec.json.encode(entry).decode()}" for name, entry in file.items()]
+        )
     return file

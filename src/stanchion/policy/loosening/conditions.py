@@ -1,8 +1,8 @@
 """Conditions compared: whether a rule acts wherever it acted before, by the shape of what it says.
 
-A condition is true, false, or fails. Two comparisons of one thing with two numbers of one type fail on the same events,
-so only their numbers matter. Parts that are joined are compared part by part, as three-valued logic has it: a part that
-decides makes the failure of another one of no matter.
+A condition is true, false, or fails. Two comparisons of one thing with two numbers of one type fail
+on the same events, so only their numbers matter. Parts that are joined are compared part by part,
+as three-valued logic has it: a part that decides makes the failure of another one of no matter.
 """
 
 from __future__ import annotations
@@ -18,16 +18,21 @@ MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """The same comparison with its sides exchanged."""
 
 LOOPS: Final = frozenset({"exists", "exists_one", "all", "filter", "map"})
-"""What may take more steps than an evaluation has. Nothing absorbs that failure, so it is not compared."""
+"""What may take more steps than an evaluation has. Nothing absorbs that failure, so it is not
+compared."""
 
 
 def rule_keeps(old: Any, new: Any, option: str, fails_closed: bool) -> bool:
-    """Whether a rule with another `when` or `check` is known to act on every event on which it acted.
+    """Whether a rule with another `when` or `check` is known to act on every event on which it
+    acted.
 
-    1. Where both are one comparison with a number, they fail alike, and only where they are true counts.
+    1. Where both are one comparison with a number, they fail alike, and only where they are true
+       counts.
     2. Otherwise failing and acting have to come to the same: both block, and neither fails open.
-    3. `when` is wider if it is false nowhere else; with a `check` behind it, failing and being true are two things.
-    4. `check` is narrower if it is true nowhere else; without one the rule acts wherever `when` is true.
+    3. `when` is wider if it is false nowhere else; with a `check` behind it, failing and being true
+       are two things.
+    4. `check` is narrower if it is true nowhere else; without one the rule acts wherever `when` is
+       true.
     """
     blocks = fails_closed and old.action == "block" and new.action == "block"
     if option == "when":
@@ -62,7 +67,8 @@ def _falls(one: Node, other: Node) -> bool:
 
 
 def _by_parts(one: Node, other: Node, every: str, some: str, known: Any) -> bool:
-    """The same of parts: with `every`, all have a value where the whole has it; with `some`, one of them has."""
+    """The same of parts: with `every`, all have a value where the whole has it; with `some`, one of
+    them has."""
     if isinstance(other, Logic) and other.op == every:
         return all(known(one, part) for part in other.parts)
     if isinstance(one, Logic) and one.op == some:
@@ -73,7 +79,8 @@ def _by_parts(one: Node, other: Node, every: str, some: str, known: Any) -> bool
 
 
 def _reaches(one: Node, other: Node) -> bool:
-    """Whether both compare one thing with a number, in one direction, and the other number is passed no later."""
+    """Whether both compare one thing with a number, in one direction, and the other number is
+    passed no later."""
     left, right = _compared(one), _compared(other)
     if left is None or right is None:
         return False
@@ -86,7 +93,8 @@ def _reaches(one: Node, other: Node) -> bool:
 
 
 def _compared(node: Node) -> tuple[Node, str, Any] | None:
-    """What is compared with which number, the number on the right; nothing where it is something else."""
+    """What is compared with which number, the number on the right; nothing where it is something
+    else."""
     if not isinstance(node, Binary) or node.op not in MIRRORED:
         return None
     left, right = _number(node.left), _number(node.right)
@@ -106,7 +114,8 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two parts say the same, wherever they stand."""
     if isinstance(one, Spot):
         return type(one) is type(other) and all(
-            _same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__[len(_PLACE) :]
+            _same(getattr(one, name), getattr(other, name))
+            for name in one.__struct_fields__[len(_PLACE) :]
         )
     if isinstance(one, tuple):
         return isinstance(other, tuple) and len(one) == len(other) and all(map(_same, one, other))
@@ -121,7 +130,9 @@ def _plain(*nodes: Any) -> bool:
     for node in nodes:
         if isinstance(node, Call) and node.name in LOOPS:
             return False
-        if isinstance(node, msgspec.Struct) and not _plain(*[getattr(node, name) for name in node.__struct_fields__]):
+        if isinstance(node, msgspec.Struct) and not _plain(
+            *[getattr(node, name) for name in node.__struct_fields__]
+        ):
             return False
         if isinstance(node, tuple) and not _plain(*node):
             return False

@@ -1,4 +1,5 @@
-"""Directions: which way a value of a policy becomes stricter, and whether a change went that way."""
+"""Directions: which way a value of a policy becomes stricter, and whether a change went that
+way."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from stanchion.kernel.severity import severer
 
 
 class Direction(StrEnum):
-    """Which changes of a value are known to let nothing more through; any other change counts as loosening."""
+    """Which changes of a value are known to let nothing more through; any other change counts as
+    loosening."""
 
     LOWER = "a smaller number; null is no limit"
     HIGHER = "a larger number; null is less than any"
@@ -72,5 +74,7 @@ def keeps(stricter: Stricter, old: Any, new: Any) -> bool:
 def _all_severer(old: Any, new: Any) -> bool:
     """The same for names of actions, for none, and for several one by one."""
     if isinstance(old, tuple) and isinstance(new, tuple):
-        return len(old) == len(new) and all(_all_severer(*pair) for pair in zip(old, new, strict=True))
+        return len(old) == len(new) and all(
+            _all_severer(*pair) for pair in zip(old, new, strict=True)
+        )
     return severer(*(Action.ALLOW if name is None else ACTIONS[name] for name in (old, new)))

@@ -1,4 +1,5 @@
-"""Guards compared: those that are gone, that changed, and that were added where they may hide others."""
+"""Guards compared: those that are gone, that changed, and that were added where they may hide
+others."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.loosening.conditions import rule_keeps
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
-from stanchion.policy.loosening.options import BANDED, LAST_WORD, ONLY_REFUSES, OPTIONS, PLACEMENT, WORST
+from stanchion.policy.loosening.options import (
+    BANDED,
+    LAST_WORD,
+    ONLY_REFUSES,
+    OPTIONS,
+    PLACEMENT,
+    WORST,
+)
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.schema import id_of, use_of
 
@@ -36,18 +44,32 @@ class _Guard:
         return {stage: answers_at(self.placed.guard, stage) for stage in self.placed.stages}
 
     def worst(self, stage: Stage) -> Action:
-        """The most severe of what it answers in its place of the chain. What a guard says of refusals it says wherever
-        they come from, so nothing in front hides that."""
+        """The most severe of what it answers in its place of the chain. What a guard says of
+        refusals it says wherever they come from, so nothing in front hides that."""
         if HEARS_REFUSALS.of(self.placed.guard) is not None:
             known = OPTIONS.get(self.use, {})
-            named = [NAMED[getattr(self.entry, name)] for name, way in known.items() if way is Direction.ACTION]
-            return max([*named, *(action for some in self.answers().values() for action in some if not known)])
+            named = [
+                NAMED[getattr(self.entry, name)]
+                for name, way in known.items()
+                if way is Direction.ACTION
+            ]
+            return max(
+                [
+                    *named,
+                    *(action for some in self.answers().values() for action in some if not known),
+                ]
+            )
         return max(self.answers().get(stage, ()), default=Action.ALLOW)
 
     def standing(self) -> dict[str, Any]:
         """Where it stands, and whom it concerns."""
         seat = self.seat
-        listed = {"agents": seat.agents, "tasks": seat.tasks, "tools": seat.tools, "risks": seat.risks}
+        listed = {
+            "agents": seat.agents,
+            "tasks": seat.tasks,
+            "tools": seat.tools,
+            "risks": seat.risks,
+        }
         return {
             "priority": self.placed.priority,
             "category": self.placed.category,
@@ -62,8 +84,11 @@ class _Guard:
         }
 
 
-def guards_loosened(old: CompiledPolicy, new: CompiledPolicy, told: frozenset[str]) -> Iterator[Loosening]:
-    """What of the guards may let more through. A guard that only watches refuses nothing, so it is as good as none.
+def guards_loosened(
+    old: CompiledPolicy, new: CompiledPolicy, told: frozenset[str]
+) -> Iterator[Loosening]:
+    """What of the guards may let more through. A guard that only watches refuses nothing, so it is
+    as good as none.
 
     `told` are the guards, by their `use`, that read something else in the tables than before.
     """
@@ -85,7 +110,9 @@ def guards_loosened(old: CompiledPolicy, new: CompiledPolicy, told: frozenset[st
     for guard in added:
         yield from _adding(guard, old)
     for guard in (*news, *added):
-        yield from _hidden_by(guard, [one for one in before.values() if one.placed.id != guard.placed.id])
+        yield from _hidden_by(
+            guard, [one for one in before.values() if one.placed.id != guard.placed.id]
+        )
 
 
 def _enforced(policy: CompiledPolicy) -> dict[str, _Guard]:
@@ -107,7 +134,9 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
             continue
         before, after = getattr(old.entry, name), getattr(new.entry, name)
         stricter: Stricter = options.get(name, Direction.SAME)
-        held = before == after or (_holds(old, new, name, stricter) and keeps(stricter, before, after))
+        held = before == after or (
+            _holds(old, new, name, stricter) and keeps(stricter, before, after)
+        )
         if stricter is Direction.BY_STAGE:
             held = before == after or _severer_everywhere(old, new)
         if not held and new.use == "rule" and name in ("when", "check"):
@@ -118,13 +147,14 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
 
 
 def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
-    """Whether the direction of an option holds for this guard. A guard gives one finding: a mild one may stand in the
-    place of a severe one.
+    """Whether the direction of an option holds for this guard. A guard gives one finding: a mild
+    one may stand in the place of a severe one.
 
     1. Words change nothing.
     2. Where an option has the last word, what finds more may take it away.
     3. A guard that says the worst, or has one answer, is as strict as what it finds.
-    4. An action can be raised where it was found before; one that was not looked at has to be the severest.
+    4. An action can be raised where it was found before; one that was not looked at has to be the
+       severest.
     5. Everything else finds more, and that has to be refused, whatever it is.
     """
     if stricter is Direction.WORDS:
@@ -135,7 +165,11 @@ def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
     if _one_answer(old) and _one_answer(new):
         return True
     if stricter not in (Direction.ACTION, Direction.GIVEN_ACTION):
-        return all(min(some) >= Action.ESCALATE for guard in (old, new) for some in guard.answers().values())
+        return all(
+            min(some) >= Action.ESCALATE
+            for guard in (old, new)
+            for some in guard.answers().values()
+        )
     before, after = getattr(old.entry, name), getattr(new.entry, name)
     worst = max(action for some in old.answers().values() for action in some)
     return before not in NOT_LOOKED_AT or after in NOT_LOOKED_AT or NAMED[after] >= worst
@@ -178,16 +212,25 @@ def _severer_everywhere(old: _Guard, new: _Guard) -> bool:
 
 
 def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
-    """What stands against a guard being there at all: what it does besides refusing, or state that it shares."""
+    """What stands against a guard being there at all: what it does besides refusing, or state that
+    it shares."""
     if guard.use not in ONLY_REFUSES:
         yield Loosening(guard.what, f"added, and `{guard.use}` does more than refuse")
     elif getattr(guard.entry, "effects", ()):
         yield Loosening(guard.what, "added, and it has effects besides refusing")
     elif guard.placed.kind in (Kind.RECORD, Kind.METER):
-        alike = [placed for placed in (seat.placed for seat in old.seats) if placed.guard.name == guard.use]
+        alike = [
+            placed
+            for placed in (seat.placed for seat in old.seats)
+            if placed.guard.name == guard.use
+        ]
         # What only watches remembers apart.
         counting = [placed for placed in alike if not placed.shadow]
-        shares = [placed.id for placed in counting if _counter(placed.guard) == _counter(guard.placed.guard)]
+        shares = [
+            placed.id
+            for placed in counting
+            if _counter(placed.guard) == _counter(guard.placed.guard)
+        ]
         if shares:
             yield Loosening(guard.what, f"added, and it writes what guard `{shares[0]}` remembers")
 
@@ -197,14 +240,18 @@ def _counter(guard: Any) -> Any:
 
 
 def _hidden_by(guard: _Guard, others: list[_Guard]) -> Iterator[Loosening]:
-    """A refusal skips the guards behind it: one that ends the run or isolates a tool may not be reached any more."""
+    """A refusal skips the guards behind it: one that ends the run or isolates a tool may not be
+    reached any more."""
     for stage, some in guard.answers().items():
         stops = [action for action in some if action >= STOPS]
         for other in others if stops else ():
             behind = order(guard.placed) < order(other.placed)
             worst = other.worst(stage)
             if behind and worst > min(stops):
-                how = f"it may now refuse before guard `{other.placed.id}`, which answers {worst.name.lower()}"
+                how = (
+                    f"it may now refuse before guard `{other.placed.id}`, which answers "
+                    f"{worst.name.lower()}"
+                )
                 yield Loosening(guard.what, how)
                 return
 

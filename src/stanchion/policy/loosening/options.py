@@ -1,4 +1,5 @@
-"""Which way each option of each guard becomes stricter. What is not stated here counts as loosening when it changes."""
+"""Which way each option of each guard becomes stricter. What is not stated here counts as loosening
+when it changes."""
 
 from __future__ import annotations
 
@@ -17,7 +18,13 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     "safe_mode": {},
     "tool_allowlist": {"tools": SHORTER, "undeclared": REFUSING, "action": ACTION},
     "tool_denylist": {"tools": MORE, "action": ACTION},
-    "step_limit": {"max_steps": LOWER, "per": SAME, "warn_after": LOWER, "action": ACTION, "counter": SAME},
+    "step_limit": {
+        "max_steps": LOWER,
+        "per": SAME,
+        "warn_after": LOWER,
+        "action": ACTION,
+        "counter": SAME,
+    },
     "budget": {
         **dict.fromkeys(("tokens", "cost_usd", "calls", "api_calls", "duration_s"), LOWER),
         # Another span or another owner is another counter, and that begins at nothing.
@@ -38,7 +45,9 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "reach": REACH,
     },
     "error_rate": {
-        **dict.fromkeys(("per", "calls", "min_calls", "warn_at", "repeats", "recover_s", "quarantine_s"), SAME),
+        **dict.fromkeys(
+            ("per", "calls", "min_calls", "warn_at", "repeats", "recover_s", "quarantine_s"), SAME
+        ),
         **dict.fromkeys(("halt_after", "counts"), SAME),
         "halt_at": LOWER,
     },
@@ -51,8 +60,12 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("max_locks", "max_waiting"), LOWER),
         "resources": MORE,
         "action": ACTION,
-        # What is locked at all, by whom and for how long: who is refused more then is refused less elsewhere.
-        **dict.fromkeys(("root", "take", "release", "handoff", "lease_s", "timeout_s", "pause_s", "counter"), SAME),
+        # What is locked at all, by whom and for how long: who is refused more then is refused less
+        # elsewhere.
+        **dict.fromkeys(
+            ("root", "take", "release", "handoff", "lease_s", "timeout_s", "pause_s", "counter"),
+            SAME,
+        ),
     },
     "breaker": {
         "failure_threshold": LOWER,
@@ -73,12 +86,19 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("action", "error_action", "near_action", "stall_action"), ACTION),
     },
     "recovery": {
-        **dict.fromkeys(("max_retries", "per_run", "backoff_base_s", "backoff_factor", "backoff_max_s"), SAME),
-        **dict.fromkeys(("jitter", "on_recoverable", "on_fatal", "on_unknown", "recoverable", "fatal"), SAME),
+        **dict.fromkeys(
+            ("max_retries", "per_run", "backoff_base_s", "backoff_factor", "backoff_max_s"), SAME
+        ),
+        **dict.fromkeys(
+            ("jitter", "on_recoverable", "on_fatal", "on_unknown", "recoverable", "fatal"), SAME
+        ),
         **dict.fromkeys(("ignore", "rollback", "isolate", "isolate_s"), SAME),
         "retry_unsafe": OFF,
     },
-    "size_limits": {**dict.fromkeys(("max_chars", "max_depth", "max_values"), LOWER), "action": ACTION},
+    "size_limits": {
+        **dict.fromkeys(("max_chars", "max_depth", "max_values"), LOWER),
+        "action": ACTION,
+    },
     "schema": {
         "unknown": REFUSING,
         "extra": ("schema", "refuse"),
@@ -102,7 +122,9 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "allow_tables": FEWER,
         **dict.fromkeys(("deny_tables", "deny_functions"), MORE),
         "allow_functions": SHORTER,
-        **dict.fromkeys(("destructive", "privilege", "admin", "function", "unbounded", "table"), GIVEN),
+        **dict.fromkeys(
+            ("destructive", "privilege", "admin", "function", "unbounded", "table"), GIVEN
+        ),
         **dict.fromkeys(("unclear", "ddl", "stacked", "write"), GIVEN),
         "fragments": ACTION,
     },
@@ -112,7 +134,9 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("deny", "protected"), MORE),
         "unprotected": SHORTER,
         **dict.fromkeys(("shipped", "real_paths"), ON),
-        **dict.fromkeys(("action", "outside_read", "outside_write", "protected_read", "protected_write"), ACTION),
+        **dict.fromkeys(
+            ("action", "outside_read", "outside_write", "protected_read", "protected_write"), ACTION
+        ),
         **dict.fromkeys(("unclear", "asked"), ACTION),
         "surroundings": OFF,
     },
@@ -131,11 +155,13 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "score": LOWER,
         "without": SHORTER,
         **dict.fromkeys(("trusted", "replies", "users"), ON),
-        # As a signal it adds to what refuses, as a warning it only says so: neither is always the stricter one.
+        # As a signal it adds to what refuses, as a warning it only says so: neither is always the
+        # stricter one.
         "model": SAME,
     },
     "egress": {
-        # A host that is named may be inside, so a list where there was none can open what was closed.
+        # A host that is named may be inside, so a list where there was none can open what was
+        # closed.
         **dict.fromkeys(("allowed_hosts", "internal_hosts", "schemes", "proxies"), SHORTER),
         "denied_hosts": MORE,
         **dict.fromkeys(("ports", "methods"), FEWER),
@@ -176,7 +202,9 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "proven": MORE,
         "answers": ON,
         "reviewers": SHORTER,
-        **dict.fromkeys(("test_commands", "lint_commands", "commit_commands", "merge_commands"), SAME),
+        **dict.fromkeys(
+            ("test_commands", "lint_commands", "commit_commands", "merge_commands"), SAME
+        ),
         **dict.fromkeys(("test_tools", "lint_tools", "commit_tools", "code", "counter"), SAME),
         **dict.fromkeys(("branches", "api_files", "docs_files", "per"), SAME),
     },
@@ -190,7 +218,9 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
     "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "waits", "cache"), SAME),
     "llm_judge": {
-        **dict.fromkeys(("rule", "model", "endpoint", "key_env", "deadline_ms", "waits", "max_chars"), SAME),
+        **dict.fromkeys(
+            ("rule", "model", "endpoint", "key_env", "deadline_ms", "waits", "max_chars"), SAME
+        ),
         "required": ON,
         **dict.fromkeys(("action", "unsure"), ACTION),
         **dict.fromkeys(("input_usd_per_mtok", "output_usd_per_mtok"), HIGHER),
@@ -234,18 +264,23 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "always": ON,
     "bypass": SHORTER,
     "effects": SAME,
-    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER),
+    **dict.fromkeys(
+        ("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER
+    ),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""
 
 BANDED: Final = frozenset({"step_limit", "budget", "time_limit"})
-"""Guards whose actions are marks on one scale: what comes sooner is as severe as what it comes before."""
+"""Guards whose actions are marks on one scale: what comes sooner is as severe as what it comes
+before."""
 
 WORST: Final = frozenset({"shell", "sql"})
 """Guards that say the worst of all they find."""
 
 LAST_WORD: Final = {"shell": "malformed"}
-"""Options that answer only where nothing else was found: whatever finds more may take their word away."""
+"""Options that answer only where nothing else was found: whatever finds more may take their word
+away."""
 
 ONLY_REFUSES: Final = frozenset(OPTIONS) - {"recovery", "python"}
-"""Guards that let nothing through by being there. `recovery` makes calls again, and `python` names code."""
+"""Guards that let nothing through by being there. `recovery` makes calls again, and `python` names
+code."""

@@ -12,9 +12,11 @@ LONGEST: Final = 80
 
 
 class Loosening(msgspec.Struct, frozen=True):
-    """One thing by which a policy may let more through: of what (`guard budget`), and what about it, in words.
+    """One thing by which a policy may let more through: of what (`guard budget`), and what about
+    it, in words.
 
-    `sure` is false where two values cannot be compared: the new one may be as strict, and nobody can tell.
+    `sure` is false where two values cannot be compared: the new one may be as strict, and nobody
+    can tell.
     """
 
     what: str

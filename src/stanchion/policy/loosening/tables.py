@@ -1,4 +1,5 @@
-"""Tables compared: what two policies say of roles, agents, tasks, tools and prices, as it takes effect."""
+"""Tables compared: what two policies say of roles, agents, tasks, tools and prices, as it takes
+effect."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
         "related_tools": Direction.FEWER,
         "files.write": Direction.FEWER,
         "files.deny": _MORE,
-        **dict.fromkeys(("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER),
+        **dict.fromkeys(
+            ("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER
+        ),
         "branches": _SAME,
         "deadline_s": _LOWER,
         "risk": RISKS,
@@ -108,20 +111,31 @@ def tables_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosen
     """What of the tables may let more through."""
     known = _known(old)
     for table, directions in TABLES.items():
-        for name, before, after in _pairs(table, table_of(old.file, table), table_of(new.file, table)):
+        for name, before, after in _pairs(
+            table, table_of(old.file, table), table_of(new.file, table)
+        ):
             what = f"{table.removesuffix('s')} {name}"
             for key, stricter in directions.items():
                 if key == "unread" and before.unread is None and after.unread is None:
                     # The policy's own word counts, and that is compared by itself.
                     continue
                 was, now = _value(old, before, key), _value(new, after, key)
-                if (table, key, was) == ("tasks", "risk", None) and now is not None and not leaves_out(new, now):
+                if (
+                    (table, key, was) == ("tasks", "risk", None)
+                    and now is not None
+                    and not leaves_out(new, now)
+                ):
                     # A task without a level gets one at which no guard is missing.
                     continue
-                if was != now and not (_holds(known, table, key, was) and keeps(stricter, was, now)):
+                if was != now and not (
+                    _holds(known, table, key, was) and keeps(stricter, was, now)
+                ):
                     yield changed(what, key, was, now)
     if old.file.prices != new.file.prices:
-        names = [*old.file.prices, *(name for name in new.file.prices if name not in old.file.prices)]
+        names = [
+            *old.file.prices,
+            *(name for name in new.file.prices if name not in old.file.prices),
+        ]
         odd = next(name for name in names if old.file.prices.get(name) != new.file.prices.get(name))
         yield changed(f"price {odd}", "rates", old.file.prices.get(odd), new.file.prices.get(odd))
 
@@ -150,7 +164,8 @@ def _holds(known: _Known, table: str, key: str, old: Any) -> bool:
 
 
 def _pairs(table: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Names with what is said of them before and after, so that every name whatever is like one of the pairs.
+    """Names with what is said of them before and after, so that every name whatever is like one of
+    the pairs.
 
     1. A name that is written out: what takes effect for it, before and after.
     2. A pattern in both: for the names that are closest to it in both.
@@ -190,7 +205,9 @@ def _known(policy: CompiledPolicy) -> _Known:
         match guard:
             case Rule():
                 checked = guard.check_condition
-                reads |= guard.when_condition.reads | (frozenset() if checked is None else checked.reads)
+                reads |= guard.when_condition.reads | (
+                    frozenset() if checked is None else checked.reads
+                )
             case Sequence():
                 reads |= _reads_of(guard)
     roles_open = all(role.allowed_tools is None for role in policy.file.roles.values())
@@ -200,6 +217,8 @@ def _known(policy: CompiledPolicy) -> _Known:
 
 def _reads_of(guard: Sequence) -> frozenset[str]:
     steps = [getattr(guard, name) for name in guard.__struct_fields__]
-    conditions: list[Condition] = [step.condition for step in steps if getattr(step, "condition", None) is not None]
+    conditions: list[Condition] = [
+        step.condition for step in steps if getattr(step, "condition", None) is not None
+    ]
     conditions += [] if guard.distinct is None else [compile_expression(guard.distinct, STANDARD)]
     return frozenset().union(*(condition.reads for condition in conditions))

@@ -9,12 +9,14 @@ import msgspec
 from stanchion.policy.prices.entry import PriceEntry, Rates
 
 FINE: Final = 10**9
-"""In how many parts a rate is counted: as many as anybody writes decimals, so that sums are exact."""
+"""In how many parts a rate is counted: as many as anybody writes decimals, so that sums are
+exact."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """The tokens of one call, each counted once: input that no cache had a part in, what a cache gave, what was
-    written to one for a while or for an hour, output, and what is known only as a sum."""
+    """The tokens of one call, each counted once: input that no cache had a part in, what a cache
+    gave, what was written to one for a while or for an hour, output, and what is known only as a
+    sum."""
 
     input: int = 0
     cached: int = 0
@@ -35,9 +37,12 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cost_microusd(entry: PriceEntry, usage: Usage) -> int:
-    """What so many tokens cost at these rates. One dollar for a million tokens is a millionth for one."""
+    """What so many tokens cost at these rates. One dollar for a million tokens is a millionth for
+    one."""
     long = entry.long_prompt
-    rates: Rates = long if long is not None and usage.prompt + usage.unsorted > long.above_tokens else entry
+    rates: Rates = (
+        long if long is not None and usage.prompt + usage.unsorted > long.above_tokens else entry
+    )
     read, wrote, wrote_1h = (
         rates.cached_input_usd_per_mtok,
         rates.cache_write_usd_per_mtok,

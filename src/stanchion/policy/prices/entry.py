@@ -10,8 +10,8 @@ Dollars = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
 
 
 class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Dollars for a million tokens. What is read from a cache or written to one costs as much as other input, unless
-    it has a rate of its own."""
+    """Dollars for a million tokens. What is read from a cache or written to one costs as much as
+    other input, unless it has a rate of its own."""
 
     input_usd_per_mtok: Dollars
     output_usd_per_mtok: Dollars

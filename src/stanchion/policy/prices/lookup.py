@@ -19,7 +19,9 @@ PLAIN_KEY: Final = regex(r"[A-Za-z][\w./-]*")
 SHOWN: Final = 3
 LONGEST: Final = 200
 
-NAMELESS: Final = "the call names no model, so its cost is not known: give `model` or `cost_usd` with the call"
+NAMELESS: Final = (
+    "the call names no model, so its cost is not known: give `model` or `cost_usd` with the call"
+)
 ADD: Final = """\
 prices:
   {}:
@@ -38,11 +40,14 @@ class UnknownModel(StanchionError, ValueError):
 def _unknown(model: str, near: tuple[str, ...]) -> str:
     meant = f"use {', '.join(f'`{name}`' for name in near)} if that is meant, " if near else ""
     add = "give `cost_usd` with the call, or add to the policy what a million tokens cost"
-    return f"no price is known for the model {shown(model)}: {meant}{add}:\n{ADD.format(_key(model))}"
+    return (
+        f"no price is known for the model {shown(model)}: {meant}{add}:\n{ADD.format(_key(model))}"
+    )
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What a model charges, and where that is said: the policy, or the shipped table with its day and hash."""
+    """What a model charges, and where that is said: the policy, or the shipped table with its day
+    and hash."""
 
     model: str
     entry: PriceEntry
@@ -54,20 +59,28 @@ class Price(msgspec.Struct, frozen=True):
 
     def cost_usd(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
         """The same in dollars; `cached_tokens` are those of the input that a cache gave."""
-        counts = {"input_tokens": input_tokens, "output_tokens": output_tokens, "cached_tokens": cached_tokens}
+        counts = {
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "cached_tokens": cached_tokens,
+        }
         for name, count in counts.items():
             if type(count) is not int or count < 0:
                 raise ValueError(f"{name} is `{count}`: give a whole number that is not negative")
         if cached_tokens > input_tokens:
             raise ValueError(
-                f"cached_tokens is `{cached_tokens}`: it cannot be more than input_tokens, of which it is a part"
+                f"cached_tokens is `{cached_tokens}`: it cannot be more than input_tokens, of "
+                f"which it is a part"
             )
-        usage = Usage(input=input_tokens - cached_tokens, cached=cached_tokens, output=output_tokens)
+        usage = Usage(
+            input=input_tokens - cached_tokens, cached=cached_tokens, output=output_tokens
+        )
         return self.cost_microusd(usage) / 1_000_000
 
 
 def price(policy: CompiledPolicy, model: str) -> Price:
-    """The price of a model: its own entry or the closest glob, in the policy before the shipped table.
+    """The price of a model: its own entry or the closest glob, in the policy before the shipped
+    table.
 
     Raises `UnknownModel` where neither has one.
     """

@@ -14,8 +14,9 @@ Day = Annotated[str, msgspec.Meta(pattern="^20[0-9]{2}-[01][0-9]-[0-3][0-9]$")]
 
 
 class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The models of one vendor or host: where their prices were read and when, what to know about them, and what
-    snapshots are called: a model's name followed by that pattern is the same model."""
+    """The models of one vendor or host: where their prices were read and when, what to know about
+    them, and what snapshots are called: a model's name followed by that pattern is the same
+    model."""
 
     source: str
     as_of: Day
@@ -31,8 +32,8 @@ class TableFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Table(NamedTuple):
-    """The table as it is looked up: every name and pattern with its price, the day of its newest price, and a hash
-    of what it says."""
+    """The table as it is looked up: every name and pattern with its price, the day of its newest
+    price, and a hash of what it says."""
 
     vendors: dict[str, Vendor]
     models: dict[str, PriceEntry]
@@ -54,7 +55,8 @@ def shipped() -> Table:
 
 
 def table_of(file: TableFile) -> Table:
-    """A table ready for looking up; a model that has an entry of its own is never taken for a snapshot."""
+    """A table ready for looking up; a model that has an entry of its own is never taken for a
+    snapshot."""
     models: dict[str, PriceEntry] = {}
     for vendor in file.vendors.values():
         for name, entry in vendor.models.items():

@@ -1,4 +1,5 @@
-"""The sequence guard: what may follow what, how often, and with which values, at a cost that does not grow."""
+"""The sequence guard: what may follow what, how often, and with which values, at a cost that does
+not grow."""
 
 from __future__ import annotations
 
@@ -27,11 +28,16 @@ from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
-        "sequence.after": Words("`{}` may not follow `{}`{}", "go on without it, or ask a person to do it"),
+        "sequence.after": Words(
+            "`{}` may not follow `{}`{}", "go on without it, or ask a person to do it"
+        ),
         "sequence.need": Words("`{}` needs `{}` first{}", "do that, and then ask for this again"),
-        "sequence.count": Words("`{}` may happen {} times{}, and already has", "use what you have, or ask for more"),
+        "sequence.count": Words(
+            "`{}` may happen {} times{}, and already has", "use what you have, or ask for more"
+        ),
         "sequence.value": Words(
-            "`{}` of `{}` is not a value that `{}` returned", "use a value exactly as you read it there"
+            "`{}` of `{}` is not a value that `{}` returned",
+            "use a value exactly as you read it there",
         ),
     }
 )
@@ -52,14 +58,16 @@ USUAL: Final[dict[str, Outcome]] = {
     "count": "started",
     "seen_in": "success",
 }
-"""When a step has happened, where it does not say so itself: what refuses counts early, what has to be there late."""
+"""When a step has happened, where it does not say so itself: what refuses counts early, what has to
+be there late."""
 
 SLACK_MS: Final = 1_000
 """How long after a judgement its time may be written down as the time something happened."""
 
 
 class Past(msgspec.Struct, array_like=True, omit_defaults=True):
-    """What is kept of a scope: the steps so far, when what counts happened (time and step), and digests of values."""
+    """What is kept of a scope: the steps so far, when what counts happened (time and step), and
+    digests of values."""
 
     steps: int = 0
     marks: list[tuple[int, int]] = []
@@ -76,8 +84,8 @@ class _Span(NamedTuple):
 class Sequence(msgspec.Struct, frozen=True, dict=True):
     """Refuses a step by the steps before it in the same run, task or agent's work.
 
-    One of four forms: `refuse` one step `after` another; `before` a step `need` another; `count` a step `at_most` so
-    often; `only` with an `argument` that was `seen_in` the result of another.
+    One of four forms: `refuse` one step `after` another; `before` a step `need` another; `count` a
+    step `at_most` so often; `only` with an `argument` that was `seen_in` the result of another.
     """
 
     name: ClassVar[str] = "sequence"
@@ -88,8 +96,8 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     }
     stages: ClassVar[frozenset[Stage]] = frozenset(
         {
-            Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF,
-            Stage.PROMPT,
+            Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_CALL, Stage.EGRESS,
+            Stage.HANDOFF, Stage.PROMPT,
         }
     )  # fmt: skip
     category: ClassVar[Category] = Category.SCOPE
@@ -127,15 +135,22 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             if getattr(self, option) is not None:
                 raise GuardFault(f"`{option}` does not go with `{self.form}`: leave it out", option)
         if self.within_steps is not None and self.within_s is not None:
-            raise GuardFault("`within_steps` and `within_s` cannot both hold: leave one out", "within_steps")
+            raise GuardFault(
+                "`within_steps` and `within_s` cannot both hold: leave one out", "within_steps"
+            )
         for option, step in self.steps.items():
             step.checked(option, USUAL.get(option, "started"))
         if self.judged.outcome not in (None, "started"):
-            said = f"what is refused has not happened yet: leave `outcome` out of `{self._judged_option}`"
+            said = (
+                f"what is refused has not happened yet: leave `outcome` out of "
+                f"`{self._judged_option}`"
+            )
             if self.form != "count":
                 raise GuardFault(said, self._judged_option, "outcome")
         if self.seen_in is not None and self.seen_in.noticed_at("success") != {Stage.TOOL_RESULT}:
-            raise GuardFault("values come from results: leave `outcome` out of `seen_in`", "seen_in", "outcome")
+            raise GuardFault(
+                "values come from results: leave `outcome` out of `seen_in`", "seen_in", "outcome"
+            )
         self._distinct  # noqa: B018 - compiled now, so that a mistake is found at load
 
     @cached_property
@@ -143,8 +158,14 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         """Which of the four forms it is."""
         given = [form for form in FORMS if getattr(self, form) is not None]
         if len(given) != 1:
-            said = "the sequence says nothing" if not given else f"`{given[0]}` and `{given[1]}` do not go together"
-            raise GuardFault(f"{said}: begin with one of {', '.join(f'`{form}`' for form in FORMS)}")
+            said = (
+                "the sequence says nothing"
+                if not given
+                else f"`{given[0]}` and `{given[1]}` do not go together"
+            )
+            raise GuardFault(
+                f"{said}: begin with one of {', '.join(f'`{form}`' for form in FORMS)}"
+            )
         return given[0]
 
     @cached_property
@@ -180,7 +201,9 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _lifted_at(self) -> frozenset[Stage]:
-        lifting = "unless" if self.unless is not None else "since" if self.since is not None else None
+        lifting = (
+            "unless" if self.unless is not None else "since" if self.since is not None else None
+        )
         return frozenset() if lifting is None else self._stages_of(lifting)
 
     @cached_property
@@ -191,9 +214,12 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def concerns(self) -> tuple[str, ...] | None:
-        """The tools whose calls it has anything to do with; nothing where it has to see every step."""
+        """The tools whose calls it has anything to do with; nothing where it has to see every
+        step."""
         steps = self.steps.values()
-        if self.within_steps is not None or any(step.stage != "tool_call" or step.tool == "*" for step in steps):
+        if self.within_steps is not None or any(
+            step.stage != "tool_call" or step.tool == "*" for step in steps
+        ):
             return None
         return tuple(dict.fromkeys([tool for step in steps for tool in step.tools]))
 
@@ -204,13 +230,17 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         try:
             return compile_expression(self.distinct, STANDARD)
         except ConditionError as error:
-            raise GuardFault(f"{error} (at character {error.start + 1} of `distinct`)", "distinct") from None
+            raise GuardFault(
+                f"{error} (at character {error.start + 1} of `distinct`)", "distinct"
+            ) from None
 
     def key(self, event: Event, /) -> str:
         """What is kept of the run, the task or the agent."""
         run = event.run
         whose = {"run": run.id, "task": run.task, "agent": run.agent}[self.scope]
-        return key(run.tenant, "sequence", "" if self.counter is None else self.counter, self.scope, whose)
+        return key(
+            run.tenant, "sequence", "" if self.counter is None else self.counter, self.scope, whose
+        )
 
     def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Judge a step by those before it, and keep it in mind where it counts."""
@@ -229,21 +259,30 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             span = _Span(span.since, min(span.until, now + SLACK_MS))
         return Ruling(finding, msgspec.to_builtins(put), *span)
 
-    def _judged_by(self, reading: Reading[Event], past: Past, now: int) -> tuple[Finding | None, _Span]:
+    def _judged_by(
+        self, reading: Reading[Event], past: Past, now: int
+    ) -> tuple[Finding | None, _Span]:
         match self.form:
             case "after":
                 last, span = self._in_force(past, now, 1)
-                return (None if last is None else self._said(self._words("after", reading.event)), span)
+                return (
+                    None if last is None else self._said(self._words("after", reading.event)),
+                    span,
+                )
             case "before":
                 last, span = self._in_force(past, now, 1)
-                return (self._said(self._words("need", reading.event)) if last is None else None, span)
+                return (
+                    self._said(self._words("need", reading.event)) if last is None else None,
+                    span,
+                )
             case "count":
                 return self._counted(reading, past, now)
             case _:
                 return self._valued(reading, past), _Span()
 
     def _in_force(self, past: Past, now: int, wanted: int) -> tuple[tuple[int, int] | None, _Span]:
-        """The mark that is so many from the end, where it is recent enough, and how long that stays so."""
+        """The mark that is so many from the end, where it is recent enough, and how long that stays
+        so."""
         if wanted == 0 or len(past.marks) < wanted:
             return None, _Span()
         mark = past.marks[-wanted]
@@ -254,7 +293,9 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             return None, _Span()
         return mark, _Span()
 
-    def _counted(self, reading: Reading[Event], past: Past, now: int) -> tuple[Finding | None, _Span]:
+    def _counted(
+        self, reading: Reading[Event], past: Past, now: int
+    ) -> tuple[Finding | None, _Span]:
         limit = 0 if self.at_most is None else self.at_most
         words = self._words("count", reading.event)
         if limit == 0:
@@ -296,9 +337,13 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
 
     def _mark(self, reading: Reading[Event], new: Past, now: int) -> None:
         if self.form == "only":
-            found = fields(getattr(reading.event, "result", None), "*" if self.field is None else self.field)
+            found = fields(
+                getattr(reading.event, "result", None), "*" if self.field is None else self.field
+            )
             kept = 1_024 if self.keep is None else self.keep
-            new.values = list(dict.fromkeys([*new.values, *[digest(value) for value in found]][::-1]))[:kept][::-1]
+            new.values = list(
+                dict.fromkeys([*new.values, *[digest(value) for value in found]][::-1])
+            )[:kept][::-1]
             return
         mark = (now if self.within_s is not None else 0, new.steps)
         if self._distinct is not None:
@@ -324,7 +369,9 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     def _said(self, words: tuple[str, tuple[Any, ...]]) -> Finding:
         code, args = words
         said = "" if self.message is None else self.message
-        return Finding(ACTIONS[self.action], code, args, said, "" if self.advice is None else self.advice)
+        return Finding(
+            ACTIONS[self.action], code, args, said, "" if self.advice is None else self.advice
+        )
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -30,9 +30,9 @@ ENDS: Final[dict[str, frozenset[Stage]]] = {
 class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Calls of these tools for which a condition holds.
 
-    `outcome` says when one has happened: as soon as it goes ahead (`started`), when its result is handed to the agent
-    (`success`), when it has failed (`failure`), or either (`any`). Left out, what refuses goes by `started` and what
-    has to be there goes by `success`.
+    `outcome` says when one has happened: as soon as it goes ahead (`started`), when its result is
+    handed to the agent (`success`), when it has failed (`failure`), or either (`any`). Left out,
+    what refuses goes by `started` and what has to be there goes by `success`.
     """
 
     tool: str | tuple[str, ...] = "*"
@@ -74,22 +74,41 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     def checked(self, option: str, usual: Outcome) -> None:
         """Raise where the step says something that cannot be."""
         if not self.tools:
-            raise GuardFault("the step names no tool: name at least one, or leave `tool` out for all", option, "tool")
+            raise GuardFault(
+                "the step names no tool: name at least one, or leave `tool` out for all",
+                option,
+                "tool",
+            )
         if self.stage != "tool_call" and self.outcome not in (None, "started"):
-            said = f"a step at `{self.stage}` has no outcome: only tool calls have one; leave it out"
+            said = (
+                f"a step at `{self.stage}` has no outcome: only tool calls have one; leave it out"
+            )
             raise GuardFault(said, option, "outcome")
         if self.stage not in ("tool_call", "egress") and self.tool != "*":
-            raise GuardFault(f"a step at `{self.stage}` has no tool: leave `tool` out", option, "tool")
+            raise GuardFault(
+                f"a step at `{self.stage}` has no tool: leave `tool` out", option, "tool"
+            )
         try:
             condition = self.condition
         except GuardFault as fault:
             raise GuardFault(str(fault), option, "when") from None
-        if condition is not None and "event.result" in self.when and Stage.TOOL_RESULT not in self.noticed_at(usual):
-            said = "there is no result yet when the step starts: say `outcome: success`, or leave the result out"
+        if (
+            condition is not None
+            and "event.result" in self.when
+            and Stage.TOOL_RESULT not in self.noticed_at(usual)
+        ):
+            said = (
+                "there is no result yet when the step starts: say `outcome: success`, or leave "
+                "the result out"
+            )
             raise GuardFault(said, option, "when")
 
     def fits(self, reading: Reading[Event]) -> bool:
         """Whether an event, at the right stage, is such a step."""
-        if self.stage in ("tool_call", "egress") and self.tool != "*" and reading.event.tool not in self._names:
+        if (
+            self.stage in ("tool_call", "egress")
+            and self.tool != "*"
+            and reading.event.tool not in self._names
+        ):
             return False
         return self.condition is None or bool(self.condition.test(reading.of(view_of)))

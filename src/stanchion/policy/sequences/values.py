@@ -1,4 +1,5 @@
-"""Values: what stands in arguments and results, as short digests that are equal where the values mean the same."""
+"""Values: what stands in arguments and results, as short digests that are equal where the values
+mean the same."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from stanchion.kernel.names import glob
 
 
 def digest(value: Any) -> str:
-    """A short name for a value: texts are compared without case and extra blanks, numbers by what they are worth."""
+    """A short name for a value: texts are compared without case and extra blanks, numbers by what
+    they are worth."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         text = f"{value:.12g}"
     else:
@@ -28,10 +30,13 @@ def at(content: Any, path: str) -> list[Any]:
 
 
 def fields(content: Any, wanted: str) -> list[Any]:
-    """The texts and numbers of a result under names that fit a glob, at any depth; `*` stands for all of them."""
+    """The texts and numbers of a result under names that fit a glob, at any depth; `*` stands for
+    all of them."""
     if wanted == "*":
         return list(_leaves(content))
-    return [leaf for name, value in _named(content) if glob(wanted, name) for leaf in _leaves(value)]
+    return [
+        leaf for name, value in _named(content) if glob(wanted, name) for leaf in _leaves(value)
+    ]
 
 
 def _under(value: Any, name: str) -> list[Any]:

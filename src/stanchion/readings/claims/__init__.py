@@ -1,1 +1,2 @@
-"""Typed claims: what can be said of the world exactly, what follows from what was seen, and what is proven by it."""
+"""Typed claims: what can be said of the world exactly, what follows from what was seen, and what is
+proven by it."""

@@ -49,8 +49,8 @@ _SLASHES: Final = regex(r"/(?:\.?/)+")
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Something that is said of the world; `value` is what predicates that count or compare need, and `scope` names the
-    world it is said of, where there are several."""
+    """Something that is said of the world; `value` is what predicates that count or compare need,
+    and `scope` names the world it is said of, where there are several."""
 
     predicate: Predicate
     subject: str
@@ -61,9 +61,18 @@ class Claim(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The claim for people."""
-        value = "" if self.value is None else f", {self.value}" if isinstance(self.value, int) else f", `{self.value}`"
+        value = (
+            ""
+            if self.value is None
+            else f", {self.value}"
+            if isinstance(self.value, int)
+            else f", `{self.value}`"
+        )
         where = f" in {self.scope}" if self.scope else ""
-        return f"{'' if self.polarity else 'not '}{self.predicate.value}(`{self.subject}`{value}){where}"
+        return (
+            f"{'' if self.polarity else 'not '}{self.predicate.value}(`{self.subject}`{value})"
+            f"{where}"
+        )
 
     def denied(self) -> Claim:
         """The opposite claim."""
@@ -76,7 +85,11 @@ def fault(claim: Claim) -> str:
     if not claim.subject or len(claim.subject) > LONGEST or "\0" in claim.subject:
         return "it says of nothing what it says: name a path, a program or a command"
     if kind in COUNTS:
-        return "" if type(value) is int and value >= 0 else f"`{kind.value}` needs a whole number as its value"
+        return (
+            ""
+            if type(value) is int and value >= 0
+            else f"`{kind.value}` needs a whole number as its value"
+        )
     if kind in TEXTS:
         if not isinstance(value, str) or not value or len(value) > LONGEST:
             return f"`{kind.value}` needs a text as its value"
@@ -94,8 +107,8 @@ def normal(claim: Claim) -> Claim:
 
 
 def same_path(path: str) -> str:
-    """A path in the one form that leads to the same place whatever links there are: steps to nowhere are left out, and
-    steps back stay, for where they lead depends on links."""
+    """A path in the one form that leads to the same place whatever links there are: steps to
+    nowhere are left out, and steps back stay, for where they lead depends on links."""
     found = _SLASHES.sub("/", path)
     while found.startswith("./") and len(found) > 2:
         found = found[2:]

@@ -1,4 +1,5 @@
-"""What is known at a time: facts that still hold, each with the observation that it follows from."""
+"""What is known at a time: facts that still hold, each with the observation that it follows
+from."""
 
 from __future__ import annotations
 
@@ -14,23 +15,24 @@ ABOUT_RUNS = frozenset({Predicate.SUCCEEDED})
 
 
 class Evidence:
-    """Facts by what they are about. What was seen of the world holds until something may have changed it; of a command
-    that was run again, the last run counts."""
+    """Facts by what they are about. What was seen of the world holds until something may have
+    changed it; of a command that was run again, the last run counts."""
 
     def __init__(self) -> None:
         self._world: dict[str, dict[str, _About]] = {}
         self._runs: dict[tuple[str, str], Known] = {}
 
     def take(self, observation: str, ran: Ran, changes: bool, scope: str = "") -> tuple[Known, ...]:
-        """Learn from a command; gives what is new. One that could change something makes what was seen before old."""
+        """Learn from a command; gives what is new. One that could change something makes what was
+        seen before old."""
         if changes:
             self._world.pop(scope, None)
         came = [Known(observation, fact, scope) for fact in facts(ran)]
         return tuple([one for one in came if self._is_new(one)])
 
     def stopped(self, argv: tuple[str, ...], scope: str = "") -> Claim:
-        """Learn that a command was run and did not end: how it ended before says nothing any more. Gives the claim of
-        which nothing is known now."""
+        """Learn that a command was run and did not end: how it ended before says nothing any more.
+        Gives the claim of which nothing is known now."""
         claim = Claim(Predicate.SUCCEEDED, shlex.join(argv), scope=scope)
         self._runs.pop((scope, claim.subject), None)
         return claim
@@ -45,7 +47,8 @@ class Evidence:
         return self._world.setdefault(one.scope, {}).setdefault(subject, _About()).keep(one)
 
     def known(self, claim: Claim) -> Iterator[Known]:
-        """What still holds and can say something of a claim: how much that is does not grow with what else is known."""
+        """What still holds and can say something of a claim: how much that is does not grow with
+        what else is known."""
         asked = normal(claim)
         about = self._world.get(asked.scope, {}).get(asked.subject)
         if about is not None:
@@ -60,8 +63,9 @@ class Evidence:
 
 
 class _About:
-    """What is known of one subject. There may be any number of texts that are in a file or not: they are found by what
-    they say, and the last of those that are in it stands for all where only that counts."""
+    """What is known of one subject. There may be any number of texts that are in a file or not:
+    they are found by what they say, and the last of those that are in it stands for all where only
+    that counts."""
 
     def __init__(self) -> None:
         self._facts: dict[Fact, Known] = {}
@@ -69,7 +73,8 @@ class _About:
         self._held: Known | None = None
 
     def keep(self, one: Known) -> bool:
-        """Keep a fact, by the observation that showed it last; says whether it was not known before."""
+        """Keep a fact, by the observation that showed it last; says whether it was not known
+        before."""
         fact, into = one.fact, self._facts
         if isinstance(fact, Claim) and fact.predicate is Predicate.CONTAINS:
             into = self._texts

@@ -1,7 +1,7 @@
 """What follows, with certainty, from one command that was run and what came of it.
 
-A command is read as its words. Only forms are known whose meaning does not depend on anything else: what is not exactly
-one of them tells nothing.
+A command is read as its words. Only forms are known whose meaning does not depend on anything else:
+what is not exactly one of them tells nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _VERSION: Final = regex(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*)")
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A command that ran to its end. `whole` says that nothing of its output was cut off; `writes`, that no wall kept
-    it from writing; `beyond` are those of its words that lead to where walls hide things from it."""
+    """A command that ran to its end. `whole` says that nothing of its output was cut off; `writes`,
+    that no wall kept it from writing; `beyond` are those of its words that lead to where walls hide
+    things from it."""
 
     argv: tuple[str, ...]
     rc: int
@@ -60,8 +61,8 @@ def facts(ran: Ran) -> tuple[Fact, ...]:
 
 
 def _is_of_walls(fact: Fact, ran: Ran) -> bool:
-    """Whether walls round a command may have made a fact, and not the world: it is about a path that leads behind them,
-    or about writing, which they forbade."""
+    """Whether walls round a command may have made a fact, and not the world: it is about a path
+    that leads behind them, or about writing, which they forbade."""
     path = fact.path if isinstance(fact, Content) else fact.subject
     if path in {same_path(word) for word in ran.beyond}:
         return True
@@ -134,7 +135,8 @@ def _grep(ran: Ran) -> Iterator[Fact]:
 
 
 def _asked(words: tuple[str, ...]) -> tuple[str, str] | None:
-    """The text that a `grep` looks for and the one file in which it does; `None` where it looks for anything else."""
+    """The text that a `grep` looks for and the one file in which it does; `None` where it looks for
+    anything else."""
     fixed, at = False, 0
     while at < len(words) and words[at].startswith("-") and words[at] not in ("-e", "--", "-"):
         if not set(words[at][1:]) <= set("FqnscHh"):
@@ -161,7 +163,8 @@ def _version(ran: Ran) -> Iterator[Fact]:
 
 
 def _only(words: tuple[str, ...]) -> str | None:
-    """The one path that is left; `None` where there is another number of them, or one that may be an option."""
+    """The one path that is left; `None` where there is another number of them, or one that may be
+    an option."""
     if len(words) == 2 and words[0] == "--":
         return words[1] if words[1] and words[1] != "-" else None
     return words[0] if len(words) == 1 and _is_path(words[0]) else None
@@ -185,5 +188,5 @@ _TELLS: Final[Mapping[str, Callable[[Ran], Iterator[Fact]]]] = {
     "tail": _part,
     "grep": _grep,
 }
-"""Programs whose outcome tells something, by the name that the executor finds them by: never by a path, behind which
-something else may stand."""
+"""Programs whose outcome tells something, by the name that the executor finds them by: never by a
+path, behind which something else may stand."""

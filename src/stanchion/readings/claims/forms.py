@@ -1,4 +1,5 @@
-"""Forms of sentences by which something is claimed: over words in small letters, with marks for what is named."""
+"""Forms of sentences by which something is claimed: over words in small letters, with marks for
+what is named."""
 
 from __future__ import annotations
 
@@ -13,11 +14,15 @@ _TEXT: Final = r"\u2039[ct][0-9]+\u203a"
 _VALUE: Final = r"(?:\u2039[nvhct][0-9]+\u203a|[\w.-]+)"
 _NUMBER: Final = rf"(?:\u2039[nv][0-9]+\u203a|{WORD})"
 _ALSO: Final = (
-    r"(?: (?:now|also|still|already|currently|actually|indeed|again|only|just|exactly|really|then|both|all|successfully"
+    r"(?: (?:now|also|still|already|currently|actually|indeed|again|only|just|exactly|really|then|"
+    r"both|all|successfully"
     r"|itself|file))*"
 )
 _UNIT: Final = r"(?:lines?|bytes?)\b"
-_KIND: Final = r"(?:(?:the|a|an|any|new|old|such|empty|file|folder|directory|dir|script|named|called|at|more|longer) )*"
+_KIND: Final = (
+    r"(?:(?:the|a|an|any|new|old|such|empty|file|folder|directory|dir|script|named|"
+    r"called|at|more|longer) )*"
+)
 VERBS: Final = r"has|have|is|was|contains?|includes?|exists?|does|now|also|still|no longer"
 
 SUBJECT: Final = regex(PATH)
@@ -25,39 +30,52 @@ MARKED: Final = regex(PATH)
 
 COUNTS: Final = (
     regex(
-        rf"(?P<p>{PATH}){_ALSO} (?:has|have|had|contains?|includes?|is|was|holds?|counts?|comprises|spans|comes to)"
-        rf"{_ALSO}(?: a total of)? (?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:(?: long)?,? and (?P<n2>{_NUMBER})"
+        rf"(?P<p>{PATH}){_ALSO} (?:has|have|had|contains?|includes?|is|was|holds?|counts?|"
+        rf"comprises|spans|comes to)"
+        rf"{_ALSO}(?: a total of)? (?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:(?: long)?,? and "
+        rf"(?P<n2>{_NUMBER})"
         rf" (?P<unit2>{_UNIT}))?(?! (?:shorter|longer|more|fewer|less|of (?:context|padding)))"
     ),
     regex(
-        rf"\b(?:there (?:are|is|were)|counted|found|count of|total of){_ALSO} (?P<n>{_NUMBER}) (?P<unit>{_UNIT}) in"
+        rf"\b(?:there (?:are|is|were)|counted|found|count of|total of){_ALSO} (?P<n>{_NUMBER}) "
+        rf"(?P<unit>{_UNIT}) in"
         rf" {_KIND}(?P<p>{PATH})"
     ),
     regex(
-        rf"\b(?:size|length|line count|number of lines) of {_KIND}(?P<p>{PATH}) (?:is|was){_ALSO} (?P<n>{_NUMBER})"
+        rf"\b(?:size|length|line count|number of lines) of {_KIND}(?P<p>{PATH}) (?:is|was){_ALSO} "
+        rf"(?P<n>{_NUMBER})"
         rf" (?P<unit>{_UNIT})"
     ),
-    regex(rf"(?P<p>{PATH}) \((?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:, (?P<n2>{_NUMBER}) (?P<unit2>{_UNIT}))?\)"),
     regex(
-        rf"^[^\w\u2039]*(?P<p>{PATH}): (?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:,? (?:and )?(?P<n2>{_NUMBER})"
+        rf"(?P<p>{PATH}) \((?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:, (?P<n2>{_NUMBER}) "
+        rf"(?P<unit2>{_UNIT}))?\)"
+    ),
+    regex(
+        rf"^[^\w\u2039]*(?P<p>{PATH}): (?P<n>{_NUMBER}) (?P<unit>{_UNIT})(?:,? (?:and "
+        rf")?(?P<n2>{_NUMBER})"
         rf" (?P<unit2>{_UNIT}))?(?=[.,;]|$)"
     ),
 )
 EMPTY: Final = regex(
-    rf"(?P<p>{PATH}){_ALSO} (?:is{_ALSO}(?: completely| entirely| totally)? empty|(?:has|contains){_ALSO} (?:nothing"
+    rf"(?P<p>{PATH}){_ALSO} (?:is{_ALSO}(?: completely| entirely| totally)? "
+    rf"empty|(?:has|contains){_ALSO} (?:nothing"
     r"|no (?:content|text|data)))\b(?! (?:except|but|apart|string|line|list|at))"
 )
-APPOSED: Final = regex(rf"\b((?:file|script|document|list|module|folder|directory)),? ({PATH}), (?=(?:{VERBS})\b)")
+APPOSED: Final = regex(
+    rf"\b((?:file|script|document|list|module|folder|directory)),? ({PATH}), (?=(?:{VERBS})\b)"
+)
 """Where a file is called by its name in the midst of a sentence."""
 
 _NOT: Final = r"(?P<no>(?:does|do|did) not|doesn't|don't|didn't|no longer)"
 EXISTS: Final = (
     regex(
-        rf"(?P<p>{PATH}){_ALSO} (?:exists\b|(?:is|are){_ALSO} (?:there|present|in place)\b(?! (?:a|an|any|in|on|no)\b))"
+        rf"(?P<p>{PATH}){_ALSO} (?:exists\b|(?:is|are){_ALSO} (?:there|present|in place)\b(?! "
+        rf"(?:a|an|any|in|on|no)\b))"
     ),
     regex(rf"(?P<p>{PATH}){_ALSO} {_NOT}{_ALSO} exists?\b"),
     regex(
-        rf"(?P<p>{PATH}){_ALSO} (?:is|was|are){_ALSO} (?P<no>gone|missing|absent|not (?:there|present)"
+        rf"(?P<p>{PATH}){_ALSO} (?:is|was|are){_ALSO} (?P<no>gone|missing|absent|not "
+        rf"(?:there|present)"
         r"|no longer there)\b(?! (?:a|an|the|some|from|in)\b)"
     ),
     regex(rf"\bthere (?:is|was|exists){_ALSO} (?P<no>no|not any) {_KIND}(?P<p>{PATH})"),
@@ -66,7 +84,8 @@ EXISTS: Final = (
 )
 
 _DID: Final = (
-    r"(?:created|wrote|written|added|saved|generated|updated|modified|edited|rewrote|rewritten|exported|stored"
+    r"(?:created|wrote|written|added|saved|generated|updated|modified|edited|rewrote|rewritten|"
+    r"exported|stored"
     r"|implemented|produced|recreated|placed|put)"
 )
 _GONE: Final = r"(?P<gone>deleted|removed|erased|unlinked)"
@@ -74,26 +93,35 @@ _LIST: Final = rf"(?P<p>{PATH}(?:(?:, and|,| and) {PATH}){{0,20}})"
 _HAVING: Final = r"(?: have|'ve| also| then| now| just| successfully| already| finally)*"
 _BEGIN: Final = r"(?:\b(?:i|we)" + _HAVING + r" |^[^\w\u2039]*(?:[0-9]+[.)] )?(?:successfully )?)"
 _BEEN: Final = r"(?:has|have|was|were|is|are)(?: been| now| also| successfully| already)*"
-_PLAINLY: Final = r"(?:(?:the|old|file|files|folder|directory|temporary|unused|obsolete|stale|empty|its|this|my) )*"
+_PLAINLY: Final = (
+    r"(?:(?:the|old|file|files|folder|directory|temporary|unused|obsolete|stale|"
+    r"empty|its|this|my) )*"
+)
 
 ELSEWHERE: Final = regex(
-    r"\b(?:that|which|for|from|of|with|by|using|like|than|not|no|if|when|because|based|per|about|against|or|via|so|until"
+    r"\b(?:that|which|for|from|of|with|by|using|like|than|not|no|if|when|because|based|per|about|"
+    r"against|or|via|so|until"
     r"|after|before|while|where)\b"
 )
 """Words between a verb and a file with which it is not the file that was made."""
 MADE: Final = (
     regex(rf"{_BEGIN}{_DID}(?P<between>[^.;:\u2039]{{0,60}}) {_LIST}"),
     regex(rf"{_BEGIN}{_GONE} {_PLAINLY}{_LIST}"),
-    regex(rf"{_LIST} {_BEEN} (?:{_DID}|{_GONE})\b(?! (?:by|from|in|to|as|with|for)\b(?! (?:the|all|a)\b))"),
+    regex(
+        rf"{_LIST} {_BEEN} (?:{_DID}|{_GONE})\b(?! (?:by|from|in|to|as|with|for)\b(?! "
+        rf"(?:the|all|a)\b))"
+    ),
     regex(rf"\b{_BEEN} {_DID}(?: successfully)? (?:to|in|into|at|under|as) {_KIND}{_LIST}"),
 )
 MOVED: Final = regex(
-    rf"{_BEGIN}(?:moved|renamed|(?P<copied>copied)) {_PLAINLY}(?P<p>{PATH}) (?:to|into|as) {_PLAINLY}(?P<to>{PATH})"
+    rf"{_BEGIN}(?:moved|renamed|(?P<copied>copied)) {_PLAINLY}(?P<p>{PATH}) (?:to|into|as) "
+    rf"{_PLAINLY}(?P<to>{PATH})"
 )
 
 _HOLDS: Final = r"(?:contains?|includes?|holds?|mentions?|defines?|lists?|says|has|have)"
 _CALLED: Final = (
-    r"(?: (?:the|a|an|any|this|that|its|following|exact|line|lines|text|string|word|words|value|setting|entry|key"
+    r"(?: (?:the|a|an|any|this|that|its|following|exact|line|lines|text|string|word|words|value|"
+    r"setting|entry|key"
     r"|function|class|method|header|heading|section|option|import|statement|phrase|literal))*"
 )
 _ENDS: Final = r"(?=$|[.,;:!)]| (?:and|in|on|at|as|once|twice|anymore|any more|now)\b)"
@@ -105,31 +133,45 @@ CONTAINS: Final = (
         rf"(?P<t>{_TEXT}) (?:is|are|was|were)(?: (?P<no>not|no longer))?{_ALSO}"
         rf"(?: (?:set|present|included|defined|found|listed|there))? in {_KIND}(?P<p>{PATH})"
     ),
-    regex(rf"(?P<t>{_TEXT})(?: (?P<no>does not|no longer))? (?:appears?|stands?|occurs?) in {_KIND}(?P<p>{PATH})"),
+    regex(
+        rf"(?P<t>{_TEXT})(?: (?P<no>does not|no longer))? (?:appears?|stands?|occurs?) in "
+        rf"{_KIND}(?P<p>{PATH})"
+    ),
 )
 
 _SHA: Final = r"\(?sha-?256\)?(?: ?(?:sum|hash|digest|checksum))?"
 DIGESTS: Final = (
     regex(rf"\b{_SHA} (?:of|for) {_KIND}(?P<p>{PATH}) (?:is|was){_ALSO} (?P<h>{_VALUE})"),
-    regex(rf"\b(?:hash|digest|checksum) {_SHA} (?:of|for) {_KIND}(?P<p>{PATH}) (?:is|was){_ALSO} (?P<h>{_VALUE})"),
+    regex(
+        rf"\b(?:hash|digest|checksum) {_SHA} (?:of|for) {_KIND}(?P<p>{PATH}) (?:is|was){_ALSO} "
+        rf"(?P<h>{_VALUE})"
+    ),
     regex(rf"(?P<p>{PATH}){_ALSO} (?:has|have)(?: the| a| an)? {_SHA}(?: of)? (?P<h>{_VALUE})"),
 )
 
 _TROUBLE: Final = r"(?:errors?|issues?|problems?|failures?|complaints?)"
-_WELL: Final = rf"(?: successfully| (?:without(?: any| an| a single)?|with (?:no|zero)) {_TROUBLE}| cleanly| fine)"
+_WELL: Final = (
+    rf"(?: successfully| (?:without(?: any| an| a single)?|with (?:no|zero)) "
+    rf"{_TROUBLE}| cleanly| fine)"
+)
 _STATUS: Final = (
-    r"(?:exit(?:s|ed)?|return(?:s|ed)?|end(?:s|ed)|finish(?:es|ed)|complete[sd]|came back|comes back)(?: with)?"
-    rf"(?: an?| the)?(?: exit| return)?(?: status| code| status code)?(?: of)? (?P<rc>{_NUMBER})(?! \w+s\b)"
+    r"(?:exit(?:s|ed)?|return(?:s|ed)?|end(?:s|ed)|finish(?:es|ed)|complete[sd]|came back|comes "
+    r"back)(?: with)?"
+    rf"(?: an?| the)?(?: exit| return)?(?: status| code| status code)?(?: of)? "
+    rf"(?P<rc>{_NUMBER})(?! \w+s\b)"
 )
 _OK: Final = (
     r"(?:succeed(?:ed|s)|pass(?:ed|es)|(?:was|is|were) (?:successful|a success)|worked"
-    rf"|(?:completed|finished|ran|runs|exited|exits|ended|ends|executed|executes|completes|finishes|went|goes){_WELL}"
-    r"|(?:produce[sd]?|gave|gives|report(?:s|ed)|show(?:s|ed)|raise[sd]|threw|throws|print(?:s|ed)) (?:no|zero)"
+    rf"|(?:completed|finished|ran|runs|exited|exits|ended|ends|executed|executes|completes|"
+    rf"finishes|went|goes){_WELL}"
+    r"|(?:produce[sd]?|gave|gives|report(?:s|ed)|show(?:s|ed)|raise[sd]|threw|throws|print(?:s|ed))"
+    r" (?:no|zero)"
     rf" {_TROUBLE}"
     r"|(?:was|were|has been) successfully (?:completed|executed|run))"
 )
 _BAD: Final = (
-    r"(?P<bad>failed|fails|errored|crashed|(?:did not|didn't|does not|doesn't) (?:succeed|pass|complete|finish|work)"
+    r"(?P<bad>failed|fails|errored|crashed|(?:did not|didn't|does not|doesn't) "
+    r"(?:succeed|pass|complete|finish|work)"
     r"|(?:was|is) (?:not successful|unsuccessful))"
 )
 _CAME: Final = rf"(?:{_STATUS}|(?:{_OK}|{_BAD})\b)(?! (?:to|in|on|the|a|an|its|as)\b)"
@@ -140,17 +182,19 @@ ENDED: Final = (
     regex(rf"\bran (?:the )?(?P<c>{_CODE}){_WELL}(?P<bad>(?!))?"),
 )
 WENT: Final = regex(
-    rf"\b(?:the|our|this)(?: [a-z]{{3,20}})? (?P<noun>[a-z]{{4,20}})(?: process| step| job| command)?{_ALSO} {_CAME}"
+    rf"\b(?:the|our|this)(?: [a-z]{{3,20}})? (?P<noun>[a-z]{{4,20}})(?: process| step| job| "
+    rf"command)?{_ALSO} {_CAME}"
 )
 """What a noun says that stands for a command."""
 DEEDS: Final = frozenset({
-    "build", "compil", "install", "deploy", "migr", "upload", "download", "publish", "releas", "backup", "import",
-    "export", "push", "merg", "upgrad", "rebuild",
+    "build", "compil", "install", "deploy", "migr", "upload", "download", "publish", "releas",
+    "backup", "import", "export", "push", "merg", "upgrad", "rebuild",
 })  # fmt: skip
 """Stems of what commands do, of which a sentence speaks as of a command that ran."""
 CHECKS: Final = frozenset({
-    "test", "tests", "suite", "check", "checks", "lint", "linter", "linting", "pytest", "ruff", "mypy", "eslint",
-    "typecheck", "pipeline", "them", "they", "case", "cases", "assertion", "assertions",
+    "test", "tests", "suite", "check", "checks", "lint", "linter", "linting", "pytest", "ruff",
+    "mypy", "eslint", "typecheck", "pipeline", "them", "they", "case", "cases", "assertion",
+    "assertions",
 })  # fmt: skip
 """What is read as tests and linters."""
 _SUFFIXES: Final = (
@@ -175,24 +219,33 @@ _SUFFIXES: Final = (
 
 _PROGRAM: Final = r"(?P<prog>[a-z][a-z0-9+_-]{1,20}|\u2039c[0-9]+\u203a)"
 _VERSION: Final = r"(?P<v>\u2039v[0-9]+\u203a|v[0-9]+(?:\.[0-9]+)+)"
-_MACHINE: Final = r"(?:machine|system|environment|project|host|server|container|sandbox|repo|repository|box|setup)"
+_MACHINE: Final = (
+    r"(?:machine|system|environment|project|host|server|container|sandbox|repo|"
+    r"repository|box|setup)"
+)
 VERSIONS: Final = (
     regex(
         rf"\b(?:(?:we are|we're|i am|i'm|it is) (?:now |currently )?(?:on|running|using)"
-        rf"|{_MACHINE} (?:is|runs|uses|has)(?: on| running| using)?) {_PROGRAM} (?:version )?{_VERSION}"
+        rf"|{_MACHINE} (?:is|runs|uses|has)(?: on| running| using)?) {_PROGRAM} (?:version "
+        rf")?{_VERSION}"
     ),
     regex(rf"\bversion of (?:the )?{_PROGRAM}(?: here| installed)? is{_ALSO} {_VERSION}"),
     regex(rf"{_PROGRAM}(?:'s)? version is{_ALSO} {_VERSION}"),
     regex(rf"{_PROGRAM} is{_ALSO} (?:at|on)(?: version)? {_VERSION}"),
     regex(
-        r"(?P<prog>\u2039c[0-9]+\u203a) (?:prints?|printed|reports?|reported|shows?|showed|says|outputs?|gives|gave"
+        r"(?P<prog>\u2039c[0-9]+\u203a) (?:prints?|printed|reports?|reported|shows?|showed|says|"
+        r"outputs?|gives|gave"
         rf"|returns|returned)(?: (?:version|[a-z]{{2,20}}))? {_VERSION}"
     ),
-    regex(rf"{_PROGRAM} (?:version )?{_VERSION} (?:is|was){_ALSO} (?:installed|active|in use|running)\b"),
+    regex(
+        rf"{_PROGRAM} (?:version )?{_VERSION} (?:is|was){_ALSO} (?:installed|active|in "
+        rf"use|running)\b"
+    ),
     regex(rf"(?:^|[,:] ){_PROGRAM} is(?P<loose>){_ALSO} {_VERSION}"),
 )
 NO_PROGRAMS: Final = frozenset({
-    "the", "this", "that", "it", "which", "version", "current", "latest", "new", "its", "our", "your", "a", "installed",
+    "the", "this", "that", "it", "which", "version", "current", "latest", "new", "its", "our",
+    "your", "a", "installed",
 })  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""The gist of a text: little enough to keep, and enough to say of many texts whether they stand in it. It holds no word
-of the text."""
+"""The gist of a text: little enough to keep, and enough to say of many texts whether they stand in
+it. It holds no word of the text."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ _WORD: Final = regex(r"\w+")
 
 
 class Gist(msgspec.Struct, frozen=True, array_like=True):
-    """`pieces` are digests of lines and words. `runs` has a bit for each three characters in a row; it is empty where
-    not all of the text is known, or it is long."""
+    """`pieces` are digests of lines and words. `runs` has a bit for each three characters in a row;
+    it is empty where not all of the text is known, or it is long."""
 
     pieces: tuple[str, ...] = ()
     runs: str = ""
 
     def has(self, text: str) -> bool | None:
-        """Whether a text stands in the one this is of; `None` where that is not known. Of spaces at its ends nothing is
+        """Whether a text stands in the one this is of; `None` where that is not known. Of spaces at
+        its ends nothing is
         known: whoever printed a text may have left them out."""
         if text != text.strip():
             return None

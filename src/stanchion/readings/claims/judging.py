@@ -14,7 +14,9 @@ OF_A_PATH: Final = frozenset({
     Predicate.EXECUTABLE, Predicate.LINES, Predicate.BYTES, Predicate.CONTAINS, Predicate.DIGEST,
 })  # fmt: skip
 """What holds of nothing that is not there."""
-FUNCTIONS: Final = frozenset({Predicate.LINES, Predicate.BYTES, Predicate.DIGEST, Predicate.VERSION})
+FUNCTIONS: Final = frozenset(
+    {Predicate.LINES, Predicate.BYTES, Predicate.DIGEST, Predicate.VERSION}
+)
 """What has one value at a time."""
 
 
@@ -50,10 +52,20 @@ def judge(claim: Claim, known: Iterable[Known]) -> Standing:
         if holds is not None:
             (proving if holds is asked.polarity else refuting).append(one.observation)
     if refuting:
-        return Standing(CheckVerdict.REFUTABLE, _once(refuting), reason=f"what was seen speaks against {asked.text}")
+        return Standing(
+            CheckVerdict.REFUTABLE,
+            _once(refuting),
+            reason=f"what was seen speaks against {asked.text}",
+        )
     if proving:
-        return Standing(CheckVerdict.PROVABLE, _once(proving), reason=f"{asked.text} follows from what was seen")
-    return Standing(CheckVerdict.UNDECIDABLE, missing=evidence_for(asked), reason="nothing that was seen decides it")
+        return Standing(
+            CheckVerdict.PROVABLE, _once(proving), reason=f"{asked.text} follows from what was seen"
+        )
+    return Standing(
+        CheckVerdict.UNDECIDABLE,
+        missing=evidence_for(asked),
+        reason="nothing that was seen decides it",
+    )
 
 
 def _once(ids: list[str]) -> tuple[str, ...]:
@@ -61,7 +73,8 @@ def _once(ids: list[str]) -> tuple[str, ...]:
 
 
 def follows(fact: Fact, asked: Claim) -> bool | None:
-    """Whether what is asked holds where a fact does, whichever way it is claimed; `None` where that is open."""
+    """Whether what is asked holds where a fact does, whichever way it is claimed; `None` where that
+    is open."""
     if isinstance(fact, Content):
         return _from_content(fact, asked) if fact.path == asked.subject else None
     if fact.subject != asked.subject:
@@ -76,9 +89,10 @@ def follows(fact: Fact, asked: Claim) -> bool | None:
 def _from_claim(fact: Claim, asked: Claim) -> bool | None:
     """What a fact with another predicate about the same says.
 
-    Cases, in this order: of what is not there nothing holds; what was read or measured is there; a file is no
-    directory, nor the other way round; in few bytes there is no long text. Whether a size is above 0 is for `test -s`
-    to say: there are files that have something to read and no size.
+    Cases, in this order: of what is not there nothing holds; what was read or measured is there; a
+    file is no directory, nor the other way round; in few bytes there is no long text. Whether a
+    size is above 0 is for `test -s` to say: there are files that have something to read and no
+    size.
     """
     kind, want = fact.predicate, asked.predicate
     if kind is Predicate.EXISTS:

@@ -6,11 +6,15 @@ from typing import Final
 
 _ONES: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS: Final = (
-    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+    "eighteen", "nineteen",
 )  # fmt: skip
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
-WORD: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?|{'|'.join(_TEENS)}|{'|'.join(_ONES)}|zero|no)"
+WORD: Final = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?|{'|'.join(_TEENS)}|"
+    rf"{'|'.join(_ONES)}|zero|no)"
+)
 """How such a number is written; `no` counts as well."""
 
 

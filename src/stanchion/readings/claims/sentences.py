@@ -1,8 +1,8 @@
 """Sentences: what a text says, as typed claims.
 
-A sentence is read clause by clause: words with marks where paths, code and numbers stand. Each form below is a way to
-say one kind of thing, with its verb in the indicative. A clause that hopes, plans, asks, supposes or reports says
-nothing, and neither does what is quoted.
+A sentence is read clause by clause: words with marks where paths, code and numbers stand. Each form
+below is a way to say one kind of thing, with its verb in the indicative. A clause that hopes,
+plans, asks, supposes or reports says nothing, and neither does what is quoted.
 """
 
 from __future__ import annotations
@@ -23,16 +23,23 @@ from stanchion.readings.shell.single import single
 MOST: Final = 200
 """How many claims of one text are read."""
 _UNSURE: Final = regex(
-    r"\b(?:not|never|cannot|unable|unclear|unsure|unknown|asks|wants|claims|claimed|told|reported|instead of"
-    r"|rather than|can|maybe|perhaps|plan|about to|going to|instructions?|requirements?|unlike|imagine|suppose)\b|n't\b"
+    r"\b(?:not|never|cannot|unable|unclear|unsure|unknown|asks|wants|claims|claimed|told|reported|"
+    r"instead of"
+    r"|rather than|can|maybe|perhaps|plan|about to|going "
+    r"to|instructions?|requirements?|unlike|imagine|suppose)\b|n't\b"
 )
 """Words before a claim with which it is not the speaker who says that it is so."""
-_LATER: Final = regex(r"^[^.;]{0,12}\b(?:or|and) (?:newer|later|higher|above|up|older|earlier)\b|^ ?\+")
+_LATER: Final = regex(
+    r"^[^.;]{0,12}\b(?:or|and) (?:newer|later|higher|above|up|older|earlier)\b|^ ?\+"
+)
 _JOINED: Final = regex(
-    rf",? and (?=(?:the (?:file|folder|directory) )?{forms.PATH} (?:{forms.VERBS})\b|there (?:is|are)\b)"
+    rf",? and (?=(?:the (?:file|folder|directory) )?{forms.PATH} (?:{forms.VERBS})\b|there "
+    rf"(?:is|are)\b)"
 )
 """Where a second statement with a subject of its own begins."""
-_GOES_ON: Final = regex(r",? and (?=(?:now |also |still )?(?:does|has|is|contains|includes|mentions|exists|was)\b)")
+_GOES_ON: Final = regex(
+    r",? and (?=(?:now |also |still )?(?:does|has|is|contains|includes|mentions|exists|was)\b)"
+)
 """Where a second statement about the same begins."""
 
 
@@ -40,15 +47,16 @@ _About = tuple[Predicate, str, int | str | None]
 
 
 class Said(NamedTuple):
-    """Something that a text says. Without `firm` it may be about something else: it counts only where something is
-    known of it."""
+    """Something that a text says. Without `firm` it may be about something else: it counts only
+    where something is known of it."""
 
     claim: Claim
     firm: bool = True
 
 
 def said_in(text: str, knows: Knows = lambda _name: False) -> tuple[Said, ...]:
-    """What a text says as something that is so. `knows` tells which words are names of files that were seen."""
+    """What a text says as something that is so. `knows` tells which words are names of files that
+    were seen."""
     read = tagged(text, knows)
     found: dict[_About, Said] = {}
     for clause in _clauses(read.text):
@@ -73,7 +81,11 @@ def _clauses(text: str) -> Iterator[Clause]:
         whole, start = clause.text, 0
         for turn in [*_JOINED.finditer(whole), None]:
             end = len(whole) if turn is None else turn.start()
-            before = whole[:start] if leans(whole[:start]) or CONDITION.search(whole[:start]) is not None else ""
+            before = (
+                whole[:start]
+                if leans(whole[:start]) or CONDITION.search(whole[:start]) is not None
+                else ""
+            )
             for each in _with_subject(whole[start:end]):
                 yield Clause(f"{before}{each}", f"{whole[end:]}{clause.follows}")
             start = end if turn is None else turn.end()
@@ -113,7 +125,9 @@ def _empty(match: re.Match[str], read: Tagged) -> Iterator[Said]:
 
 
 def _exists(match: re.Match[str], read: Tagged) -> Iterator[Said]:
-    yield Said(Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=not match.groupdict().get("no")))
+    yield Said(
+        Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=not match.groupdict().get("no"))
+    )
 
 
 def _made(match: re.Match[str], read: Tagged) -> Iterator[Said]:
@@ -133,7 +147,9 @@ def _moved(match: re.Match[str], read: Tagged) -> Iterator[Said]:
 
 def _contains(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     value = read.piece(match["t"])
-    yield Said(Claim(Predicate.CONTAINS, read.piece(match["p"]), value, not match.groupdict().get("no")))
+    yield Said(
+        Claim(Predicate.CONTAINS, read.piece(match["p"]), value, not match.groupdict().get("no"))
+    )
 
 
 def _digest(match: re.Match[str], read: Tagged) -> Iterator[Said]:
@@ -160,11 +176,17 @@ def _went(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     """What a command does, as a noun."""
     noun = match["noun"]
     if noun not in forms.CHECKS:
-        yield Said(Claim(Predicate.SUCCEEDED, noun, polarity=_went_well(match, read)), forms.stem(noun) in forms.DEEDS)
+        yield Said(
+            Claim(Predicate.SUCCEEDED, noun, polarity=_went_well(match, read)),
+            forms.stem(noun) in forms.DEEDS,
+        )
 
 
 def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
-    program, value = read.piece(match["prog"]).lower().removesuffix(" --version"), read.piece(match["v"])
+    program, value = (
+        read.piece(match["prog"]).lower().removesuffix(" --version"),
+        read.piece(match["v"]),
+    )
     if program in forms.NO_PROGRAMS or " " in program:
         return
     firm = match.groupdict().get("loose") is None or value.count(".") > 1

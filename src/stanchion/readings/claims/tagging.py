@@ -1,5 +1,5 @@
-"""Tagging: a text in which paths, code, quotations, numbers and versions stand as marks, so that the words between
-them can be read, and nothing that is quoted is."""
+"""Tagging: a text in which paths, code, quotations, numbers and versions stand as marks, so that
+the words between them can be read, and nothing that is quoted is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _PIECE: Final = regex(
     r"|(?P<url>\b[a-z]{3,6}://\S+)"
     r"|(?P<hex>(?<![\w./-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{6,128}(?![\w-]))"
     r"|(?P<version>(?<![\w./,])-?v?[0-9]+(?:\.[0-9]+)+(?:[-+~][0-9A-Za-z.]*[0-9A-Za-z])?(?![\w/]))"
-    r"|(?P<number>(?<![\w./-])-?[0-9]{1,3}(?:,[0-9]{3})+(?![\w/])|(?<![\w./-])-?[0-9]{1,18}(?![\w/]))"
+    r"|(?P<number>(?<![\w./-])-?[0-9]{1,3}(?:,[0-9]{3})+(?![\w/])|(?<![\w./-])-?[0-9]{1,18}(?![\w/"
+    r"]))"
     r"|(?P<word>(?<![\w@.])[~.]{0,2}[\w/][\w./+-]*)"
 )
 _NAME: Final = regex(r"(?:[^\s/]*/)*(?:\.[A-Za-z][\w.-]*|[\w+-][\w.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})")
@@ -53,8 +54,8 @@ class Tagged(NamedTuple):
 
 
 def kind_of(mark: str) -> str:
-    """What kind of thing a mark stands for: `p` a path, `c` other code, `t` a quotation, `n` a number, `v` a version,
-    `h` a hexadecimal number."""
+    """What kind of thing a mark stands for: `p` a path, `c` other code, `t` a quotation, `n` a
+    number, `v` a version, `h` a hexadecimal number."""
     found = _MARK.fullmatch(mark)
     return found[1] if found is not None else ""
 
@@ -89,8 +90,8 @@ def tagged(text: str, knows: Knows) -> Tagged:
 
 
 def _is_file(word: str, knows: Knows) -> bool:
-    """Whether a word without quotes is the name of a file: by its shape, or because it is written as only names are and
-    was seen."""
+    """Whether a word without quotes is the name of a file: by its shape, or because it is written
+    as only names are and was seen."""
     if word.lower() in SHORT or word.rpartition(".")[2].lower() in HOSTS:
         return False
     if _NAME.fullmatch(word) is not None or (len(word) > 2 and _ROOTED.fullmatch(word) is not None):

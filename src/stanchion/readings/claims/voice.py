@@ -15,8 +15,8 @@ _ITEM: Final = regex(r" *(?:[-*+]|[0-9]{1,9}[.)]) +")
 
 
 def own_words(text: str) -> str:
-    """The text with an empty line for each line that is code or cited, as Markdown has them. Behind a fence that is
-    never closed everything is code."""
+    """The text with an empty line for each line that is code or cited, as Markdown has them. Behind
+    a fence that is never closed everything is code."""
     return "\n".join(_spoken(text.splitlines()))
 
 

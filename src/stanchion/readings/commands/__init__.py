@@ -1,5 +1,5 @@
-"""Commands: the texts and words that a call gives to a shell or an interpreter, whatever it is called and wherever in
-its arguments they stand."""
+"""Commands: the texts and words that a call gives to a shell or an interpreter, whatever it is
+called and wherever in its arguments they stand."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def commands(reading: Any) -> tuple[Held, ...]:
 def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
     """What a call runs, in order.
 
-    A tool whose name says that it runs something and that has no argument of a known name runs every text it is given,
-    and those further down where none of these is named. Of other tools only what is named like a command is read, and a
-    lone word is theirs: `view`, `status`, `play`.
+    A tool whose name says that it runs something and that has no argument of a known name runs
+    every text it is given, and those further down where none of these is named. Of other tools only
+    what is named like a command is read, and a lone word is theirs: `view`, `status`, `play`.
     """
     if not args or type(args) is not dict:
         return NOTHING
@@ -54,7 +54,8 @@ def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
 
 
 def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
-    """The same for a call of plain values of which none says more about another; `None` where it is not one."""
+    """The same for a call of plain values of which none says more about another; `None` where it is
+    not one."""
     wanted = RUN if runs else COMMAND
     found: list[Held] = []
     for name, value in args.items():

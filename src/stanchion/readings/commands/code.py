@@ -1,4 +1,5 @@
-"""Code: a text as its language would be run on a command line, read as what it is where that can be told."""
+"""Code: a text as its language would be run on a command line, read as what it is where that can be
+told."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ Text = str | tuple[str, ...]
 
 @lru_cache(KEPT)
 def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...]:
-    """What would run where a text is given to a tool of some language; `named` where its argument's name says that it
-    is a command. A text that is no Python is read as a shell's: the tool may be one."""
+    """What would run where a text is given to a tool of some language; `named` where its argument's
+    name says that it is a command. A text that is no Python is read as a shell's: the tool may be
+    one."""
     if language not in (PYTHON, ANY):
         return ((*language, text), text) if named else ((*language, text),)
     shell = _CELL.match(text)
@@ -36,11 +38,16 @@ def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...
 
 
 def _without_magic(text: str) -> tuple[str, list[str]]:
-    """The code of a notebook's cell without the lines that are not Python, and those of them that a shell runs."""
+    """The code of a notebook's cell without the lines that are not Python, and those of them that a
+    shell runs."""
     if "!" not in text and "%" not in text:
         return text, []
     lines = [line[3] for line in _MAGIC.finditer(text) if "!" in line[2]]
-    lines += [line[3].partition(" ")[2] for line in _MAGIC.finditer(text) if line[3].startswith(("sx ", "system "))]
+    lines += [
+        line[3].partition(" ")[2]
+        for line in _MAGIC.finditer(text)
+        if line[3].startswith(("sx ", "system "))
+    ]
     return _MAGIC.sub(r"\1pass", text), lines
 
 

@@ -34,7 +34,8 @@ LONGEST: Final = 65_536
 OPENING: Final = frozenset(["{", "[", " ", "\n", "\t", "\r"])
 """How a text begins that may be JSON."""
 _SAYS: Final = regex(
-    r'(?i)"[\w-]{0,32}(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]{0,32}\\{0,32}"\s*:'
+    r'(?i)"[\w-]{0,32}(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)'
+    r'[\w-]{0,32}\\{0,32}"\s*:'
 )
 
 
@@ -79,15 +80,33 @@ class Finder:
         return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
 
     def _text(
-        self, name: str, text: str, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
+        self,
+        name: str,
+        text: str,
+        where: Where,
+        role: int,
+        runs: bool,
+        level: dict[str, Any],
+        depth: int,
     ) -> None:
-        if text[0] in OPENING and depth < DEEPEST and self._json(name, text, where, role, runs, level, depth):
+        if (
+            text[0] in OPENING
+            and depth < DEEPEST
+            and self._json(name, text, where, role, runs, level, depth)
+        ):
             return
         if runs:
             self._hold(text, (*where, name), role, level)
 
     def _json(
-        self, name: str, text: str, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
+        self,
+        name: str,
+        text: str,
+        where: Where,
+        role: int,
+        runs: bool,
+        level: dict[str, Any],
+        depth: int,
     ) -> bool:
         """Follow what a text holds that is JSON; whether it is."""
         if len(text) > LONGEST or text.lstrip()[:1] not in ("{", "["):
@@ -105,11 +124,20 @@ class Finder:
         return type(value) in (dict, list)
 
     def _list(
-        self, name: str, value: Any, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
+        self,
+        name: str,
+        value: Any,
+        where: Where,
+        role: int,
+        runs: bool,
+        level: dict[str, Any],
+        depth: int,
     ) -> None:
         if runs and value and all(isinstance(item, str | int | float) for item in value):
             words = tuple([item if type(item) is str else str(item) for item in value])
-            self.found += [Held(text, (*where, name), self.runner.runs) for text in listed(name, words)]
+            self.found += [
+                Held(text, (*where, name), self.runner.runs) for text in listed(name, words)
+            ]
             return
         if depth >= DEEPEST:
             return
@@ -133,13 +161,20 @@ class Finder:
             self.found.append(Held(text, where, self.runner.runs))
         else:
             self.found += [
-                Held(one, where, False, isinstance(one, tuple)) for one in spoken(text, language, role & COMMAND != 0)
+                Held(one, where, False, isinstance(one, tuple))
+                for one in spoken(text, language, role & COMMAND != 0)
             ]
 
     def _beside(self, level: dict[str, Any], where: Where, begin: int) -> None:
         """Read a command together with the words behind it and with what it is given."""
-        programs = [(name, value) for name, value in level.items() if type(value) is str and value.strip()]
-        own = [pair for pair in programs if role_of(pair[0]) & (COMMAND | PROGRAM) or self._holds(pair[0])]
+        programs = [
+            (name, value) for name, value in level.items() if type(value) is str and value.strip()
+        ]
+        own = [
+            pair
+            for pair in programs
+            if role_of(pair[0]) & (COMMAND | PROGRAM) or self._holds(pair[0])
+        ]
         behind = [
             word
             for name, value in level.items()
@@ -155,11 +190,18 @@ class Finder:
                 self.found.append(Held(joined, (*where, name), False))
                 if LONE.fullmatch(value) is not None:
                     self.found[begin:] = [one for one in self.found[begin:] if one.text != value]
-            self.found += [Held(given(joined, text), (*where, name), False) for text in stdin if text is not value]
+            self.found += [
+                Held(given(joined, text), (*where, name), False)
+                for text in stdin
+                if text is not value
+            ]
 
     def _holds(self, name: str) -> bool:
-        """Whether a name that says nothing holds what is run: where every text does, and where a policy names it."""
-        return (self.every >= 0 and not role_of(name) & BESIDE) or (self.names is not None and name in self.names)
+        """Whether a name that says nothing holds what is run: where every text does, and where a
+        policy names it."""
+        return (self.every >= 0 and not role_of(name) & BESIDE) or (
+            self.names is not None and name in self.names
+        )
 
 
 def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ Where = tuple[str | int, ...]
 
 
 class Held(msgspec.Struct, frozen=True, gc=False):
-    """A shell text or the words of one command, and where in the arguments it stands; `sure` where the tool's name says
-    that it runs such texts, `code` where it is code of another language, as a command would give it to that."""
+    """A shell text or the words of one command, and where in the arguments it stands; `sure` where
+    the tool's name says that it runs such texts, `code` where it is code of another language, as a
+    command would give it to that."""
 
     text: Text
     where: Where
@@ -21,7 +22,8 @@ class Held(msgspec.Struct, frozen=True, gc=False):
 
 
 class Naming(msgspec.Struct, frozen=True):
-    """The tools that run what they are given and the arguments that hold it, where a policy names them."""
+    """The tools that run what they are given and the arguments that hold it, where a policy names
+    them."""
 
     tools: Names | None = None
     arguments: tuple[str, ...] | None = None

@@ -25,7 +25,8 @@ from stanchion.readings.names import KEPT, own_name, words
 
 
 class Runner(NamedTuple):
-    """Whether a tool runs what it is given, and how code of its language would be run; empty where it is a shell's."""
+    """Whether a tool runs what it is given, and how code of its language would be run; empty where
+    it is a shell's."""
 
     runs: bool
     language: tuple[str, ...] = ()
@@ -46,7 +47,11 @@ def runner_of(tool: str) -> Runner:
         return Runner(True, language)
     if said.isdisjoint(STARTS) and said.isdisjoint(STANDING):
         alone = own_name(tool).rstrip("0123456789.") in LANGUAGES
-        return Runner(alone, language) if language and language != ANY and said.isdisjoint(ASKING) else NONE
+        return (
+            Runner(alone, language)
+            if language and language != ANY and said.isdisjoint(ASKING)
+            else NONE
+        )
     if not said.isdisjoint(PAGES):
         return Runner(False, language)
     runs = bool(language) or not said.isdisjoint(STARTED)

@@ -19,7 +19,9 @@ def listed(name: str, words: tuple[str, ...]) -> list[Text]:
     lines = len(words) == 1 or name.endswith("s") or " " in words[0]
     if not lines or name == "args":
         return [words]
-    whole = len(words) > 1 and plain(name) != "scripts" and not any(" " in word for word in words[1:])
+    whole = (
+        len(words) > 1 and plain(name) != "scripts" and not any(" " in word for word in words[1:])
+    )
     return [*words, " ".join(words)] if whole else [*words]
 
 

@@ -11,7 +11,8 @@ from stanchion.readings.definitions.remark import STRONG
 from stanchion.readings.hostile.signs import signs
 
 USER: Final = (
-    r"(?:the |any |your |an? )?(?:end[- ]?)?(?:users?|humans?|anyone|anybody|person|people|customers?|operators?|them)"
+    r"(?:the |any |your |an? )?(?:end[- "
+    r"]?)?(?:users?|humans?|anyone|anybody|person|people|customers?|operators?|them)"
 )
 NO_CONDITION: Final = r"(?: (?!unless|if|when|until|before|except)\S+)"
 SECRECY: Final = (
@@ -19,137 +20,193 @@ SECRECY: Final = (
     rf"\b{NOT} (?:mention|disclos|reveal|show|say|bring|report|explain|admit|discuss|let)(?:e|ing)?"
     rf"(?: (?:this|it|that|these|anything|to|up|with|about|of|so|on|any of"
     rf"|here)){{1,5}}{NO_CONDITION}{{0,2}}? {USER}\b",
-    rf"\b{NOT} (?:mention|say|tell|reveal|disclose|explain|admit|report)(?:ing)? (?:that|why|how) (?:you|this|it"
+    rf"\b{NOT} (?:mention|say|tell|reveal|disclose|explain|admit|report)(?:ing)? (?:that|why|how) "
+    rf"(?:you|this|it"
     rf"|they)\b",
-    r"\b(?:secret|hidden|covert|silent|invisible) (?:operation|step|task|action|instructions?|call|procedure)\b",
-    r"\b(?:nobody|no one|no-one|none of the users) (?:must |should |may |can |will |ever )?(?:notices?|sees?|knows?"
+    (
+        r"\b(?:secret|hidden|covert|silent|invisible) "
+        r"(?:operation|step|task|action|instructions?|call|procedure)\b"
+    ),
+    r"\b(?:nobody|no one|no-one|none of the users) (?:must |should |may |can |will |ever "
+    r")?(?:notices?|sees?|knows?"
     r"|learns?|hears?)\b",
     rf"\b{NOT} let {USER} (?:know|see|notice|find out)\b",
-    r"\b(?:users?|humans?|customers?|they) (?:does not|doesn't|do not|don't|must not|should not|shouldn't|need not"
+    r"\b(?:users?|humans?|customers?|they) (?:does not|doesn't|do not|don't|must not|should "
+    r"not|shouldn't|need not"
     r"|must never"
-    r"|should never|cannot|will not|won't|may not) (?:need to |have to |ever |want to )?(?:be (?:told|informed"
+    r"|should never|cannot|will not|won't|may not) (?:need to |have to |ever |want to )?(?:be "
+    r"(?:told|informed"
     r"|notified|asked"
-    r"|made aware|aware|alerted|bothered|warned)|(?:know|learn|see|notice|hear|find out)(?: (?:of|about|this|that|it"
+    r"|made aware|aware|alerted|bothered|warned)|(?:know|learn|see|notice|hear|find out)(?: "
+    r"(?:of|about|this|that|it"
     r"|any)\b"
     r"|\W|$))",
-    r"\b(?:keep|leave) (?:this|it|that|these|all (?:of )?this)\b.{0,20}\b(?:to yourself|secret|hidden|quiet"
+    r"\b(?:keep|leave) (?:this|it|that|these|all (?:of )?this)\b.{0,20}\b(?:to "
+    r"yourself|secret|hidden|quiet"
     r"|confidential"
-    r"|between us|(?:from|out of sight of) the user|out of (?:the|your) (?:reply|answer|response|summary))\b",
-    r"\bwithout (?:saying so|(?:telling|informing|notifying|alerting) \w+|(?:the user|anyone|them)(?:'s)? (?:knowing"
+    r"|between us|(?:from|out of sight of) the user|out of (?:the|your) "
+    r"(?:reply|answer|response|summary))\b",
+    r"\bwithout (?:saying so|(?:telling|informing|notifying|alerting) \w+|(?:the "
+    r"user|anyone|them)(?:'s)? (?:knowing"
     r"|noticing|knowledge|consent))\b",
-    r"(?<!will )(?<!would )(?<!may )(?<!can )(?<!to )(?<!not )\b(?:silently|secretly|covertly|discreetly|unnoticed) "
+    r"(?<!will )(?<!would )(?<!may )(?<!can )(?<!to )(?<!not "
+    r")\b(?:silently|secretly|covertly|discreetly|unnoticed) "
     r"(?!\w+(?:s|ed|ing)\b)\w{3,}",
-    r"\b(?:not (?:necessary|needed|required)|no need|not need|don't need|need not|do not|don't|never"
+    r"\b(?:not (?:necessary|needed|required)|no need|not need|don't need|need not|do "
+    r"not|don't|never"
     r"|unnecessary) (?:to )?"
-    r"(?:ask|request|seek|wait for|obtain|require)\b.{0,30}\b(?:permission|confirmation|approval|consent)\b",
+    r"(?:ask|request|seek|wait for|obtain|require)\b.{0,30}\b(?:permission|confirmation|approval|"
+    r"consent)\b",
 )
 """Ways to keep something from the user, or to do it without them."""
 OTHER_TOOLS: Final = (
-    r"(?:any|all|every|each)(?: of)?(?: the| your)?(?: other| further| later| subsequent)? (?:tools?|functions?"
+    r"(?:any|all|every|each)(?: of)?(?: the| your)?(?: other| further| later| subsequent)? "
+    r"(?:tools?|functions?"
     r"|tool calls?"
     r"|function calls?)"
 )
 MADE: Final = (
-    r"(?:calls?|tools?|tool calls?|repl(?:y|ies)|answers?|responses?|messages?|e-?mails?|mails?|payments?"
+    r"(?:calls?|tools?|tool calls?|repl(?:y|ies)|answers?|responses?|messages?|e-?mails?|mails?|"
+    r"payments?"
     r"|conversations?"
     r"|sessions?|chats?|turns?|steps?|requests?|files?|commits?|transactions?|transfers?)"
 )
 MOVED: Final = (
-    r"(?:sent|copied|forwarded|bcc'?e?d|cc'?e?d|mirrored|uploaded|shared|redirected|posted|addressed|routed|mailed"
+    r"(?:sent|copied|forwarded|bcc'?e?d|cc'?e?d|mirrored|uploaded|shared|redirected|posted|"
+    r"addressed|routed|mailed"
     r"|e-?mailed"
     r"|logged|transferred|replaced|rerouted|passed)"
 )
 ONCE: Final = r"\b(?:when|whenever|if|each time|every time|once|as soon as|while|all|every)\b"
 ALTERS: Final = (
-    r"(?:change|replace|override|alter|modify|multiply|substitute|swap|redirect|rewrite|double|divide|reroute|switch)"
+    r"(?:change|replace|override|alter|modify|multiply|substitute|swap|redirect|"
+    r"rewrite|double|divide|reroute|switch)"
 )
 VALUES: Final = (
-    r"(?:recipients?|receivers?|amounts?|quantit(?:y|ies)|address(?:es)?|accounts?|names?|ids?|senders?|destinations?"
+    r"(?:recipients?|receivers?|amounts?|quantit(?:y|ies)|address(?:es)?|accounts?|names?|ids?|"
+    r"senders?|destinations?"
     r"|parameters?"
     r"|arguments?|prices?|symbols?|locations?|dates?|urls?|numbers?|subjects?)"
 )
 SENDS: Final = (
-    r"(?:send|forward|copy|upload|post|transfer|write|append|attach|mirror|share|e-?mail|mail|delete|pay|wire|bcc)"
+    r"(?:send|forward|copy|upload|post|transfer|write|append|attach|mirror|share|"
+    r"e-?mail|mail|delete|pay|wire|bcc)"
 )
 UNIVERSAL: Final = (
-    rf"\b(?:before|after|ahead of|prior to|preceding|instead of|in place of|with|over|in|during)(?: you)?"
-    rf"(?: (?:using|calling|invoking|running|use|call|invoke))? {OTHER_TOOLS}\b(?! (?:in|of|from|on) (?:this|the) )",
-    rf"\b(?:whenever|each time|every time|when|if|once|as soon as|where)\b.{{0,30}}\b{OTHER_TOOLS}\b",
-    r"\b(?:from now on|from here on|henceforth|from this point on|for the rest of (?:this|the|your) (?:conversation"
+    rf"\b(?:before|after|ahead of|prior to|preceding|instead of|in place "
+    rf"of|with|over|in|during)(?: you)?"
+    rf"(?: (?:using|calling|invoking|running|use|call|invoke))? {OTHER_TOOLS}\b(?! "
+    rf"(?:in|of|from|on) (?:this|the) )",
+    (
+        rf"\b(?:whenever|each time|every time|when|if|once|as soon "
+        rf"as|where)\b.{{0,30}}\b{OTHER_TOOLS}\b"
+    ),
+    r"\b(?:from now on|from here on|henceforth|from this point on|for the rest of "
+    r"(?:this|the|your) (?:conversation"
     r"|session"
     r"|chat|task))\b",
-    r"\b(?:priority|precedence|authority) over (?:what |anything |everything )?(?:the |your |any |other )?(?:users?"
+    r"\b(?:priority|precedence|authority) over (?:what |anything |everything )?(?:the |your |any "
+    r"|other )?(?:users?"
     r"|system"
     r"|instructions?|prompts?)\b",
-    r"\b(?:whatever|no matter what|regardless of what|irrespective of what) (?:the |your )?users? (?:says?|asks?|wants?"
+    r"\b(?:whatever|no matter what|regardless of what|irrespective of what) (?:the |your )?users? "
+    r"(?:says?|asks?|wants?"
     r"|requests?|has|had|may)\b",
     rf"\b(?:whenever|when|if|once|as soon as)\b.{{0,60}}\b(?:tools?|functions?"
     rf"|servers?)\b.{{0,30}}\bavailable\b.{{0,30}}"
     rf"{COMMANDED}(?!use\b){ACTS}\b",
-    r"\b(?:before|after|prior to|ahead of|upon|with) (?:any|each|every|all) (?:[\w-]+ ){0,2}(?:operations?|actions?"
+    r"\b(?:before|after|prior to|ahead of|upon|with) (?:any|each|every|all) (?:[\w-]+ "
+    r"){0,2}(?:operations?|actions?"
     r"|commands?"
     r"|tasks?|queries)\b",
-    rf"\b(?:all|every|each|any) (?:[\w-]+ )?(?:{MADE}|commands?|scripts?)\b.{{0,24}}\b(?:must|has to|have to|should"
+    rf"\b(?:all|every|each|any) (?:[\w-]+ )?(?:{MADE}|commands?|scripts?)\b.{{0,24}}\b(?:must|has "
+    rf"to|have to|should"
     rf"|shall|needs? to"
     rf"|are to|is to) (?:always |also |first ){{0,2}}be {MOVED}\b",
-    r"\b(?:all|every|each|any) (?:shell )?(?:commands?|scripts?|e-?mails?|mails|queries)\b.{0,12}\b(?:must|has to"
+    r"\b(?:all|every|each|any) (?:shell )?(?:commands?|scripts?|e-?mails?|mails|queries)\b.{0,"
+    r"12}\b(?:must|has to"
     r"|have to|should"
-    r"|shall|needs? to) (?:always |also )?(?:include|begin|start|end|contain|carry|have|be preceded|be prefixed)\b",
+    r"|shall|needs? to) (?:always |also )?(?:include|begin|start|end|contain|carry|have|be "
+    r"preceded|be prefixed)\b",
     rf"{ONCE}.{{0,90}}{COMMANDED}{ALTERS}\b.{{0,30}}\b{VALUES}\b"
     rf"|{COMMANDED}{ALTERS}\b.{{0,30}}\b{VALUES}\b.{{0,60}}{ONCE}",
     rf"\b(?:after|before) (?:each|every)\b.{{0,12}}\b{MADE}\b.{{0,60}}{COMMANDED}{SENDS}\b",
-    rf"{COMMANDED}(?!use\b){ACTS}\b.{{0,40}}\b(?:each|every|all)\b.{{0,12}}\b{MADE} (?:that )?(?:you|the user)\b",
-    rf"\b(?:each|every|all|any)(?: of)?(?: (?:your {MADE}|{MADE} (?:that )?you \w+)).{{0,30}}\b(?:must|has to|have to"
+    (
+        rf"{COMMANDED}(?!use\b){ACTS}\b.{{0,40}}\b(?:each|every|all)\b.{{0,12}}\b{MADE} (?:that "
+        rf")?(?:you|the user)\b"
+    ),
+    rf"\b(?:each|every|all|any)(?: of)?(?: (?:your {MADE}|{MADE} (?:that )?you "
+    rf"\w+)).{{0,30}}\b(?:must|has to|have to"
     rf"|should"
     rf"|shall|needs? to) (?:always |also )?(?:be )?{ACTS}\b",
 )
 """Conditions on other steps than the use of the tool itself."""
 TASK: Final = (
-    r"\b(?:results?|outputs?|answers?|whatever|anything|everything)\b.{0,40}\b(?:instructions?|commands?"
+    r"\b(?:results?|outputs?|answers?|whatever|anything|everything)\b.{0,40}\b(?:instructions?|"
+    r"commands?"
     r"|orders?)\b.{0,30}"
     r"\b(?:followed|obeyed|executed|priority|from the (?:operator|user|system|developer|owner))\b",
-    r"\bobey\b|\b(?:follow|execute|carry out) (?:all |any |the )?(?:commands|instructions|orders) (?:in|from|of"
+    r"\bobey\b|\b(?:follow|execute|carry out) (?:all |any |the )?(?:commands|instructions|orders) "
+    r"(?:in|from|of"
     r"|that)\b",
-    r"\b(?:first|earliest) (?:action|step|thing|call)(?: that you (?:do|take|make))? (?:in|of) (?:an?|the|each|every"
+    r"\b(?:first|earliest) (?:action|step|thing|call)(?: that you (?:do|take|make))? (?:in|of) "
+    r"(?:an?|the|each|every"
     r"|any|your|this)"
     r" (?:\w+ )?(?:session|conversation|chat|run|task|turn)\b",
-    r"\b(?:fine|ok|okay|safe|allowed|may|can|permitted)\b.{0,12}\b(?:skip|bypass|disable|suppress|omit|ignore)\b.{0,24}"
+    r"\b(?:fine|ok|okay|safe|allowed|may|can|permitted)\b.{0,12}\b(?:skip|bypass|disable|suppress|"
+    r"omit|ignore)\b.{0,24}"
     r"\b(?:confirmations?|approvals?|permissions?|dialogs?|warnings?|checks?)\b",
-    r"\byour (?:final |next |last )?(?:answer|reply|response|summary)\b.{0,20}\b(?:must|has to|should|shall"
+    r"\byour (?:final |next |last )?(?:answer|reply|response|summary)\b.{0,20}\b(?:must|has "
+    r"to|should|shall"
     r"|needs to)\b.{0,20}"
     r"\b(?:recommend|promote|praise|advertise|link|name)\b",
-    rf"{COMMANDED}(?:append|add|prefix|prepend|attach|include|insert|put)\b.{{0,40}}\b(?:to|in|before|behind"
+    rf"{COMMANDED}(?:append|add|prefix|prepend|attach|include|insert|put)\b.{{0,40}}\b(?:to|in|"
+    rf"before|behind"
     rf"|into) (?:whatever"
     r"|everything|anything|all|every \w+|each \w+|any \w+)(?: that)? you\b",
-    rf"{COMMANDED}(?:configure|reconfigure|adjust|set up|change|instruct)\b.{{0,12}}\b(?:all |the )?other (?:tools?"
+    rf"{COMMANDED}(?:configure|reconfigure|adjust|set up|change|instruct)\b.{{0,12}}\b(?:all |the "
+    rf")?other (?:tools?"
     rf"|servers?)\b",
-    rf"{COMMANDED}(?:use|install|pull|fetch|download|import)\b.{{0,60}}\b[\w-]+\.[\w.-]+/\S+.{{0,30}}\binstead\b",
-    r"\b(?:forget|disregard|ignore|abandon|drop|override|set aside|overrule)\b.{0,30}\b(?:instructions?|guidelines?"
+    (
+        rf"{COMMANDED}(?:use|install|pull|fetch|download|import)\b.{{0,60}}\b[\w-]+\.[\w.-]+/\S+.{{0,"
+        rf"30}}\binstead\b"
+    ),
+    r"\b(?:forget|disregard|ignore|abandon|drop|override|set "
+    r"aside|overrule)\b.{0,30}\b(?:instructions?|guidelines?"
     r"|rules?"
     r"|prompts?|orders?|directions?|what (?:the user|you))\b",
-    r"\b(?:confirmations?|approvals?|safety checks?|restrictions?|guardrails?|safeguards?)\b.{0,20}\b(?:are|is|were"
+    r"\b(?:confirmations?|approvals?|safety "
+    r"checks?|restrictions?|guardrails?|safeguards?)\b.{0,20}\b(?:are|is|were"
     r"|was|have been"
-    r"|has been) (?:\w+ )?(?:off|disabled|lifted|suspended|waived|turned off|not needed|unnecessary|granted)\b",
-    r"\byou (?:may|can|are (?:now )?(?:allowed|free|permitted) to)\b.{0,40}\bwithout (?:\w+ )?(?:approval|asking"
+    r"|has been) (?:\w+ )?(?:off|disabled|lifted|suspended|waived|turned off|not "
+    r"needed|unnecessary|granted)\b",
+    r"\byou (?:may|can|are (?:now )?(?:allowed|free|permitted) to)\b.{0,40}\bwithout (?:\w+ "
+    r")?(?:approval|asking"
     r"|confirmation"
-    r"|permission|restrictions?)\b|\bgrant (?:this|me|the) (?:tool|server)?\b.{0,20}\b(?:access|permission)",
+    r"|permission|restrictions?)\b|\bgrant (?:this|me|the) "
+    r"(?:tool|server)?\b.{0,20}\b(?:access|permission)",
 )
 HANDED: Final = regex(
-    rf"{COMMANDED}(?:send|forward|copy|upload|post|transfer|e-?mail|mail|wire|share|submit|give|tell)\b.{{0,60}}"
-    r"\b(?:to|with) (?:(?:me|us)\b|(?:my|our) (?:\w+ )?(?:webhook|server|endpoint|account|address|inbox)\b)"
+    rf"{COMMANDED}(?:send|forward|copy|upload|post|transfer|e-?mail|mail|wire|share|submit|give|"
+    rf"tell)\b.{{0,60}}"
+    r"\b(?:to|with) (?:(?:me|us)\b|(?:my|our) (?:\w+ "
+    r")?(?:webhook|server|endpoint|account|address|inbox)\b)"
 )
 """An order to hand something to whoever wrote the definition."""
 ADDRESS: Final = (
-    r"(?:\+\d[\d -]{7,}|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]|\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){3,7}\b|https?://\w)"
+    r"(?:\+\d[\d -]{7,}|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]|\b[a-z]{2}\d{2}(?: "
+    r"?[a-z0-9]{4}){3,7}\b|https?://\w)"
 )
 STEERED: Final = regex(
-    rf"\b(?:all|every|each|any)\b.{{0,40}}\b(?:go|goes|pass|passes|run|runs|travel)\b.{{0,12}}\b(?:through|via"
+    rf"\b(?:all|every|each|any)\b.{{0,40}}\b(?:go|goes|pass|passes|run|runs|travel)\b.{{0,"
+    rf"12}}\b(?:through|via"
     rf"|to)\b.{{0,20}}{ADDRESS}|"
     rf"\b(?:must|has to|have to|should|shall|needs? to|are to|is to|will)\b.{{0,60}}{ADDRESS}|"
     rf"{COMMANDED}(?:\w+ )?{ACTS}\b.{{0,120}}{ADDRESS}|\bb?cc ?= ?[\w.+-]{{1,64}}@"
 )
 SAMPLE: Final = regex(
-    r"\b(?:e\.?g|for example|for instance|such as|like|example|sample|documentation|docs|see|feedback|bugs?|issues?"
+    r"\b(?:e\.?g|for example|for instance|such "
+    r"as|like|example|sample|documentation|docs|see|feedback|bugs?|issues?"
     r"|format"
     r"|support requests?)\b"
 )
@@ -164,7 +221,8 @@ SIGNS: Final = {
     "address": 0,
     "carrier": 0,
 }
-"""What a hostile phrase is worth here: strong phrases keep their weight, but orders with an address are read anew."""
+"""What a hostile phrase is worth here: strong phrases keep their weight, but orders with an address
+are read anew."""
 
 WAITS: Final = regex(r"\b(?:unless|until|before|yet)\b")
 """What makes keeping something from the user a matter of time or of a condition."""

@@ -1,4 +1,5 @@
-"""Other tools: sentences of a definition that speak against them, and names that look like theirs."""
+"""Other tools: sentences of a definition that speak against them, and names that look like
+theirs."""
 
 from __future__ import annotations
 
@@ -14,25 +15,31 @@ NAME: Final = regex(r"[^\W_](?:[\w.-]*[^\W_])?")
 COMPOUND: Final = regex(r"[_.-]|\d|[a-z][A-Z]")
 QUOTES: Final = "`'\""
 HARM: Final = (
-    r"(?:compromised|insecure|unsafe|dangerous|malicious|false (?:results|answers|data|information)|wrong|incorrect"
+    r"(?:compromised|insecure|unsafe|dangerous|malicious|false "
+    r"(?:results|answers|data|information)|wrong|incorrect"
     r"|manipulated|tampered|broken|buggy"
     r"|unreliable|leak\w*"
-    r"|outdated|stale|untrustworthy|infected|poisoned|fake|vulnerable|obsolete|has a bug|lies|hacked)"
+    r"|outdated|stale|untrustworthy|infected|poisoned|fake|vulnerable|obsolete|has a "
+    r"bug|lies|hacked)"
 )
 NAMED: Final = r"\x00"
 """Stands where the name of another tool stood."""
 GENERIC: Final = r"other (?:tools?|servers?|functions?|sources?|providers?)"
 AGAINST: Final = regex(
     rf"(?:{NAMED}|{GENERIC})\W.{{0,40}}\b{HARM}\b|\b{HARM}\b.{{0,20}}(?:{NAMED}|{GENERIC})"
-    rf"|{NAMED}.{{0,40}}\b(?:must|should|may|can) (?:not|never|no longer) be (?:used|called|trusted|invoked)"
-    rf"|{NAMED}.{{0,30}}\b(?:throw|discard|ignore|disregard)\b|\b(?:discard|ignore|disregard)\b.{{0,30}}{NAMED}"
-    r"|\b(?:trust|believe|rely on|use) only (?:results?|answers?|output|data|tools?|this)\b|\bonly (?:trust|believe)\b"
+    rf"|{NAMED}.{{0,40}}\b(?:must|should|may|can) (?:not|never|no longer) be "
+    rf"(?:used|called|trusted|invoked)"
+    rf"|{NAMED}.{{0,30}}\b(?:throw|discard|ignore|disregard)\b|\b(?:discard|ignore|disregard)"
+    rf"\b.{{0,30}}{NAMED}"
+    r"|\b(?:trust|believe|rely on|use) only (?:results?|answers?|output|data|tools?|this)\b|\bonly "
+    r"(?:trust|believe)\b"
     r"|\bonly tool (?:that )?(?:you|which|to)\b.{0,20}\b(?:trust|use|rely)"
 )
 HEDGED: Final = regex(r"\b(?:may|might|can|could) be\b|\b(?:if|when|whether|in case)\b.{0,20}\x00")
 """What tells of a tool that may fail at times."""
 FORBIDDEN: Final = regex(
-    rf"\b{NOT} (?:be )?(?:use|using|call|calling|trust|trusting|invoke|rely on|believe)(?: the| tool| function"
+    rf"\b{NOT} (?:be )?(?:use|using|call|calling|trust|trusting|invoke|rely on|believe)(?: the| "
+    rf"tool| function"
     rf"| results of"
     rf"| output of| on| any)*\W{{0,3}}{NAMED}"
 )
@@ -41,16 +48,19 @@ PREFERRED: Final = regex(
     rf"|{NAMED}.{{0,40}}\b(?:is|was|has been) (?:replaced|superseded|deprecated|retired)"
 )
 ALWAYS: Final = regex(
-    r"\b(?:always|at all times|in (?:all|every) cases?|any longer|any more|no longer|every|never again|must|only"
+    r"\b(?:always|at all times|in (?:all|every) cases?|any longer|any more|no longer|every|never "
+    r"again|must|only"
     r"|exclusively"
     r"|without exception)\b"
 )
 STEERED: Final = regex(
-    rf"\b(?:whenever|each time|every time|any time|when|if|before|after|once)\b.{{0,24}}(?:\b(?:use|using|call"
+    rf"\b(?:whenever|each time|every time|any "
+    rf"time|when|if|before|after|once)\b.{{0,24}}(?:\b(?:use|using|call"
     rf"|calling|invoke"
     rf"|invoking|run|running|tool)\b.{{0,16}})?{NAMED}.{{0,60}}{COMMANDED}{ACTS}\b"
     rf"|{COMMANDED}{ACTS}\b.{{0,60}}\b(?:with|via|through|using|by)\b.{{0,10}}{NAMED}"
-    rf"|\b(?:if|when|whenever)\b.{{0,24}}{NAMED}.{{0,20}}\bavailable\b.{{0,12}}\b(?:call|run|invoke|use) (?:it|this"
+    rf"|\b(?:if|when|whenever)\b.{{0,24}}{NAMED}.{{0,20}}\bavailable\b.{{0,12}}\b(?:call|run|"
+    rf"invoke|use) (?:it|this"
     rf"|that)\b"
 )
 WIDE: Final = regex(r"\b(?:whenever|each time|every time|each of|every|all|always|any time)\b")
@@ -85,7 +95,11 @@ def _marked(words: str, name: str, others: Collection[str]) -> str:
             continue
         start, end = found.span()
         quoted = start > 0 and words[start - 1] in QUOTES
-        if quoted or COMPOUND.search(told) is not None or words[max(0, start - 6) : start].endswith("tool "):
+        if (
+            quoted
+            or COMPOUND.search(told) is not None
+            or words[max(0, start - 6) : start].endswith("tool ")
+        ):
             pieces += [words[done:start], "\x00"]
             done = end
     return " ".join(folded("".join([*pieces, words[done:]])).split(" ")).strip()
@@ -103,7 +117,9 @@ def looks_like(name: str, others: Collection[str]) -> tuple[str, int]:
 
 def _twin(name: str, others: Collection[str]) -> str:
     own = _skeleton(name)
-    return next((other for other in sorted(others) if other != name and _skeleton(other) == own), "")
+    return next(
+        (other for other in sorted(others) if other != name and _skeleton(other) == own), ""
+    )
 
 
 def _is_odd(name: str) -> bool:

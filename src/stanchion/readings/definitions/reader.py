@@ -21,19 +21,24 @@ FEW_WORDS: Final = 3
 """How many words the name of a thing has at most, as a rule."""
 ROLES: Final = r"(?:system|assistant|developer|admin(?:istrator)?|operator|root)"
 TURNS: Final = regex(
-    rf"</?{ROLES}(?:[_ -]?(?:prompt|message|instructions?|reminder|note|override))?>|\[/?{ROLES}(?: \w+)?\]"
+    rf"</?{ROLES}(?:[_ -]?(?:prompt|message|instructions?|reminder|note|override))?>|\[/"
+    rf"?{ROLES}(?: \w+)?\]"
     rf"|\[/?inst\]|<<sys>>"
-    rf"|<\|\w+\|>|<(?:start|end)_of_turn>|^#{{1,4}} ?{ROLES}\b|^{ROLES} (?:message|prompt|notice|note|override"
+    rf"|<\|\w+\|>|<(?:start|end)_of_turn>|^#{{1,4}} ?{ROLES}\b|^{ROLES} "
+    rf"(?:message|prompt|notice|note|override"
     rf"|alert) ?:"
 )
 """Markup and headings by which a host marks who speaks."""
 HINTED: Final = regex(
-    r"</?(?:important|critical|instructions?|information|secret|mandatory)\w*>|^(?:system|developer|admin\w*) ?: "
+    r"</?(?:important|critical|instructions?|information|secret|mandatory)\w*>|^(?:system|"
+    r"developer|admin\w*) ?: "
 )
 CLAIMED: Final = regex(
-    r"\b(?:the|your) (?:user|operator|owner|admin\w*|developer) has (?:already |now |also )?(?:approved|authori[sz]ed"
+    r"\b(?:the|your) (?:user|operator|owner|admin\w*|developer) has (?:already |now |also "
+    r")?(?:approved|authori[sz]ed"
     r"|agreed"
-    r"|consented|confirmed|enabled|granted)\b|\b(?:on behalf of|by order of|authori[sz]ed by|approved by) (?:the"
+    r"|consented|confirmed|enabled|granted)\b|\b(?:on behalf of|by order of|authori[sz]ed "
+    r"by|approved by) (?:the"
     r"|your) (?:user"
     r"|developer|administrator|operator|owner|system|security team)\b"
 )
@@ -49,8 +54,8 @@ def remarks_on(
     protects: Protects,
     aside: Any = None,
 ) -> tuple[Remark, ...]:
-    """What is to be said of a definition. `others` are the tools beside it, `protects` knows the paths of secrets,
-    `aside` is what it tells a host."""
+    """What is to be said of a definition. `others` are the tools beside it, `protects` knows the
+    paths of secrets, `aside` is what it tells a host."""
     try:
         texts = texts_of(name, about, schema, result_schema, aside)
     except TooLong:
@@ -67,7 +72,10 @@ def _named(name: str, others: Collection[str]) -> Iterator[Remark]:
     twin, weight = looks_like(name, others)
     if weight:
         yield Remark(
-            "imitates", "name", f"`{name}` looks like `{twin}`" if twin else f"`{name}` mixes alphabets", weight
+            "imitates",
+            "name",
+            f"`{name}` looks like `{twin}`" if twin else f"`{name}` mixes alphabets",
+            weight,
         )
     yield from _spelt(name, "name")
 
@@ -88,8 +96,8 @@ def _spelt(name: str, place: str) -> Iterator[Remark]:
 
 
 def _ordered(words: str) -> Iterator[int]:
-    """The weights of the orders in a name. A short one is the name of a thing, as `override_rules`, unless it has the
-    very words of an attack."""
+    """The weights of the orders in a name. A short one is the name of a thing, as `override_rules`,
+    unless it has the very words of an attack."""
     if len(words.split()) > FEW_WORDS:
         return orders_in(words, False)
     return (STRONG for sign in signs(words) if sign.weight >= STRONG)

@@ -25,7 +25,8 @@ LONGEST: Final = 240
 
 
 class Remark(msgspec.Struct, frozen=True, gc=False):
-    """One sentence of a definition: its kind, where it stands, its words, and its weight: a hint weighs one."""
+    """One sentence of a definition: its kind, where it stands, its words, and its weight: a hint
+    weighs one."""
 
     kind: str
     place: str
@@ -39,12 +40,14 @@ class Remark(msgspec.Struct, frozen=True, gc=False):
 
 
 def kinds_of(remarks: Iterable[Remark]) -> str:
-    """What remarks say, without a word of the definition itself: for an agent, which must not read it once more."""
+    """What remarks say, without a word of the definition itself: for an agent, which must not read
+    it once more."""
     return ", and ".join(dict.fromkeys([KINDS[one.kind] for one in remarks]))
 
 
 def strongest(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """The remarks that make a tool suspect: strong ones, and hints that stand in one sentence; the heaviest first."""
+    """The remarks that make a tool suspect: strong ones, and hints that stand in one sentence; the
+    heaviest first."""
     given = list(remarks)
     sums: dict[tuple[str, str], int] = {}
     for one in given:

@@ -18,8 +18,8 @@ LONGEST_SENTENCE: Final = 2_000
 
 
 class Text(NamedTuple):
-    """One text: where it stands, the argument that it is about, whether it is the name of that argument or of
-    something else, and whether the argument is open to any text."""
+    """One text: where it stands, the argument that it is about, whether it is the name of that
+    argument or of something else, and whether the argument is open to any text."""
 
     place: str
     text: str
@@ -40,8 +40,11 @@ class TooLong(Exception):
     """A definition has more text than is read."""
 
 
-def texts_of(name: str, about: Any, schema: Any, result_schema: Any, aside: Any = None) -> list[Text]:
-    """The texts of a definition, its name first; `aside` is what it tells a host. Raises `TooLong`."""
+def texts_of(
+    name: str, about: Any, schema: Any, result_schema: Any, aside: Any = None
+) -> list[Text]:
+    """The texts of a definition, its name first; `aside` is what it tells a host. Raises
+    `TooLong`."""
     found = [Text("name", name)]
     size = 0
     told = (
@@ -71,7 +74,12 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 def _results(schema: Any) -> Iterator[Text]:
     for one in _walked(schema, "result schema", ()):
-        yield one._replace(place=f"{one.place} (result)", argument="", is_key=one.is_key or one.is_name, is_name=False)
+        yield one._replace(
+            place=f"{one.place} (result)",
+            argument="",
+            is_key=one.is_key or one.is_name,
+            is_name=False,
+        )
 
 
 def _walked(value: Any, key: str, arguments: tuple[str, ...], depth: int = 0) -> Iterator[Text]:
@@ -79,7 +87,9 @@ def _walked(value: Any, key: str, arguments: tuple[str, ...], depth: int = 0) ->
         raise TooLong
     if isinstance(value, str):
         owner = ".".join(arguments)
-        yield Text(f"{key} of `{owner}`" if owner else key, value, arguments[-1] if arguments else "")
+        yield Text(
+            f"{key} of `{owner}`" if owner else key, value, arguments[-1] if arguments else ""
+        )
     elif isinstance(value, Mapping):
         for inner, own in value.items():
             yield from _member(str(inner), own, key, arguments, depth)
@@ -88,7 +98,9 @@ def _walked(value: Any, key: str, arguments: tuple[str, ...], depth: int = 0) ->
             yield from _walked(own, key, arguments, depth + 1)
 
 
-def _member(inner: str, own: Any, key: str, arguments: tuple[str, ...], depth: int) -> Iterator[Text]:
+def _member(
+    inner: str, own: Any, key: str, arguments: tuple[str, ...], depth: int
+) -> Iterator[Text]:
     """One member of a mapping: an argument where the mapping lists arguments, or else a keyword."""
     if key == "properties" and isinstance(own, Mapping | bool):
         yield Text(f"name of `{inner}`", inner, inner, is_name=True)

@@ -10,12 +10,14 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.disguise.said import Said, rewritten
 
 _UNSEEN: Final = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\U000e0000-\U000e01ef\u0300-\u036f\u0483-\u0489\u20d0-\u20f0"
 )
 """What takes no room between two letters."""
 _WIDE: Final = (
-    "\uff01-\uff5e\U0001d400-\U0001d7ff\u2460-\u24ff\u2070-\u209c\u1d2c-\u1d6a\u02b0-\u02b8\U0001f130-\U0001f149"
+    "\uff01-\uff5e\U0001d400-\U0001d7ff\u2460-\u24ff\u2070-\u209c\u1d2c-\u1d6a\u02b0-"
+    "\u02b8\U0001f130-\U0001f149"
 )
 """Letters and digits in another width or style."""
 _ALIKE: Final = dict(
@@ -27,19 +29,24 @@ _ALIKE: Final = dict(
 )
 """Letters of other alphabets that look like those of the Latin one."""
 _NAMED: Final = {
-    "lowbar": "_", "UnderBar": "_", "sol": "/", "plus": "+", "equals": "=", "period": ".", "colon": ":", "num": "#",
-    "excl": "!", "quest": "?", "commat": "@", "dollar": "$", "percnt": "%", "ast": "*",
+    "lowbar": "_", "UnderBar": "_", "sol": "/", "plus": "+", "equals": "=", "period": ".",
+    "colon": ":", "num": "#", "excl": "!", "quest": "?", "commat": "@", "dollar": "$",
+    "percnt": "%", "ast": "*",
 }  # fmt: skip
 """Characters of secrets that HTML has names for."""
 
 ODD: Final = regex(f"[{_UNSEEN}{_WIDE}]")
 """What stands in a run of an encoded text though it is none of its letters."""
-MIXED: Final = regex(f"(?=[{''.join(_ALIKE)}]*[0-9A-Za-z])[0-9A-Za-z_{''.join(_ALIKE)}]*[{''.join(_ALIKE)}]")
+MIXED: Final = regex(
+    f"(?=[{''.join(_ALIKE)}]*[0-9A-Za-z])[0-9A-Za-z_{''.join(_ALIKE)}]*[{''.join(_ALIKE)}]"
+)
 """A word that has letters of two alphabets, up to the last of the other one."""
 ESCAPED: Final = (
-    r"\\\\?u00[2-7][0-9A-Fa-f]|\\\\?x[2-7][0-9A-Fa-f]|\\u\{0{0,4}[2-7][0-9A-Fa-f]\}|\\U000000[2-7][0-9A-Fa-f]"
+    r"\\\\?u00[2-7][0-9A-Fa-f]|\\\\?x[2-7][0-9A-Fa-f]|\\u\{0{0,4}[2-7][0-9A-Fa-f]\}|"
+    r"\\U000000[2-7][0-9A-Fa-f]"
     r"|\\0?(?:0[4-7][0-7]|1[0-7]{2})"
-    rf"|&#0{{0,4}}(?:3[3-9]|[4-9]\d|1[01]\d|12[0-6]);|&#[xX]0{{0,4}}[2-7][0-9A-Fa-f];|&(?:{'|'.join(_NAMED)});"
+    rf"|&#0{{0,4}}(?:3[3-9]|[4-9]\d|1[01]\d|12[0-6]);|&#[xX]0{{0,4}}[2-7][0-9A-Fa-f];|&"
+    rf"(?:{'|'.join(_NAMED)});"
 )
 """A character that is written as its number or its name."""
 QUOTED: Final = r"%[2-7][0-9A-Fa-f]"
@@ -53,7 +60,11 @@ def odd(text: str) -> bool:
     """Whether a text has what nobody sees, or letters that look like others."""
     if text.isascii():
         return False
-    special = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    special = (
+        text.encode("utf-8", "surrogatepass")
+        .translate(None, _ASCII)
+        .decode("utf-8", "surrogatepass")
+    )
     return ODD.search(special) is not None or not _ALIKE.keys().isdisjoint(special)
 
 
@@ -81,7 +92,11 @@ def _said(sign: str) -> str | None:
         return _entity(sign[1:-1])
     if sign[0] in "\\%":
         return _numbered(sign)
-    return _seen(sign) if len(sign) == 1 and sign not in _ALIKE else "".join([_ALIKE.get(char, char) for char in sign])
+    return (
+        _seen(sign)
+        if len(sign) == 1 and sign not in _ALIKE
+        else "".join([_ALIKE.get(char, char) for char in sign])
+    )
 
 
 def _entity(name: str) -> str:

@@ -1,8 +1,8 @@
 """Layers: what a text says where several encodings lie on each other.
 
-It is for whoever knows what is looked for when it is seen: such a reader is not misled by what means nothing.
-A text is read forwards and backwards, and without the blanks in it where it is nothing but encoded text; what is found
-so is read again, up to three layers deep.
+It is for whoever knows what is looked for when it is seen: such a reader is not misled by what
+means nothing. A text is read forwards and backwards, and without the blanks in it where it is
+nothing but encoded text; what is found so is read again, up to three layers deep.
 """
 
 from __future__ import annotations

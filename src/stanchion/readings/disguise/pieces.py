@@ -1,4 +1,5 @@
-"""Pieces: one value that is written as several, over lines, as terms of a sum, as items, letter by letter."""
+"""Pieces: one value that is written as several, over lines, as terms of a sum, as items, letter by
+letter."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.disguise.said import Said, rewritten
 
 SUM: Final = (
-    r"""["'`][ \t]{0,4}(?:\n[ \t]{0,40})?(?:\+|\.\.?|&|<>|\|\||\+\+|~)[ \t]{0,4}\\?(?:\n[ \t]{0,40})?["'`]"""
+    r"""["'`][ \t]{0,4}(?:\n[ \t]{0,40})?(?:\+|\.\.?|&|<>|\|\||\+\+|~)[ \t]{0,4}\\?(?:\n[ \t]{0,40})?["'`]"""  # noqa: E501
     r"""|["'`]\)?\.(?:append|concat|add|push|plus|join)\(["'`]"""
     r"""|\\\r?\n[ \t]{0,40}"""
 )
-"""What stands between two terms of one value: the end of a text, a sign, the beginning of another."""
+"""What stands between two terms of one value: the end of a text, a sign, the beginning of
+another."""
 _CODE: Final = r"(?:0x[2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
 CODES: Final = rf"\b(?:{_CODE}\s{{0,2}}[,;\s]\s{{0,2}}){{7,}}{_CODE}\b"
 """The numbers of characters, one after another."""
@@ -31,7 +33,7 @@ _DUMP: Final = regex(r"(?:[0-9A-Fa-f]{2}[ :]?)+")
 _WHOLE: Final = regex(f"{SUM}|{HEXED}|{CODES}")
 
 _PART: Final = r"[0-9A-Za-z_+/=.~-]"
-_GAP: Final = r"""(?:["'`]?[ \t]{0,4},?[ \t]{0,4}=?\r?\n[ \t>|*#+"'`]{0,40}|["'`][ \t]{0,4},?[ \t]{0,4}["'`])"""
+_GAP: Final = r"""(?:["'`]?[ \t]{0,4},?[ \t]{0,4}=?\r?\n[ \t>|*#+"'`]{0,40}|["'`][ \t]{0,4},?[ \t]{0,4}["'`])"""  # noqa: E501
 """What may stand between two pieces of one value: the end of a line, or that of an item."""
 SHORTEST: Final = 20
 MOST: Final = 64
@@ -67,8 +69,8 @@ def summed(text: str) -> Said | None:
 
 
 def _in_ascii(text: str) -> bytes | None:
-    """A text with something of ASCII for every other character that means the same to `_WHOLE`; `None` where there is
-    nothing like that."""
+    """A text with something of ASCII for every other character that means the same to `_WHOLE`;
+    `None` where there is nothing like that."""
     if not text.isascii():
         if _FAR_DIGIT.search(text) is not None:
             return None
@@ -78,8 +80,8 @@ def _in_ascii(text: str) -> bytes | None:
 
 @cache
 def _whole() -> Any:
-    """What finds the same as `_WHOLE` in ASCII, in one pass whatever the text: there both engines mean the same by the
-    edge of a word, and blanks, by which they do not, are spelled out."""
+    """What finds the same as `_WHOLE` in ASCII, in one pass whatever the text: there both engines
+    mean the same by the edge of a word, and blanks, by which they do not, are spelled out."""
     import re2
 
     blanks = _WHOLE.pattern.replace(r"[,;\s]", f"[,;{_BLANKS}]").replace(r"\s", f"[{_BLANKS}]")
@@ -91,7 +93,9 @@ def _put_together(term: str) -> str | None:
         return ""
     if _DUMP.fullmatch(term) is not None:
         said = bytes.fromhex(term.replace(":", ""))
-        return said.decode("ascii") if said.isascii() and said.decode("ascii").isprintable() else None
+        return (
+            said.decode("ascii") if said.isascii() and said.decode("ascii").isprintable() else None
+        )
     return "".join([chr(int(one, 0)) for one in _NUMBER.findall(term)])
 
 

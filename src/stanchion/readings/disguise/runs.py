@@ -1,4 +1,5 @@
-"""Runs of a text that are encoded, in base64, base32, hexadecimal or as in a URL, and what they say."""
+"""Runs of a text that are encoded, in base64, base32, hexadecimal or as in a URL, and what they
+say."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from functools import cache
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.disguise.escapes import ESCAPED, ODD, QUOTED, may_be_escaped, odd, unescaped_run
+from stanchion.readings.disguise.escapes import (
+    ESCAPED,
+    ODD,
+    QUOTED,
+    may_be_escaped,
+    odd,
+    unescaped_run,
+)
 from stanchion.readings.disguise.said import Back, Said
 
 RUN: Final = r"[0-9A-Za-z%+/_.~=\\&#;\xad-]"
@@ -40,7 +48,9 @@ def _expressions() -> tuple[Any, Any, Any]:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     long, base64 = f"{RUN}{{{SHORTEST},}}", f"[0-9A-Za-z+/_-]{{{SHORTEST},}}={{0,6}}"
-    runs, sixes, escapes = [re2.compile(one.encode(), options) for one in (long, base64, _ESCAPE.pattern)]
+    runs, sixes, escapes = [
+        re2.compile(one.encode(), options) for one in (long, base64, _ESCAPE.pattern)
+    ]
     return runs, sixes, escapes
 
 
@@ -51,7 +61,8 @@ def decoded(text: str, most: int | None = None) -> Iterator[Said]:
     long, base64, _ = _expressions()
     seen = _flat(text)
     if (most is None or len(text) <= most) and not odd(text) and not _escaped(text, seen):
-        # What base64 is made of is what runs are made of: without the rest of them it stands in the same places.
+        # What base64 is made of is what runs are made of: without the rest of them it stands in the
+        # same places.
         yield from _said(text, base64.finditer(seen))
         return
     parts = deque(base64.finditer(seen))
@@ -69,7 +80,8 @@ def decoded(text: str, most: int | None = None) -> Iterator[Said]:
 
 
 def _escaped(text: str, seen: bytes) -> bool:
-    """Whether there are escapes in a text. Beyond ASCII there are other digits, which only one engine knows."""
+    """Whether there are escapes in a text. Beyond ASCII there are other digits, which only one
+    engine knows."""
     if not may_be_escaped(text):
         return False
     found = _expressions()[2].search(seen) if text.isascii() else _ESCAPE.search(text)
@@ -77,7 +89,8 @@ def _escaped(text: str, seen: bytes) -> bool:
 
 
 def _flat(text: str) -> bytes:
-    """One byte for each character; what stands in runs though it is none of their letters is the same one."""
+    """One byte for each character; what stands in runs though it is none of their letters is the
+    same one."""
     plain = ODD.sub("\xad", text) if odd(text) else text
     return plain.encode("latin-1", "replace")
 
@@ -119,7 +132,10 @@ def _decoded(run: str, first: int, last: int) -> Said | None:
 
 def _groups(first: int, last: int, size: int, letters: int) -> Back:
     """Where bytes stand of which so many are written as so many letters."""
-    return lambda one, two: (first + one // size * letters, min(last, first + -(-two // size) * letters))
+    return lambda one, two: (
+        first + one // size * letters,
+        min(last, first + -(-two // size) * letters),
+    )
 
 
 def _bytes64(body: str) -> bytes:

@@ -1,4 +1,5 @@
-"""Another form of a text, or of a part of it, and where in the text each part of that form stands."""
+"""Another form of a text, or of a part of it, and where in the text each part of that form
+stands."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 Back = Callable[[int, int], tuple[int, int]]
-"""Gives where characters of one text stand in another: the first of them, and the end behind the last."""
+"""Gives where characters of one text stand in another: the first of them, and the end behind the
+last."""
 
 
 class Said(NamedTuple):
-    """What a text says in another form. `span` tells where a part of it stands; `whole` says that it is the text
-    itself, so that what stands beside something in one stands beside it in the other; `cuts` are the places where
-    pieces were put together that may not belong together."""
+    """What a text says in another form. `span` tells where a part of it stands; `whole` says that
+    it is the text itself, so that what stands beside something in one stands beside it in the
+    other; `cuts` are the places where pieces were put together that may not belong together."""
 
     text: str
     span: Back
@@ -23,7 +25,12 @@ class Said(NamedTuple):
     def inside(self, outer: Said) -> Said:
         """The same, where the text that it was made of is another form already."""
         mine, theirs = self.span, outer.span
-        return Said(self.text, lambda first, last: theirs(*mine(first, last)), self.whole and outer.whole, self.cuts)
+        return Said(
+            self.text,
+            lambda first, last: theirs(*mine(first, last)),
+            self.whole and outer.whole,
+            self.cuts,
+        )
 
     def across(self, first: int, last: int) -> bool:
         """Whether characters reach over a place where pieces were put together."""
@@ -31,9 +38,11 @@ class Said(NamedTuple):
         return at < len(self.cuts) and self.cuts[at] < last
 
 
-def rewritten(text: str, places: Iterable[tuple[int, int]], say: Callable[[str], str | None], first: int = 0) -> Said:
-    """A text in which what stands in some places is replaced by what it says; where that is nothing known, it stays.
-    `first` is added to every place."""
+def rewritten(
+    text: str, places: Iterable[tuple[int, int]], say: Callable[[str], str | None], first: int = 0
+) -> Said:
+    """A text in which what stands in some places is replaced by what it says; where that is nothing
+    known, it stays. `first` is added to every place."""
     pieces: list[str] = []
     here: list[int] = [0]
     there: list[int] = [first]
@@ -55,7 +64,8 @@ def rewritten(text: str, places: Iterable[tuple[int, int]], say: Callable[[str],
 
 
 def _places(here: list[int], there: list[int]) -> Back:
-    """Where characters stand, given where pieces begin in both texts: by turns what was kept, and what was replaced."""
+    """Where characters stand, given where pieces begin in both texts: by turns what was kept, and
+    what was replaced."""
 
     def span(first: int, last: int) -> tuple[int, int]:
         at = bisect_right(here, first) - 1

@@ -1,4 +1,5 @@
-"""All other forms of texts, twice deep: what is encoded, escaped or in pieces, and what that is again."""
+"""All other forms of texts, twice deep: what is encoded, escaped or in pieces, and what that is
+again."""
 
 from __future__ import annotations
 
@@ -23,12 +24,15 @@ _MANY: Final = regex(r"\{\d+,\}|\{\d\d\}")
 
 @cache
 def _gates() -> tuple[Any, ...]:
-    """What a text has that has another form: anything of all that follows, an encoded run, anything else, and of that
-    an escape, terms of a sum, a chain of pieces, base 85. It says where to look closely, and no more."""
+    """What a text has that has another form: anything of all that follows, an encoded run, anything
+    else, and of that an escape, terms of a sum, a chain of pieces, base 85. It says where to look
+    closely, and no more."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
     run = f"[0-9A-Za-z+/_-]{{{SHORTEST}}}|{QUOTED}|{ESCAPED}"
-    parts = [_loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)]
+    parts = [
+        _loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)
+    ]
     others = "|".join(parts)
     return tuple([re2.compile(part.encode()) for part in (f"{run}|{others}", run, others, *parts)])
 
@@ -39,8 +43,8 @@ def _loosely(pattern: str) -> str:
 
 
 def views_of(texts: Joined, whole: bool, most: int | None = None) -> list[tuple[int, Said]]:
-    """What several texts say in other forms, each with the number of its text; of no run that is longer than `most`.
-    Where they are not `whole`, only what stands in one run is read."""
+    """What several texts say in other forms, each with the number of its text; of no run that is
+    longer than `most`. Where they are not `whole`, only what stands in one run is read."""
     text = texts.text
     if len(text) < SHORTEST or not (_any(text.encode("latin-1", "replace"), whole) or odd(text)):
         return []

@@ -16,13 +16,16 @@ KIND: Final = "likeness"
 SHORTEST: Final = 16
 """What is shorter is too little to be like anything."""
 TELLING: Final = (
-    r"ai|assistants?|chatbot|\w*gpt|bot|llm|agent|openai|answers?|answering|reply|replies|responses?|respond"
-    r"|instructions?|prompts?|rules|guidelines|policy|policies|restrictions|ignore|disregard|forget|override|bypass"
-    r"|pretend|pretending|roleplay|role|simulate|imagine|persona|character|passwords?|passphrase|secret|confidential"
+    r"ai|assistants?|chatbot|\w*gpt|bot|llm|agent|openai|answers?|answering|reply|replies|"
+    r"responses?|respond"
+    r"|instructions?|prompts?|rules|guidelines|policy|policies|restrictions|ignore|disregard|"
+    r"forget|override|bypass"
+    r"|pretend|pretending|roleplay|role|simulate|imagine|persona|character|passwords?|passphrase|"
+    r"secret|confidential"
     r"|act|transfer|send|delete|email"
 )
-"""Nearly every text that commands an agent has one of these words. What has none, all in plain letters, is not
-scored."""
+"""Nearly every text that commands an agent has one of these words. What has none, all in plain
+letters, is not scored."""
 
 
 @cache
@@ -43,7 +46,8 @@ def _is_strong(known: Model, text: str) -> bool:
 
 
 def alike(text: str, known: Model | None = None) -> list[Sign]:
-    """The passages of a text that are like those that command, in its order: a hint weighs one, a strong one two."""
+    """The passages of a text that are like those that command, in its order: a hint weighs one, a
+    strong one two."""
     view = first_view(text)
     if len(view.text) < SHORTEST or _telling().search(view.text) is None:
         return []
@@ -51,7 +55,9 @@ def alike(text: str, known: Model | None = None) -> list[Sign]:
     strong = known.settings.strong
     found: list[Sign] = []
     for like in joined(known.likes(view.text, known.settings.weak)):
-        found.append(Sign(*view.back(like.start, like.end), KIND, 2 if like.likeness >= strong else 1))
+        found.append(
+            Sign(*view.back(like.start, like.end), KIND, 2 if like.likeness >= strong else 1)
+        )
     return found
 
 
@@ -61,6 +67,8 @@ def joined(likes: list[Like]) -> list[Like]:
     for like in likes:
         if found and like.start <= found[-1].end:
             before = found.pop()
-            like = Like(before.start, max(before.end, like.end), max(before.likeness, like.likeness))
+            like = Like(
+                before.start, max(before.end, like.end), max(before.likeness, like.likeness)
+            )
         found.append(like)
     return found

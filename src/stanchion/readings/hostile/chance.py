@@ -1,7 +1,8 @@
-"""The chance that a text tries to command an agent: its signs and its likeness to such texts, weighed together.
+"""The chance that a text tries to command an agent: its signs and its likeness to such texts,
+weighed together.
 
-The weights are those of a logistic regression on labelled texts, each with the likeness that a model gives which does
-not know the text's family.
+The weights are those of a logistic regression on labelled texts, each with the likeness that a
+model gives which does not know the text's family.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ VERSION: Final = "1"
 BIAS: Final = -0.533
 LIKENESS: Final = 0.619
 STEPS: Final = (2.324, 2.016, 0.614, 0.416)
-"""What each further point of weight adds that the signs of a text have together, each kind by its heaviest; more than
-four add nothing."""
+"""What each further point of weight adds that the signs of a text have together, each kind by its
+heaviest; more than four add nothing."""
 LONGEST: Final = 100_000
 """How many characters of a text are read."""
 

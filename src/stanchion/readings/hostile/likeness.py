@@ -1,5 +1,6 @@
-"""Likeness: how much a passage reads like texts that command an agent, by a small linear model that was trained on such
-texts and on honest ones (`python -m tools.signs`). It knows words, runs of letters in them, and pairs of words."""
+"""Likeness: how much a passage reads like texts that command an agent, by a small linear model that
+was trained on such texts and on honest ones (`python -m tools.signs`). It knows words, runs of
+letters in them, and pairs of words."""
 
 from __future__ import annotations
 
@@ -25,9 +26,13 @@ EDGES: Final = '.!?:;"|{}<>()[]\n\r'
 SCRIPTS: Final = r"\u3040-\u30ff\u3400-\u9fff"
 """Letters that are words by themselves."""
 TOKEN: Final = regex(rf"[{SCRIPTS}]|(?:'*[^\W\d_{SCRIPTS}])+|[{re.escape(EDGES)}][\W\d_]*")
-"""A letter that is a word, a word whose apostrophes do not count, or an end with all behind it that is no letter."""
+"""A letter that is a word, a word whose apostrophes do not count, or an end with all behind it that
+is no letter."""
 PLAIN: Final = bytes(
-    [code if chr(code).isalpha() and code < 128 else ord("." if chr(code) in EDGES else " ") for code in range(256)]
+    [
+        code if chr(code).isalpha() and code < 128 else ord("." if chr(code) in EDGES else " ")
+        for code in range(256)
+    ]
 )
 PLAIN_EDGE: Final = regex(r"\.[. ]*")
 EDGE_TOKEN: Final = "."
@@ -73,7 +78,8 @@ class Like(NamedTuple):
 
 
 class Word(NamedTuple):
-    """What the model knows of one token: where its weights are, and its halves of the place of a pair."""
+    """What the model knows of one token: where its weights are, and its halves of the place of a
+    pair."""
 
     places: tuple[int, ...]
     left: int
@@ -81,11 +87,19 @@ class Word(NamedTuple):
 
 
 def word(token: str, mask: int) -> Word:
-    """What a token is to the model; all that end something are one, and weigh nothing by themselves."""
+    """What a token is to the model; all that end something are one, and weigh nothing by
+    themselves."""
     edge = token[0] in EDGES
     token = EDGE_TOKEN if edge else token[:LONGEST]
     code = crc32(token.encode("utf-8", "replace"))
-    places = () if edge else (code & mask, *[crc32(run.encode("utf-8", "replace"), 1) & mask for run in _runs(token)])
+    places = (
+        ()
+        if edge
+        else (
+            code & mask,
+            *[crc32(run.encode("utf-8", "replace"), 1) & mask for run in _runs(token)],
+        )
+    )
     return Word(places, (code * SPREAD >> 7) & mask, (code >> 5) & mask)
 
 
@@ -99,7 +113,13 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         plain = text.encode("ascii").translate(PLAIN, b"'").decode("ascii")
         return [EDGE_TOKEN, *PLAIN_EDGE.sub(" . ", plain).split()]
-    return [EDGE_TOKEN, *[EDGE_TOKEN if token[0] in EDGES else token.replace("'", "") for token in TOKEN.findall(text)]]
+    return [
+        EDGE_TOKEN,
+        *[
+            EDGE_TOKEN if token[0] in EDGES else token.replace("'", "")
+            for token in TOKEN.findall(text)
+        ],
+    ]
 
 
 class Model:
@@ -107,11 +127,15 @@ class Model:
 
     def __init__(self, settings: Settings, weights: bytes) -> None:
         if len(weights) != 1 << settings.bits:
-            raise ValueError(f"`{FILE}` has {len(weights)} weights, which is not what its settings say")
+            raise ValueError(
+                f"`{FILE}` has {len(weights)} weights, which is not what its settings say"
+            )
         self.settings = settings
         self._weights = array("b", weights)
         self._words = _Words(self._weights, (1 << settings.bits) - 1)
-        self._norms = [settings.scale / sqrt(size + settings.pad) for size in range(settings.width + 1)]
+        self._norms = [
+            settings.scale / sqrt(size + settings.pad) for size in range(settings.width + 1)
+        ]
 
     def most(self, text: str) -> float:
         """The likeness of the passage of a text that is most like those that command."""
@@ -119,19 +143,25 @@ class Model:
         return max([self._likeness(sums, *span) for span in self._spans(len(sums) - 1)])
 
     def likes(self, text: str, least: float) -> list[Like]:
-        """The passages of a text that are at least so much like those that command, in its order."""
+        """The passages of a text that are at least so much like those that command, in its
+        order."""
         sums = self._sums(tokens(text))
         found = [(*span, self._likeness(sums, *span)) for span in self._spans(len(sums) - 1)]
         found = [one for one in found if one[2] >= least]
         if not found:
             return []
         places = [(0, 0), *[token.span() for token in TOKEN.finditer(text)]]
-        return [Like(places[first][0], places[last - 1][1], likeness) for first, last, likeness in found]
+        return [
+            Like(places[first][0], places[last - 1][1], likeness) for first, last, likeness in found
+        ]
 
     def _spans(self, size: int) -> list[tuple[int, int]]:
         """Where passages begin and end, in tokens."""
         width, stride = self.settings.width, self.settings.stride
-        return [(first, min(size, first + width)) for first in range(0, max(1, size - width + stride), stride)]
+        return [
+            (first, min(size, first + width))
+            for first in range(0, max(1, size - width + stride), stride)
+        ]
 
     def _likeness(self, sums: Sequence[int], first: int, last: int) -> float:
         return (sums[last] - sums[first]) * self._norms[last - first] + self.settings.bias
@@ -149,7 +179,8 @@ class Model:
 
 
 class _Words(dict[str, tuple[int, int, int]]):
-    """What is known of the tokens met so far: their weight, and their halves of the place of a pair."""
+    """What is known of the tokens met so far: their weight, and their halves of the place of a
+    pair."""
 
     def __init__(self, weights: Sequence[int], mask: int) -> None:
         super().__init__()

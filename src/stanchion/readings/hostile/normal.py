@@ -1,4 +1,5 @@
-"""The normal form of a text: case, width, look-alike letters and what cannot be seen make no difference to it."""
+"""The normal form of a text: case, width, look-alike letters and what cannot be seen make no
+difference to it."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Final
 from stanchion.kernel.regex import regex
 
 _BARE: Final = (
-    "\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f"
     "\ufeff\uffa0\U000e0100-\U000e01ef"
 )
 UNSEEN: Final = regex(f"[{_BARE}\u034f]")
@@ -69,7 +71,8 @@ CLUSTER: Final = regex(
     f"|[{_BARE}]{{1,4096}}(?![\u0300-\u036f])|.",
     re.DOTALL,
 )
-"""What is made normal by itself: a letter with its marks, plain letters, what nobody sees, or any other character."""
+"""What is made normal by itself: a letter with its marks, plain letters, what nobody sees, or any
+other character."""
 
 
 ASCII: Final = bytes(range(128))
@@ -84,7 +87,11 @@ def odd(text: str) -> frozenset[str]:
     """The characters of a text that are not plain ones."""
     if text.isascii():
         return frozenset()
-    return frozenset(text.encode("utf-8", "surrogatepass").translate(None, ASCII).decode("utf-8", "surrogatepass"))
+    return frozenset(
+        text.encode("utf-8", "surrogatepass")
+        .translate(None, ASCII)
+        .decode("utf-8", "surrogatepass")
+    )
 
 
 def folded(text: str) -> str:
@@ -119,7 +126,8 @@ def _is_alike(char: str) -> bool:
 
 
 def mapped(text: str) -> tuple[str, list[int]]:
-    """A text in its normal form, and where each character of it begins in the text; the text's end is the last."""
+    """A text in its normal form, and where each character of it begins in the text; the text's end
+    is the last."""
     pieces: list[str] = []
     places: list[int] = []
     for found in CLUSTER.finditer(text):

@@ -14,10 +14,11 @@ from stanchion.readings.hostile.languages.english_signs import SIGNS, Phrases
 MEMORY: Final = 1 << 25
 """How many bytes an automaton may have."""
 COUNTED: Final = regex(r"\{([01]),\d{2,3}\}")
-"""How far apart words may stand. An automaton of many patterns that counts has too many states: it does not count, and
-finds a little more."""
+"""How far apart words may stand. An automaton of many patterns that counts has too many states: it
+does not count, and finds a little more."""
 WANTING: Final = frozenset({"order", "request", "reply", "carrier", "dictation"})
-"""Kinds that have an automaton of their own: one for all has too many states where a text is full of their words."""
+"""Kinds that have an automaton of their own: one for all has too many states where a text is full
+of their words."""
 HALVES: Final = regex("[\ud800-\udfff]")
 """Halves of characters: no bytes can be made of them."""
 
@@ -47,14 +48,18 @@ _SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
 ROT13: Final = str.maketrans(_SMALL, _SMALL[13:] + _SMALL[:13])
 
 DISGUISES: Final[dict[str, str]] = {
-    "escaped": r"%[0-9a-f]{2}|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})",
+    "escaped": (
+        r"%[0-9a-f]{2}|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});|\\(?:u[0-9a-f]{4}|"
+        r"x[0-9a-f]{2})"
+    ),
     "marked": r"[a-z](?:\*{1,3}|__|`|~~|</?[a-z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->)[a-z]",
     "leet": r"(?:^|[^a-z0-9])(?:" + "|".join([_leet(word) for word in CORE]) + r")",
     "spaced": r"(?:^|[^a-z])(?:[a-z][ ._*\r-]{1,2}){6}[a-z](?:[^a-z]|$)",
     "turned": r"\b(?:" + "|".join([_turned(word) for word in CORE]) + r")\b",
     "reversed": r"\b(?:" + "|".join([word[::-1] for word in CORE]) + r")\b",
     "coded": r"[a-z0-9+/_-]{32}|(?:[0-9a-f]{2}[ :,]){15}",
-    "hidden": r"<!--|\[//\]:|(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0"
+    "hidden": r"<!--|\[//\]:|(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|"
+    r"opacity\s?:\s?0"
     r"|color\s?:\s?(?:white\b|#fff))",
 }
 """How a text may hide what it says."""
@@ -111,7 +116,8 @@ def compiled(pattern: str) -> Any:
 
 
 def together(*patterns: str) -> Any:
-    """Patterns of this package as one automaton, which says by their numbers which of them a text has."""
+    """Patterns of this package as one automaton, which says by their numbers which of them a text
+    has."""
     import re2
 
     made = re2.Set.SearchSet(_options())
@@ -128,7 +134,9 @@ def _uncounted(found: re.Match[str]) -> str:
 @cache
 def sieves() -> tuple[Sieve, ...]:
     """All that is looked for; made when it is first needed."""
-    entries = [Entry(kind, weight, f"(?mU:{'|'.join(phrases)})") for kind, weight, phrases in _phrases()]
+    entries = [
+        Entry(kind, weight, f"(?mU:{'|'.join(phrases)})") for kind, weight, phrases in _phrases()
+    ]
     entries += [Entry(kind, 0, f"(?m:{pattern})") for kind, pattern in DISGUISES.items()]
     groups: tuple[list[Entry], ...] = ([], [], [])
     for entry in entries:
@@ -137,7 +145,9 @@ def sieves() -> tuple[Sieve, ...]:
 
 
 def _sieve(entries: list[Entry]) -> Sieve:
-    return Sieve(together(*[COUNTED.sub(_uncounted, entry.pattern) for entry in entries]), tuple(entries))
+    return Sieve(
+        together(*[COUNTED.sub(_uncounted, entry.pattern) for entry in entries]), tuple(entries)
+    )
 
 
 def sifted(text: str) -> list[Entry]:

@@ -12,14 +12,15 @@ from stanchion.readings.hostile.sieve import Entry, sifted, whole
 from stanchion.readings.hostile.views import View, first_view, further_views
 
 KINDS: Final = (
-    "override", "demand", "address", "task", "turn", "claim", "secrecy", "dictation", "order", "request", "reply",
-    "probe", "carrier", "hidden", "disguise", "likeness",
+    "override", "demand", "address", "task", "turn", "claim", "secrecy", "dictation", "order",
+    "request", "reply", "probe", "carrier", "hidden", "disguise", "likeness",
 )  # fmt: skip
 """All kinds of signs."""
 
 
 class Sign(NamedTuple):
-    """Characters of a text that try to command, and how: a hint weighs one, what no honest text says two."""
+    """Characters of a text that try to command, and how: a hint weighs one, what no honest text
+    says two."""
 
     start: int
     end: int
@@ -29,33 +30,42 @@ class Sign(NamedTuple):
 
 QUOTES: Final = "\"'`“”‘’«»"
 TOLD: Final = regex(
-    r"(?:\b(?:i|we|they|who|that|which|can|should|could|would|may|might|not|never|don't|how|when|why|cannot|can't|or"
-    r"|attackers?|users?|people|models?)|^to|(?<!you)(?<!need)(?<!have)(?<!asked)(?<!told)(?<!required)\sto)\s+$"
+    r"(?:\b(?:i|we|they|who|that|which|can|should|could|would|may|might|not|never|don't|how|when|"
+    r"why|cannot|can't|or"
+    r"|attackers?|users?|people|models?)|^to|(?<!you)(?<!need)(?<!have)(?<!asked)(?<!told)"
+    r"(?<!required)\sto)\s+$"
 )
 """What stands before words that are told of and not said."""
 OWN: Final = regex(
-    r"\bmy (?:previous|prior|earlier|last|other|first) (?:message|e-?mail|mail|note|comment|question|text|post)\b"
+    r"\bmy (?:previous|prior|earlier|last|other|first) "
+    r"(?:message|e-?mail|mail|note|comment|question|text|post)\b"
 )
 OFFERED: Final = regex(
-    r"\b(?:bugs?|issues?|patch(?:es)?|feedback|comments?|questions?|suggestions?|vulnerabilit(?:y|ies)"
+    r"\b(?:bugs?|issues?|patch(?:es)?|feedback|comments?|questions?|suggestions?|vulnerabilit(?:y|"
+    r"ies)"
     r"|(?:bug|feature|pull)[- ](?:report|request)s?)\b"
 )
 """What projects ask everyone to send them."""
 TAKEN: Final = regex(
-    r"\b(?:files?|passwords?|secrets?|keys?|tokens?|credentials?|inbox|contents?|history|data|records?|documents?"
+    r"\b(?:files?|passwords?|secrets?|keys?|tokens?|credentials?|inbox|contents?|history|data|"
+    r"records?|documents?"
     r"|money|conversations?|messages?)\b"
 )
 """What nobody asks everyone to send."""
 HIDING: Final = regex(
     r"<!--.*?(?:-->|$)|\[//\]: ?# ?\(.*?(?:\)|$)"
-    r"|<[a-z][^<>]{0,400}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0(?!\.?[1-9])"
+    r"|<[a-z][^<>]{0,400}(?:display\s?:\s?none|visibility\s?:\s?hidden|"
+    r"font-size\s?:\s?0(?!\.?[1-9])"
     r"|opacity\s?:\s?0(?!\.?[1-9])|color\s?:\s?(?:white\b|#fff(?:fff)?\b))[^<>]{0,400}>[^<]{0,4000}"
 )
 """What a page does not show."""
-SPELT: Final = regex("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0020-\U000e007e]{4,})")
+SPELT: Final = regex(
+    "\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0020-\U000e007e]{4,})"
+)
 """Letters that nobody sees, apart from those of a flag."""
 BIDI: Final = regex("[\u202d\u202e](?:[^\u202d\u202e]{0,16}[\u202d\u202e])*")
-"""Characters that turn the order of others round; those that stand close to each other are one sign."""
+"""Characters that turn the order of others round; those that stand close to each other are one
+sign."""
 
 
 def suspicious(texts: Sequence[str]) -> bool:
@@ -82,8 +92,14 @@ def signs(text: str) -> list[Sign]:
     entries = sifted(first.text)
     found = list(_in_view(first, entries))
     if not text.isascii():
-        found += [Sign(*sign[:2], "disguise", 1) for sign in found if _disguised(text[sign.start : sign.end])]
-        found += [Sign(*spelt.span(1), "hidden", 2) for spelt in SPELT.finditer(text) if spelt.group(1)]
+        found += [
+            Sign(*sign[:2], "disguise", 1)
+            for sign in found
+            if _disguised(text[sign.start : sign.end])
+        ]
+        found += [
+            Sign(*spelt.span(1), "hidden", 2) for spelt in SPELT.finditer(text) if spelt.group(1)
+        ]
         found += [Sign(*turn.span(), "hidden", 1) for turn in BIDI.finditer(text)]
     disguises = _disguises(entries)
     for view in further_views(text, first, disguises):
@@ -130,17 +146,24 @@ def _in_view(view: View, entries: list[Entry]) -> Iterator[Sign]:
 
 
 def _is_hint(kind: str, text: str, start: int, end: int) -> bool:
-    """Whether honest texts say this as well: they tell of what attacks say, or ask for reports and patches."""
+    """Whether honest texts say this as well: they tell of what attacks say, or ask for reports and
+    patches."""
     if kind == "order":
-        return OFFERED.search(text, start, end) is not None and TAKEN.search(text, start, end) is None
+        return (
+            OFFERED.search(text, start, end) is not None and TAKEN.search(text, start, end) is None
+        )
     return kind == "override" and _told(text, start, end)
 
 
 def _told(text: str, start: int, end: int) -> bool:
-    """Whether words are only told of: in quotes by themselves, as what somebody may do, or of one's own words."""
+    """Whether words are only told of: in quotes by themselves, as what somebody may do, or of one's
+    own words."""
     if start and text[start - 1] in QUOTES and any(mark in QUOTES for mark in text[end : end + 2]):
         return True
-    return TOLD.search(text[max(0, start - 40) : start]) is not None or OWN.search(text, start, end) is not None
+    return (
+        TOLD.search(text[max(0, start - 40) : start]) is not None
+        or OWN.search(text, start, end) is not None
+    )
 
 
 def _disguised(text: str) -> bool:

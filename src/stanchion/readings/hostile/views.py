@@ -27,7 +27,8 @@ class View(NamedTuple):
 
 
 ESCAPED: Final = regex(
-    r"(?:%[0-9a-f]{2})+|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})", re.IGNORECASE
+    r"(?:%[0-9a-f]{2})+|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})",
+    re.IGNORECASE,
 )
 MARKED: Final = regex(r"\*{1,3}|__|`|~~|</?[a-z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
 SPACED: Final = regex(r"(?<![a-z])[a-z](?:[ ._*\r-]{1,3}[a-z](?![a-z])){6,}")
@@ -136,14 +137,16 @@ def _plain(found: re.Match[str]) -> str:
 
 
 def _joined(found: str) -> str:
-    """Letters that stand apart as words: what parts them most often is nothing, what is wider parts words."""
+    """Letters that stand apart as words: what parts them most often is nothing, what is wider parts
+    words."""
     gaps = GAPS.findall(found)
     narrow = min([len(gap) for gap in gaps])
     return GAPS.sub(lambda gap: "" if len(gap.group()) == narrow else " ", found)
 
 
 def _coded(text: str) -> Iterator[View]:
-    """What stands in a text as base64 or as hexadecimal digits: each is read by itself, and stands where it stands."""
+    """What stands in a text as base64 or as hexadecimal digits: each is read by itself, and stands
+    where it stands."""
     text = whole(text)
     for found in compiled(HEX).finditer(text):
         yield from _read(bytes.fromhex(re.sub(r"[ :,]", "", found.group())), found.span())
@@ -155,7 +158,9 @@ def _coded(text: str) -> Iterator[View]:
 
 def _read(data: bytes, span: tuple[int, int]) -> Iterator[View]:
     text = data.decode("utf-8", "replace")
-    if text.count("\ufffd") * FEW <= len(text) and sum(map(_is_shown, text)) * FEW >= len(text) * (FEW - 1):
+    if text.count("\ufffd") * FEW <= len(text) and sum(map(_is_shown, text)) * FEW >= len(text) * (
+        FEW - 1
+    ):
         yield View(lines(text), lambda _start, _end: span, True)
 
 

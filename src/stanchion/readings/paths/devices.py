@@ -13,6 +13,8 @@ HARMLESS: Final = frozenset(
 
 
 def is_device(place: Place) -> bool:
-    """Whether a place is such a device, or a file that the program has open. What is below a folder that it has open
-    is none: that may be anywhere."""
-    return place in HARMLESS or (place.root == "/" and place.parts[:2] == ("dev", "fd") and len(place.parts) <= 3)
+    """Whether a place is such a device, or a file that the program has open. What is below a folder
+    that it has open is none: that may be anywhere."""
+    return place in HARMLESS or (
+        place.root == "/" and place.parts[:2] == ("dev", "fd") and len(place.parts) <= 3
+    )

@@ -14,11 +14,14 @@ MOST: Final = 32
 
 _HINT: Final = regex(r"['\"](?:~|/|\.{1,2}/|[A-Za-z]:[\\/]|file:)", re.IGNORECASE)
 _CALL: Final = regex(
-    r"\b(\w*(?:read|load|scan|file|glob|sniff|import)\w*)\s*\(\s*(\[?\s*(?:'[^']*'\s*,?\s*)+)", re.IGNORECASE
+    r"\b(\w*(?:read|load|scan|file|glob|sniff|import)\w*)\s*\(\s*(\[?\s*(?:'[^']*'\s*,?\s*)+)",
+    re.IGNORECASE,
 )
-"""A function that opens the files it is given: `read_text(…)`, `pg_read_file(…)`, `LOAD_FILE(…)`."""
+"""A function that opens the files it is given: `read_text(…)`, `pg_read_file(…)`,
+`LOAD_FILE(…)`."""
 _CLAUSE: Final = regex(
-    r"\b(from|join|attach(?:\s+database)?|infile|outfile|dumpfile|to|load|source|import(?:\s+database)?|export\s+database)\s+'([^']+)'",
+    r"\b(from|join|attach(?:\s+database)?|infile|outfile|dumpfile|to|load|source|"
+    r"import(?:\s+database)?|export\s+database)\s+'([^']+)'",
     re.IGNORECASE,
 )
 _TEXT: Final = regex(r"'([^']*)'")
@@ -26,7 +29,8 @@ WRITES: Final = ("outfile", "dumpfile", "to", "export")
 
 
 def opened_by_sql(text: str) -> Iterator[tuple[str, Use]]:
-    """The files that a statement opens, and whether it reads or writes them; a value that it only compares is none."""
+    """The files that a statement opens, and whether it reads or writes them; a value that it only
+    compares is none."""
     text = text[:LONGEST]
     if _HINT.search(text) is None:
         return

@@ -1,4 +1,5 @@
-"""What a text includes: the files whose content a document, a template or a source takes in when it is made."""
+"""What a text includes: the files whose content a document, a template or a source takes in when it
+is made."""
 
 from __future__ import annotations
 
@@ -30,28 +31,36 @@ HINTS: Final = (
 _INCLUDE: Final = regex(
     r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)[ \t]*[<\"]([^\">\n]+)[>\"]"
     r"|^[ \t]*\.\.[ \t]+(?:\w+[ \t]+)?[\w-]*include[\w-]*::[ \t]*(\S+)|^[ \t]*:file:[ \t]*(\S+)"
-    r"|^include::([^\[\n]+)\[|\\(?:input|include|subfile|[A-Za-z]*(?:listing|verbatim)\w*input\w*|\w*inputlisting|VerbatimInput)"
+    r"|^include::([^\[\n]+)\[|\\(?:input|include|subfile|[A-Za-z]*(?:listing|verbatim)\w*input\w*|"
+    r"\w*inputlisting|VerbatimInput)"
     r"(?:\[[^\]\n]*\])?\{([^}\n]+)\}"
     r"|\{%-?[ \t]*(?:include\w*|import|extends|render)[ \t]+[\"']?([^\"'%\s]+)"
     r"|\{\{[<%]?[ \t]*(?:include|readfile)\w*[ \t]+(?:file=)?[\"']([^\"']+)"
     r"|\bs?include\(`?([^)'`\n]+)'?\)|\bundivert\(`?([^)'`\n]+)|^\.(?:so|mso|psbb|cf)[ \t]+(\S+)"
     r"|<!--#include[ \t]+(?:file|virtual)=\"([^\"]+)|<!ENTITY\s+%?\s*\S+\s+SYSTEM\s+[\"']([^\"']+)"
-    r"|<\w+:include\s[^>]*href=[\"']([^\"']+)|!inc\w*[ \t]+[\"']?([^\"'\s]+)|--8<--[ \t]+[\"']([^\"']+)",
+    r"|<\w+:include\s[^>]*href=[\"']([^\"']+)|!inc\w*[ \t]+[\"']?([^\"'\s]+)|--8<--[ "
+    r"\t]+[\"']([^\"']+)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Directives that take in a file: of C, reStructuredText, AsciiDoc, TeX, templates, server-side pages, XML and YAML."""
+"""Directives that take in a file: of C, reStructuredText, AsciiDoc, TeX, templates, server-side
+pages, XML and YAML."""
 _CALL: Final = regex(
-    r"^([^\n]*?)\b(?:file|filebase64|filebase64sha256|templatefile|readFile|importstr|read_file|get_file)\(?[ \t]*"
+    r"^([^\n]*?)\b(?:file|filebase64|filebase64sha256|templatefile|readFile|importstr|read_file|"
+    r"get_file)\(?[ \t]*"
     r"(?:\(?[ \t]*(?:pathexpand|expanduser|abspath)\([ \t]*)?[\"']?([~/$.][^\"'()\n]*)",
     re.MULTILINE,
 )
 """Functions of settings that take in a file."""
-_USED: Final = regex(r"(?i)\s*[\w.-]*(?:key|credential|cert|identity|config|kubeconfig|password|token)\w*[\"']?\s*[:=]")
+_USED: Final = regex(
+    r"(?i)\s*[\w.-]*(?:key|credential|cert|identity|config|kubeconfig|password|token)"
+    r"\w*[\"']?\s*[:=]"
+)
 """What a line of settings begins with that hands a file on to what signs in with it."""
 
 
 def included(text: str, calls: bool = True) -> Iterator[str]:
-    """The files that a text takes in; with `calls` also by functions of settings, where they are not signed in with."""
+    """The files that a text takes in; with `calls` also by functions of settings, where they are
+    not signed in with."""
     text = text[:LONGEST]
     low = text.lower()
     if not any(hint in low for hint in HINTS) or not any(mark in text for mark in ("/", "~", "\\")):

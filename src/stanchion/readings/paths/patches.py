@@ -13,13 +13,15 @@ MOST: Final = 256
 """How many headers of a patch are read."""
 
 _HEADER: Final = regex(
-    r"^(?:\*\*\* (Add|Update|Delete) File: |\*\*\* (Move) to: |(\+\+\+) |(---) |(rename|copy) to )([^\t\r\n]+)",
+    r"^(?:\*\*\* (Add|Update|Delete) File: |\*\*\* (Move) to: |(\+\+\+) |(---) |(rename|copy) to "
+    r")([^\t\r\n]+)",
     re.MULTILINE,
 )
 
 
 def patched(text: str) -> Iterator[tuple[str, Use]]:
-    """The files that a patch names, and whether it writes or deletes them; nothing where a text is no patch."""
+    """The files that a patch names, and whether it writes or deletes them; nothing where a text is
+    no patch."""
     old = ""
     for found in list(_HEADER.finditer(text))[:MOST]:
         verb, path = next(part for part in found.groups()[:5] if part is not None), found[6].strip()
@@ -28,7 +30,10 @@ def patched(text: str) -> Iterator[tuple[str, Use]]:
         elif verb == "+++" and path == "/dev/null":
             yield _stripped(old), "delete"
         elif path:
-            yield _stripped(path) if verb == "+++" else path, "delete" if verb == "Delete" else "write"
+            yield (
+                _stripped(path) if verb == "+++" else path,
+                "delete" if verb == "Delete" else "write",
+            )
 
 
 def _stripped(path: str) -> str:

@@ -10,7 +10,8 @@ from stanchion.readings.paths.variables import filled
 
 _DRIVE: Final = regex(r"/*(?:[?.]/+)?([A-Za-z]):")
 _FILE_URL: Final = regex(
-    r"(?:[a-z][a-z0-9+.-]*:)?file:(?://(?:localhost)?(?=/|\Z)|(?=/))|(?:concat|cache|async|subfile[^:/]*|glob|phar|zip|netdoc"
+    r"(?:[a-z][a-z0-9+.-]*:)?file:(?://(?:localhost)?(?=/|\Z)|(?=/))|(?:concat|cache|async|"
+    r"subfile[^:/]*|glob|phar|zip|netdoc"
     r"|local_file|compress\.\w+|ephemeral):(?://)?(?=/)|php://filter/\S*?resource=(?=[/.~])",
     re.IGNORECASE,
 )
@@ -21,8 +22,9 @@ _CLIMBS: Final = regex(r"[.?]{2,} *")
 
 
 class Place(NamedTuple):
-    """Where a path leads: what it starts from (`/`, `~`, a drive such as `c:`, `$` where that is not known, nothing
-    where it is relative), the names after it, and how many folders above its start a relative one begins."""
+    """Where a path leads: what it starts from (`/`, `~`, a drive such as `c:`, `$` where that is
+    not known, nothing where it is relative), the names after it, and how many folders above its
+    start a relative one begins."""
 
     root: str
     parts: tuple[str, ...]
@@ -53,7 +55,8 @@ def is_file_url(text: str) -> bool:
 
 
 def place_of(text: str, lenient: bool = False) -> Place:
-    """Where a path leads; `lenient` reads it as systems do that have drives and forgive what stands behind a name."""
+    """Where a path leads; `lenient` reads it as systems do that have drives and forgive what stands
+    behind a name."""
     root, rest = _rooted(text, lenient)
     parts: list[str] = []
     up = 0
@@ -72,7 +75,12 @@ def place_of(text: str, lenient: bool = False) -> Place:
         if root == "/" and name in ("root", "cwd") and _is_process(parts):
             parts.clear()
             root, up = "/" if name == "root" else "", 0
-    if root == "/" and len(parts) > 1 and parts[0] == "private" and parts[1] in ("etc", "var", "tmp"):
+    if (
+        root == "/"
+        and len(parts) > 1
+        and parts[0] == "private"
+        and parts[1] in ("etc", "var", "tmp")
+    ):
         del parts[0]
     # What climbs above the top was meant to begin elsewhere: below a folder that is put before it.
     return Place("" if up else root, tuple(parts), up)
@@ -102,7 +110,8 @@ def _rooted(text: str, lenient: bool) -> tuple[str, str]:
 
 
 def _forgiven(name: str, goes_on: bool) -> str:
-    """A name without what some systems leave out: dots and blanks at its end, parameters, the name of a stream."""
+    """A name without what some systems leave out: dots and blanks at its end, parameters, the name
+    of a stream."""
     if name[:2] in ("..", ".?", "?.", "??"):
         bare = name.partition(";")[0]
         if bare.rstrip(" ") == ".." or (goes_on and _CLIMBS.fullmatch(bare)):
@@ -131,4 +140,8 @@ def joined(base: Place, place: Place) -> Place:
 
 def inside(place: Place, folder: Place) -> bool:
     """Whether a place is a folder or lies in it."""
-    return place.root == folder.root and place.up == folder.up and place.parts[: len(folder.parts)] == folder.parts
+    return (
+        place.root == folder.root
+        and place.up == folder.up
+        and place.parts[: len(folder.parts)] == folder.parts
+    )

@@ -1,4 +1,5 @@
-"""Spelling: every way in which a path's text may be read, so that no encoding of a path hides where it leads."""
+"""Spelling: every way in which a path's text may be read, so that no encoding of a path hides where
+it leads."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ LONGEST_NAME: Final = 255
 DECODED: Final = 3
 """How often a text is decoded; what is encoded more often is no honest path."""
 
-_PLAIN: Final = regex(r"[A-Za-z0-9_/ +=@,~{}()-]*(?:\.(?![.?/ ])[A-Za-z0-9_/ +=@,~{}()-]+)*(?<! )\Z")
+_PLAIN: Final = regex(
+    r"[A-Za-z0-9_/ +=@,~{}()-]*(?:\.(?![.?/ ])[A-Za-z0-9_/ +=@,~{}()-]+)*(?<! )\Z"
+)
 """Texts that can be read in one way only."""
 _ESCAPES: Final = regex(r"(?:%u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})+")
 _ESCAPE: Final = regex(r"%u([0-9A-Fa-f]{4})|%([0-9A-Fa-f]{2})")
@@ -33,13 +36,15 @@ _LOOKALIKE: Final = str.maketrans(
         "\\": "/",
     }
 )
-_LENGTHS: Final = ((0xC0, 0xE0, 2, 0x80), (0xE0, 0xF0, 3, 0x800), (0xF0, 0xF8, 4, 0x10000), (0xF8, 0xFC, 5, 0x200000),
+_LENGTHS: Final = ((0xC0, 0xE0, 2, 0x80), (0xE0, 0xF0, 3, 0x800), (0xF0, 0xF8, 4, 0x10000), (0xF8, 0xFC, 5, 0x200000),  # noqa: E501
                    (0xFC, 0xFE, 6, 0x4000000))  # fmt: skip
-"""Bytes that begin a sequence (from, below), how many bytes it has, and the least number that needs so many."""
+"""Bytes that begin a sequence (from, below), how many bytes it has, and the least number that needs
+so many."""
 
 
 class Spelling(NamedTuple):
-    """A path as the system takes it, the texts that lenient systems may read it as, and why it cannot be read."""
+    """A path as the system takes it, the texts that lenient systems may read it as, and why it
+    cannot be read."""
 
     text: str
     lenient: tuple[str, ...] = ()
@@ -47,8 +52,13 @@ class Spelling(NamedTuple):
 
 
 def spelling(text: str) -> Spelling:
-    """Every reading of a path: as it is written, with look-alikes folded, and decoded again and again."""
-    if len(text) <= LONGEST_NAME and _PLAIN.match(text) and not any(mark in text for mark in (" /", "0x")):
+    """Every reading of a path: as it is written, with look-alikes folded, and decoded again and
+    again."""
+    if (
+        len(text) <= LONGEST_NAME
+        and _PLAIN.match(text)
+        and not any(mark in text for mark in (" /", "0x"))
+    ):
         return Spelling(text)
     if len(text) > LONGEST:
         return Spelling(text[:LONGEST], (), f"it is longer than {LONGEST:,} characters")
@@ -81,7 +91,8 @@ def _trouble(text: str, folded: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """The text as a lenient system takes it: look-alikes are what they look like, the invisible is not there."""
+    """The text as a lenient system takes it: look-alikes are what they look like, the invisible is
+    not there."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
         text = "".join([char for char in text if unicodedata.category(char) != "Cf"])
@@ -115,7 +126,8 @@ def _decoded(text: str) -> tuple[str, str]:
 
 
 def _text(data: bytearray, trouble: list[str]) -> str:
-    """Bytes as text: as UTF-8, else as lenient decoders of UTF-8 have taken them, else each for itself."""
+    """Bytes as text: as UTF-8, else as lenient decoders of UTF-8 have taken them, else each for
+    itself."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -124,7 +136,9 @@ def _text(data: bytearray, trouble: list[str]) -> str:
     at = 0
     while at < len(data):
         byte = data[at]
-        length, least = next(((n, least) for low, high, n, least in _LENGTHS if low <= byte < high), (1, 0))
+        length, least = next(
+            ((n, least) for low, high, n, least in _LENGTHS if low <= byte < high), (1, 0)
+        )
         rest = data[at + 1 : at + length]
         whole = length > 1 and len(rest) == length - 1
         if not whole or not (byte in (0xC0, 0xC1) or all(0x80 <= one < 0xC0 for one in rest)):

@@ -9,12 +9,26 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
 
 MOST: Final = 64
-OLD: Final = frozenset({"oldstring", "oldstr", "oldtext", "old", "search", "find", "searchtext", "pattern", "before"})
+OLD: Final = frozenset(
+    {"oldstring", "oldstr", "oldtext", "old", "search", "find", "searchtext", "pattern", "before"}
+)
 NEW: Final = frozenset(
-    {"newstring", "newstr", "newtext", "new", "replace", "replacement", "replacewith", "replacetext", "after"}
+    {
+        "newstring",
+        "newstr",
+        "newtext",
+        "new",
+        "replace",
+        "replacement",
+        "replacewith",
+        "replacetext",
+        "after",
+    }
 )
 SCRIPTS: Final = frozenset({"expression", "expressions", "expr", "sed", "substitution"})
-_SED: Final = regex(r"(?:\A|[;\n{]|\A[^;]*?[\d/$])\s*s([^\w\s\\;])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1")
+_SED: Final = regex(
+    r"(?:\A|[;\n{]|\A[^;]*?[\d/$])\s*s([^\w\s\\;])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1"
+)
 
 
 class Swap(NamedTuple):
@@ -25,7 +39,8 @@ class Swap(NamedTuple):
 
 
 def swaps_in(args: Mapping[str, Any]) -> Iterator[Swap]:
-    """The swaps that a call makes: by the names of its arguments, in lists too, and in expressions of `sed`."""
+    """The swaps that a call makes: by the names of its arguments, in lists too, and in expressions
+    of `sed`."""
     waiting: list[Any] = [args]
     seen = 0
     while waiting and seen < MOST:

@@ -23,33 +23,43 @@ LONGEST_LOOSE: Final = 1_024
 
 PATCHES: Final = frozenset({"patch", "diff", "input", "patchtext", "patchcontent", "unifieddiff"})
 """Arguments that hold a patch, whose own headers say which files it changes."""
-STATEMENTS: Final = frozenset({"sql", "query", "statement", "sqlquery", "sqlstatement", "querytext"})
+STATEMENTS: Final = frozenset(
+    {"sql", "query", "statement", "sqlquery", "sqlstatement", "querytext"}
+)
 """Arguments that hold SQL, which opens files by functions of its own."""
 HUNTS: Final = frozenset({"grep", "search", "find", "ripgrep", "rg", "scan"})
-SOUGHT: Final = frozenset({"query", "pattern", "regex", "q", "search", "text", "term", "terms", "keyword", "keywords"})
+SOUGHT: Final = frozenset(
+    {"query", "pattern", "regex", "q", "search", "text", "term", "terms", "keyword", "keywords"}
+)
 """Arguments that say what is searched for."""
 MIRRORS: Final = frozenset({"mirror", "delete", "purge", "prune"})
 MIRRORED: Final = ("--delete", "--mirror", "/mir", "/purge", "--del")
 LINKS: Final = frozenset({"symlink", "link", "hardlink", "junction"})
 LINKED: Final = frozenset({"linkpath", "linkname", "link", "linkfile"})
 """Arguments that say where a link is put; what it leads to is seen from there."""
-PATTERNS: Final = frozenset({"pattern", "patterns", "glob", "globpattern", "includepattern", "include", "filepattern"})
+PATTERNS: Final = frozenset(
+    {"pattern", "patterns", "glob", "globpattern", "includepattern", "include", "filepattern"}
+)
 """Arguments that say which files are looked for."""
 UNPACKS: Final = frozenset({"extract", "unzip", "untar", "unpack", "decompress", "inflate"})
-DEEP: Final = frozenset({"grep", "search", "archive", "zip", "compress", "tar", "backup", "index", "upload"})
+DEEP: Final = frozenset(
+    {"grep", "search", "archive", "zip", "compress", "tar", "backup", "index", "upload"}
+)
 LOOKS: Final = frozenset({"list", "ls", "glob", "stat", "tree", "exists", "info"})
 SHOWS: Final = frozenset({"read", "content", "contents", "get", "cat", "open", "view", "load"})
 
-_LOOKS: Final = regex(r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]")
+_LOOKS: Final = regex(
+    r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]"
+)
 
 _FILE: Final = regex(r"[^\s:@?*\"<>|]*(?:/[^\s:@?*\"<>|]*|[^\s:@?*\"<>|/.]\.[A-Za-z]\w{0,7})")
 """The name of a file, by a folder before it or by its ending."""
 
 
 class Target(NamedTuple):
-    """A path in a call: how it would be used, whether it is surely one, the folder that it is seen from, whether the
-    call only `looks` at it, or goes `deep` into what is below it, and whether it stands in a command, which runs in a
-    process of its own."""
+    """A path in a call: how it would be used, whether it is surely one, the folder that it is seen
+    from, whether the call only `looks` at it, or goes `deep` into what is below it, and whether it
+    stands in a command, which runs in a process of its own."""
 
     text: str
     use: Use
@@ -67,21 +77,33 @@ class Seeing(NamedTuple):
 
 
 def targets(
-    tool: str, traits: tuple[str, ...], args: Mapping[str, Any], seeing: Seeing, commands: Sequence[Held]
+    tool: str,
+    traits: tuple[str, ...],
+    args: Mapping[str, Any],
+    seeing: Seeing,
+    commands: Sequence[Held],
 ) -> Iterator[Target]:
-    """The paths that a call names: by the names of their arguments, in lists and deeper down too; those of its
-    commands; and texts under other names that look like one."""
+    """The paths that a call names: by the names of their arguments, in lists and deeper down too;
+    those of its commands; and texts under other names that look like one."""
     said = act_of(tool, traits)
     use = seeing.tools(tool)
     own: Use = use if use is not None else said.use
-    base = next((v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), "")
+    base = next(
+        (v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), ""
+    )
     if not LINKS.isdisjoint(said.words):
         yield from _linked(args, base)
         return
     if not HUNTS.isdisjoint(said.words) and any(_hunted(key, value) for key, value in args.items()):
-        yield from [Target(value, "read", True, base, "hunts") for key, value in args.items() if _is_named(key, value)]
+        yield from [
+            Target(value, "read", True, base, "hunts")
+            for key, value in args.items()
+            if _is_named(key, value)
+        ]
     if _mirrors(args):
-        named = [(plain(str(key)), value) for key, value in args.items() if type(value) is str and value]
+        named = [
+            (plain(str(key)), value) for key, value in args.items() if type(value) is str and value
+        ]
         put = words.RESULTS | words.LOOSE_RESULTS
         yield from [Target(value, "delete", True, base) for key, value in named if key in put]
     for top, given in args.items():
@@ -102,7 +124,8 @@ def targets(
 
 
 def targets_in(reading: Any) -> list[Target]:
-    """The paths of a call for all who lay down nothing of their own about tools and arguments: `reading.of` it."""
+    """The paths of a call for all who lay down nothing of their own about tools and arguments:
+    `reading.of` it."""
     event = reading.event
     return list(targets(event.tool, event.traits, event.args, PLAINLY, reading.commands))
 
@@ -126,17 +149,31 @@ def _mirrors(args: Mapping[str, Any]) -> bool:
     for key, value in args.items():
         if value is True and not MIRRORS.isdisjoint(letters(str(key))):
             return True
-        if type(value) is list and any(type(each) is str and each.lower().startswith(MIRRORED) for each in value):
+        if type(value) is list and any(
+            type(each) is str and each.lower().startswith(MIRRORED) for each in value
+        ):
             return True
     return False
 
 
 def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
-    """The paths of a call that makes a link: what it leads to is seen from the folder that the link is put in."""
+    """The paths of a call that makes a link: what it leads to is seen from the folder that the link
+    is put in."""
     texts = {plain(str(key)): value for key, value in args.items() if type(value) is str and value}
-    put = next((texts[key] for key in texts if key in LINKED or key in words.RESULTS or key in words.LOOSE_RESULTS), "")
+    put = next(
+        (
+            texts[key]
+            for key in texts
+            if key in LINKED or key in words.RESULTS or key in words.LOOSE_RESULTS
+        ),
+        "",
+    )
     folder = put.replace("\\", "/").rpartition("/")[0]
-    start = folder if folder[:1] in ("/", "~") or folder[1:2] == ":" or not base else f"{base}/{folder}".rstrip("/")
+    start = (
+        folder
+        if folder[:1] in ("/", "~") or folder[1:2] == ":" or not base
+        else f"{base}/{folder}".rstrip("/")
+    )
     for key, text in texts.items():
         if text == put:
             yield Target(text, "write", True, base)
@@ -144,7 +181,9 @@ def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
             yield Target(text, "read")
         elif key in words.PATHS or key in words.SOURCES or key in words.LOOSE:
             # What is read and what is written through the link is read and written there.
-            yield from [Target(text, use, True, start if put else base) for use in ("read", "write")]
+            yield from [
+                Target(text, use, True, start if put else base) for use in ("read", "write")
+            ]
 
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
@@ -160,7 +199,9 @@ def contents(args: Mapping[str, Any]) -> Iterator[str]:
             yield value
 
 
-def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing) -> Iterator[Target]:
+def _in_text(
+    key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
+) -> Iterator[Target]:
     name = plain(key)
     given = seeing.arguments.get(key)
     if given is not None:
@@ -178,7 +219,9 @@ def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
     elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
     elif name in words.PATHS or name in words.SOURCES or name in words.RESULTS:
-        yield Target(text, _turned(name, own, said), not said.api or bool(said.of_files), base, _how(said))
+        yield Target(
+            text, _turned(name, own, said), not said.api or bool(said.of_files), base, _how(said)
+        )
     elif len(text) <= LONGEST_LOOSE:
         looks = _LOOKS.match(text) is not None
         if name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
@@ -193,8 +236,8 @@ def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
 
 
 def _is_put(name: str, text: str, looks: bool, said: Act) -> bool:
-    """Whether an argument surely says into which file a call puts something: by its own name, or because the tool's
-    name says that its work ends in a file; and it is the name of one."""
+    """Whether an argument surely says into which file a call puts something: by its own name, or
+    because the tool's name says that its work ends in a file; and it is the name of one."""
     if said.reads_only or said.api or not (looks or _FILE.fullmatch(text) is not None):
         return False
     if name in words.PUTS:

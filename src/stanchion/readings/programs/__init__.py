@@ -1,4 +1,5 @@
-"""Programs: code of other languages, read by a small reader each, told in one vocabulary of effects."""
+"""Programs: code of other languages, read by a small reader each, told in one vocabulary of
+effects."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ __all__ = ["program_effects"]
 
 
 def program_effects(program: str, code: str) -> Effects:
-    """What code does that a program is given to run; in a language that is not known here it is read as Perl is."""
+    """What code does that a program is given to run; in a language that is not known here it is
+    read as Perl is."""
     from stanchion.readings.programs.effects import effects_of  # few commands have code in them
 
     if program.startswith(("python", "pypy", "ipython")):

@@ -1,4 +1,5 @@
-"""Calls: what a piece of code calls, with what is known of the arguments; the same for every language."""
+"""Calls: what a piece of code calls, with what is known of the arguments; the same for every
+language."""
 
 from __future__ import annotations
 
@@ -12,16 +13,19 @@ MANY: Final = 512
 """How many calls of one piece of code are kept."""
 UNKNOWN: Final = "$"
 """What stands for a part of a text that is not known."""
-ENVIRONMENT: Final = frozenset({"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject"})
+ENVIRONMENT: Final = frozenset(
+    {"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject"}
+)
 """How languages name all variables of the environment."""
 ONE_VARIABLE: Final = "environ[]"
 """What stands for a single one of them."""
 
 
 class Called(NamedTuple):
-    """One call: its name without what it is called on, that as it is written (`os`, `fs.promises`) and what is known
-    of its value, the arguments (a list's items one by one; `None` where one is not known), and everything that its
-    arguments are made of: names, calls and texts, those of variables included; and arguments that are given by name."""
+    """One call: its name without what it is called on, that as it is written (`os`, `fs.promises`)
+    and what is known of its value, the arguments (a list's items one by one; `None` where one is
+    not known), and everything that its arguments are made of: names, calls and texts, those of
+    variables included; and arguments that are given by name."""
 
     name: str
     of: str

@@ -25,17 +25,25 @@ _TOKEN: Final = regex(
     """
 )
 _LOOKS: Final = regex(
-    r"\b(?:Get|Set|New|Remove|Stop|Start|Clear|Invoke|Add|Format|Restart|Register|Unregister|Disable|Enable|Out|Where|"
-    r"ForEach|Compress|Expand|Import|Export|Write|Uninstall|Install|Reset|Initialize|Dismount|Suspend)-[A-Z][A-Za-z]+\b"
-    r"|\$env:\w|\b(?i:iex|irm|iwr)\b\s*[($]|\|\s*(?i:iex)\b|\[(?:System\.)?(?:Convert|Text|Net|IO)\b"
+    r"\b(?:Get|Set|New|Remove|Stop|Start|Clear|Invoke|Add|Format|Restart|Register|Unregister|"
+    r"Disable|Enable|Out|Where|"
+    r"ForEach|Compress|Expand|Import|Export|Write|Uninstall|Install|Reset|Initialize|Dismount|"
+    r"Suspend)-[A-Z][A-Za-z]+\b"
+    r"|\$env:\w|\b(?i:iex|irm|iwr)\b\s*[($]|\|\s*(?i:iex)\b|\[(?:System\.)?(?:Convert|Text|Net|IO)"
+    r"\b"
 )
 _VERB: Final = regex(r"-[A-Z]")
-_METHOD: Final = regex(r"(?i)\b(Download(?:String|Data|File)|Upload(?:String|File)|TCPClient|FromBase64String)")
-READS: Final = listed("get-content gc cat type compress-archive import-csv copy-item get-childitem gci dir ls")
+_METHOD: Final = regex(
+    r"(?i)\b(Download(?:String|Data|File)|Upload(?:String|File)|TCPClient|FromBase64String)"
+)
+READS: Final = listed(
+    "get-content gc cat type compress-archive import-csv copy-item get-childitem gci dir ls"
+)
 
 
 class Step(NamedTuple):
-    """One command: its words, those that brackets stand for as `$(…)`; and the commands that what it is given comes
+    """One command: its words, those that brackets stand for as `$(…)`; and the commands that what
+    it is given comes
     from: those before it in its pipe, and those in its brackets."""
 
     argv: tuple[str, ...]
@@ -49,11 +57,14 @@ def looks_like_powershell(text: str) -> bool:
 
 
 def _may_be(text: str) -> bool:
-    """Whether a text has something that is in every such one: plain looks cost less than the pattern."""
+    """Whether a text has something that is in every such one: plain looks cost less than the
+    pattern."""
     if "-" in text and _VERB.search(text) is not None:
         return True
     low = text.lower()
-    if "[" in low and ("[convert" in low or "[text" in low or "[net" in low or "[io" in low or "[system" in low):
+    if "[" in low and (
+        "[convert" in low or "[text" in low or "[net" in low or "[io" in low or "[system" in low
+    ):
         return True
     return "iex" in low or "irm" in low or "iwr" in low or "$env:" in low
 
@@ -77,7 +88,9 @@ def powershell(text: str) -> tuple[Step, ...]:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.tokens = [(found.lastgroup or "", found[0]) for found in _TOKEN.finditer(text) if found.lastgroup]
+        self.tokens = [
+            (found.lastgroup or "", found[0]) for found in _TOKEN.finditer(text) if found.lastgroup
+        ]
         self.at = 0
         self.steps: list[Step] = []
         self.values: dict[str, str] = {}
@@ -101,7 +114,8 @@ class _Reader:
         return tuple(dict.fromkeys(names))
 
     def _command(self, before: tuple[str, ...], depth: int) -> tuple[str, ...]:
-        """Read one command up to what ends it; its name, and those of what stands in its brackets."""
+        """Read one command up to what ends it; its name, and those of what stands in its
+        brackets."""
         words: list[str] = []
         inside: list[str] = []
         while self.at < len(self.tokens):

@@ -46,22 +46,36 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         texts = [values.value(arg) for arg in func.args[:2]]
         of = _dotted(func.args[0]) if func.args else ""
         name = texts[1] if len(texts) > 1 and texts[1] is not None else ""
-    given = [*node.args, *[word.value for word in node.keywords if word.arg not in ("headers", "auth", "env")]]
-    flat = [each for arg in node.args for each in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
+    given = [
+        *node.args,
+        *[word.value for word in node.keywords if word.arg not in ("headers", "auth", "env")],
+    ]
+    flat = [
+        each
+        for arg in node.args
+        for each in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])
+    ]
     used = frozenset().union(*[_names(arg) for arg in given]) if given else _names(func)
     used = _closed(used, made)
     kept = [word.value for word in node.keywords if word.arg in ("headers", "auth")]
-    used |= frozenset().union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT if kept else frozenset()
+    used |= (
+        frozenset().union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT
+        if kept
+        else frozenset()
+    )
     if on is None and isinstance(func, ast.Attribute):
         on = _swept(func.value, made)
     texts = [values.value(each) for each in flat]
-    args = [_swept(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)]
+    args = [
+        _swept(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
+    ]
     named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
     return Called(name, of, on, tuple(args), used, tuple(named))
 
 
 def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
-    """The pattern of what a loop goes through that an expression is made of, where it is all of a home or a folder."""
+    """The pattern of what a loop goes through that an expression is made of, where it is all of a
+    home or a folder."""
     names = _closed(_names(node), made)
     if SWEEPS.isdisjoint(names):
         return None
@@ -69,7 +83,11 @@ def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
     folders = [name for name in names if name[:1] in ("/", "~") and "*" not in name]
     if not HOMES.isdisjoint(names) and all(folder in ("~", "~/") for folder in folders):
         folders = ["~"]
-    if len(folders) != 1 or len(patterns) > 1 or any(name[:1] == "." and len(name) > 1 for name in names):
+    if (
+        len(folders) != 1
+        or len(patterns) > 1
+        or any(name[:1] == "." and len(name) > 1 for name in names)
+    ):
         return None
     return f"{folders[0].rstrip('/')}/{patterns[0] if patterns else '**'}"
 
@@ -83,10 +101,14 @@ def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
             case ast.Assign():
                 pairs = [(target, node.value) for target in node.targets]
             case ast.AugAssign() | ast.For() | ast.comprehension():
-                pairs = [(node.target, node.value if isinstance(node, ast.AugAssign) else node.iter)]
+                pairs = [
+                    (node.target, node.value if isinstance(node, ast.AugAssign) else node.iter)
+                ]
             case ast.With():
                 pairs = [
-                    (item.optional_vars, item.context_expr) for item in node.items if item.optional_vars is not None
+                    (item.optional_vars, item.context_expr)
+                    for item in node.items
+                    if item.optional_vars is not None
                 ]
             case ast.NamedExpr():
                 pairs = [(node.target, node.value)]
@@ -97,7 +119,8 @@ def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
 
 
 def _names(node: ast.AST) -> frozenset[str]:
-    """The names and texts in an expression; `environ[]` where one variable of the environment is asked for."""
+    """The names and texts in an expression; `environ[]` where one variable of the environment is
+    asked for."""
     found: set[str] = set()
     waiting: list[ast.AST] = [node]
     while waiting:

@@ -1,4 +1,5 @@
-"""Reading code by its tokens: expressions are followed far enough to know what is called with which texts."""
+"""Reading code by its tokens: expressions are followed far enough to know what is called with which
+texts."""
 
 from __future__ import annotations
 
@@ -26,15 +27,17 @@ _END: Final = Token("line", "")
 DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
 KEYWORDS: Final = frozenset(
     {
-        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif", "while", "until",
-        "for", "foreach", "return", "use", "require", "when", "case", "function", "def", "sub",
+        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
+        "while", "until", "for", "foreach", "return", "use", "require", "when", "case", "function",
+        "def", "sub",
     }
 )  # fmt: skip
 LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 
 
 class Value(NamedTuple):
-    """What is known of an expression: its text, its items where it is a list, and what it is made of."""
+    """What is known of an expression: its text, its items where it is a list, and what it is made
+    of."""
 
     text: str | None = None
     items: tuple[str | None, ...] | None = None
@@ -93,7 +96,11 @@ class _Reader:
         """An expression: what stands between two joining signs, one after the other."""
         self.depth += 1
         value = self._operand() if self.depth < DEEPEST else EMPTY
-        while self.depth < DEEPEST and self.here().kind == "sign" and self.here().text in self.syntax.joins:
+        while (
+            self.depth < DEEPEST
+            and self.here().kind == "sign"
+            and self.here().text in self.syntax.joins
+        ):
             self.at += 1
             value = _joined(value, self._operand())
         self.depth -= 1
@@ -141,7 +148,8 @@ class _Reader:
         return self._members(known._replace(made_of=known.made_of | {bare}), bare)
 
     def _is_argument(self, name: str) -> bool:
-        """Whether the name is that of a call without brackets: it stands before a text, or a variable."""
+        """Whether the name is that of a call without brackets: it stands before a text, or a
+        variable."""
         token = self.here()
         if name[:1] in "$@%" or name in KEYWORDS:
             return False
@@ -175,7 +183,9 @@ class _Reader:
                 value = self._call(name, of, value.text, value)
             else:
                 made = decoded(name, value.text, ())
-                value = Value(made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"})
+                value = Value(
+                    made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"}
+                )
             of = f"{of}.{name}" if of else name
         return value
 
@@ -184,11 +194,15 @@ class _Reader:
         made_of = self._note(name, of, on, args) | value.made_of | {name}
         texts = _flat(args)
         if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:
-            return Value(None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of)
+            return Value(
+                None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of
+            )
         if name in ("join", "implode", "concat"):
             items = value.items if value.items is not None else tuple(texts[1:])
             between = texts[0] if texts and texts[0] is not None else ""
-            return Value(between.join([UNKNOWN if item is None else item for item in items]), None, made_of)
+            return Value(
+                between.join([UNKNOWN if item is None else item for item in items]), None, made_of
+            )
         on = on if on is not None or not value.items else value.items[0]
         return Value(decoded(name, on, texts), None, made_of)
 

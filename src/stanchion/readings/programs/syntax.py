@@ -8,8 +8,9 @@ from stanchion.kernel.tuples import NamedTuple
 
 
 class Syntax(NamedTuple):
-    """What a reader has to know of a language: what begins a comment, what joins texts, what calls on a thing; whether
-    a backquote runs a command, whether `q(…)` and `%x(…)` are strings, and whether a call may do without brackets."""
+    """What a reader has to know of a language: what begins a comment, what joins texts, what calls
+    on a thing; whether a backquote runs a command, whether `q(…)` and `%x(…)` are strings, and
+    whether a call may do without brackets."""
 
     comment: tuple[str, ...]
     joins: frozenset[str]
@@ -27,9 +28,9 @@ LUA: Final = Syntax(("--",), frozenset({".."}), frozenset({".", ":"}), False, Fa
 AWK: Final = Syntax(("#",), frozenset(), frozenset(), False, False, False)
 
 SYNTAXES: Final[dict[str, Syntax]] = {
-    "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT, "jrunscript": JAVASCRIPT,
-    "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT, "ruby": RUBY, "irb": RUBY, "perl": PERL,
-    "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA, "lua5.3": LUA, "lua5.4": LUA, "luajit": LUA, "awk": AWK,
-    "gawk": AWK, "mawk": AWK, "nawk": AWK,
+    "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
+    "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
+    "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
+    "lua5.3": LUA, "lua5.4": LUA, "luajit": LUA, "awk": AWK, "gawk": AWK, "mawk": AWK, "nawk": AWK,
 }  # fmt: skip
 """Languages by the programs that run them."""

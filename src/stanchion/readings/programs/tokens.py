@@ -42,7 +42,9 @@ def tokens(code: str, syntax: Syntax) -> list[Token]:
         if char == "\n":
             found.append(Token("line", char))
             at += 1
-        elif code.startswith(syntax.comment, at) and not (char == "#" and found and found[-1].text == "$"):
+        elif code.startswith(syntax.comment, at) and not (
+            char == "#" and found and found[-1].text == "$"
+        ):
             close = code.find("\n", at)
             at = len(code) if close < 0 else close
         elif code.startswith("/*", at):
@@ -69,7 +71,9 @@ def _token(code: str, at: int, syntax: Syntax, found: list[Token]) -> int:
         found.append(Token("name", name[0]))
         return name.end()
     if (number := _NUMBER.match(code, at)) is not None:
-        found.append(Token("number", str(int(number[0], 0) if number[0][:2] == "0x" else number[0])))
+        found.append(
+            Token("number", str(int(number[0], 0) if number[0][:2] == "0x" else number[0]))
+        )
         return number.end()
     sign = _SIGN.match(code, at)
     found.append(Token("sign", sign[0] if sign is not None else char))
@@ -78,7 +82,11 @@ def _token(code: str, at: int, syntax: Syntax, found: list[Token]) -> int:
 
 def _may_begin(found: list[Token]) -> bool:
     """Whether a text may stand here: behind a name or a number `%` is a sign of arithmetic."""
-    return not found or found[-1].kind in ("sign", "line") or found[-1].text in ("print", "puts", "eval", "system")
+    return (
+        not found
+        or found[-1].kind in ("sign", "line")
+        or found[-1].text in ("print", "puts", "eval", "system")
+    )
 
 
 def _string(code: str, at: int, syntax: Syntax, found: list[Token]) -> int:

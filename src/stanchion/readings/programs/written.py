@@ -1,4 +1,5 @@
-"""Written files: which files a piece of code writes or deletes, and whether it writes some that nobody can tell."""
+"""Written files: which files a piece of code writes or deletes, and whether it writes some that
+nobody can tell."""
 
 from __future__ import annotations
 
@@ -18,32 +19,41 @@ DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""
 FIRST: Final = OVERWRITES | listed(
     """
-    mkdir makedirs mkdirSync mkdir_p mkdirs touch touch_file utime chmod chown lchown mknod mkfifo savefig to_csv
-    to_excel to_parquet to_pickle to_feather to_hdf imwrite write_image write_html writeTextFile writeTextFileSync
-    outputFile outputFileSync writeJson writeJsonSync ensureDir ensureFile set_key utimes chmodSync savetxt savez
-    FileHandler RotatingFileHandler symlink_to hardlink_to
+    mkdir makedirs mkdirSync mkdir_p mkdirs touch touch_file utime chmod chown lchown mknod mkfifo
+    savefig to_csv to_excel to_parquet to_pickle to_feather to_hdf imwrite write_image write_html
+    writeTextFile writeTextFileSync outputFile outputFileSync writeJson writeJsonSync ensureDir
+    ensureFile set_key utimes chmodSync savetxt savez FileHandler RotatingFileHandler symlink_to
+    hardlink_to
     """
 )
-"""Calls that write what their first argument names, or what they are called on where they have none."""
+"""Calls that write what their first argument names, or what they are called on where they have
+none."""
 SECOND: Final = listed(
     """
-    copyfile copy2 copytree copyFile copyFileSync cpSync copySync renameSync rename renames symlink symlinkSync linkSync
-    link move moveSync copy replace cp cp_r mv ln_s urlretrieve move_uploaded_file copy_file
+    copyfile copy2 copytree copyFile copyFileSync cpSync copySync renameSync rename renames symlink
+    symlinkSync linkSync link move moveSync copy replace cp cp_r mv ln_s urlretrieve
+    move_uploaded_file copy_file
     """
 )
 """Calls that write what their second argument names; on a path, what their first one does."""
-OFTEN_OTHER: Final = listed("copy replace move link cp mv remove delete rm write save dump remove_dir new")
+OFTEN_OTHER: Final = listed(
+    "copy replace move link cp mv remove delete rm write save dump remove_dir new"
+)
 """Names that mean files only in a library of files, or on a path."""
 LIBRARIES: Final = listed(
-    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix joblib torch np numpy"
+    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
+    "joblib torch np numpy"
 )
 SAVES: Final = listed("save dump save_model save_weights")
 """Calls that put something into the file that any of their arguments names."""
 UNPACKS: Final = listed("extractall unpack_archive extract")
-RUNS: Final = listed("system popen execSync exec spawn spawnSync run call check_call check_output Popen getoutput")
+RUNS: Final = listed(
+    "system popen execSync exec spawn spawnSync run call check_call check_output Popen getoutput"
+)
 SHELLS: Final = listed("os subprocess child_process sp Kernel")
 NAMED: Final = listed(
-    "path file filename fname dst dest destination output out path_or_buf excel_writer fp extract_dir"
+    "path file filename fname dst dest destination output out path_or_buf excel_writer fp "
+    "extract_dir"
 )
 """Arguments by name that say where something is written."""
 FLAGS: Final = listed("O_WRONLY O_RDWR O_CREAT O_APPEND O_TRUNC")
@@ -82,7 +92,13 @@ def written_by(program: str, code: str) -> Written:
             found.append(("write", None, "code that is too long to be read"))
         for call in read.calls:
             found += [(use, path, call.name) for use, path in _uses(call)]
-            if call.name in EVALUATES and call.name not in ("include", "require", "compile", "load", "assert"):
+            if call.name in EVALUATES and call.name not in (
+                "include",
+                "require",
+                "compile",
+                "load",
+                "assert",
+            ):
                 made = call.args[0] if call.args else None
                 if made is None:
                     found += [("write", None, call.name)] if call.args else []
@@ -100,7 +116,8 @@ def written_by(program: str, code: str) -> Written:
 
 
 def _read(program: str, code: str) -> Code | None:
-    """What code calls; `None` where nobody here reads its language. What no Python accepts does nothing."""
+    """What code calls; `None` where nobody here reads its language. What no Python accepts does
+    nothing."""
     if program.startswith(("python", "pypy", "ipython")):
         read = read_python(code)
         return Code(()) if read is None else read
@@ -114,12 +131,21 @@ def _is_unknown(path: str) -> bool:
 
 
 def _redirected(code: str) -> Iterator[str | None]:
-    """Where awk prints to: a text behind `>` in a statement that prints, or `None` for what nobody can tell."""
+    """Where awk prints to: a text behind `>` in a statement that prints, or `None` for what nobody
+    can tell."""
     for found in _PRINTS.finditer(code):
-        end = min([at for at in (code.find(";", found.end()), code.find("}", found.end()), len(code)) if at >= 0])
+        end = min(
+            [
+                at
+                for at in (code.find(";", found.end()), code.find("}", found.end()), len(code))
+                if at >= 0
+            ]
+        )
         statement = code[found.end() : end]
         into = _REDIRECTED.search(statement)
-        if into is not None and statement[: into.start()].count("(") == statement[: into.start()].count(")"):
+        if into is not None and statement[: into.start()].count("(") == statement[
+            : into.start()
+        ].count(")"):
             yield into[1]
 
 
@@ -129,9 +155,16 @@ def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
     library = not LIBRARIES.isdisjoint(call.of.replace("::", ".").split("."))
     if name in OPENS or name in DECLARES or (name in ARCHIVES and (args or call.named)):
         yield from _opened(call)
-    elif name in RUNS and not SHELLS.isdisjoint(call.of.split(".")) and args and all(each is None for each in args):
+    elif (
+        name in RUNS
+        and not SHELLS.isdisjoint(call.of.split("."))
+        and args
+        and all(each is None for each in args)
+    ):
         yield "write", None
-    elif name in DELETES and (library or name not in OFTEN_OTHER or (call.on is not None and not args)):
+    elif name in DELETES and (
+        library or name not in OFTEN_OTHER or (call.on is not None and not args)
+    ):
         path = args[0] if args and call.of.rpartition(".")[2] != "Path" else call.on
         yield "delete", path
     elif name in SECOND and (
@@ -145,7 +178,11 @@ def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
     elif name == "write" and library and args and call.of.rpartition(".")[2] in LIBRARIES:
         yield "write", args[0]
     elif name in SAVES and (args or call.named):
-        paths = [each for each in (*args, *[text for key, text in call.named if key in NAMED]) if each is not None]
+        paths = [
+            each
+            for each in (*args, *[text for key, text in call.named if key in NAMED])
+            if each is not None
+        ]
         files = [each for each in paths if _FILE.fullmatch(each) is not None]
         if files or (library and "open" not in call.made_of):
             yield "write", files[0] if files else None
@@ -162,8 +199,20 @@ def _is_bare(call: Called) -> bool:
 
 def _first(call: Called) -> str | None:
     """The file that a call writes: its first argument, or the path that it is called on."""
-    on_path = call.name in ("write_text", "write_bytes", "touch", "mkdir", "symlink_to", "hardlink_to", "chmod")
-    if on_path and (call.on is not None or not call.args or call.of.rpartition(".")[2] not in LIBRARIES - {"Path"}):
+    on_path = call.name in (
+        "write_text",
+        "write_bytes",
+        "touch",
+        "mkdir",
+        "symlink_to",
+        "hardlink_to",
+        "chmod",
+    )
+    if on_path and (
+        call.on is not None
+        or not call.args
+        or call.of.rpartition(".")[2] not in LIBRARIES - {"Path"}
+    ):
         bare = not call.of and call.args
         return call.args[0] if bare else call.on
     if call.args:
@@ -176,7 +225,9 @@ def _moved(call: Called, library: bool) -> Iterator[tuple[str, str | None]]:
     """Where something is put, and what is gone from where it was."""
     args, name = call.args, call.name
     named = [text for key, text in call.named if key in NAMED]
-    if call.of.rpartition(".")[2] == "Path" or not (library or _is_bare(call)):  # `Path("a").rename("b")`
+    if call.of.rpartition(".")[2] == "Path" or not (
+        library or _is_bare(call)
+    ):  # `Path("a").rename("b")`
         if args:
             yield "write", args[0]
             yield "delete", call.on
@@ -192,7 +243,11 @@ def _moved(call: Called, library: bool) -> Iterator[tuple[str, str | None]]:
 def _opened(call: Called) -> Iterator[tuple[str, str | None]]:
     """What is opened to be written. A mode that nobody can tell may be one for writing."""
     args, named = call.args, dict(call.named)
-    arrows = [(at, each) for at, each in enumerate(args) if each is not None and each.lstrip()[:1] in (">", "+")]
+    arrows = [
+        (at, each)
+        for at, each in enumerate(args)
+        if each is not None and each.lstrip()[:1] in (">", "+")
+    ]
     if arrows and "mode" not in named:  # Perl: `open(F, ">x")`, `open(my $f, ">", "x")`
         at, each = arrows[0]
         into = each.lstrip("+<> \t").partition(":")[0] if ":" in each[:4] else each.lstrip("+<> \t")
@@ -208,7 +263,11 @@ def _opened(call: Called) -> Iterator[tuple[str, str | None]]:
         mode = args[1] if len(args) > 1 else named.get("mode", "r") if "mode" in named else "r"
         if len(args) > 1 and not FLAGS.isdisjoint(call.made_of):
             mode = "w"
-        elif len(args) > 1 and mode is None and (call.of == "os" or any("O_" in each for each in call.made_of)):
+        elif (
+            len(args) > 1
+            and mode is None
+            and (call.of == "os" or any("O_" in each for each in call.made_of))
+        ):
             mode = "r"
     if call.name in ("File", "new") and mode == "r":
         return

@@ -1,4 +1,5 @@
-"""Asking: which sentences of a text want something of whoever reads them, and which speak to a machine."""
+"""Asking: which sentences of a text want something of whoever reads them, and which speak to a
+machine."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from stanchion.readings.hostile.hostile import hostile, may_be_hostile
 from stanchion.readings.hostile.normal import folded
 from stanchion.readings.hostile.sieve import compiled, together
 from stanchion.readings.prose.lexicon import Mark, is_listed, known, stem
-from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, CHANGED_BY, CHANGES, COMMANDS, LEADS
+from stanchion.readings.prose.phrases import (
+    ASKS,
+    ASKS_ELSEWHERE,
+    CHANGED_BY,
+    CHANGES,
+    COMMANDS,
+    LEADS,
+)
 
 BLOCKS: Final = regex(r"\n+|(?<=\S)(?: {2,}|[ ]*\t[ ]*| \| )(?=\S)")
 BETWEEN: Final = ("\n", "  ", "\t", " | ")
@@ -19,15 +27,18 @@ BETWEEN: Final = ("\n", "  ", "\t", " | ")
 ENDS: Final = (".", "!", "?", ":")
 FEWEST: Final = 3
 """A line that is a sentence has more blanks than that, and ends as one."""
-BLANKS: Final = r"\s(?:(?<=[.!?;]\s)\s*(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=:\s)\s*(?=[A-Z](?![A-Z]\d))|[-*•]\s)"
+BLANKS: Final = (
+    r"\s(?:(?<=[.!?;]\s)\s*(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=:\s)"
+    r"\s*(?=[A-Z](?![A-Z]\d))|[-*•]\s)"
+)
 PLAIN_BREAKS: Final = regex(BLANKS)
 BREAKS: Final = regex(
     BLANKS + r"|(?<=[。！？；])"
     r"|<(?![^\s<>]{0,200}[@:][^\s<>]{0,200}>|[^<>]{0,200}\b(?:href|src|action)\s*=)[^<>]{0,200}>"
     r"|(?=<[A-Za-z]{1,20}\s[^<>]{0,200}\b(?:href|src|action)\s*=)|(?<=[\"']>)"
 )
-"""Where a sentence ends: at a blank, which is all that plain texts have; behind other signs; at tags. Tags are left
-out, but for those with an address: what they say is a sentence."""
+"""Where a sentence ends: at a blank, which is all that plain texts have; behind other signs; at
+tags. Tags are left out, but for those with an address: what they say is a sentence."""
 MAY_BE_GLUED: Final = regex(r"[.!?][A-Z]")
 GLUED: Final = regex(r"(?<=[a-z0-9%)][.!?])(?=[A-Z][a-z]*\s)")
 """Where a sentence ends without a blank behind it."""
@@ -37,7 +48,9 @@ ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 VALUED: Final = regex(r"[@\d]")
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
-TO_LINK: Final = regex(r"\W*([A-Za-z]{3,})(?: \w+){0,3}:\s*(?:https?://|www\.|[\w-]+(?:\.[\w-]+)+/)")
+TO_LINK: Final = regex(
+    r"\W*([A-Za-z]{3,})(?: \w+){0,3}:\s*(?:https?://|www\.|[\w-]+(?:\.[\w-]+)+/)"
+)
 FORBIDS: Final = regex(r"\W*(?:never|do not|don't)\s+(?!forget|hesitate)", re.IGNORECASE)
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 CHANGING: Final = "|".join(CHANGES)
@@ -66,8 +79,8 @@ AFTER: Final = 1
 
 
 class Sentence(NamedTuple):
-    """A sentence, whether it wants something, whether it commands it, whether it speaks to a machine, and whether it
-    announces that somebody is reached or paid otherwise."""
+    """A sentence, whether it wants something, whether it commands it, whether it speaks to a
+    machine, and whether it announces that somebody is reached or paid otherwise."""
 
     text: str
     asks: bool = False
@@ -77,7 +90,8 @@ class Sentence(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a text is made of: runs of sentences that want something, and sentences that only say something."""
+    """What a text is made of: runs of sentences that want something, and sentences that only say
+    something."""
 
     spans: list[list[Sentence]]
     data: list[str]
@@ -108,7 +122,9 @@ def blocks(text: str) -> list[list[str]]:
 def is_prose(block: list[str]) -> bool:
     """Whether a line is a sentence, and no row, label or value."""
     last = block[-1]
-    return last[-1:] in ENDS and last.count(" ") >= FEWEST and last.count(",") <= last.count(", ") + 1
+    return (
+        last[-1:] in ENDS and last.count(" ") >= FEWEST and last.count(",") <= last.count(", ") + 1
+    )
 
 
 def has(pattern: str, lower: bytes) -> bool:
@@ -118,7 +134,9 @@ def has(pattern: str, lower: bytes) -> bool:
 
 def changes(text: str) -> bool:
     """Whether a text says that something is or becomes otherwise."""
-    return has(CHANGING, folded(text).encode("utf-8", "replace")) or not wanted(text).isdisjoint(CHANGED_BY)
+    return has(CHANGING, folded(text).encode("utf-8", "replace")) or not wanted(text).isdisjoint(
+        CHANGED_BY
+    )
 
 
 def _commands(sentence: str) -> bool:
@@ -143,7 +161,11 @@ def _commands(sentence: str) -> bool:
         return False
     if first.isupper() and len(words) <= 2:
         return False
-    if len(words) < SHORT_NAME and Mark.ONLY_VERB not in known(stem(verb)).marks and not _valued(words[1]):
+    if (
+        len(words) < SHORT_NAME
+        and Mark.ONLY_VERB not in known(stem(verb)).marks
+        and not _valued(words[1])
+    ):
         return is_listed(words[1].lower(), "articles") or is_listed(words[1].lower(), "objects")
     second = words[1].lower().strip(",.")
     if is_listed(second, "articles"):
@@ -158,17 +180,25 @@ def _commands(sentence: str) -> bool:
 
 
 def _is_sentence(text: str, second: str) -> bool:
-    """Whether a text that begins with what may be a noun is a sentence, and no title: `Credit note 7 for Anna`."""
-    return text[-1:] in ENDS or is_listed(second, "objects") or is_listed(second, "selves") or " to " in text
+    """Whether a text that begins with what may be a noun is a sentence, and no title: `Credit note
+    7 for Anna`."""
+    return (
+        text[-1:] in ENDS
+        or is_listed(second, "objects")
+        or is_listed(second, "selves")
+        or " to " in text
+    )
 
 
 def labelled(label: str, text: str) -> str:
-    """What stands behind a label, as the sentence that both make together: a verb before an address, or what is new of
-    where somebody is reached; as it stands where they make none."""
+    """What stands behind a label, as the sentence that both make together: a verb before an
+    address, or what is new of where somebody is reached; as it stands where they make none."""
     whole = f"{label}: {text}"
     if leads_somewhere(whole):
         return whole
-    news = REACHED.search(text) is not None and has(CHANGING, folded(label).encode("utf-8", "replace"))
+    news = REACHED.search(text) is not None and has(
+        CHANGING, folded(label).encode("utf-8", "replace")
+    )
     return f"{label} {text}" if news else text
 
 
@@ -180,9 +210,12 @@ def leads_somewhere(sentence: str) -> bool:
 
 
 def _joins_command(sentence: str) -> bool:
-    """Whether a command is joined to something in a sentence with a value: … and email the details to …"""
+    """Whether a command is joined to something in a sentence with a value: … and email the details
+    to …"""
     for found in JOINED.finditer(sentence.lower()):
-        if Mark.BASE in known(found[1]).marks and (is_listed(found[2], "articles") or is_listed(found[2], "objects")):
+        if Mark.BASE in known(found[1]).marks and (
+            is_listed(found[2], "articles") or is_listed(found[2], "objects")
+        ):
             return True
     return False
 
@@ -192,8 +225,8 @@ def _valued(text: str) -> bool:
 
 
 def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
-    """The stems of the verbs by which a sentence wants something. With `nouns`, where somebody needs or makes something
-    that counts as the verb: `I need a refund`."""
+    """The stems of the verbs by which a sentence wants something. With `nouns`, where somebody
+    needs or makes something that counts as the verb: `I need a refund`."""
     tokens = TOKENS.findall(sentence.lower())
     found: set[str] = set()
     needed = False
@@ -206,7 +239,9 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
             needed = nouns
         before = tokens[at - 1] if at else ""
         free = is_listed(before, "frees") or not before.isalpha()
-        if (Mark.GENERIC in marks or Mark.WEAK in marks) and not any(mark[0] == Mark.SAID for mark in marks):
+        if (Mark.GENERIC in marks or Mark.WEAK in marks) and not any(
+            mark[0] == Mark.SAID for mark in marks
+        ):
             continue
         if Mark.WEAK in marks and (
             is_listed(before, "selves") or is_listed(" ".join(tokens[at + 1 : at + 2]), "selves")
@@ -221,7 +256,8 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
 
 
 def only_reads(sentence: str) -> bool | None:
-    """Whether a sentence wants nothing but to be told something; nothing where it says nothing of the kind."""
+    """Whether a sentence wants nothing but to be told something; nothing where it says nothing of
+    the kind."""
     tokens = TOKENS.findall(sentence.lower())
     found = sentence.rstrip().endswith("?")
     for at, token in enumerate(tokens):
@@ -252,8 +288,8 @@ def only_reads(sentence: str) -> bool | None:
 
 
 def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
-    """What a text asks for; `carried` says that what stands before it speaks to a machine, `entrusted` that the agent's
-    work was handed to it, so that it may."""
+    """What a text asks for; `carried` says that what stands before it speaks to a machine,
+    `entrusted` that the agent's work was handed to it, so that it may."""
     if is_value(text):
         return Asked([], [text])
     together = blocks(text)
@@ -270,7 +306,8 @@ def is_value(text: str) -> bool:
 
 
 def _reaches(together: list[list[str]]) -> list[int]:
-    """To which run of lines each sentence belongs: lines that are sentences go on in the next such line."""
+    """To which run of lines each sentence belongs: lines that are sentences go on in the next such
+    line."""
     found: list[int] = []
     run, prose = 0, False
     for block in together:
@@ -283,16 +320,21 @@ def _reaches(together: list[list[str]]) -> list[int]:
 
 @cache
 def _signs() -> Any:
-    """What a sentence may have: something that commands, asks, or announces. Hostile phrases are no part of it: one
-    automaton for all has too many states where a text is full of their words."""
+    """What a sentence may have: something that commands, asks, or announces. Hostile phrases are no
+    part of it: one automaton for all has too many states where a text is full of their words."""
     return together(COMMANDING, ASKING, CHANGING)
 
 
 def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> list[Sentence]:
     lower = folded(text)
-    wants, speaks = has(ANYTHING, lower.encode("utf-8", "replace")), may_be_hostile(lower, entrusted)
+    wants, speaks = (
+        has(ANYTHING, lower.encode("utf-8", "replace")),
+        may_be_hostile(lower, entrusted),
+    )
     if not (speaks or wants):
-        found = [Sentence(piece, orders, orders) for piece in pieces for orders in (_commands(piece),)]
+        found = [
+            Sentence(piece, orders, orders) for piece in pieces for orders in (_commands(piece),)
+        ]
     else:
         found = [_sentence(piece, wants, speaks, entrusted) for piece in pieces]
     if carried and found and not found[0].hostile:
@@ -311,7 +353,8 @@ def _sentence(piece: str, wants: bool, speaks: bool, entrusted: bool) -> Sentenc
 
 
 def _joined(found: list[Sentence], runs: list[int]) -> Asked:
-    """The runs of sentences that belong to one that asks. A label with its value beside one does not."""
+    """The runs of sentences that belong to one that asks. A label with its value beside one does
+    not."""
     spans: list[list[Sentence]] = []
     data: list[str] = []
     run: list[Sentence] = []

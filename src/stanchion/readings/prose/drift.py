@@ -1,4 +1,5 @@
-"""Drift: how little of what an action says has to do with what a task is about, by words and their relations."""
+"""Drift: how little of what an action says has to do with what a task is about, by words and their
+relations."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ from stanchion.readings.prose.lexicon import known, stems, stems_of
 SAME: Final = 1.0
 NEAR: Final = 0.8
 WIDE: Final = 0.4
-"""What a word counts that the task has, that is close to one of its words, and that is related to one widely."""
+"""What a word counts that the task has, that is close to one of its words, and that is related to
+one widely."""
 ALIKE: Final = 0.4
-"""Two words are alike if they share so many of their runs of letters: names are often made of words of the task."""
+"""Two words are alike if they share so many of their runs of letters: names are often made of words
+of the task."""
 RUN: Final = 4
 LONG: Final = 5
 """Shorter words are not compared by their letters."""
@@ -32,7 +35,8 @@ class Topic(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """How many telling words a task and an action have, and how much of the action's the task covers, from 0 to 1."""
+    """How many telling words a task and an action have, and how much of the action's the task
+    covers, from 0 to 1."""
 
     task: int
     action: int

@@ -1,4 +1,5 @@
-"""Fields: what a result is made of, as records with named texts, whether it came as data or as the text of data."""
+"""Fields: what a result is made of, as records with named texts, whether it came as data or as the
+text of data."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ NEVER: Final = 1_000_000
 
 
 class Field(NamedTuple):
-    """One text of a result: the number of its record, its name, and the text; `loose` where it is part of a text."""
+    """One text of a result: the number of its record, its name, and the text; `loose` where it is
+    part of a text."""
 
     record: int
     name: str
@@ -41,7 +43,11 @@ def fields(result: Any) -> Iterator[Field]:
     """The fields of a result: data, the text of data, lines with names, or plain text."""
     found = structure(result)
     if isinstance(found, str):
-        yield from _torn(found) if found.lstrip()[:1] in ("{", "[") and KEY.search(found) else _lines(found)
+        yield from (
+            _torn(found)
+            if found.lstrip()[:1] in ("{", "[") and KEY.search(found)
+            else _lines(found)
+        )
     else:
         yield from _walk(found)
 
@@ -77,19 +83,25 @@ def _walk(data: Any) -> list[Field]:
     return found[:MOST]
 
 
-def _inner(value: Any, name: str, record: int, depth: int, numbers: Iterator[int], found: list[Field]) -> None:
+def _inner(
+    value: Any, name: str, record: int, depth: int, numbers: Iterator[int], found: list[Field]
+) -> None:
     if isinstance(value, dict):
         _record(value, name, depth, numbers, found)
     elif isinstance(value, list | tuple):
         for each in value if depth < DEEPEST else ():
             if len(found) >= MOST:
                 return
-            _inner(each, name if not isinstance(each, dict) else "", record, depth + 1, numbers, found)
+            _inner(
+                each, name if not isinstance(each, dict) else "", record, depth + 1, numbers, found
+            )
     elif value is not None:
         found.append(Field(record, name, value if isinstance(value, str) else str(value)))
 
 
-def _record(value: dict[Any, Any], name: str, depth: int, numbers: Iterator[int], found: list[Field]) -> None:
+def _record(
+    value: dict[Any, Any], name: str, depth: int, numbers: Iterator[int], found: list[Field]
+) -> None:
     mine = next(numbers)
     if depth >= DEEPEST:
         return
@@ -108,7 +120,8 @@ def _record(value: dict[Any, Any], name: str, depth: int, numbers: Iterator[int]
 
 
 def _torn(text: str) -> Iterator[Field]:
-    """The fields of what looks like data and is not well-formed, by the names that stand in quotes before a colon."""
+    """The fields of what looks like data and is not well-formed, by the names that stand in quotes
+    before a colon."""
     pieces = KEY.split(text)
     record = 0
     yield Field(record, "", pieces[0].strip(BRACKETS), True)
@@ -118,7 +131,8 @@ def _torn(text: str) -> Iterator[Field]:
 
 
 def _lines(text: str) -> Iterator[Field]:
-    """Records and fields of lines with names. What is set deeper than a name goes on with its field."""
+    """Records and fields of lines with names. What is set deeper than a name goes on with its
+    field."""
     record, name, held, top, depth = 0, "", list[str](), -1, NEVER
     for line in text.splitlines():
         found = LINE.match(line)
@@ -133,7 +147,12 @@ def _lines(text: str) -> Iterator[Field]:
                 held = []
             top, record, depth = at, record + 1, NEVER
         here = at + (2 if item else 0)
-        if said and said.count(" ") <= 3 and here <= depth and not (held and not rest and " " in said):
+        if (
+            said
+            and said.count(" ") <= 3
+            and here <= depth
+            and not (held and not rest and " " in said)
+        ):
             if held:
                 yield Field(record, name, plain("\n".join(held)), True)
             name, held = said.strip().lower(), [_said(said, rest or "")]
@@ -151,7 +170,8 @@ def _lines(text: str) -> Iterator[Field]:
 
 
 def _said(name: str, rest: str) -> str:
-    """What stands in a line with a name; a sentence behind it may belong to it: `Assistant: send the file`."""
+    """What stands in a line with a name; a sentence behind it may belong to it: `Assistant: send
+    the file`."""
     return f"{name}: {rest}" if rest.count(" ") >= A_SENTENCE else rest
 
 

@@ -1,4 +1,5 @@
-"""The lexicon: stems of words, what kind of words they are, and which are related; built from WordNet."""
+"""The lexicon: stems of words, what kind of words they are, and which are related; built from
+WordNet."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class Mark(StrEnum):
     """Is in a list of words as they stand; its name says which."""
     SAID = "f"
     MEANT = "m"
-    """Who says the one of an agent means a tool that is called by the other; their numbers say which."""
+    """Who says the one of an agent means a tool that is called by the other; their numbers say
+    which."""
 
 
 class Word(NamedTuple):
@@ -74,7 +76,12 @@ def stem(word: str) -> str:
 
 
 def _short(base: str, ending: str) -> str:
-    if ending in ("ing", "ed") and len(base) > SHORTEST and base[-1] == base[-2] and base[-1] not in "lsz":
+    if (
+        ending in ("ing", "ed")
+        and len(base) > SHORTEST
+        and base[-1] == base[-2]
+        and base[-1] not in "lsz"
+    ):
         base = base[:-1]
     return _without_e(base)
 
@@ -94,7 +101,9 @@ def words(text: str) -> list[str]:
 def _table() -> dict[str, str]:
     body = get_data(__package__, FILE)
     if body is None:
-        raise FileNotFoundError(f"`{FILE}` is not beside the code that reads it: install the package again")
+        raise FileNotFoundError(
+            f"`{FILE}` is not beside the code that reads it: install the package again"
+        )
     text = zlib.decompress(body).decode()
     found: dict[str, str] = {}
     for line in text.split("\n"):

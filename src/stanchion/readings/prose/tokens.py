@@ -1,5 +1,5 @@
-"""Tokens: what stands between two blanks. Each is read once for its words, their stems and its values, as most of the
-tokens of a text were seen before."""
+"""Tokens: what stands between two blanks. Each is read once for its words, their stems and its
+values, as most of the tokens of a text were seen before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 KEPT: Final = 16_384
 LONGEST: Final = 48
-"""How many tokens are remembered, and how long they may be: nobody can fill much memory with them."""
+"""How many tokens are remembered, and how long they may be: nobody can fill much memory with
+them."""
 SILENT: Final = frozenset({""})
 NO_VALUES: Final[frozenset[Value]] = frozenset()
 
@@ -82,7 +83,8 @@ def _read(piece: str) -> Token:
 
 
 def _plain(piece: str) -> str | None:
-    """The stem of a token that is one word, empty for one that says nothing; none for all other tokens."""
+    """The stem of a token that is one word, empty for one that says nothing; none for all other
+    tokens."""
     _, stems, values = READ[piece]
     if values is not None or len(stems) > 1:
         return None

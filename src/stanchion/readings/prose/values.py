@@ -1,4 +1,5 @@
-"""Values: what in a text is distinctive, each in one spelling: addresses, hosts, links, codes, paths, numbers."""
+"""Values: what in a text is distinctive, each in one spelling: addresses, hosts, links, codes,
+paths, numbers."""
 
 from __future__ import annotations
 
@@ -10,23 +11,32 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.prose.lexicon import is_listed
 
 MAIL: Final = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
-LINK: Final = regex(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s\"'<>()\[\]{}|\\^`]{1,2000}", re.IGNORECASE)
+LINK: Final = regex(
+    r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s\"'<>()\[\]{}|\\^`]{1,2000}", re.IGNORECASE
+)
 HOST: Final = regex(
-    r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}\.[a-z]{2,12}(?::\d{1,5})?(?:[/?][^\s\"'<>]{0,2000})?", re.IGNORECASE
+    r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}\.[a-z]{2,12}(?::\d{1,5})?(?:[/?][^\s\"'<>]{0,2000})?",
+    re.IGNORECASE,
 )
 NUMERIC_HOST: Final = regex(r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\S{0,2000})?")
 FILE: Final = regex(
-    r"\.(?:txt|md|rst|pdf|docx?|xlsx?|pptx?|csv|tsv|json|ya?ml|xml|toml|ini|cfg|py|sh|js|ts|go|rs|rb|pl|java|php|html?|css"
+    r"\.(?:txt|md|rst|pdf|docx?|xlsx?|pptx?|csv|tsv|json|ya?ml|xml|toml|ini|cfg|py|sh|js|ts|go|rs|"
+    r"rb|pl|java|php|html?|css"
     r"|png|jpe?g|gif|svg|zip|tar|gz|pem|key|env|log|eml|sql|db|bak)$",
     re.IGNORECASE,
 )
 DATE: Final = regex(
     r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,20})?|\d{1,2}[:/.-]\d{1,2}(?:[:/.]\d{2,4})?(?:am|pm)?"
-    r"|\d{1,4}(?:am|pm|st|nd|rd|th|h|m|s|min|px|kb|mb|gb|ms|km|kg|%)|\d{4}/\d{1,2}/\d{1,2}|[\d/]+|v?\d+(?:\.\d+){1,3}",
+    r"|\d{1,4}(?:am|pm|st|nd|rd|th|h|m|s|min|px|kb|mb|gb|ms|km|kg|%)|\d{4}/\d{1,2}/\d{1,2}|[\d/]+|"
+    r"v?\d+(?:\.\d+){1,3}",
     re.IGNORECASE,
 )
-AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
-SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
+AMOUNT: Final = regex(
+    r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE
+)
+SPACED: Final = regex(
+    r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b"
+)
 MAY_BE_SPACED: Final = regex(r"\d(?:[ .-]\d|(?<=[A-Z]\d)\d[ -])")
 SPELT: Final = regex(r"\s?[(\[{<]\s?at\s?[)\]}>]\s?|(?<=\w) at (?=[\w-]+ dot \w)", re.IGNORECASE)
 SPELT_DOT: Final = regex(r"\s?[(\[{<]\s?dot\s?[)\]}>]\s?|(?<=\w) dot (?=\w)", re.IGNORECASE)
@@ -73,7 +83,8 @@ def values(text: str) -> list[Value]:
 
 
 def bare(token: str) -> str:
-    """A token without the signs around it; empty where only letters are left, which are no value."""
+    """A token without the signs around it; empty where only letters are left, which are no
+    value."""
     if token.isalpha():
         return ""
     inner = token.strip(AROUND)
@@ -126,7 +137,11 @@ def _linked(link: str) -> list[Value]:
 
 
 def _mails(text: str) -> list[Value]:
-    return [Value("mail", mail.lower().strip(".")) for mail in MAIL.findall(text)] if "@" in text else []
+    return (
+        [Value("mail", mail.lower().strip(".")) for mail in MAIL.findall(text)]
+        if "@" in text
+        else []
+    )
 
 
 def _plain(token: str) -> list[Value]:
@@ -189,5 +204,7 @@ def split_link(text: str) -> tuple[str, str]:
     plain = plain.partition("://")[2] if "://" in plain else plain
     plain = plain.partition("#")[0]
     host, _, path = plain.partition("/")
-    host = host.partition("?")[0].rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
+    host = (
+        host.partition("?")[0].rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
+    )
     return host, path.partition("?")[0].strip("/")

@@ -1,4 +1,5 @@
-"""What is enough to know that a pattern may match: less than a match, so that many are quickly looked for at once."""
+"""What is enough to know that a pattern may match: less than a match, so that many are quickly
+looked for at once."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ ENOUGH: Final = 12
 
 
 def sieve(tree: Node) -> Node:
-    """A tree that matches a part of every match of another: without what may be missing at both ends, and no more than
-    the beginning of what follows its literals."""
+    """A tree that matches a part of every match of another: without what may be missing at both
+    ends, and no more than the beginning of what follows its literals."""
     items = list(flattened(tree))
     while items and width(items[0])[0] == 0 and items[0] != Edge("word"):
         del items[0]
@@ -22,7 +23,9 @@ def sieve(tree: Node) -> Node:
     passed = False
     for item in items:
         if isinstance(item, Repeat) and isinstance(item.item, Chars) and item.low >= ENOUGH:
-            made.append(item._replace(low=ENOUGH, high=ENOUGH) if passed else item._replace(high=None))
+            made.append(
+                item._replace(low=ENOUGH, high=ENOUGH) if passed else item._replace(high=None)
+            )
             if passed:
                 break
             continue
@@ -36,7 +39,8 @@ def sieve(tree: Node) -> Node:
 
 
 def _uncounted(node: Node) -> Node:
-    """A tree whose repetitions that begin at nothing have no end: counting them costs more than it tells."""
+    """A tree whose repetitions that begin at nothing have no end: counting them costs more than it
+    tells."""
     match node:
         case Chars() | Edge():
             return node

@@ -1,10 +1,22 @@
-"""What is known of a pattern without running it: how long its matches are, and texts that all of them hold."""
+"""What is known of a pattern without running it: how long its matches are, and texts that all of
+them hold."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple, assert_never
 
-from stanchion.readings.scan.tree import SPACE, UPPER, Chars, Edge, Group, Node, Or, Repeat, Seq, caseless
+from stanchion.readings.scan.tree import (
+    SPACE,
+    UPPER,
+    Chars,
+    Edge,
+    Group,
+    Node,
+    Or,
+    Repeat,
+    Seq,
+    caseless,
+)
 
 MOST: Final = 128
 """How many literals are told apart."""
@@ -34,7 +46,10 @@ def width(node: Node) -> tuple[int, int | None]:
             return sum(lows), sum(highs) if len(highs) == len(inner) else None
         case Repeat(item, low, high, _):
             least, most = width(item)
-            return least * low, 0 if most == 0 else None if most is None or high is None else most * high
+            return (
+                least * low,
+                0 if most == 0 else None if most is None or high is None else most * high,
+            )
         case _:
             assert_never(node)
 
@@ -58,8 +73,8 @@ def letters(node: Node) -> int:
 
 
 class Head(NamedTuple):
-    """Literals of which every match holds one, in lower case; what can stand before the end of it: how much, of what;
-    and whether that is such that it stays within a word."""
+    """Literals of which every match holds one, in lower case; what can stand before the end of it:
+    how much, of what; and whether that is such that it stays within a word."""
 
     literals: frozenset[bytes]
     width: int
@@ -88,10 +103,14 @@ def head(node: Node) -> Head | None:
 
 
 def _head(items: tuple[Node, ...], literals: frozenset[bytes]) -> Head:
-    literals = frozenset([one for one in literals if not any(other != one and other in one for other in literals)])
+    literals = frozenset(
+        [one for one in literals if not any(other != one and other in one for other in literals)]
+    )
     most = width(Seq(items))[1]
     held = letters(Seq(items))
-    narrow = most is not None and most <= FARTHEST and not held & SPACE and held.bit_count() <= WIDEST
+    narrow = (
+        most is not None and most <= FARTHEST and not held & SPACE and held.bit_count() <= WIDEST
+    )
     return Head(literals, 0 if most is None else most, held, narrow)
 
 
@@ -119,7 +138,9 @@ def exact_texts(node: Node) -> frozenset[bytes] | None:
         case Chars(mask):
             folded = caseless(mask) & ~UPPER
             few = folded.bit_count() <= FEW
-            return frozenset([bytes([at]) for at in range(256) if folded >> at & 1]) if few else None
+            return (
+                frozenset([bytes([at]) for at in range(256) if folded >> at & 1]) if few else None
+            )
         case Edge():
             return frozenset({b""})
         case Group(item):

@@ -15,8 +15,8 @@ FORM: Final = "1"
 
 
 class Kept(Protocol):
-    """Keeps what was compiled, so that it is there the next time. It may forget, and never fails. `later` does a piece
-    of work in its own time, beside everything else."""
+    """Keeps what was compiled, so that it is there the next time. It may forget, and never fails.
+    `later` does a piece of work in its own time, beside everything else."""
 
     def get(self, name: str, /) -> bytes | None: ...
 
@@ -35,7 +35,8 @@ def installed() -> bool:
 
 
 class HyperSieve:
-    """Says which patterns may match at all. It does not say where: Hyperscan promises no order of what it tells."""
+    """Says which patterns may match at all. It does not say where: Hyperscan promises no order of
+    what it tells."""
 
     def __init__(self, database: Any) -> None:
         self._database = database
@@ -55,12 +56,16 @@ class HyperSieve:
             scratch = self._idle.pop()
         except IndexError:
             scratch = self._scratch()
-        self._database.scan(flat, match_event_handler=_noted, context=(found, whole), scratch=scratch)
+        self._database.scan(
+            flat, match_event_handler=_noted, context=(found, whole), scratch=scratch
+        )
         self._idle.append(scratch)
         return found
 
 
-def _noted(number: int, _start: int, _end: int, _flags: int, noted: tuple[dict[int, Regions], Regions]) -> None:
+def _noted(
+    number: int, _start: int, _end: int, _flags: int, noted: tuple[dict[int, Regions], Regions]
+) -> None:
     found, whole = noted
     found[number] = whole
 
@@ -88,7 +93,8 @@ def loaded(made: bytes) -> HyperSieve | None:
 
 
 def compiled(patterns: Sequence[Pattern]) -> tuple[HyperSieve, bytes]:
-    """The sieve of these patterns, which takes seconds for hundreds of them, and what is to be kept of it."""
+    """The sieve of these patterns, which takes seconds for hundreds of them, and what is to be kept
+    of it."""
     import hyperscan
 
     expressions = [pattern.sieved for pattern in patterns]

@@ -1,4 +1,5 @@
-"""Literals that patterns need, looked for together: which patterns can have begun in a text that is not over."""
+"""Literals that patterns need, looked for together: which patterns can have begun in a text that is
+not over."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ class Literals:
                 needs.setdefault(literal, []).append(number)
         ordered = sorted(needs, key=lambda literal: (-len(literal), literal))
         self._needed_by = {literal: _with_beginnings(literal, needs) for literal in ordered}
-        self._any: Any = compiled("|".join([_spelled(literal) for literal in ordered])) if ordered else None
+        self._any: Any = (
+            compiled("|".join([_spelled(literal) for literal in ordered])) if ordered else None
+        )
 
     def needed(self, flat: bytes) -> set[int]:
         """The patterns of which a literal is in a text, by their numbers."""

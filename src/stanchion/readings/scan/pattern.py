@@ -30,9 +30,9 @@ class Match(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of a pattern before it is compiled: the least length of a match, how far one can reach from where
-    it begins (of a block: its opening), and what has to be in a text for it to match: soon after it begins, and the
-    rarest (`None`: not looked for yet)."""
+    """What is known of a pattern before it is compiled: the least length of a match, how far one
+    can reach from where it begins (of a block: its opening), and what has to be in a text for it to
+    match: soon after it begins, and the rarest (`None`: not looked for yet)."""
 
     shortest: int
     reach: int
@@ -41,19 +41,26 @@ class Facts(NamedTuple):
 
 
 class Pattern:
-    """A pattern in the syntax of RE2. A match counts where it holds one of the keywords, in whatever case; of a match
-    counts its first group, where it has one.
+    """A pattern in the syntax of RE2. A match counts where it holds one of the keywords, in
+    whatever case; of a match counts its first group, where it has one.
 
-    Every place where it can begin is tried for itself, so that what is found in one place depends on nothing but the
-    characters there, and one before and behind. No match is longer than `LONGEST`. A `block` has an opening, any number
-    of characters of one set (`[\\s\\S]*?`) and a closing, and may be longer.
+    Every place where it can begin is tried for itself, so that what is found in one place depends
+    on nothing but the characters there, and one before and behind. No match is longer than
+    `LONGEST`. A `block` has an opening, any number of characters of one set (`[\\s\\S]*?`) and a
+    closing, and may be longer.
     """
 
     def __init__(
-        self, text: str, keywords: Iterable[str] = (), block: bool = False, facts: Facts | None = None
+        self,
+        text: str,
+        keywords: Iterable[str] = (),
+        block: bool = False,
+        facts: Facts | None = None,
     ) -> None:
         self.text = text
-        self.keywords = tuple([keyword.lower().encode("latin-1", "replace") for keyword in keywords])
+        self.keywords = tuple(
+            [keyword.lower().encode("latin-1", "replace") for keyword in keywords]
+        )
         self.block = block
         self.facts = self._learnt() if facts is None else facts
         self.shortest, self.reach, self.head, _ = self.facts
@@ -62,7 +69,9 @@ class Pattern:
         whole = read(self.text)
         least, most = width(whole)
         if least == 0:
-            raise PatternError(f"the pattern `{self.text}` matches the empty text: say what it has to hold")
+            raise PatternError(
+                f"the pattern `{self.text}` matches the empty text: say what it has to hold"
+            )
         if self._parts is None and (most is None or most > LONGEST):
             said = "have no end" if most is None else f"can have {most:,} characters"
             limit = f"the most is {LONGEST:,}: write `{{1,100}}` in place of `+`"
@@ -72,7 +81,8 @@ class Pattern:
 
     @cached_property
     def _read(self) -> tuple[Node, int, Node | None]:
-        """Its tree; that of a block is its opening, with the characters inside and its closing beside it."""
+        """Its tree; that of a block is its opening, with the characters inside and its closing
+        beside it."""
         tree = read(self.text)
         parts = _split(tree) if self.block and width(tree)[1] is None else None
         return (tree, 0, None) if parts is None else parts
@@ -99,12 +109,14 @@ class Pattern:
 
     @property
     def sieved(self) -> str:
-        """The expression by which it is known that it may match, for an engine that tells only where that ends."""
+        """The expression by which it is known that it may match, for an engine that tells only
+        where that ends."""
         return written(sieve(self._read[0]), captured=False)
 
     @cached_property
     def _search(self) -> Any:
-        """Finds where matches may begin. Groups cost a pass of their own: those of the match itself tell."""
+        """Finds where matches may begin. Groups cost a pass of their own: those of the match itself
+        tell."""
         return compiled(written(self._loose, captured=self._match is None))
 
     @cached_property
@@ -155,8 +167,8 @@ class Pattern:
         if self._match is None:
             return self._search.search(flat, first, last)
         while first < last:
-            # Nothing is counted here, so that it is bounded how far is looked: a match that begins in the first half
-            # ends in the second.
+            # Nothing is counted here, so that it is bounded how far is looked: a match that begins
+            # in the first half ends in the second.
             seen = self._search.search(flat, first, min(last, first + 2 * self.reach))
             if seen is None:
                 first += self.reach
@@ -174,8 +186,8 @@ class Pattern:
         return any(keyword in lowered for keyword in self.keywords)
 
     def open_at(self, flat: bytes, needed: bool = True) -> int:
-        """Where the first match begins that what follows the text may still make, unmake or change; `needed` says
-        whether a literal that it needs is in the text."""
+        """Where the first match begins that what follows the text may still make, unmake or change;
+        `needed` says whether a literal that it needs is in the text."""
         size = len(flat)
         near = self.reach if needed or self.head is None else self.head.width
         begun = int(self._beginning.search(flat, max(0, size - near)).start())
@@ -192,7 +204,8 @@ class Pattern:
 
 
 class _Blocks:
-    """Finds where blocks end, from left to right: what was found for one opening is not looked for again."""
+    """Finds where blocks end, from left to right: what was found for one opening is not looked for
+    again."""
 
     def __init__(self, flat: bytes, closing: Any, foreign: Any) -> None:
         self._flat = flat
@@ -205,7 +218,11 @@ class _Blocks:
         if self._closed[0] < opened:
             self._closed = self._next(self._closing, opened)
         begins, ends = self._closed
-        return ends if ends - start <= LONGEST_BLOCK and begins <= self.foreign(opened) and begins >= 0 else None
+        return (
+            ends
+            if ends - start <= LONGEST_BLOCK and begins <= self.foreign(opened) and begins >= 0
+            else None
+        )
 
     def foreign(self, opened: int) -> int:
         """Where the first character stands that cannot be in the block."""
@@ -225,7 +242,9 @@ def _split(tree: Node) -> tuple[Node, int, Node] | None:
     while isinstance(tree, Group):
         tree = tree.item
     items = tree.items if isinstance(tree, Seq) else ()
-    loops = [at for at, item in enumerate(items) if isinstance(item, Repeat) and width(item)[1] is None]
+    loops = [
+        at for at, item in enumerate(items) if isinstance(item, Repeat) and width(item)[1] is None
+    ]
     if len(loops) != 1:
         return None
     at = loops[0]
@@ -239,8 +258,8 @@ def _split(tree: Node) -> tuple[Node, int, Node] | None:
 
 
 def begun(patterns: Iterable[Pattern]) -> Any:
-    """Finds where the first match begins that a text ends within, of any of these patterns; at the end if there is
-    none."""
+    """Finds where the first match begins that a text ends within, of any of these patterns; at the
+    end if there is none."""
     return compiled(f"(?:{'|'.join([pattern.begins for pattern in patterns])})\\z")
 
 
@@ -257,4 +276,6 @@ def compiled(expression: str, memory: int = MEMORY) -> Any:
     except re2.error as error:
         said = error.args[0]
         words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise PatternError(f"a pattern is too large to be looked for ({words}): make it shorter") from None
+        raise PatternError(
+            f"a pattern is too large to be looked for ({words}): make it shorter"
+        ) from None

@@ -1,4 +1,5 @@
-"""The scanner: all matches of many patterns, by a sieve that says where to look and RE2 that looks there."""
+"""The scanner: all matches of many patterns, by a sieve that says where to look and RE2 that looks
+there."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ LONG: Final = 8_192
 
 
 class Hit(NamedTuple):
-    """What was found: the pattern's number, the part of the match that counts, and the whole match."""
+    """What was found: the pattern's number, the part of the match that counts, and the whole
+    match."""
 
     pattern: int
     start: int
@@ -42,21 +44,30 @@ Hits = list[list[Hit]]
 
 
 class Scanner:
-    """Looks for many patterns together. An engine says only which patterns may match, and where to look: what is found
-    there is for the patterns themselves to say, so that both give the same, in the same order.
+    """Looks for many patterns together. An engine says only which patterns may match, and where to
+    look: what is found there is for the patterns themselves to say, so that both give the same, in
+    the same order.
 
-    `auto` begins with RE2. Hyperscan takes its place where there are many patterns, it is installed, and what it
-    compiles is kept; where that is not there yet it is made beside, once there is a long text.
+    `auto` begins with RE2. Hyperscan takes its place where there are many patterns, it is
+    installed, and what it compiles is kept; where that is not there yet it is made beside, once
+    there is a long text.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], engine: Engine = "auto", kept: Kept | None = None) -> None:
+    def __init__(
+        self, patterns: Sequence[Pattern], engine: Engine = "auto", kept: Kept | None = None
+    ) -> None:
         self.patterns = tuple(patterns)
         self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
         self._sieve: Any = None
         self._later: Kept | None = None
         if engine == "hyperscan":
             self._sieve = hyper.compiled(self.patterns)[0]
-        elif engine == "auto" and kept is not None and len(self.patterns) >= MANY and hyper.installed():
+        elif (
+            engine == "auto"
+            and kept is not None
+            and len(self.patterns) >= MANY
+            and hyper.installed()
+        ):
             made = kept.get(hyper.name_of(self.patterns))
             self._sieve = None if made is None else hyper.loaded(made)
             self._later = kept if self._sieve is None else None
@@ -92,12 +103,13 @@ class Scanner:
         return Literals(self.patterns)
 
     def scan(self, text: str) -> list[Hit]:
-        """What is in a text, by its places in it and then by the pattern's number; spans are in characters."""
+        """What is in a text, by its places in it and then by the pattern's number; spans are in
+        characters."""
         return self._found(flat(text)) if len(text) >= self.shortest else []
 
     def scan_all(self, texts: Sequence[str]) -> Hits | None:
-        """The same for several texts in one pass; nothing reaches from one into the next. `None` where nothing is in
-        any of them."""
+        """The same for several texts in one pass; nothing reaches from one into the next. `None`
+        where nothing is in any of them."""
         return self.scan_joined(Joined(texts)) if texts else None
 
     def scan_joined(self, texts: Joined) -> Hits | None:
@@ -126,7 +138,8 @@ class Scanner:
 
     @staticmethod
     def _keep(found: dict[tuple[int, int, int], Hit], number: int, match: Match) -> None:
-        """Matches that begin differently and mean the same are one, as long as the longest of them."""
+        """Matches that begin differently and mean the same are one, as long as the longest of
+        them."""
         what = (number, match.left, match.right)
         known = found.get(what)
         first, last = match.start, match.end
@@ -135,8 +148,9 @@ class Scanner:
         found[what] = Hit(number, match.left, match.right, first, last)
 
     def open_at(self, text: str) -> int:
-        """Where the first match begins that what follows the text may still make, unmake or change. What stands before
-        it is found, or not found, whatever follows: apart from matches that end right there."""
+        """Where the first match begins that what follows the text may still make, unmake or change.
+        What stands before it is found, or not found, whatever follows: apart from matches that end
+        right there."""
         seen = flat(text)
         size = len(seen)
         held = _run(seen, self._narrow[0], size, self._narrow[1])
@@ -150,7 +164,8 @@ class Scanner:
 
     @cached_property
     def _narrow(self) -> tuple[bytes, int]:
-        """What stands in patterns until a literal of theirs is over, and how much of it at the most."""
+        """What stands in patterns until a literal of theirs is over, and how much of it at the
+        most."""
         heads = [pattern.head for pattern in self.patterns]
         narrow = [head for head in heads if head is not None and head.narrow]
         letters = 0
@@ -161,19 +176,26 @@ class Scanner:
 
     @cached_property
     def _near(self) -> tuple[Any, int] | None:
-        """What says whether a pattern has begun that may begin with anything and whose literal comes soon, and how
-        soon."""
+        """What says whether a pattern has begun that may begin with anything and whose literal
+        comes soon, and how soon."""
         heads = [(pattern, pattern.head) for pattern in self.patterns]
-        near = [(one, head.width) for one, head in heads if head is not None and not head.narrow and head.width <= SOON]
+        near = [
+            (one, head.width)
+            for one, head in heads
+            if head is not None and not head.narrow and head.width <= SOON
+        ]
         if not near:
             return None
         return begun([pattern for pattern, _ in near]), max([width for _, width in near])
 
     @cached_property
     def _wide(self) -> tuple[int, ...]:
-        """Patterns that may begin with anything and need no literal, or none soon, and so are looked at alone."""
+        """Patterns that may begin with anything and need no literal, or none soon, and so are
+        looked at alone."""
         heads = enumerate([pattern.head for pattern in self.patterns])
-        return tuple([n for n, head in heads if head is None or (not head.narrow and head.width > SOON)])
+        return tuple(
+            [n for n, head in heads if head is None or (not head.narrow and head.width > SOON)]
+        )
 
 
 def place(hit: Hit) -> tuple[int, int, int]:
@@ -182,6 +204,7 @@ def place(hit: Hit) -> tuple[int, int, int]:
 
 
 def _run(text: bytes, of: bytes, end: int, most: int) -> int:
-    """Where the run of certain characters begins that reaches to the end; as long as `most` at the most."""
+    """Where the run of certain characters begins that reaches to the end; as long as `most` at the
+    most."""
     first = max(0, end - most)
     return first + len(text[first:end].rstrip(of))

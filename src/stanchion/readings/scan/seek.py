@@ -1,4 +1,5 @@
-"""What somebody looks for in texts, said in advance: all that a policy seeks is found in one scan."""
+"""What somebody looks for in texts, said in advance: all that a policy seeks is found in one
+scan."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from stanchion.readings.scan.scanner import Engine, Hits, Scanner
 
 
 class Seek:
-    """Patterns that a guard looks for: it has them in `seeks`, and asks `reading.of(seek)` where they are.
+    """Patterns that a guard looks for: it has them in `seeks`, and asks `reading.of(seek)` where
+    they are.
 
-    The answer has the hits of each leaf, or is `None` where nothing is found. A reading whose policy does not know them
-    scans for them alone.
+    The answer has the hits of each leaf, or is `None` where nothing is found. A reading whose
+    policy does not know them scans for them alone.
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:

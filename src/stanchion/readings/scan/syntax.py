@@ -31,12 +31,13 @@ from stanchion.readings.scan.tree import (
 )
 
 CLASSES: Final = {
-    "d": DIGITS, "D": inverse(DIGITS), "w": WORD, "W": inverse(WORD), "s": SPACE, "S": inverse(SPACE),
+    "d": DIGITS, "D": inverse(DIGITS), "w": WORD, "W": inverse(WORD), "s": SPACE,
+    "S": inverse(SPACE),
 }  # fmt: skip
 NAMED: Final = {
-    "alnum": LETTERS | DIGITS, "alpha": LETTERS, "digit": DIGITS, "lower": LOWER, "upper": UPPER, "word": WORD,
-    "space": SPACE | chars("\v"), "blank": chars(" \t"), "xdigit": DIGITS | chars("abcdefABCDEF"),
-    "punct": chars("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"),
+    "alnum": LETTERS | DIGITS, "alpha": LETTERS, "digit": DIGITS, "lower": LOWER, "upper": UPPER,
+    "word": WORD, "space": SPACE | chars("\v"), "blank": chars(" \t"),
+    "xdigit": DIGITS | chars("abcdefABCDEF"), "punct": chars("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"),
 }  # fmt: skip
 CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 EDGES: Final = {"b": Edge("word"), "A": Edge("start"), "z": Edge("end")}
@@ -67,7 +68,9 @@ class _Reading:
         self.groups = 0
 
     def wrong(self, what: str) -> NoReturn:
-        raise PatternError(f"the pattern `{self.text}` has {what}, at character {self.at + 1}: change it")
+        raise PatternError(
+            f"the pattern `{self.text}` has {what}, at character {self.at + 1}: change it"
+        )
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -230,7 +233,9 @@ class _Reading:
         if self.peek() != "?":
             return self.captured(depth)
         self.at += 1
-        if self.text.startswith(("P<", "<"), self.at) and self.text[self.at + 1 : self.at + 2] not in ("=", "!"):
+        if self.text.startswith(("P<", "<"), self.at) and self.text[
+            self.at + 1 : self.at + 2
+        ] not in ("=", "!"):
             name = self.text[self.at :].partition(">")[0]
             self.at += len(name) + 1
             return self.captured(depth)
@@ -254,7 +259,10 @@ class _Reading:
                 elif name == "s":
                     self.dots = value
                 else:
-                    self.wrong(f"`(?{flags}`, of which only `i` and `s` are known here: no lookaround, no lines")
+                    self.wrong(
+                        f"`(?{flags}`, of which only `i` and `s` are known here: no lookaround, no "
+                        f"lines"
+                    )
 
     def captured(self, depth: int) -> Node:
         self.groups += 1

@@ -13,7 +13,8 @@ from stanchion.readings.scan.seek import Seek
 
 
 class Together:
-    """One scan for all who seek. One alone has its own scanner already, and so has one with a pattern that may match
+    """One scan for all who seek. One alone has its own scanner already, and so has one with a
+    pattern that may match
     anywhere: that costs a pass, and only where it is asked for."""
 
     def __init__(self, seeks: Iterable[Seek]) -> None:
@@ -56,7 +57,10 @@ class Together:
             return None
         numbers = self._numbers[seek]
         mine: Hits = [
-            sorted([hit._replace(pattern=one) for hit in here for one in numbers.get(hit.pattern, ())], key=place)
+            sorted(
+                [hit._replace(pattern=one) for hit in here for one in numbers.get(hit.pattern, ())],
+                key=place,
+            )
             for here in found
         ]
         return mine if any(mine) else None

@@ -1,11 +1,13 @@
-"""What a pattern is made of: sets of characters, one after the other, one or the other, again and again."""
+"""What a pattern is made of: sets of characters, one after the other, one or the other, again and
+again."""
 
 from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
 NEWLINE: Final = 0x1E
-"""The byte that stands for the end of a line, so that the byte for it can stand for the end of a text."""
+"""The byte that stands for the end of a line, so that the byte for it can stand for the end of a
+text."""
 BORDER: Final = 0x0A
 """The byte that stands between two texts that are scanned together. No pattern has it."""
 
@@ -38,7 +40,8 @@ class Or(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """Again and again: from `low` to `high` times (`None`: without an end), as few times as fit where it is `lazy`."""
+    """Again and again: from `low` to `high` times (`None`: without an end), as few times as fit
+    where it is `lazy`."""
 
     item: Node
     low: int

@@ -1,4 +1,5 @@
-"""Windows: the most telling part of every match of a pattern, a literal and the characters that may follow it."""
+"""Windows: the most telling part of every match of a pattern, a literal and the characters that may
+follow it."""
 
 from __future__ import annotations
 
@@ -27,15 +28,18 @@ from stanchion.readings.scan.written import written
 FOLLOWED: Final = 6
 """How many characters behind a literal are looked at."""
 SMALL: Final = 3
-"""A repetition that varies by more than this ends a window: counting it costs more than it tells."""
+"""A repetition that varies by more than this ends a window: counting it costs more than it
+tells."""
 LONE: Final = 16
 """The same where a literal is one character alone."""
 DEEPEST: Final = 2
 """How many choices a window goes into, one inside of another."""
 RARE: Final = 1e-9
-"""What stands less often than this in honest texts costs nothing, so that the shorter window is the better one."""
+"""What stands less often than this in honest texts costs nothing, so that the shorter window is the
+better one."""
 OFTEN: Final = 1e-4
-"""What begins with one character alone and stands more often than this is not worth being looked for."""
+"""What begins with one character alone and stands more often than this is not worth being looked
+for."""
 
 _PLAIN: Final = regex(r"\\x(3[0-9]|6[1-9a-f]|7[0-9a])")
 """Digits and letters, which stand for themselves in an expression."""
@@ -45,7 +49,8 @@ _OTHER: Final = 0.14 / 40
 
 
 class Window(NamedTuple):
-    """Something that stands in every match: a literal in lower case, and the expression of what follows it there."""
+    """Something that stands in every match: a literal in lower case, and the expression of what
+    follows it there."""
 
     literal: bytes
     follow: str = ""
@@ -57,7 +62,8 @@ class Window(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Windows of which every match has one, and how often a character of a usual text begins one of them."""
+    """Windows of which every match has one, and how often a character of a usual text begins one of
+    them."""
 
     windows: frozenset[Window]
     rate: float
@@ -71,25 +77,31 @@ class _Follow(NamedTuple):
 
 
 def windows(tree: Node) -> tuple[Window, ...]:
-    """Windows of which every match of a pattern has one, the rarest that there are; none where nothing is certain."""
+    """Windows of which every match of a pattern has one, the rarest that there are; none where
+    nothing is certain."""
     items = flattened(tree)
     found = _rarest(items, (), SHORTEST)
     if found is None:
         lone = _rarest(items, (), 1)
         found = lone if lone is not None and lone.rate <= OFTEN else None
-    return () if found is None else tuple(sorted([one for one in found.windows if not _within(one, found.windows)]))
+    return (
+        ()
+        if found is None
+        else tuple(sorted([one for one in found.windows if not _within(one, found.windows)]))
+    )
 
 
 def _within(one: Window, all_windows: Iterable[Window]) -> bool:
     """Whether another window stands at the end of one, so that it is found there all the same."""
     return any(
-        other != one and other.follow == one.follow and one.literal.endswith(other.literal) for other in all_windows
+        other != one and other.follow == one.follow and one.literal.endswith(other.literal)
+        for other in all_windows
     )
 
 
 def _rarest(items: tuple[Node, ...], after: tuple[Node, ...], shortest: int) -> _Found | None:
-    """The best windows in what stands one after the other, and before something else; no literal is shorter than so
-    many characters."""
+    """The best windows in what stands one after the other, and before something else; no literal is
+    shorter than so many characters."""
     found: list[_Found] = []
     run: frozenset[bytes] = frozenset({b""})
     for at, item in enumerate(items):
@@ -106,7 +118,9 @@ def _rarest(items: tuple[Node, ...], after: tuple[Node, ...], shortest: int) -> 
         if min(map(len, run)) >= shortest:
             follow = _follow(rest, FOLLOWED if shortest > 1 else LONE, DEEPEST)
             rate = fsum([_rate_of(literal) for literal in run]) * follow.rate
-            found.append(_Found(frozenset([Window(literal, follow.expression) for literal in run]), rate))
+            found.append(
+                _Found(frozenset([Window(literal, follow.expression) for literal in run]), rate)
+            )
     return min(found, key=_cost, default=None)
 
 
@@ -135,7 +149,8 @@ def _inside(node: Node, after: tuple[Node, ...], shortest: int) -> _Found | None
 
 
 def _follow(items: tuple[Node, ...], left: int, deep: int) -> _Follow:
-    """How items begin that stand one after the other: no more than so many characters of them, as far as is certain."""
+    """How items begin that stand one after the other: no more than so many characters of them, as
+    far as is certain."""
     made, rate = "", 1.0
     for at, item in enumerate(items):
         if left <= 0:
@@ -155,7 +170,9 @@ def _follow(items: tuple[Node, ...], left: int, deep: int) -> _Follow:
                     break
                 made += _class(mask) + f"{{0,{high - low}}}"
             case Or(choices) if deep:
-                return _choice(made, rate, [(*flattened(one), *items[at + 1 :]) for one in choices], left, deep)
+                return _choice(
+                    made, rate, [(*flattened(one), *items[at + 1 :]) for one in choices], left, deep
+                )
             case Repeat(inner, 0, 1, _) if deep:
                 rest = items[at + 1 :]
                 return _choice(made, rate, [(*flattened(inner), *rest), rest], left, deep)
@@ -169,7 +186,9 @@ def _follow(items: tuple[Node, ...], left: int, deep: int) -> _Follow:
     return _Follow(made, rate)
 
 
-def _choice(made: str, rate: float, choices: Iterable[tuple[Node, ...]], left: int, deep: int) -> _Follow:
+def _choice(
+    made: str, rate: float, choices: Iterable[tuple[Node, ...]], left: int, deep: int
+) -> _Follow:
     each = [_follow(items, left, deep - 1) for items in choices]
     if not all(one.expression for one in each):
         return _Follow(made, rate)

@@ -1,4 +1,5 @@
-"""Writing trees out again: as expressions of RE2 and Hyperscan alike, and as those of their beginnings."""
+"""Writing trees out again: as expressions of RE2 and Hyperscan alike, and as those of their
+beginnings."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ EDGES: Final = {"start": "(?m:^)", "end": "(?m:$)", "word": r"\b"}
 
 
 def written(node: Node, captured: bool = True) -> str:
-    """The expression of a tree, over bytes; with the part that counts as its group, where that is wanted."""
+    """The expression of a tree, over bytes; with the part that counts as its group, where that is
+    wanted."""
     match node:
         case Chars(mask):
             return _set(mask)
@@ -61,8 +63,8 @@ def _set(mask: int) -> str:
 
 
 def beginnings(node: Node) -> Node:
-    """The tree of everything with which a match can begin, the empty text and whole matches included. Edges are taken
-    to be there."""
+    """The tree of everything with which a match can begin, the empty text and whole matches
+    included. Edges are taken to be there."""
     match node:
         case Chars():
             return Repeat(node, 0, 1, False)
@@ -74,14 +76,21 @@ def beginnings(node: Node) -> Node:
             return Or(tuple([beginnings(item) for item in items]))
         case Repeat(item, _, high, _):
             again = Repeat(
-                plain(item), 0, None if high is None else high if isinstance(item, Chars) else high - 1, False
+                plain(item),
+                0,
+                None if high is None else high if isinstance(item, Chars) else high - 1,
+                False,
             )
             return again if isinstance(item, Chars) else Seq((again, beginnings(item)))
         case Seq(items):
             made: Node = EMPTY
             for item in reversed(items):
                 rest = Seq((plain(item), made))
-                made = Repeat(rest, 0, 1, False) if isinstance(item, Chars) else Or((rest, beginnings(item)))
+                made = (
+                    Repeat(rest, 0, 1, False)
+                    if isinstance(item, Chars)
+                    else Or((rest, beginnings(item)))
+                )
             return made
         case _:
             assert_never(node)
@@ -107,7 +116,8 @@ def plain(node: Node) -> Node:
 
 
 def loose(node: Node) -> Node:
-    """A tree that matches wherever another does, and is cheaper to look for: long repetitions are not counted."""
+    """A tree that matches wherever another does, and is cheaper to look for: long repetitions are
+    not counted."""
     match node:
         case Chars() | Edge():
             return node

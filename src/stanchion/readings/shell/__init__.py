@@ -11,7 +11,8 @@ __all__ = ["analyse"]
 
 
 def analyse(text: str) -> tuple[Command, ...]:
-    """The commands that a shell text would run: their words, and what they read, write, delete and send to."""
+    """The commands that a shell text would run: their words, and what they read, write, delete and
+    send to."""
     from stanchion.readings.shell.analysis import analyse
 
     return analyse(text)

@@ -25,18 +25,21 @@ KEPT: Final = 1_024
 """How many analysed texts are kept, so that a repeated one costs a look."""
 
 PLAIN: Final = regex(r"[A-Za-z0-9 _./:,@%+-]*")
-"""Characters none of which means anything to a shell; a text of these alone is split at its blanks."""
+"""Characters none of which means anything to a shell; a text of these alone is split at its
+blanks."""
 
 
 LOADED: Final = (languages, passed, shells, wrappers)
-"""What enters the commands that run others: without it a text would be taken for one that runs nothing else."""
+"""What enters the commands that run others: without it a text would be taken for one that runs
+nothing else."""
 
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
-    """What is known of a text: its commands in order, why it is `unclear` (over a limit) or `broken` (no shell accepts
-    it), the steps it took, whether it gives a reason for itself (`BECAUSE='…'; …`), how often it cuts and changes
-    what is not there: noise that only keeps people from reading it; and the files it writes, with what is known of
-    what they then hold. `passed` are commands that programs are given which may run them, or not."""
+    """What is known of a text: its commands in order, why it is `unclear` (over a limit) or
+    `broken` (no shell accepts it), the steps it took, whether it gives a reason for itself
+    (`BECAUSE='…'; …`), how often it cuts and changes what is not there: noise that only keeps
+    people from reading it; and the files it writes, with what is known of what they then hold.
+    `passed` are commands that programs are given which may run them, or not."""
 
     commands: tuple[Command, ...]
     unclear: str = ""
@@ -56,7 +59,8 @@ def analysed(text: str) -> Analysis:
 
 
 def analyse(text: str) -> tuple[Command, ...]:
-    """The commands that a shell text would run: their words, and what they read, write, delete and send to."""
+    """The commands that a shell text would run: their words, and what they read, write, delete and
+    send to."""
     return analysed(text).commands
 
 

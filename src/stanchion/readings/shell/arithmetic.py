@@ -15,12 +15,14 @@ TOKEN: Final = regex(
     re.ASCII,
 )
 DIGITS: Final = {
-    char: value for value, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_")
+    char: value
+    for value, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_")
 }
 BINDING: Final = {
-    ",": 1, "=": 2, "+=": 2, "-=": 2, "*=": 2, "/=": 2, "%=": 2, "&=": 2, "|=": 2, "^=": 2, "<<=": 2, ">>=": 2,
-    "?": 3, "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9, "<": 10, ">": 10, "<=": 10, ">=": 10,
-    "<<": 11, ">>": 11, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13, "**": 14,
+    ",": 1, "=": 2, "+=": 2, "-=": 2, "*=": 2, "/=": 2, "%=": 2, "&=": 2, "|=": 2, "^=": 2,
+    "<<=": 2, ">>=": 2, "?": 3, "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9, "<": 10,
+    ">": 10, "<=": 10, ">=": 10, "<<": 11, ">>": 11, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13,
+    "**": 14,
 }  # fmt: skip
 PREFIX: Final = 15
 _NAMED: Final = regex(r"\s*[A-Za-z_]")
@@ -34,7 +36,9 @@ class NotKnown(Exception):
 class Arithmetic:
     """Computes one expression; variables are read and set by the functions given."""
 
-    def __init__(self, text: str, get: Callable[[str], int], put: Callable[[str, int], None], meter: Meter) -> None:
+    def __init__(
+        self, text: str, get: Callable[[str], int], put: Callable[[str, int], None], meter: Meter
+    ) -> None:
         self.tokens = _tokens(text)
         self.at = 0
         self.get = get
@@ -148,7 +152,9 @@ def number(token: str) -> int:
         raise NotKnown
     try:
         return _signed(
-            int(token[:24], 16) if token[:2] in ("0x", "0X") else int(token[:24], 8 if token[0] == "0" else 10)
+            int(token[:24], 16)
+            if token[:2] in ("0x", "0X")
+            else int(token[:24], 8 if token[0] == "0" else 10)
         )
     except ValueError:
         raise NotKnown from None
@@ -165,7 +171,11 @@ def _tokens(text: str) -> list[str]:
             break
         token = match.group().strip()
         at = match.end()
-        if token in ("++", "--") and not (found and found[-1].isidentifier()) and not _NAMED.match(text, at):
+        if (
+            token in ("++", "--")
+            and not (found and found[-1].isidentifier())
+            and not _NAMED.match(text, at)
+        ):
             found += token
         else:
             found.append(token)

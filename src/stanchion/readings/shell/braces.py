@@ -65,7 +65,9 @@ def _alternatives(text: str, meter: Meter, depth: int) -> list[str]:
             marks = [begin, *commas, close]
             options = [text[marks[at] + 1 : marks[at + 1]] for at in range(len(marks) - 1)]
             if depth < 8:
-                options = [each for option in options for each in _alternatives(option, meter, depth + 1)]
+                options = [
+                    each for option in options for each in _alternatives(option, meter, depth + 1)
+                ]
         elif (match := _RANGE.fullmatch(inner)) is not None:
             options = _counted(match)
         if options:
@@ -74,7 +76,8 @@ def _alternatives(text: str, meter: Meter, depth: int) -> list[str]:
 
 
 def _pairs(text: str, meter: Meter) -> list[tuple[int, int, list[int]]]:
-    """Braces that are closed, in the order in which they open, each with the commas directly in it."""
+    """Braces that are closed, in the order in which they open, each with the commas directly in
+    it."""
     found: list[tuple[int, int, list[int]]] = []
     waiting: list[tuple[int, list[int]]] = []
     meter.step(1 + len(text) // 16)

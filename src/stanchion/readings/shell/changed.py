@@ -1,4 +1,5 @@
-"""Changed files: what programs write and delete by words of their own, and by code that they are given."""
+"""Changed files: what programs write and delete by words of their own, and by code that they are
+given."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ MOST: Final = 64
 
 INTO: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(
-        listed("gcc g++ cc c++ clang clang++ ld as rustc sort pandoc dot xsltproc minify terser uglifyjs sassc go"),
+        listed(
+            "gcc g++ cc c++ clang clang++ ld as rustc sort pandoc dot xsltproc minify terser "
+            "uglifyjs sassc go"
+        ),
         listed("-o --output"),
     ),
     "javac": listed("-d"),
@@ -48,23 +52,31 @@ INTO: Final[dict[str, frozenset[str]]] = {
 """Options of a program by which it is told where to write."""
 ANYWHERE: Final = listed(
     """
-    --output --output-file --outfile --out-file --out --output-dir --output-directory --outdir --out-dir --dest
-    --destination --dest-dir --target-dir --log-file --logfile --report-file --junitxml --save-to --export-to
+    --output --output-file --outfile --out-file --out --output-dir --output-directory --outdir
+    --out-dir --dest --destination --dest-dir --target-dir --log-file --logfile --report-file
+    --junitxml --save-to --export-to
     """
 )
 """Options by which any program may be told so, with a value that is a file's name."""
 SAME: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(listed("sponge ed ex red dos2unix unix2dos rustfmt black isort stylua nano script ranlib strip")
+    **dict.fromkeys(listed("sponge ed ex red dos2unix unix2dos rustfmt black isort stylua nano "
+                           "script ranlib strip")
                     , frozenset()),
     **dict.fromkeys(listed("prettier gofmt goimports shfmt"), listed("--write -w")),
-    **dict.fromkeys(listed("eslint standard stylelint rubocop"), listed("--fix --autocorrect -a -A")),
-    **dict.fromkeys(listed("autopep8 yapf clang-format yq gsed"), listed("-i --in-place --inplace")),
+    **dict.fromkeys(listed("eslint standard stylelint rubocop"), listed("--fix --autocorrect "
+                                                                        "-a -A")),
+    **dict.fromkeys(listed("autopep8 yapf clang-format yq gsed"), listed("-i --in-place "
+                                                                         "--inplace")),
     "ruff": listed("--fix --fix-only format"),
     "patch": frozenset(),
     "vim": listed("-c --cmd"),
 }  # fmt: skip
-"""Programs that change the files that they are given: always, or where one of these words says so."""
-SHOWS: Final = listed("--check --diff --dry-run -n --list-different -c --stdout --to-stdout -t --test -l --list --help")
+"""Programs that change the files that they are given: always, or where one of these words says
+so."""
+SHOWS: Final = listed(
+    "--check --diff --dry-run -n --list-different -c --stdout --to-stdout -t --test -l --list "
+    "--help"
+)
 """Words with which such a program changes nothing."""
 PACKS: Final = listed("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma compress uncompress")
 """Programs that put another file in the place of the one that they are given."""
@@ -73,7 +85,9 @@ LAST: Final = listed("ffmpeg convert magick objcopy wkhtmltopdf pdftk qpdf cwebp
 RUNNERS: Final = listed("uv poetry pipenv pdm hatch rye pixi conda mamba micromamba bundle")
 STARTS: Final = frozenset({"run", "exec"})
 """Programs that start another one in a place of its own, and how they are told to."""
-UNREAD: Final = listed("rscript julia swift scala elixir erl ghc octave clojure bb racket sbcl guile r")
+UNREAD: Final = listed(
+    "rscript julia swift scala elixir erl ghc octave clojure bb racket sbcl guile r"
+)
 INLINE: Final = listed("-e -E --eval --execute -eval -p")
 """Programs that run code of a language that nobody here reads, and how they are given it."""
 OTHERS: Final = listed("format check lint fix eslint")
@@ -85,8 +99,8 @@ _NAMED: Final = regex(r"[^\s:=,]*(?:/[^\s:=,]*|[^\s:=,/]\.[A-Za-z]\w{0,9})")
 
 
 class Changed(NamedTuple):
-    """A file that a text changes, and the folder that it is seen from; without a path, what would change some file that
-    nobody can tell."""
+    """A file that a text changes, and the folder that it is seen from; without a path, what would
+    change some file that nobody can tell."""
 
     path: str
     use: Use
@@ -96,7 +110,8 @@ class Changed(NamedTuple):
 
 @lru_cache(KEPT)
 def changed_in(text: str) -> tuple[Changed, ...]:
-    """What the commands of a text change, beside what their redirections and their plain effects say."""
+    """What the commands of a text change, beside what their redirections and their plain effects
+    say."""
     read = analysed(text)
     files = {path: held for path, held in read.wrote if not isinstance(held, Open)}
     return tuple([one for command in read.commands for one in _changed(command, files)])
@@ -110,18 +125,28 @@ def _changed(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
             yield Changed("", "write", command.cwd, command.words)
     if not command.argv:
         return
-    if command.name == "git" and isinstance(command.given, Open) and command.operands[:1] in (("apply",), ("am",)):
+    if (
+        command.name == "git"
+        and isinstance(command.given, Open)
+        and command.operands[:1] in (("apply",), ("am",))
+    ):
         yield Changed("", "write", command.cwd, command.words)
     if command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:]):
         yield Changed("", "write", command.cwd, command.words)
     if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):
         yield from _started(command, files)
-    told: Callable[[Command], Iterator[tuple[str, Use]]] = changed_by_git if command.name == "git" else _by_words
+    told: Callable[[Command], Iterator[tuple[str, Use]]] = (
+        changed_by_git if command.name == "git" else _by_words
+    )
     for count, (path, use) in enumerate(told(command)):
         if count >= MOST:
             break
         known = path[:1] != "$" or is_known(path)
-        yield Changed(path, use, command.cwd) if known and path else Changed("", use, command.cwd, command.words)
+        yield (
+            Changed(path, use, command.cwd)
+            if known and path
+            else Changed("", use, command.cwd, command.words)
+        )
     if command.name in LANGUAGES and not (command.name == "vim" and len(command.argv) < 3):
         yield from _by_code(command, files)
 
@@ -137,7 +162,8 @@ def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
 
 
 def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
-    """What code on a command line, from its input or in a file that the text has written, writes and deletes."""
+    """What code on a command line, from its input or in a file that the text has written, writes
+    and deletes."""
     language = LANGUAGES[command.name]
     for code in codes_in(command.argv, command.given, language, files):
         if isinstance(code, Open):
@@ -148,7 +174,10 @@ def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
         found = written_by(command.name, code)
         yield from [Changed(path, "write", command.cwd) for path in found.writes[:MOST]]
         yield from [Changed(path, "delete", command.cwd) for path in found.deletes[:MOST]]
-        yield from [Changed("", "write", command.cwd, f"{command.name}: {name}") for name in found.unknown[:1]]
+        yield from [
+            Changed("", "write", command.cwd, f"{command.name}: {name}")
+            for name in found.unknown[:1]
+        ]
 
 
 def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
@@ -159,14 +188,25 @@ def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
         option, equals, value = word.partition("=")
         if (word in into or (word[:2] == "--" and word.lower() in into)) and after:
             yield after, "write"
-        elif (option in into and equals) or (option.lower() in ANYWHERE and equals and _NAMED.fullmatch(value)):
+        elif (option in into and equals) or (
+            option.lower() in ANYWHERE and equals and _NAMED.fullmatch(value)
+        ):
             yield value, "write"
         elif word.lower() in ANYWHERE and _NAMED.fullmatch(after):
             yield after, "write"
-        elif word[:2] in into and len(word) > 2 and word[1:2] != "-" and name in ("7z", "sort", "gcc", "cc"):
+        elif (
+            word[:2] in into
+            and len(word) > 2
+            and word[1:2] != "-"
+            and name in ("7z", "sort", "gcc", "cc")
+        ):
             yield word[2:], "write"
     operands = [word for word in command.operands if word != "-"]
-    if name in SAME and (not SAME[name] or not SAME[name].isdisjoint(argv)) and SHOWS.isdisjoint(argv[1:]):
+    if (
+        name in SAME
+        and (not SAME[name] or not SAME[name].isdisjoint(argv))
+        and SHOWS.isdisjoint(argv[1:])
+    ):
         skipped = 1 if name == "yq" else 0
         values = set(_values(argv)) if name in ("vim", "patch") else set()
         files = [word for word in operands[skipped:] if word not in OTHERS and word not in values]
@@ -203,5 +243,19 @@ def _by_sed(script: str) -> Iterator[str]:
 def _values(argv: tuple[str, ...]) -> Iterator[str]:
     """Words that belong to the option before them."""
     for word, after in pairwise(argv[1:]):
-        if word in ("-c", "--cmd", "-p", "-d", "-i", "-o", "-B", "-F", "-r", "-b", "-n", "-l", "-a"):
+        if word in (
+            "-c",
+            "--cmd",
+            "-p",
+            "-d",
+            "-i",
+            "-o",
+            "-B",
+            "-F",
+            "-r",
+            "-b",
+            "-n",
+            "-l",
+            "-a",
+        ):
             yield after

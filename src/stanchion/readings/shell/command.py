@@ -13,11 +13,12 @@ from stanchion.readings.shell.partly_known import Open, origin_of
 class Command(msgspec.Struct, frozen=True, dict=True):
     """One command that a shell text would run.
 
-    `argv` are its words after expansion; what is not known stands as the shell writes it (`$NAME`, `$(…)`). `via` are
-    the commands that start it, outermost first. `given` is what it reads from its input, if that is known or comes
-    from somewhere. `opens` are its redirections, `settings` the variables set for it. `marks` say what its words do
-    not: `forks` (it starts itself again and again), `endless` (a loop in the background). `carries` is where the
-    content of the files comes from that it reads and that the text wrote before.
+    `argv` are its words after expansion; what is not known stands as the shell writes it (`$NAME`,
+    `$(…)`). `via` are the commands that start it, outermost first. `given` is what it reads from
+    its input, if that is known or comes from somewhere. `opens` are its redirections, `settings`
+    the variables set for it. `marks` say what its words do
+    not: `forks` (it starts itself again and again), `endless` (a loop in the background). `carries`
+    is where the content of the files comes from that it reads and that the text wrote before.
     """
 
     argv: tuple[str, ...]
@@ -47,7 +48,9 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     @Once
     def line(self) -> str:
         """Its words and the targets of its redirections in one text."""
-        return " ".join([*self.argv, *[target for _, target in self.opens]] if self.opens else self.argv)
+        return " ".join(
+            [*self.argv, *[target for _, target in self.opens]] if self.opens else self.argv
+        )
 
     @property
     def flags(self) -> frozenset[str]:
@@ -97,7 +100,10 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     def words(self) -> str:
         """The command on one line, as a message quotes it: at most 120 characters."""
         text = " ".join(
-            [word if word and not any(char.isspace() for char in word) else f"'{word}'" for word in self.argv]
+            [
+                word if word and not any(char.isspace() for char in word) else f"'{word}'"
+                for word in self.argv
+            ]
         )
         text = text if self.argv else " ".join([f"{op} {target}" for op, target in self.opens])
         text = text.replace("\n", " ").replace("`", "'")

@@ -7,7 +7,19 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.quoted import NAME, SUMMED, Spelling
-from stanchion.readings.shell.tree import Branch, Case, Count, Each, Node, Part, Redirect, Script, Test, Text, Word
+from stanchion.readings.shell.tree import (
+    Branch,
+    Case,
+    Count,
+    Each,
+    Node,
+    Part,
+    Redirect,
+    Script,
+    Test,
+    Text,
+    Word,
+)
 
 BLANK: Final = regex(r"(?:[ \t\r]|\\\n)+")
 REDIRECT: Final = regex(r"(\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")
@@ -118,7 +130,12 @@ class Compounds(Spelling):
         self.at = found.end() if found is not None else self.at
         words: list[Word] | None = None
         self._lines()
-        if self.text.startswith("in", self.at) and self.text[self.at + 2 : self.at + 3] in (" ", "\t", "\n", ";"):
+        if self.text.startswith("in", self.at) and self.text[self.at + 2 : self.at + 3] in (
+            " ",
+            "\t",
+            "\n",
+            ";",
+        ):
             self.at += 2
             words = []
             self._blank()
@@ -190,7 +207,9 @@ class Compounds(Spelling):
 
     def _redirects(self) -> list[Redirect]:
         found: list[Redirect] = []
-        while (char := self._blank()) and (char in "<>&" or char.isdigit()) and self._redirect(found):
+        while (
+            (char := self._blank()) and (char in "<>&" or char.isdigit()) and self._redirect(found)
+        ):
             pass
         return found
 
@@ -208,7 +227,9 @@ class Compounds(Spelling):
             return True
         redirect = Redirect(op, target, match.group(1) or "")
         if op in ("<<", "<<-"):
-            quoted = not isinstance(target, str) and not (len(target) == 1 and target[0] == Text(flat(target)))
+            quoted = not isinstance(target, str) and not (
+                len(target) == 1 and target[0] == Text(flat(target))
+            )
             self.waiting.append((redirect, flat(target), op == "<<-", quoted))
             redirect.target = [Text("", True)]
         into.append(redirect)
@@ -217,7 +238,11 @@ class Compounds(Spelling):
 
 def flat(word: Word) -> str:
     """A word's characters, whatever they are."""
-    return word if isinstance(word, str) else "".join([part.text for part in word if isinstance(part, Text)])
+    return (
+        word
+        if isinstance(word, str)
+        else "".join([part.text for part in word if isinstance(part, Text)])
+    )
 
 
 def _heads(parts: Word) -> tuple[Word, Word, Word]:

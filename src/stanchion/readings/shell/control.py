@@ -32,7 +32,8 @@ TURNS: Final = 4_096
 
 
 class Control(Keeping):
-    """Follows conditions, loops and groups; lists and single commands are followed by the walker."""
+    """Follows conditions, loops and groups; lists and single commands are followed by the
+    walker."""
 
     def script(self, script: Script, given: str | None) -> str:
         """Follow commands one after the other; given by the walker."""
@@ -105,7 +106,9 @@ class Control(Keeping):
         left, right = self.words.text(node.words[0]), self.words.text(node.words[2])
         if isinstance(left, Open) or isinstance(right, Open):
             return None
-        same = left == right or (right.strip("\\'\"") != "" and fits(pieces(right), left, self.meter))
+        same = left == right or (
+            right.strip("\\'\"") != "" and fits(pieces(right), left, self.meter)
+        )
         return same == (node.words[1] != "!=")
 
     def _branch(self, node: Branch, given: str | None) -> str:

@@ -15,17 +15,21 @@ Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""
 
 READERS: Final = listed(
-    "cat tac head tail less more nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp md5sum "
-    "sha1sum sha256sum base64 base32 file stat rev fold gzip bzip2 xz zcat zless bat view grep egrep "
-    "fgrep zgrep rg ag awk gawk sed jq yq python python3 perl ruby node source . gpg split tar "
-    "zip 7z rar column pr tsort ls readlink"
+    "cat tac head tail less more nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp "
+    "md5sum sha1sum sha256sum base64 base32 file stat rev fold gzip bzip2 xz zcat zless bat view "
+    "grep egrep fgrep zgrep rg ag awk gawk sed jq yq python python3 perl ruby node source . gpg "
+    "split tar zip 7z rar column pr tsort ls readlink"
 )
 PATTERN_FIRST: Final = listed("grep egrep fgrep zgrep rg ag awk gawk mawk sed jq yq")
 IN_PLACE: Final = listed("sed perl ruby")
 """Programs that change the files they read, where `-i` says so."""
 DELETERS: Final = listed("rm rmdir unlink shred trash srm wipe del erase rd")
-MAKERS: Final = listed("touch mkdir tee chmod chown chgrp truncate chattr setfacl mkfifo mknod setcap")
-HOSTS: Final = listed("curl wget http https xh nc ncat netcat telnet socat ssh ftp sftp tftp lftp dig nslookup host")
+MAKERS: Final = listed(
+    "touch mkdir tee chmod chown chgrp truncate chattr setfacl mkfifo mknod setcap"
+)
+HOSTS: Final = listed(
+    "curl wget http https xh nc ncat netcat telnet socat ssh ftp sftp tftp lftp dig nslookup host"
+)
 
 
 class Said(Protocol):
@@ -108,7 +112,9 @@ def _disk_dump(command: Said, found: Found) -> None:
             found[1].append(word[3:])
 
 
-DATA: Final = frozenset({"-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form"})
+DATA: Final = frozenset(
+    {"-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form"}
+)
 
 
 def _curl(command: Said, found: Found) -> None:
@@ -134,7 +140,15 @@ def _wget(command: Said, found: Found) -> None:
     for flag, value in given.items():
         if flag in ("--post-file", "--body-file", "-i", "--input-file", "--load-cookies"):
             found[0].append(value)
-        elif flag in ("-O", "--output-document", "-o", "--output-file", "--save-cookies", "-P", "--directory-prefix"):
+        elif flag in (
+            "-O",
+            "--output-document",
+            "-o",
+            "--output-file",
+            "--save-cookies",
+            "-P",
+            "--directory-prefix",
+        ):
             found[1].append(value)
 
 
@@ -147,7 +161,11 @@ def _remote_copy(command: Said, found: Found) -> None:
             found[1].append(word)
         else:
             found[0].append(word)
-    if command.name == "rsync" and operands and any(flag.startswith("--delete") for flag in command.flags):
+    if (
+        command.name == "rsync"
+        and operands
+        and any(flag.startswith("--delete") for flag in command.flags)
+    ):
         found[2].append(operands[-1])
 
 
@@ -192,11 +210,19 @@ def _link(command: Said, found: Found) -> None:
 def _archive(command: Said, found: Found) -> None:
     args = command.argv[1:]
     mode = args[0].lstrip("-") if args and args[0][:2] != "--" else ""
-    lists = ("t" in mode and "x" not in mode and "c" not in mode) or bool(command.flags & {"-t", "--list"})
-    creates = "c" in mode or bool(command.flags & {"-c", "--create", "-r", "-u", "--append", "--update"})
+    lists = ("t" in mode and "x" not in mode and "c" not in mode) or bool(
+        command.flags & {"-t", "--list"}
+    )
+    creates = "c" in mode or bool(
+        command.flags & {"-c", "--create", "-r", "-u", "--append", "--update"}
+    )
     given = dict(command.sorted.values)
     archive = given.get(
-        "-f", given.get("--file", args[1] if "f" in mode and not args[0].startswith("-") and len(args) > 1 else "")
+        "-f",
+        given.get(
+            "--file",
+            args[1] if "f" in mode and not args[0].startswith("-") and len(args) > 1 else "",
+        ),
     )
     if archive and archive != "-":
         found[1 if creates else 0].append(archive)
@@ -218,12 +244,23 @@ def _openssl(command: Said, found: Found) -> None:
     for flag, value in pairwise(words):
         if flag in ("-out", "-keyout", "-writerand"):
             found[1].append(value)
-        elif flag in ("-in", "-inkey", "-key", "-CAkey", "-signkey", "-kfile", "-certfile", "-config", "-pass"):
+        elif flag in (
+            "-in",
+            "-inkey",
+            "-key",
+            "-CAkey",
+            "-signkey",
+            "-kfile",
+            "-certfile",
+            "-config",
+            "-pass",
+        ):
             found[0].append(value.removeprefix("file:"))
 
 
 def _ssh_keygen(command: Said, found: Found) -> None:
-    """What makes a key writes it, what shows a fingerprint looks at it; the rest reads or changes the key."""
+    """What makes a key writes it, what shows a fingerprint looks at it; the rest reads or changes
+    the key."""
     words = command.argv
     files = [value for flag, value in pairwise(words) if flag[:1] == "-" and flag[-1:] == "f"]
     if any(word[:2] in ("-y", "-p", "-e", "-i", "-c") for word in words[1:]):
@@ -232,7 +269,9 @@ def _ssh_keygen(command: Said, found: Found) -> None:
 
 def _packed(command: Said, found: Found) -> None:
     """`zip`, `7z`: the first operand is the archive, those behind it go in."""
-    operands = command.operands if command.name == "zip" else command.operands[1:]  # `7z a archive file`
+    operands = (
+        command.operands if command.name == "zip" else command.operands[1:]
+    )  # `7z a archive file`
     found[1].extend(operands[:1])
     found[0].extend([word for word in operands[1:] if word != "-"])
 
@@ -243,12 +282,14 @@ def _encrypted(command: Said, found: Found) -> None:
     for flag, value in pairwise(args):
         if flag in ("-o", "--output"):
             found[1].append(value)
-    found[0].extend([word for word in command.operands[-1:] if word not in found[1] and word != "-"])
+    found[0].extend(
+        [word for word in command.operands[-1:] if word not in found[1] and word != "-"]
+    )
 
 
 SPECIAL: Final[dict[str, Callable[[Said, Found], None]]] = {
-    "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _curl, "wget": _wget, "scp": _remote_copy,
-    "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive, "zip": _packed, "7z": _packed, "7za": _packed,
-    "unzip": _unzip, "openssl": _openssl, "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted,
-    "age": _encrypted,
+    "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _curl, "wget": _wget,
+    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
+    "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,
 }  # fmt: skip

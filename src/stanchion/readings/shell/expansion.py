@@ -17,7 +17,9 @@ Value = str | list[str]
 SPECIAL: Final[dict[str, Value]] = {
     "0": "bash", "?": "0", "IFS": " \t\n", "BASH": "/bin/bash", "@": [], "-": "hBc",
 }  # fmt: skip
-USUALLY_SET: Final = frozenset({"HOME", "PATH", "USER", "PWD", "SHELL", "HOSTNAME", "LOGNAME", "TERM", "UID", "EDITOR"})
+USUALLY_SET: Final = frozenset(
+    {"HOME", "PATH", "USER", "PWD", "SHELL", "HOSTNAME", "LOGNAME", "TERM", "UID", "EDITOR"}
+)
 CASES: Final[dict[str, Callable[[str], str]]] = {
     "^^": str.upper, ",,": str.lower, "~~": str.swapcase,
     "^": lambda text: text[:1].upper() + text[1:],
@@ -27,9 +29,12 @@ CASES: Final[dict[str, Callable[[str], str]]] = {
 
 
 class Expanding:
-    """Expands words with the variables of `env`; `run` gives what a script prints, `stream` a file made of it."""
+    """Expands words with the variables of `env`; `run` gives what a script prints, `stream` a file
+    made of it."""
 
-    def __init__(self, meter: Meter, run: Callable[[Script], str], stream: Callable[[Stream], str]) -> None:
+    def __init__(
+        self, meter: Meter, run: Callable[[Script], str], stream: Callable[[Stream], str]
+    ) -> None:
         self.meter = meter
         self.env: dict[str, Value] = {}
         self.refs: dict[str, str] = {}
@@ -42,7 +47,11 @@ class Expanding:
         for word in words:
             if isinstance(word, str):
                 found.append(word)
-            elif len(word) == 1 and isinstance(word[0], Text) and (word[0].quoted or "{" not in word[0].text):
+            elif (
+                len(word) == 1
+                and isinstance(word[0], Text)
+                and (word[0].quoted or "{" not in word[0].text)
+            ):
                 found.append(word[0].text)
             else:
                 for parts in spread(word, self.meter):
@@ -99,9 +108,12 @@ class Expanding:
             into.append(made)
 
     def _pieces(self, value: Value) -> list[str]:
-        """The pieces that an unquoted value is split into; an empty one at an end says that a blank stood there."""
+        """The pieces that an unquoted value is split into; an empty one at an end says that a blank
+        stood there."""
         if isinstance(value, list):
-            return [piece for item in value for piece in (["", *self._pieces(item)] if item else [])][1:]
+            return [
+                piece for item in value for piece in (["", *self._pieces(item)] if item else [])
+            ][1:]
         separators = self.env.get("IFS", " \t\n")
         self.meter.make(len(value))
         if separators != " \t\n" and isinstance(separators, str) and separators:
@@ -236,7 +248,9 @@ class Expanding:
                 self.env[name] = default
             return default
         if op in (":+", "+"):
-            return Open(self.text(arg)) if isinstance(value, Open) else self.text(arg) if value else ""
+            return (
+                Open(self.text(arg)) if isinstance(value, Open) else self.text(arg) if value else ""
+            )
         if op in (":?", "?", "@"):
             return value
         if isinstance(value, Open) or not value:
@@ -291,15 +305,24 @@ class Expanding:
         return made
 
     def _slash(self, arg: Word) -> tuple[str, str, str]:
-        """The pattern and what stands in its place: parted at the first slash that is not quoted."""
+        """The pattern and what stands in its place: parted at the first slash that is not
+        quoted."""
         if isinstance(arg, str):
             return arg.partition("/")
         head: list[Part] = []
         for at, part in enumerate(arg):
             if isinstance(part, Text) and not part.quoted and "/" in part.text:
                 before, _, after = part.text.partition("/")
-                return self.text([*head, Text(before)]), "/", self.text([Text(after), *arg[at + 1 :]])
-            head.append(Text(part.text.replace("\\", "\\\\"), True) if isinstance(part, Text) and part.quoted else part)
+                return (
+                    self.text([*head, Text(before)]),
+                    "/",
+                    self.text([Text(after), *arg[at + 1 :]]),
+                )
+            head.append(
+                Text(part.text.replace("\\", "\\\\"), True)
+                if isinstance(part, Text) and part.quoted
+                else part
+            )
         return self.text(head), "", ""
 
 

@@ -1,4 +1,5 @@
-"""Fragments: the commands in a text of a language that is not known, by where they begin and what closes them."""
+"""Fragments: the commands in a text of a language that is not known, by where they begin and what
+closes them."""
 
 from __future__ import annotations
 
@@ -12,24 +13,28 @@ from stanchion.readings.shell.word_lists import listed
 
 DOERS: Final = listed(
     """
-    rm rmdir unlink shred mv dd mkfs mkfs.ext4 mkfs.xfs wipefs blkdiscard find truncate chmod chown chattr curl
-    wget fetch aria2c sh bash dash zsh ksh ash fish busybox nc ncat netcat socat telnet ssh scp sftp rsync python
-    python2 python3 perl ruby node php lua eval exec source sudo doas su env nohup setsid timeout xargs tee kill pkill
-    killall crontab at systemctl service iptables useradd usermod passwd chpasswd visudo docker podman kubectl terraform
-    aws gcloud git tar base64 xxd openssl cat cp ln printf echo mkfifo insmod modprobe setcap powershell pwsh cmd
-    certutil mshta rundll32 regsvr32 iex del rd format diskpart
+    rm rmdir unlink shred mv dd mkfs mkfs.ext4 mkfs.xfs wipefs blkdiscard find truncate chmod chown
+    chattr curl wget fetch aria2c sh bash dash zsh ksh ash fish busybox nc ncat netcat socat telnet
+    ssh scp sftp rsync python python2 python3 perl ruby node php lua eval exec source sudo doas su
+    env nohup setsid timeout xargs tee kill pkill killall crontab at systemctl service iptables
+    useradd usermod passwd chpasswd visudo docker podman kubectl terraform aws gcloud git tar base64
+    xxd openssl cat cp ln printf echo mkfifo insmod modprobe setcap powershell pwsh cmd certutil
+    mshta rundll32 regsvr32 iex del rd format diskpart
     """
 )
-"""Programs by whose names a command is known among the words of another: those that do something, or start others."""
+"""Programs by whose names a command is known among the words of another: those that do something,
+or start others."""
 NAMED: Final = DOERS | listed(
     """
-    srm wipe fdisk parted sgdisk sfdisk mke2fs newfs hdparm nvme cryptsetup zpool zfs mdadm lvremove vgremove pvremove
-    setenforce ufw firewall-cmd nft ip6tables auditctl sysctl history dropdb dropuser psql mysql mariadb mongosh mongo
-    redis-cli mysqladmin helm pulumi az gsutil gh shutdown reboot poweroff halt init swapoff umount mount userdel
-    deluser adduser groupmod setfacl chgrp launchctl schtasks reg sc netsh vssadmin wbadmin rclone
+    srm wipe fdisk parted sgdisk sfdisk mke2fs newfs hdparm nvme cryptsetup zpool zfs mdadm lvremove
+    vgremove pvremove setenforce ufw firewall-cmd nft ip6tables auditctl sysctl history dropdb
+    dropuser psql mysql mariadb mongosh mongo redis-cli mysqladmin helm pulumi az gsutil gh shutdown
+    reboot poweroff halt init swapoff umount mount userdel deluser adduser groupmod setfacl chgrp
+    launchctl schtasks reg sc netsh vssadmin wbadmin rclone
     """
 )
-"""Those by whose names a command is known in a text: a lone word of these may be another program's own."""
+"""Those by whose names a command is known in a text: a lone word of these may be another program's
+own."""
 
 CLOSING: Final = {"(": ")", "{": "}", "[": "]"}
 QUOTES: Final = "\"'`"
@@ -58,12 +63,13 @@ def _begun(text: str) -> Iterator[int]:
 
 
 def fragments(text: str) -> Iterator[str]:
-    """The pieces of a text that may be commands: what stands in quotes, and what begins with a program's name.
+    """The pieces of a text that may be commands: what stands in quotes, and what begins with a
+    program's name.
 
-    1. A quoted piece is one by itself, its escapes undone; m4 closes a backquote with a quote. So is what is quoted in
-       it, and what stands in braces, which quote in Tcl.
-    2. Outside of quotes a piece goes from a program's name to the end of its line, or to what closes the bracket in
-       which it stands.
+    1. A quoted piece is one by itself, its escapes undone; m4 closes a backquote with a quote. So
+       is what is quoted in it, and what stands in braces, which quote in Tcl.
+    2. Outside of quotes a piece goes from a program's name to the end of its line, or to what
+       closes the bracket in which it stands.
     """
     text = text[:LONGEST]
     quoted = dict.fromkeys(islice(_quoted(text, 0), MANY))

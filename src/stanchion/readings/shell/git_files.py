@@ -1,7 +1,8 @@
-"""Files that `git` changes: which of a checkout's files a command replaces or removes, and folders that it makes.
+"""Files that `git` changes: which of a checkout's files a command replaces or removes, and folders
+that it makes.
 
-What moves a whole checkout to another state and can be undone (`switch`, `checkout BRANCH`, `merge`, `pull`, `stash`)
-names no files, and none are told.
+What moves a whole checkout to another state and can be undone (`switch`, `checkout BRANCH`,
+`merge`, `pull`, `stash`) names no files, and none are told.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from stanchion.readings.act import Use
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.word_lists import listed
 
-ABOVE: Final = listed("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
+ABOVE: Final = listed(
+    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"
+)
 """Options before the command's name that take a value."""
 VALUED: Final = listed(
-    "-s --source -b -B --orphan --conflict --pathspec-from-file -o --output --output-directory --branch --depth "
-    "--reference --origin --template --separate-git-dir --prefix --format --reason --directory -p -e"
+    "-s --source -b -B --orphan --conflict --pathspec-from-file -o --output --output-directory "
+    "--branch --depth --reference --origin --template --separate-git-dir --prefix --format "
+    "--reason --directory -p -e"
 )
 NEW: Final = listed("-b -B --orphan --detach -d -t --track")
 """With these, `checkout` goes to a branch."""
@@ -45,7 +49,11 @@ def changed_by_git(command: Command) -> Told:
 
 
 def _within(folder: str, path: str) -> str:
-    return path if not folder or path[:1] in ("/", "~", "$") or not path else f"{folder.rstrip('/')}/{path}"
+    return (
+        path
+        if not folder or path[:1] in ("/", "~", "$") or not path
+        else f"{folder.rstrip('/')}/{path}"
+    )
 
 
 def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -69,7 +77,11 @@ def _checkout(words: list[str]) -> Told:
         yield from [(path, "write") for path in paths]
     elif NEW.isdisjoint(options):
         # `git checkout TREE file …`, or one word that is a branch or a file.
-        named = operands[1:] if len(operands) > 1 else [word for word in operands if _FILE.fullmatch(word)]
+        named = (
+            operands[1:]
+            if len(operands) > 1
+            else [word for word in operands if _FILE.fullmatch(word)]
+        )
         yield from [(path, "write") for path in named]
         if len(operands) > 1 and _FILE.fullmatch(operands[0]):
             yield operands[0], "write"
@@ -145,13 +157,19 @@ def _into(words: list[str]) -> Told:
 def _apply(words: list[str]) -> Told:
     """A patch in a file says in that file what it changes."""
     options, operands, paths = _sorted(words)
-    if (operands or paths) and {"--check", "--stat", "--numstat", "--summary", "--cached"}.isdisjoint(options):
+    if (operands or paths) and {
+        "--check",
+        "--stat",
+        "--numstat",
+        "--summary",
+        "--cached",
+    }.isdisjoint(options):
         yield "", "write"
 
 
 TOLD: Final[dict[str, Callable[[list[str]], Told]]] = {
-    "checkout": _checkout, "restore": _restore, "rm": _remove, "mv": _move, "clean": _clean, "reset": _reset,
-    "clone": _clone, "worktree": _worktree, "init": _init, "submodule": _submodule, "archive": _into,
-    "format-patch": _into, "diff": _into, "apply": _apply, "am": _apply,
+    "checkout": _checkout, "restore": _restore, "rm": _remove, "mv": _move, "clean": _clean,
+    "reset": _reset, "clone": _clone, "worktree": _worktree, "init": _init, "submodule": _submodule,
+    "archive": _into, "format-patch": _into, "diff": _into, "apply": _apply, "am": _apply,
 }  # fmt: skip
 """What each command of `git` changes."""

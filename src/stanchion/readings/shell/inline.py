@@ -1,4 +1,5 @@
-"""Code of other languages on a command line: the commands and deletions in it, found by a small scan."""
+"""Code of other languages on a command line: the commands and deletions in it, found by a small
+scan."""
 
 from __future__ import annotations
 
@@ -28,13 +29,14 @@ POWERSHELL: Final = Language(("-command", "-c", "/c", "/command"))
 LANGUAGES: Final[dict[str, Language]] = {
     **dict.fromkeys(
         listed(
-            "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy "
-            "pypy3 ipython"
+            "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 "
+            "python3.13 python3.14 pypy pypy3 ipython"
         ),
         PYTHON,
     ),
     **dict.fromkeys(
-        listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript tsx ts-node"), E_CODE
+        listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript "
+               "tsx ts-node"), E_CODE
     ),
     "deno": Language(("eval",)),
     "php": Language(("-r",)),
@@ -65,15 +67,29 @@ def clustered(word: str, options: tuple[str, ...]) -> bool:
 
 
 def codes_in(
-    argv: tuple[str, ...], given: str | None, language: Language, files: Mapping[str, str] = NO_FILES
+    argv: tuple[str, ...],
+    given: str | None,
+    language: Language,
+    files: Mapping[str, str] = NO_FILES,
 ) -> list[str]:
-    """The code that a program is given: behind its options, as its first operand, by its input or in a file."""
+    """The code that a program is given: behind its options, as its first operand, by its input or
+    in a file."""
     args = argv[1:]
     low = language is POWERSHELL
     options = {option.lower() for option in language.options} if low else set(language.options)
-    codes = [args[at + 1] for at, word in enumerate(args[:-1]) if (word.lower() if low else word) in options]
-    codes += [word[2:] for word in args if len(word) > 3 and word[:2] in language.options and not word.startswith("--")]
-    codes += [args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)]
+    codes = [
+        args[at + 1]
+        for at, word in enumerate(args[:-1])
+        if (word.lower() if low else word) in options
+    ]
+    codes += [
+        word[2:]
+        for word in args
+        if len(word) > 3 and word[:2] in language.options and not word.startswith("--")
+    ]
+    codes += [
+        args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)
+    ]
     operands = [word for word in args if not word.startswith("-")]
     if language.program and not codes and operands:
         codes = [operands[0]]
@@ -85,11 +101,15 @@ def codes_in(
 
 
 CALLS: Final = regex(
-    r"(?:\b(?:os|subprocess|sp|child_process|pty|commands|Kernel|IO|Open3|shutil|fs|FileUtils|File|Dir|io|Deno|process)"
+    r"(?:\b(?:os|subprocess|sp|child_process|pty|commands|Kernel|IO|Open3|shutil|fs|FileUtils|File|"
+    r"Dir|io|Deno|process)"
     r"(?:\)|\"\)|'\))?\s*(?:\.|::)\s*)?"
-    r"\b(system|popen[234]?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn[lv]?p?e?|spawnSync|run|call|check_call|"
-    r"check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|rmtree|remove|unlink(?:Sync)?|"
-    r"rm_rf|rm_r|remove_dir|removedirs|rmSync|rmdirSync|rm|capture2e?|execute|b64decode)\b\s*\(?\s*(?=[\[\"'(`])"
+    r"\b(system|popen[234]?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn[lv]?p?e?|spawnSync|run|"
+    r"call|check_call|"
+    r"check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|rmtree|remove|"
+    r"unlink(?:Sync)?|"
+    r"rm_rf|rm_r|remove_dir|removedirs|rmSync|rmdirSync|rm|capture2e?|execute|b64decode)"
+    r"\b\s*\(?\s*(?=[\[\"'(`])"
 )
 BACKQUOTES: Final = regex(r"`([^`]*)`|%x[\(\{]([^)}]*)[\)\}]")
 DELETERS: Final = frozenset(
@@ -107,20 +127,41 @@ DELETERS: Final = frozenset(
         "rm",
     }
 )
-RECURSIVE: Final = frozenset({"rmtree", "rm_rf", "rm_r", "removedirs", "remove_dir", "rmSync", "rmdirSync"})
-SOCKET: Final = ("socket", "TCPSocket", "Socket", "fsockopen", "net.", "TCPClient", "/inet/tcp", "/dev/tcp")
-CONNECTS: Final = ("connect", "TCPSocket", "fsockopen", "TCPClient", "/inet/tcp", "/dev/tcp", "INET")
+RECURSIVE: Final = frozenset(
+    {"rmtree", "rm_rf", "rm_r", "removedirs", "remove_dir", "rmSync", "rmdirSync"}
+)
+SOCKET: Final = (
+    "socket",
+    "TCPSocket",
+    "Socket",
+    "fsockopen",
+    "net.",
+    "TCPClient",
+    "/inet/tcp",
+    "/dev/tcp",
+)
+CONNECTS: Final = (
+    "connect",
+    "TCPSocket",
+    "fsockopen",
+    "TCPClient",
+    "/inet/tcp",
+    "/dev/tcp",
+    "INET",
+)
 EMPTIES: Final = regex(
-    r"\.(?:clear\w+|delete(?:Index|By|Many|Objects?|Collection|Database|_all|_many)|dropDatabase|dropCollection|drop_all|"
+    r"\.(?:clear\w+|delete(?:Index|By|Many|Objects?|Collection|Database|_all|_many)|dropDatabase|"
+    r"dropCollection|drop_all|"
     r"destroy_all|flush(?:all|db|All|Db)|drop_database)\("
 )
 SPELLED: Final = regex(
-    r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,)]"
+    r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,"
+    r")]"
 )
 """A text that is spelled by the numbers of its letters and then runs."""
 ATTACHED: Final = (
-    "dup2", "pty.spawn", "/bin/sh", "/bin/bash", "cmd.exe", "exec(", "popen", "system", "iex ", "IEX", '"sh"', "'sh'",
-    "spawn(", "subprocess", "getline",
+    "dup2", "pty.spawn", "/bin/sh", "/bin/bash", "cmd.exe", "exec(", "popen", "system", "iex ",
+    "IEX", '"sh"', "'sh'", "spawn(", "subprocess", "getline",
 )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""What is kept while a text is followed: variables, files, redirections, and the commands that were found."""
+"""What is kept while a text is followed: variables, files, redirections, and the commands that were
+found."""
 
 from __future__ import annotations
 
@@ -19,7 +20,21 @@ ALTERNATIVES: Final = 4
 """How many values of a variable are followed besides its last one."""
 
 COPIES: Final = frozenset(
-    {"cp", "mv", "ln", "install", "tar", "zip", "7z", "dd", "rsync", "gzip", "openssl", "gpg", "compress-archive"}
+    {
+        "cp",
+        "mv",
+        "ln",
+        "install",
+        "tar",
+        "zip",
+        "7z",
+        "dd",
+        "rsync",
+        "gzip",
+        "openssl",
+        "gpg",
+        "compress-archive",
+    }
 )
 """Programs that write what they read, as it is, packed or encrypted."""
 SAME: Final = frozenset({"cp", "mv", "ln", "install"})
@@ -39,7 +54,8 @@ class Call(msgspec.Struct, frozen=True, gc=False):
 
 
 class Keeping:
-    """Keeps what a text sets, writes and starts; how its scripts are followed is said by the walker."""
+    """Keeps what a text sets, writes and starts; how its scripts are followed is said by the
+    walker."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
@@ -74,13 +90,23 @@ class Keeping:
         raise NotImplementedError
 
     def stream(self, part: Stream) -> str:
-        """The file by which a script's output is read, or its input written; given by the walker."""
+        """The file by which a script's output is read, or its input written; given by the
+        walker."""
         raise NotImplementedError
 
     def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
         """Keep a command."""
         marks |= self.embedded
-        made = Command(call.argv, self.via, self.privileged, self.cwd, call.given, call.opens, call.settings, marks)
+        made = Command(
+            call.argv,
+            self.via,
+            self.privileged,
+            self.cwd,
+            call.given,
+            call.opens,
+            call.settings,
+            marks,
+        )
         if self.files and (carried := self._carried(made)):
             made = msgspec.structs.replace(made, carries=carried)
         self.commands.append(made)
@@ -88,7 +114,8 @@ class Keeping:
             self._copied(made)
 
     def _carried(self, command: Command) -> tuple[str, ...]:
-        """Where the content of the files comes from that a command reads and the text wrote before."""
+        """Where the content of the files comes from that a command reads and the text wrote
+        before."""
         found: list[str] = []
         for path in command.reads:
             inside = f"{path.rstrip('/')}/"
@@ -101,7 +128,11 @@ class Keeping:
         """Remember that what a command writes comes from what it reads."""
         if command.name == "ln" and command.reads and command.writes and len(self.links) < FILES:
             self.links[command.writes[0].rstrip("/")] = command.reads[-1]
-        if command.name in SAME and len(command.reads) == 1 and (text := self.files.get(command.reads[0])) is not None:
+        if (
+            command.name in SAME
+            and len(command.reads) == 1
+            and (text := self.files.get(command.reads[0])) is not None
+        ):
             for path in command.writes:
                 self.keep(path, text)
         reads = [f"<{path}" for path in command.reads if path not in command.writes]
@@ -131,7 +162,9 @@ class Keeping:
             self._assign_item(assign, value)
         elif assign.append:
             before = env.get(assign.name, "")
-            env[assign.name] = joined([before if isinstance(before, str) else " ".join(before), value])
+            env[assign.name] = joined(
+                [before if isinstance(before, str) else " ".join(before), value]
+            )
             self.meter.make(len(value))
         else:
             if self.maybe:
@@ -151,7 +184,9 @@ class Keeping:
         items = env.get(assign.name, [])
         items = list(items) if isinstance(items, list) else [items]
         try:
-            at = self.words.number(self.words.text(assign.index if assign.index is not None else ""))
+            at = self.words.number(
+                self.words.text(assign.index if assign.index is not None else "")
+            )
         except NotKnown:
             return
         if 0 <= at < 1_024:
@@ -159,7 +194,9 @@ class Keeping:
             items[at] = value
             env[assign.name] = items
 
-    def _opened(self, redirects: list[Redirect], given: str | None) -> tuple[list[tuple[str, str]], str | None]:
+    def _opened(
+        self, redirects: list[Redirect], given: str | None
+    ) -> tuple[list[tuple[str, str]], str | None]:
         """A command's redirections, and what it reads by them."""
         opens: list[tuple[str, str]] = []
         for redirect in redirects:

@@ -46,7 +46,9 @@ def _language(walker: Walker, call: Call) -> str | None:
             marks |= effects.marks
             texts += effects.texts
             argvs += effects.argvs
-            argvs += [("rm", "-rf", path) if whole else ("rm", path) for path, whole in effects.deletes]
+            argvs += [
+                ("rm", "-rf", path) if whole else ("rm", path) for path, whole in effects.deletes
+            ]
             _keep(walker, name, effects, call.given if code is not call.given else None)
     if len(codes) == 1 and isinstance(codes[0], Open) and codes[0] is not call.given:
         walker.emit(msgspec.structs.replace(call, given=codes[0]), frozenset({*marks, "script"}))
@@ -68,7 +70,9 @@ def _language(walker: Walker, call: Call) -> str | None:
 def _powershell(walker: Walker, call: Call, codes: list[str]) -> str:
     """Follow PowerShell: what it runs is what its commands say, wherever they stand in it."""
     args = call.argv[1:]
-    hidden = [encoded(value) for flag, value in pairwise(args) if flag.lower().startswith(("-e", "/e"))]
+    hidden = [
+        encoded(value) for flag, value in pairwise(args) if flag.lower().startswith(("-e", "/e"))
+    ]
     rest = " ".join([word for word in args if word[:1] not in "-/"]) if not codes else ""
     walker.emit(call)
     for text in [*codes, *[text for text in hidden if text], *([rest] if rest else [])]:
@@ -93,7 +97,9 @@ def _effects(walker: Walker, name: str, code: str) -> list[Effects]:
 def _keep(walker: Walker, name: str, effects: Effects, given: str | None) -> None:
     """Keep what code does with files and hosts as the commands that do the same."""
     kept = [Command(("cat", path), (*walker.via, name)) for path in effects.reads[:MANY]]
-    kept += [Command((), (*walker.via, name), opens=((">", path),)) for path in effects.writes[:MANY]]
+    kept += [
+        Command((), (*walker.via, name), opens=((">", path),)) for path in effects.writes[:MANY]
+    ]
     for sending in effects.sends[:MANY]:
         files = [word for path in sending.files for word in ("-d", f"@{path}")]
         sent = Open("$(env…)", ("env",)) if sending.variables else given

@@ -1,4 +1,5 @@
-"""A property that is computed once for each object, without the lock that the standard one takes."""
+"""A property that is computed once for each object, without the lock that the standard one
+takes."""
 
 from __future__ import annotations
 

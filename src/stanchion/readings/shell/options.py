@@ -7,18 +7,22 @@ from typing import Final
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.word_lists import listed
 
-AWS: Final = listed("--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle")
+AWS: Final = listed(
+    "--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle"
+)
 KUBE: Final = listed(
-    "-n --namespace --context --cluster --kubeconfig --user --token -s --server --as --as-group --request-timeout "
-    "-c --container -l --selector -o --output -f --filename --field-selector --grace-period --timeout"
+    "-n --namespace --context --cluster --kubeconfig --user --token -s --server --as --as-group "
+    "--request-timeout -c --container -l --selector -o --output -f --filename --field-selector "
+    "--grace-period --timeout"
 )
 DOCKER: Final = listed(
-    "-H --host -c --context --config -l --log-level -f --file -p --project-name --profile --env-file "
-    "--project-directory"
+    "-H --host -c --context --config -l --log-level -f --file -p --project-name --profile "
+    "--env-file --project-directory"
 )
 VALUED: Final[dict[str, frozenset[str]]] = {
     "git": listed(
-        "-C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix -m -F --message --file"
+        "-C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix -m -F "
+        "--message --file"
     ),
     "aws": AWS,
     "kubectl": KUBE,
@@ -29,38 +33,44 @@ VALUED: Final[dict[str, frozenset[str]]] = {
     "podman": DOCKER,
     "nerdctl": DOCKER,
     "docker-compose": DOCKER,
-    "gcloud": listed("--project --account --region --zone --format --configuration --location --filter"),
+    "gcloud": listed(
+        "--project --account --region --zone --format --configuration --location --filter"
+    ),
     "az": listed("--subscription -g --resource-group -n --name --query -o --output"),
     "curl": listed(
-        "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --data-ascii --json -F --form "
-        "-o --output -u --user -T --upload-file -A --user-agent -e --referer -b --cookie -c --cookie-jar -x --proxy "
-        "-m --max-time --connect-timeout --retry -w --write-out --cacert --cert --key --resolve -K --config -E "
-        "--form-string --limit-rate -r --range -C --continue-at --interface --url --unix-socket -Y -y -z "
-        "--oauth2-bearer"
+        "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --data-ascii "
+        "--json -F --form -o --output -u --user -T --upload-file -A --user-agent -e --referer -b "
+        "--cookie -c --cookie-jar -x --proxy -m --max-time --connect-timeout --retry -w "
+        "--write-out --cacert --cert --key --resolve -K --config -E --form-string --limit-rate -r "
+        "--range -C --continue-at --interface --url --unix-socket -Y -y -z --oauth2-bearer"
     ),
     "wget": listed(
-        "-O --output-document -o --output-file -P --directory-prefix -U --user-agent --header --post-data --post-file "
-        "--user --password -t --tries -T --timeout -i --input-file --method --body-data --body-file --limit-rate -e "
-        "--save-cookies --load-cookies -a --append-output -Q -A -R --referer --execute"
+        "-O --output-document -o --output-file -P --directory-prefix -U --user-agent --header "
+        "--post-data --post-file --user --password -t --tries -T --timeout -i --input-file "
+        "--method --body-data --body-file --limit-rate -e --save-cookies --load-cookies -a "
+        "--append-output -Q -A -R --referer --execute"
     ),
     "ssh": listed("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"),
     "scp": listed("-c -F -i -J -l -o -P -S -D -X"),
     "sftp": listed("-b -c -F -i -J -l -o -P -S -B -R"),
     "rsync": listed(
-        "-e --rsh --exclude --include --exclude-from --include-from --files-from --filter -f --password-file "
-        "--log-file "
-        "--bwlimit --timeout --port --rsync-path -T --temp-dir --backup-dir --suffix --chmod --chown --partial-dir -B"
+        "-e --rsh --exclude --include --exclude-from --include-from --files-from --filter -f "
+        "--password-file --log-file --bwlimit --timeout --port --rsync-path -T --temp-dir "
+        "--backup-dir --suffix --chmod --chown --partial-dir -B"
     ),
     "rm": frozenset(),
     "chmod": listed("--reference"),
     "chown": listed("--reference --from"),
     "chgrp": listed("--reference"),
-    "mysql": listed("-u --user -h --host -P --port -D --database -S --socket -e --execute --default-character-set"),
+    "mysql": listed(
+        "-u --user -h --host -P --port -D --database -S --socket -e --execute "
+        "--default-character-set"
+    ),
     "mariadb": listed("-u --user -h --host -P --port -D --database -S --socket -e --execute"),
     "mysqladmin": listed("-u --user -h --host -P --port -S --socket"),
     "psql": listed(
-        "-U --username -h --host -p --port -d --dbname -c --command -f --file -v --set --variable -F -o "
-        "--output -P -R -T"
+        "-U --username -h --host -p --port -d --dbname -c --command -f --file -v --set --variable "
+        "-F -o --output -P -R -T"
     ),
     "redis-cli": listed("-h -p -a -n -u -s --user --pass -r -i -D"),
     "mongo": listed("--host --port -u -p --eval --username --password --authenticationdatabase"),
@@ -82,7 +92,9 @@ VALUED: Final[dict[str, frozenset[str]]] = {
     "kill": listed("-s -n"),
     "pkill": listed("-u -U -g -G -P -s -t --signal"),
     "killall": listed("-u -s --signal -o -y -Z"),
-    "systemctl": listed("-H --host -M --machine -t --type -s --signal -p --property -n -o --output"),
+    "systemctl": listed(
+        "-H --host -M --machine -t --type -s --signal -p --property -n -o --output"
+    ),
     "terraform": frozenset(),
     "gh": listed("-R --repo"),
     "glab": listed("-R --repo"),
@@ -91,8 +103,12 @@ VALUED: Final[dict[str, frozenset[str]]] = {
     "zip": listed("-b -t -x -i"),
     "dig": listed("-p -q -t -c -k -y"),
     "find": frozenset(),
-    "useradd": listed("-b -c -d -e -f -g -G -k -p -s -u -K -R --uid --gid --groups --shell --home-dir --password"),
-    "usermod": listed("-c -d -e -f -g -G -l -p -s -u -R --uid --gid --groups --shell --login --password"),
+    "useradd": listed(
+        "-b -c -d -e -f -g -G -k -p -s -u -K -R --uid --gid --groups --shell --home-dir --password"
+    ),
+    "usermod": listed(
+        "-c -d -e -f -g -G -l -p -s -u -R --uid --gid --groups --shell --login --password"
+    ),
     "iptables": frozenset(),
     "sed": listed("-e -f -l --expression --file"),
     "borg": listed("--rsh --remote-path --lock-wait"),
@@ -106,8 +122,8 @@ VALUED: Final[dict[str, frozenset[str]]] = {
 """Options that take the next word as their value, by command; a long option with `=` carries it."""
 
 SLASHED: Final = listed(
-    "del erase rd rmdir robocopy xcopy copy move format cipher schtasks bitsadmin reg shutdown net takeown icacls "
-    "diskpart bcdedit wbadmin vssadmin attrib taskkill wmic sc"
+    "del erase rd rmdir robocopy xcopy copy move format cipher schtasks bitsadmin reg shutdown net "
+    "takeown icacls diskpart bcdedit wbadmin vssadmin attrib taskkill wmic sc"
 )
 """Programs of Windows, whose options begin with a slash."""
 SLASH: Final = 12
@@ -158,7 +174,12 @@ def sort(name: str, args: tuple[str, ...]) -> Sorted:
 
 
 def _short(
-    arg: str, args: tuple[str, ...], at: int, valued: frozenset[str], flags: set[str], values: list[tuple[str, str]]
+    arg: str,
+    args: tuple[str, ...],
+    at: int,
+    valued: frozenset[str],
+    flags: set[str],
+    values: list[tuple[str, str]],
 ) -> int:
     """Sort short options that stand in one word; where to go on."""
     flag, equals, value = arg.partition("=")

@@ -1,4 +1,5 @@
-"""Our own command line: where words start Stanchion, and whether that takes something from a person."""
+"""Our own command line: where words start Stanchion, and whether that takes something from a
+person."""
 
 from __future__ import annotations
 
@@ -27,13 +28,15 @@ READS: Final[dict[str, frozenset[str]]] = {
     "resume": frozenset(),
 }
 """Commands that change what stands, with what of them only reads or makes it stricter."""
-OPEN: Final = listed("demo init lint check explain runs budget state schema lab halt quarantine help")
+OPEN: Final = listed(
+    "demo init lint check explain runs budget state schema lab halt quarantine help"
+)
 """Commands that read, judge, measure, or make it stricter."""
 LOOSENS: Final = listed(
     """
     approve deny answer sign resume off accepted restored reset allow trust untrust add remove revoke enroll new rotate
     grant release forgive lift retain prune keep delete start stop run repin accept
-    """
+    """  # noqa: E501
 )
 """What an operator does and an agent does not."""
 MARK: Final = f":{NAME}…"
@@ -43,7 +46,9 @@ ALONE: Final = listed("resume operators broker approve grant trust")
 
 _LOOSE: Final = regex(r"[^\w./@\[\]~$%*?{}-]+")
 _MODULE: Final = regex(r"-[A-Za-z]*m(.*)", re.DOTALL)
-_SPELLED: Final = regex(r"stanchion(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?")
+_SPELLED: Final = regex(
+    r"stanchion(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?"
+)
 _LIVE: Final = regex(r"[*?\[]")
 _INSIDE: Final = ("/stanchion/__main__.py", "/stanchion/cli/main.py", "/stanchion/cli/__init__.py")
 
@@ -66,7 +71,8 @@ def takes(words: Sequence[str]) -> Reach:
 
 
 def starts(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The words that Stanchion would be given, from each place among these where it may be started."""
+    """The words that Stanchion would be given, from each place among these where it may be
+    started."""
     for at, word in enumerate(words):
         if is_ours(word):
             yield tuple(words[at + 1 :])
@@ -74,13 +80,20 @@ def starts(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
         module = _MODULE.fullmatch(word) if word[:1] == "-" and word[:2] != "--" else None
         if module is not None or word == "--module":
             joined = module is not None and bool(module[1])
-            named = module[1] if module is not None and joined else words[at + 1] if at + 1 < len(words) else ""
+            named = (
+                module[1]
+                if module is not None and joined
+                else words[at + 1]
+                if at + 1 < len(words)
+                else ""
+            )
             if named.partition(".")[0].lower() == NAME:
                 yield tuple(words[at + (1 if joined else 2) :])
 
 
 def is_ours(word: str) -> bool:
-    """Whether a word names our program: by its name, in a folder, with a version, or by a pattern that fits it."""
+    """Whether a word names our program: by its name, in a folder, with a version, or by a pattern
+    that fits it."""
     low = word.lower()
     if NAME not in low and _LIVE.search(low) is None:
         return False
@@ -94,8 +107,8 @@ def is_ours(word: str) -> bool:
 
 
 def names_us(words: Iterable[str]) -> bool:
-    """Whether one of the words has our name in it, is a piece of it, or a pattern that fits it: what a program prints
-    that is given them may be our program's name."""
+    """Whether one of the words has our name in it, is a piece of it, or a pattern that fits it:
+    what a program prints that is given them may be our program's name."""
     return any(_names(word.lower()) for word in words)
 
 
@@ -108,12 +121,18 @@ def _names(word: str) -> bool:
 
 
 def stand_in(name: str, *sources: str | None) -> str:
-    """How an unknown text is written that a program made of others, so that it still shows whether they name us."""
-    return f"$({name}{MARK})" if names_us([each for each in sources if each is not None]) else f"$({name}…)"
+    """How an unknown text is written that a program made of others, so that it still shows whether
+    they name us."""
+    return (
+        f"$({name}{MARK})"
+        if names_us([each for each in sources if each is not None])
+        else f"$({name}…)"
+    )
 
 
 def told_in(text: str) -> Reach:
-    """How surely a text starts Stanchion for what only a person may do, in whatever language it is written."""
+    """How surely a text starts Stanchion for what only a person may do, in whatever language it is
+    written."""
     worst: Reach = ""
     low = text.lower()
     if NAME not in low:

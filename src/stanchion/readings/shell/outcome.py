@@ -1,15 +1,17 @@
 """Deciding: which commands of a text decide how it ends, and whose output is all that is printed.
 
-A text shows what one of its commands did only as far as no other command can decide, print or hide that. What is not
-plain to see here is not sure: a command stands as `UNSURE` unless every step from the text to it is one of these:
+A text shows what one of its commands did only as far as no other command can decide, print or hide
+that. What is not plain to see here is not sure: a command stands as `UNSURE` unless every step from
+the text to it is one of these:
 
-1. Lists. The last list of a text ends as the text does. In a list of `&&` alone each command has ended well where the
-   list has; with `||` or `&` in it nothing is known of any.
+1. Lists. The last list of a text ends as the text does. In a list of `&&` alone each command has
+   ended well where the list has; with `||` or `&` in it nothing is known of any.
 2. Groups in braces or brackets, and texts of `sh -c`: as their last list ends.
 3. Pipes end as their last part does, under `pipefail` well only where all of them did.
 4. Commands that start another one and end as it does (`passing`).
 
-And nothing in the whole text may change what a name stands for, end the text early or have something run at its end.
+And nothing in the whole text may change what a name stands for, end the text early or have
+something run at its end.
 """
 
 from __future__ import annotations
@@ -26,15 +28,26 @@ from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.passed_on import Settings, started, text_run_by
 from stanchion.readings.shell.script import Walker
 from stanchion.readings.shell.steer import prints, steers, steers_by
-from stanchion.readings.shell.tree import Assign, Group, Item, Node, Pipe, Redirect, Script, Simple, Turned
+from stanchion.readings.shell.tree import (
+    Assign,
+    Group,
+    Item,
+    Node,
+    Pipe,
+    Redirect,
+    Script,
+    Simple,
+    Turned,
+)
 
 COUNTED: Final = frozenset({"nproc"})
 """Programs whose output is a number, whatever it is."""
 
 
 class Standing(NamedTuple):
-    """How a command stands in its text. `chain` numbers the `&&` list it is in, 0 where it is in none that is sure;
-    `last`: the text ends well only where it did; `heard`: nothing but what it prints is printed, and all of that."""
+    """How a command stands in its text. `chain` numbers the `&&` list it is in, 0 where it is in
+    none that is sure; `last`: the text ends well only where it did; `heard`: nothing but what it
+    prints is printed, and all of that."""
 
     chain: int = 0
     last: bool = False
@@ -106,8 +119,8 @@ class _Following(Walker):
 
 
 class _Way(NamedTuple):
-    """The way from the whole text to a part of it: the chain it is in, whether it ends as the text does, the commands
-    on the way, and whether something takes away what it prints."""
+    """The way from the whole text to a part of it: the chain it is in, whether it ends as the text
+    does, the commands on the way, and whether something takes away what it prints."""
 
     chain: int
     last: bool
@@ -127,12 +140,16 @@ class _Placing:
         """Follow the lists of a script."""
         lists = list(_lists(script))
         for at, items in enumerate(lists):
-            if items[-1].after in ("&", "&&", "||") or any(item.after != "&&" for item in items[:-1]):
+            if items[-1].after in ("&", "&&", "||") or any(
+                item.after != "&&" for item in items[:-1]
+            ):
                 continue
             ends = at == len(lists) - 1
             if not (ends and way.chain):
                 self._chains += 1
-            inner = way._replace(chain=way.chain if ends and way.chain else self._chains, last=way.last and ends)
+            inner = way._replace(
+                chain=way.chain if ends and way.chain else self._chains, last=way.last and ends
+            )
             fails = pipefail
             for place, item in enumerate(items):
                 self._node(item.node, inner, fails)
@@ -145,10 +162,14 @@ class _Placing:
         if isinstance(node, Simple):
             self._simple(node, way)
         elif isinstance(node, Group):
-            self.script(node.body, way._replace(hidden=way.hidden or _hides(node.redirects)), pipefail)
+            self.script(
+                node.body, way._replace(hidden=way.hidden or _hides(node.redirects)), pipefail
+            )
         elif isinstance(node, Pipe) and not any(isinstance(part, Turned) for part in node.parts):
             for part in node.parts if pipefail else node.parts[-1:]:
-                self._node(part, way._replace(hidden=way.hidden or part is not node.parts[-1]), pipefail)
+                self._node(
+                    part, way._replace(hidden=way.hidden or part is not node.parts[-1]), pipefail
+                )
 
     def _simple(self, node: Simple, way: _Way) -> None:
         own = self._own(node)
@@ -163,14 +184,19 @@ class _Placing:
         inner = text_run_by(runs.argv)
         if inner is None:
             heard = way.last and not way.hidden and not self._others_print(way.path)
-            self.found |= {at: Standing(way.chain, way.last, heard) for at in own if commands[at].argv == runs.argv}
+            self.found |= {
+                at: Standing(way.chain, way.last, heard)
+                for at in own
+                if commands[at].argv == runs.argv
+            }
             return
         texts = self._walker.texts.get(id(node), [])
         if len(texts) == 1:
             self.script(texts[0], way, inner.pipefail)
 
     def _own(self, node: Simple) -> list[int]:
-        """The commands that are those of this part itself; none where it is followed more than once."""
+        """The commands that are those of this part itself; none where it is followed more than
+        once."""
         spans = self._walker.spans
         mine = spans.get(id(node), [])
         if len(mine) != 1:
@@ -185,7 +211,9 @@ class _Placing:
         return [at for at in mine[0] if at not in inner]
 
     def _others_print(self, path: tuple[int, ...]) -> bool:
-        return any(at not in path and prints(command) for at, command in enumerate(self._walker.commands))
+        return any(
+            at not in path and prints(command) for at, command in enumerate(self._walker.commands)
+        )
 
 
 def _lists(script: Script) -> Iterator[list[Item]]:

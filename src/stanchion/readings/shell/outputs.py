@@ -1,4 +1,5 @@
-"""Outputs: what programs print that only turn one text into another, so that hidden commands come to light."""
+"""Outputs: what programs print that only turn one text into another, so that hidden commands come
+to light."""
 
 from __future__ import annotations
 
@@ -20,8 +21,11 @@ Made = str | None
 """What is printed; None where that is not known."""
 
 
-def output_of(name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]) -> Made:
-    """What a program prints when it gets these words and this input; None where that is not known."""
+def output_of(
+    name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]
+) -> Made:
+    """What a program prints when it gets these words and this input; None where that is not
+    known."""
     if name in SILENT:
         return ""
     program = PROGRAMS.get(name)
@@ -43,15 +47,20 @@ def output_of(name: str, args: tuple[str, ...], given: str | None, files: Mappin
 
 def _read(name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]) -> Made:
     """What a filter reads: the files it names, which must be known, else its input."""
-    named = [] if name in ("tr", "cut") else [word for word in sort(name, args).operands if word != "-"]
+    named = (
+        [] if name in ("tr", "cut") else [word for word in sort(name, args).operands if word != "-"]
+    )
     if not named:
         return given
-    texts = [_matched(word, files) if "?" in word or "*" in word else files.get(word) for word in named]
+    texts = [
+        _matched(word, files) if "?" in word or "*" in word else files.get(word) for word in named
+    ]
     return joined([text for text in texts if text is not None]) if None not in texts else None
 
 
 def _matched(word: str, files: Mapping[str, str]) -> Made:
-    """What the file has that a pattern stands for; the order of several depends on the host's language."""
+    """What the file has that a pattern stands for; the order of several depends on the host's
+    language."""
     meter = Meter(len(word) * len(files))
     pattern = pieces(word)
     texts = [
@@ -80,7 +89,12 @@ def as_text(data: bytes) -> str:
 
 def _echo(args: tuple[str, ...], _given: str | None) -> str:
     at, newline, escapes = 0, True, False
-    while at < len(args) and len(args[at]) > 1 and args[at][0] == "-" and not args[at][1:].strip("neE"):
+    while (
+        at < len(args)
+        and len(args[at]) > 1
+        and args[at][0] == "-"
+        and not args[at][1:].strip("neE")
+    ):
         newline = newline and "n" not in args[at]
         escapes = (escapes or "e" in args[at]) and "E" not in args[at]
         at += 1
@@ -137,7 +151,10 @@ def _number(word: str) -> int:
     if word[:1] in ("'", '"'):
         return ord(word[1]) if len(word) > 1 else 0
     try:
-        return int(word[:24], 16 if word[:2].lower() == "0x" else 8 if word[:1] == "0" and len(word) > 1 else 10)
+        return int(
+            word[:24],
+            16 if word[:2].lower() == "0x" else 8 if word[:1] == "0" and len(word) > 1 else 10,
+        )
     except ValueError:
         return 0
 
@@ -196,13 +213,16 @@ def _tr(args: tuple[str, ...], text: str) -> Made:
         return None
     padded = second + second[-1] * (len(first) - len(second))
     return text.translate(
-        {ord(old): new for old, new in zip(reversed(first), reversed(padded[: len(first)]), strict=True)}
+        {
+            ord(old): new
+            for old, new in zip(reversed(first), reversed(padded[: len(first)]), strict=True)
+        }
     )
 
 
 CLASSES: Final = {
-    "[:lower:]": "abcdefghijklmnopqrstuvwxyz", "[:upper:]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "[:digit:]": "0123456789",
-    "[:space:]": " \t\n\v\f\r", "[:blank:]": " \t",
+    "[:lower:]": "abcdefghijklmnopqrstuvwxyz", "[:upper:]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "[:digit:]": "0123456789", "[:space:]": " \t\n\v\f\r", "[:blank:]": " \t",
 }  # fmt: skip
 
 
@@ -214,7 +234,10 @@ def _set(text: str) -> str:
     at = 0
     while at < len(text):
         if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
-            made += [chr(code) for code in range(ord(text[at]), min(ord(text[at + 2]), ord(text[at]) + 512) + 1)]
+            made += [
+                chr(code)
+                for code in range(ord(text[at]), min(ord(text[at + 2]), ord(text[at]) + 512) + 1)
+            ]
             at += 3
         else:
             made.append(text[at])
@@ -246,11 +269,14 @@ def _same(args: tuple[str, ...], text: str) -> Made:
 
 PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
     "echo": _echo,
-    "printf": lambda args, _: printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else "",
+    "printf": lambda args, _: (
+        printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else ""
+    ),
 }
 SILENT: Final = listed(": true false rm mkdir rmdir touch chmod cp mv ln kill sleep test [ unset")
 FILTERS: Final[dict[str, Callable[[tuple[str, ...], str], Made]]] = {
-    "cat": _same, "tac": _tac, "rev": _rev, "base64": _base64, "xxd": _hex, "gunzip": _gunzip, "zcat": _gunzip,
-    "gzip": _gzip, "bunzip2": _bunzip2, "bzcat": _bunzip2, "bzip2": _bzip2, "tr": _tr, "cut": _cut,
-    "md5sum": _digest("md5"), "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
+    "cat": _same, "tac": _tac, "rev": _rev, "base64": _base64, "xxd": _hex, "gunzip": _gunzip,
+    "zcat": _gunzip, "gzip": _gzip, "bunzip2": _bunzip2, "bzcat": _bunzip2, "bzip2": _bzip2,
+    "tr": _tr, "cut": _cut, "md5sum": _digest("md5"), "sha1sum": _digest("sha1"),
+    "sha256sum": _digest("sha256"),
 }  # fmt: skip

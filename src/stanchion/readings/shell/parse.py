@@ -28,19 +28,25 @@ from stanchion.readings.shell.tree import (
 from stanchion.readings.shell.word_lists import listed
 
 PLAIN: Final = regex(
-    r"[A-Za-z0-9_./-]++(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+=^-]*+)*+(?=(?:[ \t]*+[\n;&|)])|$)(?! *\()"
+    r"[A-Za-z0-9_./-]++(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+=^-]*+)*+(?=(?:[ "
+    r"\t]*+[\n;&|)])|$)(?! *\()"
 )
 """A command that is nothing but plain words."""
 
-RESERVED: Final = listed("if then else elif fi for while until do done case esac function select coproc in time")
+RESERVED: Final = listed(
+    "if then else elif fi for while until do done case esac function select coproc in time"
+)
 ASSIGN: Final = regex(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 NAMED_COPROC: Final = regex(r"[ \t]*[A-Za-z_]\w*(?=[ \t]*[{(])", re.ASCII)
 CALLED: Final = regex(r"[ \t]*\([ \t]*\)")
-OPENING: Final = frozenset({"if", "for", "while", "until", "case", "function", "select", "{", "!", "[[", "coproc"})
+OPENING: Final = frozenset(
+    {"if", "for", "while", "until", "case", "function", "select", "{", "!", "[[", "coproc"}
+)
 
 
 class Reader(Compounds):
-    """Reads a whole text; the words that stand where no shell expects them are read as commands of their own."""
+    """Reads a whole text; the words that stand where no shell expects them are read as commands of
+    their own."""
 
     def read(self) -> Script:
         """The whole text."""
@@ -180,7 +186,10 @@ class Reader(Compounds):
                 body = self._body("}")
                 return Group(body, False, self._redirects())
             case "!" | "coproc":
-                if word == "coproc" and (named := NAMED_COPROC.match(self.text, self.at)) is not None:
+                if (
+                    word == "coproc"
+                    and (named := NAMED_COPROC.match(self.text, self.at)) is not None
+                ):
                     self.at = named.end()
                 turned = self._command()
                 return None if turned is None else Turned(turned)

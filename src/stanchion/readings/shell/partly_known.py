@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class Open(str):
-    """A text with unknown parts, written as the shell writes them (`$NAME`, `$(…)`); `origin` names the programs that
-    made it and, behind `<`, the files they read."""
+    """A text with unknown parts, written as the shell writes them (`$NAME`, `$(…)`); `origin` names
+    the programs that made it and, behind `<`, the files they read."""
 
     origin: tuple[str, ...]
 
@@ -38,4 +38,8 @@ def joined(texts: list[str]) -> str:
 def like(text: str, *sources: str) -> str:
     """The text, open where one of those it was made of is."""
     found = [source for source in sources if isinstance(source, Open)]
-    return Open(text, tuple(dict.fromkeys([each for one in found for each in one.origin]))) if found else text
+    return (
+        Open(text, tuple(dict.fromkeys([each for one in found for each in one.origin])))
+        if found
+        else text
+    )

@@ -1,11 +1,12 @@
 """Passed texts: what a program is given to run, unless it is known to treat it as data.
 
-Which programs run what they are given nobody can list. So the words of a command, the values of its options and
-variables and what it reads are followed as if they ran, wherever they look like commands; what is found so stands
-apart, because it only may run.
+Which programs run what they are given nobody can list. So the words of a command, the values of its
+options and variables and what it reads are followed as if they ran, wherever they look like
+commands; what is found so stands apart, because it only may run.
 
-1. Words that are a text: those with blanks, behind `=` too. First as a shell's text, then by its fragments, because
-   a program may have a language of its own around it (`:!rm x`, `exec=rm x`, `COPY … TO PROGRAM 'rm x'`).
+1. Words that are a text: those with blanks, behind `=` too. First as a shell's text, then by its
+   fragments, because a program may have a language of its own around it (`:!rm x`, `exec=rm x`,
+   `COPY … TO PROGRAM 'rm x'`).
 2. Words behind the name of a program: `unknown-runner -v rm -rf x`.
 3. What it reads, where that is known.
 """
@@ -19,7 +20,16 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import DATA, LOOKS, SHELLS, VERBS, is_run, is_told, is_told_in, names_command
+from stanchion.readings.shell.data import (
+    DATA,
+    LOOKS,
+    SHELLS,
+    VERBS,
+    is_run,
+    is_told,
+    is_told_in,
+    names_command,
+)
 from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
@@ -36,22 +46,30 @@ DEEPEST: Final = 3
 MANY: Final = 48
 """How many passed texts of one text are followed."""
 MANY_WORDS: Final = 128
-UNNAMED: Final = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile", "Justfile", ".justfile")}
+UNNAMED: Final = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+}
 """Files that a program runs without being told which."""
 
 SETTINGS: Final = ("/etc/", "/usr/", "~/.", "$HOME/.")
 BUILDING: Final = (".tf", ".hcl", ".nix", ".gradle", ".kts", ".cmake", ".bzl", ".rake")
 BUILDERS: Final = listed(
-    "dockerfile package.json build.rs setup.py docker-compose.yml compose.yaml taskfile.yml rakefile"
+    "dockerfile package.json build.rs setup.py docker-compose.yml compose.yaml taskfile.yml "
+    "rakefile"
 )
 """How files end, or are called, that a builder finds by itself and runs."""
 
 _EVALUATES: Final = regex(
-    r"(?i)(?:^|[\s(:;])(?:eval|source|include|load\w*|exec\w*|require|import|runpy|dofile)\b[^\n]{0,200}?https?://"
+    r"(?i)(?:^|[\s(:;])(?:eval|source|include|load\w*|exec\w*|require|import|runpy|dofile)"
+    r"\b[^\n]{0,200}?https?://"
 )
 """A language of its own that runs what an address holds."""
-_RUNS: Final = regex(r"(?i)(?:^|[:=,;!|])\s*(?:exec|command|cmd|sh|shell|system|run|call)?[=:! ]*[!=]\s*(.+)")
-"""What follows a mark by which programs with a language of their own start others: `:!…`, `exec=…`."""
+_RUNS: Final = regex(
+    r"(?i)(?:^|[:=,;!|])\s*(?:exec|command|cmd|sh|shell|system|run|call)?[=:! ]*[!=]\s*(.+)"
+)
+"""What follows a mark by which programs with a language of their own start others: `:!…`,
+`exec=…`."""
 
 
 def pass_on(walker: Walker, call: Call, name: str) -> None:
@@ -73,13 +91,28 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         if is_run(name, before) or is_run(name, word):
             _command(walker, call, name, word)
             continue
-        if " " in word or "\n" in word or "\t" in word or "!" in word or "exec=" in word or "(" in word:
+        if (
+            " " in word
+            or "\n" in word
+            or "\t" in word
+            or "!" in word
+            or "exec=" in word
+            or "(" in word
+        ):
             if not _is_told(before, word):
                 _text(walker, name, word)
-        elif word.rpartition("/")[2] in DOERS and (name not in VERBS or "/" in word or before == "--"):
+        elif word.rpartition("/")[2] in DOERS and (
+            name not in VERBS or "/" in word or before == "--"
+        ):
             if not _is_told(before, word):
                 _words(walker, call, name, at)
-        elif files and word in files and name not in VERBS and name not in LOOKS and not _is_told(before, word):
+        elif (
+            files
+            and word in files
+            and name not in VERBS
+            and name not in LOOKS
+            and not _is_told(before, word)
+        ):
             _text(walker, name, files[word])
     for path in UNNAMED.get(name, ()) if files else ():
         if path in files:
@@ -94,7 +127,10 @@ def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> Non
     if name in DATA or walker.unclear:
         return
     loose = name not in VERBS
-    if any((" " in word and may_hold(word)) or (loose and word.rpartition("/")[2] in DOERS) for word in words):
+    if any(
+        (" " in word and may_hold(word)) or (loose and word.rpartition("/")[2] in DOERS)
+        for word in words
+    ):
         walker.unclear = why
 
 
@@ -103,7 +139,8 @@ def _is_told(before: str, word: str) -> bool:
 
 
 def pass_settings(walker: Walker, call: Call, name: str) -> None:
-    """Follow what the variables of a command hold, as if it ran it, where its words are followed otherwise."""
+    """Follow what the variables of a command hold, as if it ran it, where its words are followed
+    otherwise."""
     if walker.passing < DEEPEST:
         _settings(walker, call, name)
 
@@ -117,12 +154,22 @@ def _settings(walker: Walker, call: Call, name: str) -> None:
 
 
 def _command(walker: Walker, call: Call, name: str, word: str) -> None:
-    """Follow the value of an option or a variable that is known to be a command; a shell that has no other text runs
-    what the program is given."""
-    value = word.partition("=")[2] if word.startswith("-") else word.lstrip("+:!") if word[:1] in "+:!" else word
+    """Follow the value of an option or a variable that is known to be a command; a shell that has
+    no other text runs what the program is given."""
+    value = (
+        word.partition("=")[2]
+        if word.startswith("-")
+        else word.lstrip("+:!")
+        if word[:1] in "+:!"
+        else word
+    )
     if not value or value.startswith("-"):
         return
-    if value.rpartition("/")[2] in SHELLS and call.given is not None and not isinstance(call.given, Open):
+    if (
+        value.rpartition("/")[2] in SHELLS
+        and call.given is not None
+        and not isinstance(call.given, Open)
+    ):
         _follow(walker, name, call.given)
     elif value in walker.files:
         _text(walker, name, walker.files[value])
@@ -131,13 +178,16 @@ def _command(walker: Walker, call: Call, name: str, word: str) -> None:
 
 
 def pass_written(walker: Walker) -> None:
-    """Follow what a text writes where programs load it unasked: folders of settings, and files that builders read."""
+    """Follow what a text writes where programs load it unasked: folders of settings, and files that
+    builders read."""
     for path, text in walker.wrote:
         if isinstance(text, Open) or walker.passing:
             continue
         last = path.rpartition("/")[2].lower()
         builds = last.endswith(BUILDING) or last in BUILDERS
-        if path.startswith(SETTINGS) or (builds and any(one.name in VERBS for one in walker.commands)):
+        if path.startswith(SETTINGS) or (
+            builds and any(one.name in VERBS for one in walker.commands)
+        ):
             _text(walker, last, text)
 
 
@@ -181,9 +231,12 @@ def _follow(walker: Walker, name: str, text: str) -> None:
 
 
 def _inner(walker: Walker, name: str, chars: int) -> Walker | None:
-    """A walker that follows what is passed, with all that is known so far; `None` where it is too much."""
+    """A walker that follows what is passed, with all that is known so far; `None` where it is too
+    much."""
     if len(walker.passed) >= MANY * 4 or walker.tried >= MANY:
-        walker.unclear = walker.unclear if walker.unclear else "it passes on too many texts to follow"
+        walker.unclear = (
+            walker.unclear if walker.unclear else "it passes on too many texts to follow"
+        )
         return None
     walker.tried += 1
     inner = type(walker)(Meter(chars))

@@ -10,8 +10,9 @@ Settings = tuple[tuple[str, str], ...]
 
 
 class Passing(NamedTuple):
-    """The options with which a command still only passes on: those that stand alone, and those with a value; and how
-    many operands it has before the other command. Short options with a value may have it in the same word."""
+    """The options with which a command still only passes on: those that stand alone, and those with
+    a value; and how many operands it has before the other command. Short options with a value may
+    have it in the same word."""
 
     alone: frozenset[str] = frozenset()
     valued: frozenset[str] = frozenset()
@@ -39,8 +40,8 @@ PASSING: Final[dict[str, Passing]] = {
     "caffeinate": _with("-d -i -m -s -u"),
     "chronic": _with(),
 }
-"""What is not written here may print, wait or start something else: an option that asks for help keeps a command from
-running, one of `time` prints what it is given."""
+"""What is not written here may print, wait or start something else: an option that asks for help
+keeps a command from running, one of `time` prints what it is given."""
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 LETTERS: Final = frozenset("lceu")
@@ -55,7 +56,8 @@ class Started(NamedTuple):
 
 
 def started(argv: tuple[str, ...]) -> Started | None:
-    """The command that runs in the end, behind all that only pass on; `None` where one of them may do more."""
+    """The command that runs in the end, behind all that only pass on; `None` where one of them may
+    do more."""
     settings: list[tuple[str, str]] = []
     while argv:
         passing = PASSING.get(argv[0].rpartition("/")[2])
@@ -65,7 +67,11 @@ def started(argv: tuple[str, ...]) -> Started | None:
         while at < len(argv):
             word = argv[at]
             if word.startswith("-") and word != "-":
-                if word == "--" or word in passing.alone or word.partition("=")[0] in passing.valued - {word}:
+                if (
+                    word == "--"
+                    or word in passing.alone
+                    or word.partition("=")[0] in passing.valued - {word}
+                ):
                     at += 1
                 elif word in passing.valued:
                     at += 2
@@ -86,7 +92,8 @@ def started(argv: tuple[str, ...]) -> Started | None:
 
 
 class Inner(NamedTuple):
-    """A text that a shell is given to run, and whether a pipe in it fails where one of its parts does."""
+    """A text that a shell is given to run, and whether a pipe in it fails where one of its parts
+    does."""
 
     text: str
     pipefail: bool

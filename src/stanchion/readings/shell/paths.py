@@ -19,74 +19,105 @@ from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analyse
 from stanchion.readings.shell.changed import changed_in
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, READERS, SPECIAL, find_roots
+from stanchion.readings.shell.effects import (
+    DELETERS,
+    MAKERS,
+    PATTERN_FIRST,
+    READERS,
+    SPECIAL,
+    find_roots,
+)
 from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.stores import shows_secret
 from stanchion.readings.shell.word_lists import listed
 
 How = Literal["", "looks", "deep", "asks", "hunts"]
-"""`looks` where it is only asked that there is a file, and of what kind; `deep` where all of a folder is used;
-`hunts` where that is searched for words of credentials; `asks` where a tool is asked for what it signs in with."""
+"""`looks` where it is only asked that there is a file, and of what kind; `deep` where all of a
+folder is used; `hunts` where that is searched for words of credentials; `asks` where a tool is
+asked for what it signs in with."""
 
 TALKS: Final = listed(
     """
-    echo printf man whatis apropos which whereis type hash test [ [[ true : git gh hub glab pip pip3 brew apt apt-get
-    npm yarn cd pushd export alias unset basename dirname expr case xdg-open find gfind fd mkdir rmdir docker podman
-    pnpm logger notify-send say
+    echo printf man whatis apropos which whereis type hash test [ [[ true : git gh hub glab pip pip3
+    brew apt apt-get npm yarn cd pushd export alias unset basename dirname expr case xdg-open find
+    gfind fd mkdir rmdir docker podman pnpm logger notify-send say
     """
 )
-"""Programs to which a path among their words is a name like any other, or which have their files told apart above."""
-LOOKS: Final = listed("ls dir stat file readlink realpath du df tree namei lsattr getfacl mkdir md5sum sha256sum wc")
+"""Programs to which a path among their words is a name like any other, or which have their files
+told apart above."""
+LOOKS: Final = listed(
+    "ls dir stat file readlink realpath du df tree namei lsattr getfacl mkdir md5sum sha256sum wc"
+)
 """Programs that say where things are and how large, not what is in them."""
 FINDS: Final = listed("ls dir find gfind fd tree mdfind locate")
 """Programs whose output is names that another one may open."""
-TOLD: Final = (READERS | DELETERS | MAKERS | frozenset(SPECIAL)) - listed("python python3 perl ruby node")
+TOLD: Final = (READERS | DELETERS | MAKERS | frozenset(SPECIAL)) - listed(
+    "python python3 perl ruby node"
+)
 """Programs of which it is known which operands are files."""
 USES: Final = listed("ssh-add ssh-copy-id ssh-keygen ssh scp sftp mosh autossh")
 """Programs that use a key without showing it."""
 SHELLS: Final = listed("sh bash zsh dash ksh tar zip cp scp rsync curl openssl")
-"""Programs by which `find` may go through what is in the files that it finds, beside those that read."""
-CHECKOUT: Final = listed("commit add rm mv reset apply am merge rebase restore clean stash cherry-pick revert push")
-WALKED: Final = listed("sh bash zsh dash ksh ash fish eval sudo doas env xargs nohup timeout watch su parallel")
+"""Programs by which `find` may go through what is in the files that it finds, beside those that
+read."""
+CHECKOUT: Final = listed(
+    "commit add rm mv reset apply am merge rebase restore clean stash cherry-pick revert push"
+)
+WALKED: Final = listed(
+    "sh bash zsh dash ksh ash fish eval sudo doas env xargs nohup timeout watch su parallel"
+)
 """Programs whose words are read as commands of their own."""
 SEARCHES: Final = listed("rg ag ack")
 GREPS: Final = SEARCHES | listed("grep egrep fgrep zgrep ripgrep ugrep")
 UNPACKS: Final = listed("tar bsdtar unzip 7z 7za unar cpio pax")
 LISTED: Final = listed("-T --files-from -@")
 """Options by which a program takes the names of files from its input."""
-GIT_READS: Final = listed("hash-object interpret-trailers stripspace notes mailinfo bundle update-index")
+GIT_READS: Final = listed(
+    "hash-object interpret-trailers stripspace notes mailinfo bundle update-index"
+)
 """Commands of `git` that take in a file wherever it is."""
 PACKS: Final = listed("tar zip 7z rar rsync scp bsdtar ln")
 MODES: Final = listed("chmod chown chgrp setfacl chattr setcap")
 PATCHES: Final = listed("patch apply_patch applypatch git")
 
-_WITHHELD: Final = regex(r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z")
+_WITHHELD: Final = regex(
+    r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
+)
 """Modes that take rights away from others, or give the owner what it has."""
 _QUIET: Final = regex(
-    r"-+(?:i|[\w-]*(?:key|cert|ident|cacert|kubeconfig|env-file|exclude|ignore|include|name|glob|pattern|filter|profile"
+    r"-+(?:i|[\w-]*(?:key|cert|ident|cacert|kubeconfig|env-file|exclude|ignore|include|name|glob|"
+    r"pattern|filter|profile"
     r"|password-file|vault|netrc|message|regexp|cookie|config|context)[\w-]*)\Z"
 )
 """Options whose value is used and not shown, or is a pattern."""
-_PATH: Final = regex(r"(?:~|\.{0,2}/|\.[A-Za-z]|[A-Za-z]:[\\/]|\\\\|\$|%\w+%)[^\n\r\0]*\Z|[^\n\r\0\s]*/[^\n\r\0]*\Z")
+_PATH: Final = regex(
+    r"(?:~|\.{0,2}/|\.[A-Za-z]|[A-Za-z]:[\\/]|\\\\|\$|%\w+%)[^\n\r\0]*\Z|[^\n\r\0\s]*/[^\n\r\0]*\Z"
+)
 _TEXT: Final = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`\n]*)`")
 _WRITING: Final = regex(
-    r"\b(?:write\w*|append\w*|dump|copy\w*|move|rename\w*|symlink\w*|truncate|file_put_contents|save\w*)\b|[\"'][wax]b?\+?[\"']"
+    r"\b(?:write\w*|append\w*|dump|copy\w*|move|rename\w*|symlink\w*|truncate|file_put_contents|"
+    r"save\w*)\b|[\"'][wax]b?\+?[\"']"
 )
 _HUNTED: Final = regex(
-    r"(?i)\.pem|\.key\b|id_(?:rsa|dsa|ecdsa|ed25519)|\.env|credential|secret|passw|token|kdbx|wallet|\.ssh|\.aws|netrc|pgpass"
-    r"|mnemonic|seed|\.p12|\.pfx|keystore|_history|recovery.{0,4}(?:phrase|code|key|word)|private.{0,4}key|api.{0,4}key|\bPIN\b|\biban\b"
+    r"(?i)\.pem|\.key\b|id_(?:rsa|dsa|ecdsa|ed25519)|\.env|credential|secret|passw|token|kdbx|"
+    r"wallet|\.ssh|\.aws|netrc|pgpass"
+    r"|mnemonic|seed|\.p12|\.pfx|keystore|_history|recovery.{0,4}(?:phrase|code|key|word)|"
+    r"private.{0,4}key|api.{0,4}key|\bPIN\b|\biban\b"
 )
 """Names by which somebody looks for credentials."""
 _INSIDE: Final = regex(
-    r"(?:~|/home/[^/\s'\"]+|/root|/Users/[^/\s'\"]+|\$HOME|\$\{HOME\}|/etc|/proc|/run|/var)/[^\s'\"`;|)<>,\\]+"
+    r"(?:~|/home/[^/\s'\"]+|/root|/Users/[^/\s'\"]+|\$HOME|\$\{HOME\}|/etc|/proc|/run|/var)/"
+    r"[^\s'\"`;|)<>,\\]+"
 )
 """Paths in a word that is a little program of its own."""
 _WALKS: Final = regex(
-    r"\bos\.walk|\brglob|\bscandir|\bcopytree|\bmake_archive|\breaddir|\bFind\.find|\bfilepath\.Walk|\*\*/"
+    r"\bos\.walk|\brglob|\bscandir|\bcopytree|\bmake_archive|\breaddir|\bFind\.find|"
+    r"\bfilepath\.Walk|\*\*/"
 )
 """How code goes through all that is in a folder."""
 _STORES: Final = regex(
-    r"keyring\.get_password|browser_cookie3|CryptUnprotectData|secretstorage|win32cred|pycookiecheat|GetCredential|SecItemCopy"
+    r"keyring\.get_password|browser_cookie3|CryptUnprotectData|secretstorage|win32cred|"
+    r"pycookiecheat|GetCredential|SecItemCopy"
 )
 """Libraries by which code opens a store of credentials."""
 _STATEMENTS: Final = regex(r"[;\n|]+|&&")
@@ -97,12 +128,14 @@ _BACKSLASHED: Final = regex(
     re.IGNORECASE,
 )
 _PUTS: Final = regex(
-    r"\s*(?:copy|copy-item|cp|move|move-item|mv|xcopy|robocopy|set-content|add-content|out-file|new-item|ni|sc|ac|tee-object"
+    r"\s*(?:copy|copy-item|cp|move|move-item|mv|xcopy|robocopy|set-content|add-content|out-file|"
+    r"new-item|ni|sc|ac|tee-object"
     r"|rename-item|mklink|echo|expand-archive|invoke-webrequest|iwr|curl|certutil|bitsadmin)\b",
     re.IGNORECASE,
 )
 _LISTS: Final = regex(
-    r"\s*(?:dir|ls|gci|get-childitem|test-path|get-item|resolve-path|cd|set-location|pushd)\b", re.IGNORECASE
+    r"\s*(?:dir|ls|gci|get-childitem|test-path|get-item|resolve-path|cd|set-location|pushd)\b",
+    re.IGNORECASE,
 )
 LONGEST: Final = 1_024
 KEPT: Final = 128
@@ -142,10 +175,18 @@ def _paths_in(text: str) -> Iterator[Used]:
 
 
 def _in_named(commands: Sequence[Command]) -> Iterator[Used]:
-    """What is read or written in a place that another program names: `$(npm config get userconfig)`."""
-    names = {f"$({command.name}\u2026)": place for command in commands if (place := named_by(command.argv))}
+    """What is read or written in a place that another program names: `$(npm config get
+    userconfig)`."""
+    names = {
+        f"$({command.name}\u2026)": place
+        for command in commands
+        if (place := named_by(command.argv))
+    }
     for command in commands if names else ():
-        uses: tuple[tuple[Use, tuple[str, ...]], ...] = (("read", command.reads), ("write", command.writes))
+        uses: tuple[tuple[Use, tuple[str, ...]], ...] = (
+            ("read", command.reads),
+            ("write", command.writes),
+        )
         for use, paths in uses:
             for path in paths:
                 head, end, rest = path.partition("\u2026)")
@@ -157,7 +198,9 @@ def swaps_of(text: str | tuple[str, ...]) -> list[Swap]:
     """The swaps that a shell text makes in files, by `sed`."""
     if "sed" not in text or not isinstance(text, str):
         return []
-    made = [command for command in analyse(text) if command.name in ("sed", "gsed") and command.writes]
+    made = [
+        command for command in analyse(text) if command.name in ("sed", "gsed") and command.writes
+    ]
     return [swap for command in made for word in command.argv[1:] for swap in swapped(word)]
 
 
@@ -170,7 +213,9 @@ def _takes_on(command: Command) -> bool:
     """Whether a command reads files whose names another one finds."""
     if command.name not in READERS or command.name in LOOKS:
         return False
-    return any("xargs" in each for each in command.via) or any(word[:1] == "$" for word in command.reads)
+    return any("xargs" in each for each in command.via) or any(
+        word[:1] == "$" for word in command.reads
+    )
 
 
 def _used(command: Command, handed: bool) -> Iterator[Used]:
@@ -188,15 +233,26 @@ def _used(command: Command, handed: bool) -> Iterator[Used]:
     for use, paths in uses:
         for path in paths:
             said.add(path)
-            if path[:1] == "$" and "/" in path and not path.startswith("$(mktemp") and not is_known(path):
+            if (
+                path[:1] == "$"
+                and "/" in path
+                and not path.startswith("$(mktemp")
+                and not is_known(path)
+            ):
                 yield Used(str(path), use, command.cwd, how, False)
             elif _is_path(path):
-                found = "looks" if command.name in FINDS and path not in roots and not handed else how
+                found = (
+                    "looks" if command.name in FINDS and path not in roots and not handed else how
+                )
                 yield Used(
                     str(path),
                     use,
                     _linked_from(command) if use == "read" else command.cwd,
-                    found if use == "read" or found == "looks" or (use == "write" and command.name in UNPACKS) else "",
+                    found
+                    if use == "read"
+                    or found == "looks"
+                    or (use == "write" and command.name in UNPACKS)
+                    else "",
                 )
     if command.name == "git":
         yield from _in_other_checkout(command)
@@ -207,9 +263,15 @@ def _used(command: Command, handed: bool) -> Iterator[Used]:
         yield from _in_code(command)
         if command.given and command.given[:1] != "<":
             named = included(command.given)
-            if command.name in ("cpio", "pax", "afio") or any(word in LISTED for word in command.argv):
+            if command.name in ("cpio", "pax", "afio") or any(
+                word in LISTED for word in command.argv
+            ):
                 named = iter(command.given.split("\n")[:MOST])
-            yield from [Used(path, "read", command.cwd, "", False) for path in named if path and _is_path(path)]
+            yield from [
+                Used(path, "read", command.cwd, "", False)
+                for path in named
+                if path and _is_path(path)
+            ]
         if command.name in PATCHES and command.given:
             for path, use in patched(command.given):
                 yield Used(path, use, command.cwd)
@@ -220,30 +282,46 @@ def _linked_from(command: Command) -> str:
     if command.name != "ln" or not command.flags & {"-s", "--symbolic"} or len(command.writes) != 1:
         return command.cwd
     folder = command.writes[0].rpartition("/")[0]
-    return folder if folder[:1] in ("/", "~", "$") or not command.cwd else f"{command.cwd}/{folder}".rstrip("/")
+    return (
+        folder
+        if folder[:1] in ("/", "~", "$") or not command.cwd
+        else f"{command.cwd}/{folder}".rstrip("/")
+    )
 
 
 def _how(command: Command) -> How:
     name, flags = command.name, command.flags
     if name in LOOKS or name in FINDS:
-        runs = [after for word, after in pairwise(command.argv) if word in ("-exec", "-execdir", "-ok", "-x", "-X")]
-        if name in FINDS and any(_HUNTED.search(word) is not None for word in command.argv[1:] if word[:1] not in "/~"):
+        runs = [
+            after
+            for word, after in pairwise(command.argv)
+            if word in ("-exec", "-execdir", "-ok", "-x", "-X")
+        ]
+        if name in FINDS and any(
+            _HUNTED.search(word) is not None for word in command.argv[1:] if word[:1] not in "/~"
+        ):
             return "deep"
         return (
             "deep"
-            if name in FINDS and any((run in READERS and run not in LOOKS) or run in SHELLS for run in runs)
+            if name in FINDS
+            and any((run in READERS and run not in LOOKS) or run in SHELLS for run in runs)
             else "looks"
         )
     if name in MODES:
         return (
             "looks"
-            if len(command.argv) > 1 and _WITHHELD.match(command.operands[0] if command.operands else "")
+            if len(command.argv) > 1
+            and _WITHHELD.match(command.operands[0] if command.operands else "")
             else ""
         )
     if name in USES:
         return "looks" if name not in ("scp", "sftp", "ssh-keygen") else ""
     goes_in = flags & {"-r", "-R", "-a", "--recursive", "--archive"}
-    if name in GREPS and (goes_in or name in SEARCHES) and any(hunts(word) for word in command.operands[:1]):
+    if (
+        name in GREPS
+        and (goes_in or name in SEARCHES)
+        and any(hunts(word) for word in command.operands[:1])
+    ):
         return "hunts"
     return "deep" if name in SEARCHES or name in PACKS or goes_in else ""
 
@@ -258,26 +336,36 @@ def _in_words(command: Command, said: set[str], handed: bool) -> Iterator[Used]:
     """Words that look like paths, whatever the program is: it may show what is in them."""
     if command.name in ("docker", "podman", "nerdctl"):
         yield from _mounted(command)
-    takes_in = command.name == "git" and ("--no-index" in command.argv or not GIT_READS.isdisjoint(command.argv[1:3]))
+    takes_in = command.name == "git" and (
+        "--no-index" in command.argv or not GIT_READS.isdisjoint(command.argv[1:3])
+    )
     if command.name in TALKS and not takes_in:
         return
     how: How = "deep" if handed and command.name in FINDS else ""
     if command.name in USES or command.name in LOOKS or command.name in MODES:
         return
     for option, word in _values(command):
-        if " " in word and command.name not in WALKED and (command.name not in PATTERN_FIRST or "awk" in command.name):
+        if (
+            " " in word
+            and command.name not in WALKED
+            and (command.name not in PATTERN_FIRST or "awk" in command.name)
+        ):
             for found in _INSIDE.finditer(word):
                 yield Used(found[0], "read", command.cwd, "", False)
         path = word.lstrip("@")
-        if path in said or _QUIET.match(option) is not None or (option == "-e" and command.name in PATTERN_FIRST):
+        if (
+            path in said
+            or _QUIET.match(option) is not None
+            or (option == "-e" and command.name in PATTERN_FIRST)
+        ):
             continue
         if len(path) <= LONGEST and _PATH.match(path) and _is_path(path):
             yield Used(str(path), "read", command.cwd, how, False)
 
 
 def _values(command: Command) -> Iterator[tuple[str, str]]:
-    """The words of a command that may be files, each with the option before it; of a program of which it is known which
-    operands are files, only what its options take."""
+    """The words of a command that may be files, each with the option before it; of a program of
+    which it is known which operands are files, only what its options take."""
     if command.name in TOLD:
         yield from command.sorted.values
         yield from [("", word) for word in command.operands if word[:5].lower() == "file:"]
@@ -309,8 +397,8 @@ def _mounted(command: Command) -> Iterator[Used]:
 
 
 def _in_windows(text: str) -> Iterator[Used]:
-    """Paths as Windows writes them, which a shell of another system would take apart; the last of a statement that
-    writes is where it writes."""
+    """Paths as Windows writes them, which a shell of another system would take apart; the last of a
+    statement that writes is where it writes."""
     for statement in _STATEMENTS.split(text):
         paths = [_named(found[0].strip("\"'")) for found in _BACKSLASHED.finditer(statement)]
         for path in paths:
@@ -321,7 +409,11 @@ def _in_windows(text: str) -> Iterator[Used]:
 
 def _named(path: str) -> str:
     """A path, or the file that a property of PowerShell names."""
-    return "~/ConsoleHost_history.txt" if path.lower().rstrip(")").endswith("historysavepath") else path
+    return (
+        "~/ConsoleHost_history.txt"
+        if path.lower().rstrip(")").endswith("historysavepath")
+        else path
+    )
 
 
 def _in_code(command: Command) -> Iterator[Used]:
@@ -329,7 +421,9 @@ def _in_code(command: Command) -> Iterator[Used]:
     language = LANGUAGES.get(command.name)
     if language is None:
         return
-    codes = [word for word in command.argv[1:] if len(word) > 8 and not word.startswith(("-", "/", "~"))]
+    codes = [
+        word for word in command.argv[1:] if len(word) > 8 and not word.startswith(("-", "/", "~"))
+    ]
     codes += [command.given] if command.given and command.given[:1] != "<" else []
     for code in codes:
         if _STORES.search(code) is not None:
@@ -345,10 +439,13 @@ def _in_code(command: Command) -> Iterator[Used]:
 
 
 def texts_of(code: str) -> list[str]:
-    """The texts that a piece of code is made of: those of Python put together, those of others as they are written."""
+    """The texts that a piece of code is made of: those of Python put together, those of others as
+    they are written."""
     from stanchion.readings.shell.python_code import python_code
 
     read = python_code(code)
     if read is not None:
         return list(dict.fromkeys([*read.texts, *[first for _, first in read.calls]]))
-    return [next(part for part in found.groups() if part is not None) for found in _TEXT.finditer(code)]
+    return [
+        next(part for part in found.groups() if part is not None) for found in _TEXT.finditer(code)
+    ]

@@ -41,7 +41,10 @@ def _spread(inner: str) -> str:
     at = 0
     while at < len(inner):
         if inner[at + 1 : at + 2] == "-" and at + 2 < len(inner):
-            chars += [chr(code) for code in range(ord(inner[at]), min(ord(inner[at + 2]), ord(inner[at]) + 256) + 1)]
+            chars += [
+                chr(code)
+                for code in range(ord(inner[at]), min(ord(inner[at + 2]), ord(inner[at]) + 256) + 1)
+            ]
             at += 3
         else:
             chars.append(inner[at])

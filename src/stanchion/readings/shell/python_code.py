@@ -1,4 +1,5 @@
-"""Python as it is read, not run: the modules, names and texts of a piece of code, texts put together where they are."""
+"""Python as it is read, not run: the modules, names and texts of a piece of code, texts put
+together where they are."""
 
 from __future__ import annotations
 
@@ -48,12 +49,14 @@ STARTS: Final = listed(
     system popen run call check_call check_output Popen getoutput getstatusoutput execl execle execlp execlpe execv
     execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp
     create_subprocess_exec create_subprocess_shell run_path startfile
-    """
+    """  # noqa: E501
 )
 """Functions that start a program; the first of their arguments that is no mode says which."""
 
 
-TELLING: Final = frozenset({ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.List, ast.Tuple})
+TELLING: Final = frozenset(
+    {ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.List, ast.Tuple}
+)
 """What names something."""
 MAKING: Final = frozenset({ast.Constant, ast.Name, ast.JoinedStr, ast.BinOp, ast.Subscript})
 """What may make a text, beside calls."""
@@ -62,9 +65,9 @@ LEAVES: Final = frozenset({ast.Constant, ast.Name, ast.Pass, ast.Break, ast.Cont
 
 
 class Code(NamedTuple):
-    """What a piece of code names: modules it takes, attributes it uses, calls with their first argument, texts;
-    whether it imports something whose name it works out, so that nobody can read it here, and the words of each program
-    that it starts so."""
+    """What a piece of code names: modules it takes, attributes it uses, calls with their first
+    argument, texts; whether it imports something whose name it works out, so that nobody can read
+    it here, and the words of each program that it starts so."""
 
     modules: frozenset[str]
     names: frozenset[str]
@@ -114,14 +117,20 @@ class Values:
         for node in nodes:
             if isinstance(node, ast.Expr):
                 said.add(id(node.value))
-            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            elif (
+                isinstance(node, ast.Assign)
+                and len(node.targets) == 1
+                and isinstance(node.targets[0], ast.Name)
+            ):
                 value = self.value(node.value)
                 if value is not None:
                     self.values[node.targets[0].id] = value
                 elif isinstance(node.value, ast.Name | ast.Attribute):
                     self.called[node.targets[0].id] = _name(node.value)
             elif isinstance(node, ast.ImportFrom):
-                self.called.update({alias.asname: alias.name for alias in node.names if alias.asname is not None})
+                self.called.update(
+                    {alias.asname: alias.name for alias in node.names if alias.asname is not None}
+                )
         for node in nodes:
             kind = type(node)
             if kind in TELLING:
@@ -174,9 +183,18 @@ class Values:
                     self.names.add(value)
 
     def _started(self, name: str, node: ast.Call) -> None:
-        """Note what a call starts: a program and the words behind it, which may be given apart (`execvp`)."""
-        given = [each for each in node.args if not (isinstance(each, ast.Constant | ast.Attribute) and _is_mode(each))]
-        words = [part for each in given for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
+        """Note what a call starts: a program and the words behind it, which may be given apart
+        (`execvp`)."""
+        given = [
+            each
+            for each in node.args
+            if not (isinstance(each, ast.Constant | ast.Attribute) and _is_mode(each))
+        ]
+        words = [
+            part
+            for each in given
+            for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])
+        ]
         if name not in STARTS or not words:
             return
         values = [self.value(each) for each in words]
@@ -192,7 +210,8 @@ class Values:
             self.texts.append(" ".join(known))
 
     def value(self, node: ast.expr, depth: int = 0) -> str | None:
-        """The text that an expression makes; `$` stands for its unknown parts, None where all of it is unknown."""
+        """The text that an expression makes; `$` stands for its unknown parts, None where all of it
+        is unknown."""
         if depth > DEEPEST:
             return None
         deep = depth + 1
@@ -211,7 +230,9 @@ class Values:
                 return _both(self.value(node.left, deep), self.value(node.right, deep), "/")
             case ast.BinOp(op=ast.Mod()):
                 return self._filled(node, deep)
-            case ast.Subscript(slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub()))):
+            case ast.Subscript(
+                slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub()))
+            ):
                 turned = self.value(node.value, deep)
                 return None if turned is None else turned[::-1]
             case ast.Subscript(value=ast.Attribute(attr="environ")):
@@ -242,10 +263,20 @@ class Values:
         args = [self.value(arg, depth) for arg in node.args]
         if name == "home":
             return "~"
-        if name in ("getenv", "get") and args and args[0] is not None and (name == "getenv" or _name(on) == "environ"):
+        if (
+            name in ("getenv", "get")
+            and args
+            and args[0] is not None
+            and (name == "getenv" or _name(on) == "environ")
+        ):
             return f"${args[0]}"
         held = None if on is None else self.value(on, depth)
-        if name == "join" and held is not None and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
+        if (
+            name == "join"
+            and held is not None
+            and node.args
+            and isinstance(node.args[0], ast.List | ast.Tuple)
+        ):
             return held.join([self._part(each, depth) for each in node.args[0].elts])
         if name in PATHS:
             pieces = [held] if held is not None and name == "joinpath" else []
@@ -258,7 +289,12 @@ class Values:
         if name == "replace" and held is not None and len(args) == 2:
             old, new = args
             return None if old is None or new is None else held.replace(old, new)
-        if name == "decode" and len(args) == 2 and args[1] in ("rot13", "rot_13") and args[0] is not None:
+        if (
+            name == "decode"
+            and len(args) == 2
+            and args[1] in ("rot13", "rot_13")
+            and args[0] is not None
+        ):
             return str(decode(args[0], "rot13"))
         if name == "format" and held is not None:
             for each in args:
@@ -295,14 +331,28 @@ def _both(left: str | None, right: str | None, between: str) -> str | None:
 
 
 def _name(node: ast.expr | None) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
 
 
 def _is_mode(node: ast.Constant | ast.Attribute) -> bool:
     """Whether an argument says how to start, not what: `os.P_NOWAIT`."""
-    return node.attr.startswith("P_") if isinstance(node, ast.Attribute) else isinstance(node.value, int)
+    return (
+        node.attr.startswith("P_")
+        if isinstance(node, ast.Attribute)
+        else isinstance(node.value, int)
+    )
 
 
 def _shown(node: ast.Call) -> str:
-    given = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "on"), None)
+    given = (
+        node.args[0]
+        if node.args
+        else next((word.value for word in node.keywords if word.arg == "on"), None)
+    )
     return str(given.value) if isinstance(given, ast.Constant) else ""

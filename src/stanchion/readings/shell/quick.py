@@ -1,4 +1,5 @@
-"""Quick reading: lists of simple commands, which most short texts are, become the tree that the reader would make."""
+"""Quick reading: lists of simple commands, which most short texts are, become the tree that the
+reader would make."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ _TOKEN: Final = regex(
 
 
 def quickly(text: str, meter: Meter) -> Script | None:
-    """The whole text as the reader reads it, with as many steps; `None` where it takes the reader to tell."""
+    """The whole text as the reader reads it, with as many steps; `None` where it takes the reader
+    to tell."""
     if len(text) > LONGEST:
         return None
     script: Script = []

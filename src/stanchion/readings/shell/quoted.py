@@ -42,7 +42,8 @@ class Spelling:
             self.broken = why
 
     def script_until(self, stop: str) -> Script:
-        """The script up to a closing character, which is passed; given by the reader of commands."""
+        """The script up to a closing character, which is passed; given by the reader of
+        commands."""
         raise NotImplementedError
 
     def read_inner(self, text: str) -> Script:
@@ -88,7 +89,11 @@ class Spelling:
 
     @staticmethod
     def _is_pattern(last: Part) -> bool:
-        return isinstance(last, Text) and not last.quoted and last.text[-1:] in ("@", "!", "+", "?", "*")
+        return (
+            isinstance(last, Text)
+            and not last.quoted
+            and last.text[-1:] in ("@", "!", "+", "?", "*")
+        )
 
     def _pattern(self) -> str:
         """An extended pattern's alternatives in parentheses, as they stand."""
@@ -104,7 +109,8 @@ class Spelling:
         return self.text[begin:]
 
     def _special(self, char: str, parts: list[Part], quoted: bool) -> bool:
-        """Read what begins with a quote, a backslash or a dollar sign; False where something else stands."""
+        """Read what begins with a quote, a backslash or a dollar sign; False where something else
+        stands."""
         self.meter.step()
         if char == "\\":
             self._escape(parts)
@@ -139,7 +145,8 @@ class Spelling:
             self.at += 2
 
     def quoted(self, parts: list[Part], close: str, plain: re.Pattern[str]) -> None:
-        """Read up to the closing character as double quotes do; an empty `close` reads to the end."""
+        """Read up to the closing character as double quotes do; an empty `close` reads to the
+        end."""
         text = self.text
         while self.at < self.end:
             self.meter.step()

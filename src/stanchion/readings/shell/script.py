@@ -18,7 +18,16 @@ from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.secret_sources import SOURCE, tells_secret
-from stanchion.readings.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
+from stanchion.readings.shell.tree import (
+    Function,
+    Node,
+    Param,
+    Pipe,
+    Script,
+    Simple,
+    Stream,
+    Turned,
+)
 from stanchion.readings.shell.unfold import PASSED_BY, PASSING, SETTINGS_PASSED_BY, UNFOLD, likely
 
 SHELL_VARIABLES: Final = frozenset({"$SHELL", "$BASH", "${SHELL}"})
@@ -34,7 +43,8 @@ class Walker(Control):
         self._uncalled()
 
     def plain(self, words: list[str]) -> None:
-        """Follow a whole text that is one command of plain words, which need neither be read nor expanded."""
+        """Follow a whole text that is one command of plain words, which need neither be read nor
+        expanded."""
         self.meter.down()
         self.meter.step(2 + len(words))
         self.run(Call(tuple(words)))
@@ -148,8 +158,12 @@ class Walker(Control):
         if not words and not node.redirects:
             for assign in node.assigns:
                 name, value = self._assign(assign)
-                self.reasoned = self.reasoned or (bool(value) and name.upper().endswith(("BECAUSE", "REASON", "WHY")))
-                if name.startswith(("STANCHION", "HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")):
+                self.reasoned = self.reasoned or (
+                    bool(value) and name.upper().endswith(("BECAUSE", "REASON", "WHY"))
+                )
+                if name.startswith(
+                    ("STANCHION", "HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")
+                ):
                     self.emit(Call((), None, (), ((name, value),)))
             return ""
         opens, given = self._opened(node.redirects, given) if node.redirects else ([], given)
@@ -171,11 +185,17 @@ class Walker(Control):
             self._otherwise(node, given, tuple(opens))
         return "" if opens and self._kept(opens, printed) else printed
 
-    def _otherwise(self, node: Simple, given: str | None, opens: tuple[tuple[str, str], ...]) -> None:
+    def _otherwise(
+        self, node: Simple, given: str | None, opens: tuple[tuple[str, str], ...]
+    ) -> None:
         """Follow a command with the other values that its variables may have."""
         env = self.words.env
         named = [
-            part.name for word in node.words if not isinstance(word, str) for part in word if isinstance(part, Param)
+            part.name
+            for word in node.words
+            if not isinstance(word, str)
+            for part in word
+            if isinstance(part, Param)
         ]
         for name in [name for name in dict.fromkeys(named) if name in self.others][:2]:
             for value in self.others[name]:
@@ -203,7 +223,9 @@ class Walker(Control):
             call = msgspec.structs.replace(call, argv=("sh", *call.argv[1:]))
         if self.links and first != "ln":
             opens = tuple([(op, self._followed(path)) for op, path in call.opens])
-            call = msgspec.structs.replace(call, argv=tuple([self._followed(word) for word in call.argv]), opens=opens)
+            call = msgspec.structs.replace(
+                call, argv=tuple([self._followed(word) for word in call.argv]), opens=opens
+            )
         if self.files and (path := self._written(first)):
             self.emit(call)
             call = msgspec.structs.replace(call, argv=("sh", path, *call.argv[1:]))
@@ -230,12 +252,16 @@ class Walker(Control):
         return self.unknown(call)
 
     def _written(self, first: str) -> str:
-        """The file that the text wrote and that a command's name starts: by its path, or from a folder of `PATH`."""
+        """The file that the text wrote and that a command's name starts: by its path, or from a
+        folder of `PATH`."""
         if first in self.files:
             return first
         paths = self.words.env.get("PATH", "")
         folders = paths.split(":") if isinstance(paths, str) and "/" not in first else []
-        return next((f"{folder}/{first}" for folder in folders[:64] if f"{folder}/{first}" in self.files), "")
+        return next(
+            (f"{folder}/{first}" for folder in folders[:64] if f"{folder}/{first}" in self.files),
+            "",
+        )
 
     def _followed(self, word: str) -> str:
         """A word that leads through a link that the text made, as what the link leads to."""
@@ -248,17 +274,25 @@ class Walker(Control):
         """What stands for an output that is not known: where it comes from."""
         if not self.wanted:
             return ""
-        command = self.commands[-1] if self.commands and self.commands[-1].argv == call.argv else Command(call.argv)
+        command = (
+            self.commands[-1]
+            if self.commands and self.commands[-1].argv == call.argv
+            else Command(call.argv)
+        )
         reads = [f"<{path}" for path in (command.reads if command.reads else _paths(command))]
         told = [SOURCE] if tells_secret(command) else []
-        origin = tuple(dict.fromkeys([command.name, *told, *reads, *command.carries, *origin_of(call.given)]))
+        origin = tuple(
+            dict.fromkeys([command.name, *told, *reads, *command.carries, *origin_of(call.given)])
+        )
         read = [self.files.get(path) for path in command.reads] if self.files else []
         return Open(stand_in(command.name, *call.argv[1:], call.given, *read), origin[:32])
 
     def _function(self, name: str, call: Call) -> str:
         self.called.add(name)
         body = self.functions[name]
-        if any(each is body for each in self.calling):  # one that got another body meanwhile does not call itself
+        if any(
+            each is body for each in self.calling
+        ):  # one that got another body meanwhile does not call itself
             if self.apart:
                 self.emit(call, marks=frozenset({"forks"}))
             return ""
@@ -276,4 +310,6 @@ class Walker(Control):
 
 def _paths(command: Command) -> list[str]:
     """The paths among the words of a program of which nobody knows what it reads."""
-    return [word for word in command.operands[:8] if word[:1] in ("/", "~", ".") and "://" not in word]
+    return [
+        word for word in command.operands[:8] if word[:1] in ("/", "~", ".") and "://" not in word
+    ]

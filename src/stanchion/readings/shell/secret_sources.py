@@ -21,7 +21,10 @@ STORES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("iam", "create-access-key"),
         ("ecr|ecr-public", "get-login-password"),
     ),
-    "gcloud": (("auth", "print-access-token|print-identity-token|application-default"), ("secrets", "versions")),
+    "gcloud": (
+        ("auth", "print-access-token|print-identity-token|application-default"),
+        ("secrets", "versions"),
+    ),
     "az": (("account", "get-access-token"), ("keyvault", "secret"), ("acr", "credential")),
     "kubectl": (("get", "secret|secrets|secret/*"), ("config", "view"), ("create", "token")),
     "oc": (("get", "secret|secrets|secret/*"), ("whoami",), ("sa", "get-token")),
@@ -53,7 +56,8 @@ STORES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "secretsdump.py": ((),),
     "compgen": (("-v|-e",),),
 }
-"""Programs that hold secrets, with the words that make them tell one: `|` parts alternatives, `*` stands for more."""
+"""Programs that hold secrets, with the words that make them tell one: `|` parts alternatives, `*`
+stands for more."""
 
 
 def tells_secret(command: Said) -> bool:
@@ -79,6 +83,8 @@ def _follow(words: list[str], way: tuple[str, ...]) -> bool:
 def _fits(word: str, options: list[str]) -> bool:
     for option in options:
         bare = option.strip("*")
-        if word == option or (option != bare and (word.startswith(bare) or (option[0] == "*" and bare in word))):
+        if word == option or (
+            option != bare and (word.startswith(bare) or (option[0] == "*" and bare in word))
+        ):
             return True
     return False

@@ -41,7 +41,9 @@ def _shell(walker: Walker, call: Call) -> str:
         if word == "--":
             break
         if not word.startswith("--") and "c" in word[1:]:
-            return _text(walker, call, f"{name} -c", args[at] if at < len(args) else "", args[at + 1 :])
+            return _text(
+                walker, call, f"{name} -c", args[at] if at < len(args) else "", args[at + 1 :]
+            )
         if (
             word in ("--rcfile", "--init-file")
             and at < len(args)
@@ -54,7 +56,13 @@ def _shell(walker: Walker, call: Call) -> str:
         script = walker.files.get(args[at])
         if script is None:
             return walker.unknown(call)
-        return _text(walker, call, f"{name} {args[at]}" if "/fd/" not in args[at] else name, script, args[at:])
+        return _text(
+            walker,
+            call,
+            f"{name} {args[at]}" if "/fd/" not in args[at] else name,
+            script,
+            args[at:],
+        )
     if call.given is None:
         return walker.unknown(call)
     return _text(walker, call, name, call.given, ())
@@ -73,7 +81,12 @@ def _text(walker: Walker, call: Call, via: str, text: str, given: tuple[str, ...
     if isinstance(text, Open) and text.origin and (not text or text.startswith("$(")):
         return walker.unknown(call)
     env, cwd = walker.words.env, walker.cwd
-    walker.words.env = {**env, **dict(call.settings), "@": list(given[1:]), "0": given[0] if given else "bash"}
+    walker.words.env = {
+        **env,
+        **dict(call.settings),
+        "@": list(given[1:]),
+        "0": given[0] if given else "bash",
+    }
     printed = walker.under(via, lambda: walker.text(text))
     walker.words.env, walker.cwd = env, cwd
     return printed
@@ -94,7 +107,9 @@ def _source(walker: Walker, call: Call) -> str:
     path = _wrote(walker, call.argv[1]) if len(call.argv) > 1 else ""
     held = walker.files.get(path)
     marks = frozenset({"script"}) if held is not None else frozenset()
-    walker.emit(msgspec.structs.replace(call, given=held if held is not None else call.given), marks)
+    walker.emit(
+        msgspec.structs.replace(call, given=held if held is not None else call.given), marks
+    )
     script = held if path != "/dev/stdin" else call.given
     if script is None or (isinstance(script, Open) and script.startswith("$(")):
         return ""
@@ -142,7 +157,13 @@ def _printenv(walker: Walker, call: Call) -> str | None:
     if not values or not all(isinstance(value, str) for value in values):
         return None
     walker.emit(call)
-    return joined([each for value in values for each in (str(value) if not isinstance(value, Open) else value, "\n")])
+    return joined(
+        [
+            each
+            for value in values
+            for each in (str(value) if not isinstance(value, Open) else value, "\n")
+        ]
+    )
 
 
 @unfolds("unset")
@@ -187,7 +208,11 @@ def _read(walker: Walker, call: Call) -> str:
     names = [word for word in call.argv[1:] if word.isidentifier()]
     given = call.given
     known = given is not None and not isinstance(given, Open)
-    fields = given.partition("\n")[0].split(None, max(0, len(names) - 1)) if given is not None and known else []
+    fields = (
+        given.partition("\n")[0].split(None, max(0, len(names) - 1))
+        if given is not None and known
+        else []
+    )
     for at, name in enumerate(names):
         walker.words.env[name] = (
             fields[at]
@@ -195,7 +220,8 @@ def _read(walker: Walker, call: Call) -> str:
             else ""
             if known
             else Open(
-                stand_in("read", given) if given is not None and names_us([given]) else f"${name}", origin_of(given)
+                stand_in("read", given) if given is not None and names_us([given]) else f"${name}",
+                origin_of(given),
             )
         )
     return ""
@@ -245,13 +271,27 @@ def _ssh(walker: Walker, call: Call) -> str:
     return walker.unknown(call)
 
 
-@unfolds("su", "runuser", "script", "flock", "watch", "vagrant", "sg", "ssh-agent", "start-stop-daemon", "wsl", "cmd")
+@unfolds(
+    "su",
+    "runuser",
+    "script",
+    "flock",
+    "watch",
+    "vagrant",
+    "sg",
+    "ssh-agent",
+    "start-stop-daemon",
+    "wsl",
+    "cmd",
+)
 def _option_c(walker: Walker, call: Call) -> str | None:
     name, args = call.argv[0].rpartition("/")[2].lower(), call.argv[1:]
     for at, word in enumerate(args[:-1]):
         if word in ("-c", "--command", "/c", "/C") or clustered(word, ("-c",)):
             walker.emit(call)
-            return walker.under(f"{name} -c", partial(walker.text, args[at + 1]), name in ("su", "runuser"))
+            return walker.under(
+                f"{name} -c", partial(walker.text, args[at + 1]), name in ("su", "runuser")
+            )
     if name == "watch":
         inner, _ = inner_of(Prefix(frozenset({"-n", "--interval"})), args)
         walker.emit(call)
@@ -263,7 +303,9 @@ def _option_c(walker: Walker, call: Call) -> str | None:
         return walker.under("flock", lambda: walker.run(follow)) if inner else ""
     if name in ("su", "runuser") and call.given is not None and not isinstance(call.given, Open):
         walker.emit(call)
-        return walker.under(name, lambda: walker.text(call.given if call.given is not None else ""), True)
+        return walker.under(
+            name, lambda: walker.text(call.given if call.given is not None else ""), True
+        )
     return None
 
 
@@ -271,7 +313,9 @@ def _option_c(walker: Walker, call: Call) -> str | None:
 def _at(walker: Walker, call: Call) -> str:
     walker.emit(call)
     if call.given is not None and not isinstance(call.given, Open):
-        return walker.under(call.argv[0], lambda: walker.text(call.given if call.given is not None else ""))
+        return walker.under(
+            call.argv[0], lambda: walker.text(call.given if call.given is not None else "")
+        )
     return ""
 
 
@@ -292,17 +336,20 @@ def _crontab(walker: Walker, call: Call) -> str | None:
 
 RUNS: Final = Prefix(
     listed(
-        "-e --env -u --user -w --workdir -v --volume --name --network --net -p --publish --entrypoint -h "
-        "--hostname --mount -l --label --env-file --memory -m --cpus --gpus --platform --add-host --restart "
-        "--device -n --namespace -c --container --context --kubeconfig --cap-add --cap-drop --security-opt "
-        "--ulimit --pid --ipc --shm-size --runtime --dns --volumes-from --index --log-driver --log-opt "
-        "--tmpfs --userns --cidfile --link --group-add"
+        "-e --env -u --user -w --workdir -v --volume --name --network --net -p --publish "
+        "--entrypoint -h --hostname --mount -l --label --env-file --memory -m --cpus --gpus "
+        "--platform --add-host --restart --device -n --namespace -c --container --context "
+        "--kubeconfig --cap-add --cap-drop --security-opt --ulimit --pid --ipc --shm-size "
+        "--runtime --dns --volumes-from --index --log-driver --log-opt --tmpfs --userns --cidfile "
+        "--link --group-add"
     ),
     1,
 )
 
 
-@unfolds("docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "lxc-attach", "k3s")
+@unfolds(
+    "docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "lxc-attach", "k3s"
+)
 def _container(walker: Walker, call: Call) -> str | None:
     args = call.argv[1:]
     verb = next((at for at, word in enumerate(args[:12]) if word in ("exec", "run")), -1)
@@ -310,7 +357,9 @@ def _container(walker: Walker, call: Call) -> str | None:
         return None
     walker.emit(call)
     rest = args[verb + 1 :]
-    dashes = rest.index("--") if "--" in rest and call.argv[0] in ("kubectl", "oc", "lxc", "k3s") else -1
+    dashes = (
+        rest.index("--") if "--" in rest and call.argv[0] in ("kubectl", "oc", "lxc", "k3s") else -1
+    )
     inner = rest[dashes + 1 :] if dashes >= 0 else inner_of(RUNS, rest)[0]
     if not inner:
         return walker.unknown(call)

@@ -1,4 +1,5 @@
-"""A shell text that is one command of literal words and nothing else: what it runs is known without a shell."""
+"""A shell text that is one command of literal words and nothing else: what it runs is known without
+a shell."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ LONGEST: Final = 65_536
 
 
 def single(text: str) -> tuple[str, ...] | None:
-    """The words of the command that a text is; `None` where a shell would do more than run it as it stands: run
-    several, expand something, redirect, set a variable, go on in the background."""
+    """The words of the command that a text is; `None` where a shell would do more than run it as it
+    stands: run several, expand something, redirect, set a variable, go on in the background."""
     if not text.strip() or len(text) > LONGEST or "\0" in text:
         return None
     reader = Reader(text, Meter(len(text)))
@@ -29,7 +30,11 @@ def single(text: str) -> tuple[str, ...] | None:
     if not isinstance(node, Simple) or node.assigns or node.redirects or not node.words:
         return None
     words = [_literal(word) for word in node.words]
-    return None if any(word is None for word in words) else tuple(word for word in words if word is not None)
+    return (
+        None
+        if any(word is None for word in words)
+        else tuple(word for word in words if word is not None)
+    )
 
 
 def _literal(word: Word) -> str | None:

@@ -1,4 +1,5 @@
-"""Steering: commands that change what other commands of a text are or whether they run, and those that may print."""
+"""Steering: commands that change what other commands of a text are or whether they run, and those
+that may print."""
 
 from __future__ import annotations
 
@@ -13,47 +14,58 @@ from stanchion.readings.shell.word_lists import listed
 
 STEERING: Final = listed(
     """
-    alias unalias eval exec exit return logout trap hash enable disable builtin shopt setopt unsetopt emulate autoload
-    zmodload functions function source . read mapfile readarray getopts declare typeset local readonly fc bind complete
-    suspend rehash
+    alias unalias eval exec exit return logout trap hash enable disable builtin shopt setopt
+    unsetopt emulate autoload zmodload functions function source . read mapfile readarray getopts
+    declare typeset local readonly fc bind complete suspend rehash
     """
 )
-"""Words of the shell that give names another meaning, set variables by name, end a text or have something run later."""
+"""Words of the shell that give names another meaning, set variables by name, end a text or have
+something run later."""
 
 VARIABLES: Final = names(
     (
-        "PATH", "FPATH", "CDPATH", "LD_*", "DYLD_*", "BASH_*", "ENV", "ZDOTDIR", "SHELL*", "BASHOPTS", "IFS", "PS4",
-        "PROMPT_COMMAND", "FUNCTIONS", "ALIASES", "COMMANDS", "COMSPEC", "HOME", "USERPROFILE", "XDG_*", "*ADDOPTS",
-        "*OPT",
-        "*OPTS", "*OPTIONS", "*FLAGS", "*_ARGS", "*_WRAPPER*", "*_RUNNER", "*SKIP*", "PYTHON*", "PYTEST*",
-        "VIRTUAL_ENV",
-        "CONDA*", "TOX*", "NOX*", "COVERAGE*", "UV_*", "POETRY_*", "PIP*", "PDM_*", "HATCH_*", "RYE_*", "MAKE*",
-        "GNUMAKE*",
-        "MAVEN*", "MVN*", "M2*", "JAVA*", "_JAVA*", "JDK*", "GRADLE*", "ORG_GRADLE*", "NODE*", "NPM*", "YARN*", "PNPM*",
-        "BUN*", "DENO*", "JEST*", "VITEST*", "MOCHA*", "COREPACK*", "TS_NODE*", "BABEL*", "CARGO*", "RUST*", "NEXTEST*",
-        "GO*", "BAZEL*", "TEST_TMPDIR", "PERL*", "PROVE*", "HARNESS*", "RUBY*", "BUNDLE*", "GEM*", "RSPEC*", "RAKE*",
-        "PHP*", "COMPOSER*", "DOTNET*", "MSBUILD*", "VSTEST*", "CTEST*", "CMAKE*", "MIX_*", "ERL*", "ELIXIR*",
-        "SWIFT*", "STESTR*",
+        "PATH", "FPATH", "CDPATH", "LD_*", "DYLD_*", "BASH_*", "ENV", "ZDOTDIR", "SHELL*",
+        "BASHOPTS", "IFS", "PS4", "PROMPT_COMMAND", "FUNCTIONS", "ALIASES", "COMMANDS", "COMSPEC",
+        "HOME", "USERPROFILE", "XDG_*", "*ADDOPTS", "*OPT",
+        "*OPTS", "*OPTIONS", "*FLAGS", "*_ARGS", "*_WRAPPER*", "*_RUNNER", "*SKIP*", "PYTHON*",
+        "PYTEST*", "VIRTUAL_ENV",
+        "CONDA*", "TOX*", "NOX*", "COVERAGE*", "UV_*", "POETRY_*", "PIP*", "PDM_*", "HATCH_*",
+        "RYE_*", "MAKE*", "GNUMAKE*",
+        "MAVEN*", "MVN*", "M2*", "JAVA*", "_JAVA*", "JDK*", "GRADLE*", "ORG_GRADLE*", "NODE*",
+        "NPM*", "YARN*", "PNPM*", "BUN*", "DENO*", "JEST*", "VITEST*", "MOCHA*", "COREPACK*",
+        "TS_NODE*", "BABEL*", "CARGO*", "RUST*", "NEXTEST*", "GO*", "BAZEL*", "TEST_TMPDIR",
+        "PERL*", "PROVE*", "HARNESS*", "RUBY*", "BUNDLE*", "GEM*", "RSPEC*", "RAKE*", "PHP*",
+        "COMPOSER*", "DOTNET*", "MSBUILD*", "VSTEST*", "CTEST*", "CMAKE*", "MIX_*", "ERL*",
+        "ELIXIR*", "SWIFT*", "STESTR*",
     )
 )  # fmt: skip
-"""Variables that say where programs are found, what is run before them, or which options they have besides; those of
-runners by how their names begin."""
+"""Variables that say where programs are found, what is run before them, or which options they have
+besides; those of runners by how their names begin."""
 HARMLESS: Final = listed(
     """
-    PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 PYTHONFAULTHANDLER
-    PYTHONASYNCIODEBUG PYTHONDEVMODE NODE_ENV RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR CARGO_INCREMENTAL GOMAXPROCS
-    GO111MODULE GOOS GOARCH GOPROXY MIX_ENV PYTHONTRACEMALLOC DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
+    PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8
+    PYTHONFAULTHANDLER PYTHONASYNCIODEBUG PYTHONDEVMODE NODE_ENV RUST_BACKTRACE RUST_LOG
+    CARGO_TERM_COLOR CARGO_INCREMENTAL GOMAXPROCS GO111MODULE GOOS GOARCH GOPROXY MIX_ENV
+    PYTHONTRACEMALLOC DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
     """
 )
 """Variables of runners that say nothing about what runs."""
 SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
 HERE: Final = ("./", "$PWD/", "$(pwd…)/")
-"""Folders of a project itself, in which Python may look for modules, and how one says where it stands."""
+"""Folders of a project itself, in which Python may look for modules, and how one says where it
+stands."""
 COMPILING: Final = frozenset({"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "RUSTFLAGS"})
 """Options of compilers: they say how a program is made, not whether it runs."""
 
-SILENT: Final = frozenset({"cd", "true", ":", "test", "[", "sleep", "export", "unset", "set", "mkdir"})
-ACTIVATES: Final = ("/.venv/bin/activate", "/venv/bin/activate", "/.venv/Scripts/activate", "/venv/Scripts/activate")
+SILENT: Final = frozenset(
+    {"cd", "true", ":", "test", "[", "sleep", "export", "unset", "set", "mkdir"}
+)
+ACTIVATES: Final = (
+    "/.venv/bin/activate",
+    "/venv/bin/activate",
+    "/.venv/Scripts/activate",
+    "/venv/Scripts/activate",
+)
 """How the names of scripts end that have a shell use an environment; others may do anything."""
 SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where environments are nobody's."""
@@ -61,11 +73,12 @@ SET: Final = listed("-e -u -eu -ue -o -eo -uo -euo -ueo +o pipefail errexit noun
 """What `set` may be given so that the rest of a text runs as it stands."""
 CONFIGURING: Final = names(
     (
-        "package.json", "makefile", "gnumakefile", "justfile", "taskfile.y*ml", "pytest.ini", "tox.ini", "setup.cfg",
-        "pyproject.toml", "conftest.py", "noxfile.py", "tasks.py", "sitecustomize.py", "usercustomize.py",
-        "cargo.toml", "config.toml", "go.mod", "pom.xml", "build.gradle*", "build.sbt", "rakefile", "composer.json",
-        "phpunit.xml*", "*.config.js", "*.config.ts", "*.config.mjs", "*.config.cjs", "*rc", "*rc.js*", "*rc.y*ml",
-        "*ruff.toml", "mypy.ini", ".flake8", ".pylintrc", ".env",
+        "package.json", "makefile", "gnumakefile", "justfile", "taskfile.y*ml", "pytest.ini",
+        "tox.ini", "setup.cfg", "pyproject.toml", "conftest.py", "noxfile.py", "tasks.py",
+        "sitecustomize.py", "usercustomize.py", "cargo.toml", "config.toml", "go.mod", "pom.xml",
+        "build.gradle*", "build.sbt", "rakefile", "composer.json", "phpunit.xml*", "*.config.js",
+        "*.config.ts", "*.config.mjs", "*.config.cjs", "*rc", "*rc.js*", "*rc.y*ml", "*ruff.toml",
+        "mypy.ini", ".flake8", ".pylintrc", ".env",
     )
 )  # fmt: skip
 """Files that say what a runner of tests or a linter runs."""
@@ -75,7 +88,9 @@ def steers_by(variable: str, value: str) -> bool:
     """Whether a variable with that value says what programs are or what they do."""
     name = variable.upper()
     if name == "PYTHONPATH":
-        return (isinstance(value, Open) and "$" not in value) or not all(map(_is_source, value.split(":")))
+        return (isinstance(value, Open) and "$" not in value) or not all(
+            map(_is_source, value.split(":"))
+        )
     return name in VARIABLES and name not in COMPILING and name not in HARMLESS
 
 
@@ -87,11 +102,14 @@ def _is_source(folder: str) -> bool:
 
 
 def steers(commands: Sequence[Command], variables: Iterable[tuple[str, str]]) -> bool:
-    """Whether one of the commands of a text, or a variable that it sets, may change what the others are."""
+    """Whether one of the commands of a text, or a variable that it sets, may change what the others
+    are."""
     if any(steers_by(name, value) for name, value in variables):
         return True
     programs = {command.name for command in commands}
-    modules = {after for command in commands for word, after in pairwise(command.argv) if word == "-m"}
+    modules = {
+        after for command in commands for word, after in pairwise(command.argv) if word == "-m"
+    }
     return any(_steers(command) or _makes(command, programs | modules) for command in commands)
 
 
@@ -152,6 +170,9 @@ def _activates(command: Command) -> bool:
 
 
 def _makes(command: Command, run: set[str]) -> bool:
-    """Whether a command writes or deletes a program that is run in the same text, or what says how it runs."""
+    """Whether a command writes or deletes a program that is run in the same text, or what says how
+    it runs."""
     made = [path.rpartition("/")[2].lower() for path in (*command.writes, *command.deletes)]
-    return any(name in CONFIGURING or name in run or name.removesuffix(".py") in run for name in made)
+    return any(
+        name in CONFIGURING or name in run or name.removesuffix(".py") in run for name in made
+    )

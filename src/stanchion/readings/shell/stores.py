@@ -37,7 +37,12 @@ SAID: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "security": (("export",),),
     "getent": (("shadow",), ("gshadow",)),
     "keyctl": (("print",), ("pipe",), ("read",)),
-    "reg": (("save", "hklmsam"), ("save", "hklm\\sam"), ("save", "hklm\\security"), ("save", "hklmsecurity")),
+    "reg": (
+        ("save", "hklmsam"),
+        ("save", "hklm\\sam"),
+        ("save", "hklm\\security"),
+        ("save", "hklmsecurity"),
+    ),
     "cmdkey": (("/list",),),
     "vaultcmd": (("/listcreds",),),
     "unshadow": (("/etc/shadow",),),
@@ -49,14 +54,27 @@ _STORE: Final = regex(r"credential|\bcreds|-creds|keyring|passw(?!d\Z)|secret|va
 TELLS: Final = frozenset(
     {"get", "show", "decrypt", "print", "export", "cat", "reveal", "read", "dump", "lookup", "view"}
 )
-CONFIGURES: Final = frozenset({"config", "configure", "settings", "configuration", "conf", "credential-helper"})
+CONFIGURES: Final = frozenset(
+    {"config", "configure", "settings", "configuration", "conf", "credential-helper"}
+)
 _KEY: Final = regex(
     r"[^=]*(?:extraheader|oauth|-token\b|_auth\b|authtoken|auth_token|access[-_.]?token|http-basic|[-_.:/]token|passw|secret|api[-_.]?key"
     r"|private[-_.]?key|credentials?\b|bearer)[^=]*\Z"
 )
 """A setting that signs in, by its name."""
 SETS: Final = frozenset(
-    {"set", "unset", "add", "delete", "rm", "remove", "--unset", "--add", "--unset-all", "--replace-all"}
+    {
+        "set",
+        "unset",
+        "add",
+        "delete",
+        "rm",
+        "remove",
+        "--unset",
+        "--add",
+        "--unset-all",
+        "--replace-all",
+    }
 )
 SAFE: Final = frozenset({"get-login-password"})
 """What is handed on to a login and to nothing else."""
@@ -69,7 +87,9 @@ def shows_secret(command: Command) -> bool:
         return False
     if any(_SHOWS.match(word) is not None and word not in SAFE for word in words[:4]):
         return True
-    if _asks_for_setting(words) or (_STORE.search(command.name) and not TELLS.isdisjoint(words[:3])):
+    if _asks_for_setting(words) or (
+        _STORE.search(command.name) and not TELLS.isdisjoint(words[:3])
+    ):
         return True
     if (
         command.name == "kubectl"
@@ -80,7 +100,10 @@ def shows_secret(command: Command) -> bool:
             ["secrets"],
         )
     ):
-        return any(word.startswith(("-oyaml", "-ojson", "jsonpath", "yaml", "json", "go-template")) for word in words)
+        return any(
+            word.startswith(("-oyaml", "-ojson", "jsonpath", "yaml", "json", "go-template"))
+            for word in words
+        )
     return any(all(word in words for word in said) for said in SAID.get(command.name, ()))
 
 

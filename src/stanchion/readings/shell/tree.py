@@ -15,7 +15,8 @@ class Text(msgspec.Struct, gc=False):
 
 
 class Param(msgspec.Struct, gc=False):
-    """`$name` or `${name…}`: `mark` is `!` or `#` before the name, `op` and `arg` what stands behind it."""
+    """`$name` or `${name…}`: `mark` is `!` or `#` before the name, `op` and `arg` what stands
+    behind it."""
 
     name: str
     quoted: bool = False
@@ -161,7 +162,9 @@ class Turned(msgspec.Struct, gc=False):
     node: Node
 
 
-Node = Simple | Pipe | Group | Loop | Each | Count | Branch | Case | Function | Test | Compute | Turned
+Node = (
+    Simple | Pipe | Group | Loop | Each | Count | Branch | Case | Function | Test | Compute | Turned
+)
 
 
 class Item(msgspec.Struct, gc=False):

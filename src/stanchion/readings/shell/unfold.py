@@ -46,7 +46,9 @@ PASSING: Final = frozenset(
 """Commands that are unfolded and whose other words may run as well."""
 
 
-def unfolds(*names: str) -> Callable[[Callable[[Any, Call], str | None]], Callable[[Any, Call], str | None]]:
+def unfolds(
+    *names: str,
+) -> Callable[[Callable[[Any, Call], str | None]], Callable[[Any, Call], str | None]]:
     """Enter a function as the one that follows what these commands start."""
 
     def enter(function: Callable[[Any, Call], str | None]) -> Callable[[Any, Call], str | None]:
@@ -57,10 +59,11 @@ def unfolds(*names: str) -> Callable[[Callable[[Any, Call], str | None]], Callab
 
 
 COMMON: Final = (
-    "rm", "bash", "sh", "cat", "dd", "chmod", "chown", "curl", "wget", "nc", "ncat", "python3", "python", "perl",
-    "mkfs", "shred", "kill", "mv", "cp", "tee", "find", "xargs", "sudo", "printf", "base64", "rev", "dash", "zsh",
-    "crontab", "shutdown", "reboot", "git", "docker", "iptables", "useradd", "passwd", "tar", "ssh", "scp", "ls",
-    "echo", "env", "head", "tail", "xxd", "node", "ruby",
+    "rm", "bash", "sh", "cat", "dd", "chmod", "chown", "curl", "wget", "nc", "ncat", "python3",
+    "python", "perl", "mkfs", "shred", "kill", "mv", "cp", "tee", "find", "xargs", "sudo", "printf",
+    "base64", "rev", "dash", "zsh", "crontab", "shutdown", "reboot", "git", "docker", "iptables",
+    "useradd", "passwd", "tar", "ssh", "scp", "ls", "echo", "env", "head", "tail", "xxd", "node",
+    "ruby",
 )  # fmt: skip
 """Programs that a pattern in the place of a command's name is taken for, the first that fits."""
 
@@ -71,7 +74,12 @@ def likely(name: str, meter: Meter) -> str:
         return name
     pattern = pieces(name)
     for program in COMMON:
-        for path in (f"/bin/{program}", f"/usr/bin/{program}", f"/sbin/{program}", f"/usr/sbin/{program}"):
+        for path in (
+            f"/bin/{program}",
+            f"/usr/bin/{program}",
+            f"/sbin/{program}",
+            f"/usr/sbin/{program}",
+        ):
             if fits(pattern, path, meter):
                 return path
     return name

@@ -20,7 +20,9 @@ PACKS: Final = listed("compress-archive copy-item copy move-item")
 SENDS: Final = listed("invoke-restmethod invoke-webrequest irm iwr")
 SENT: Final = listed("-infile -body -form put post")
 """What says that something is sent."""
-STARTS: Final = listed("start-process saps start & invoke-item ii invoke-command icm new-scheduledtaskaction")
+STARTS: Final = listed(
+    "start-process saps start & invoke-item ii invoke-command icm new-scheduledtaskaction"
+)
 MARK: Final = frozenset({"cmdlet"})
 """The mark of commands that were read as PowerShell."""
 
@@ -39,16 +41,36 @@ def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False)
         return
     where = (*keeping.via, via) if via else keeping.via
     steps = powershell(text)
-    inner = [word for step in steps if step.argv[0].lower() in STARTS for word in step.argv[1:] if " " in word]
+    inner = [
+        word
+        for step in steps
+        if step.argv[0].lower() in STARTS
+        for word in step.argv[1:]
+        if " " in word
+    ]
     steps += tuple([each for word in inner[:8] for each in powershell(word)])
     made = [_command(step, where) for step in steps]
     read = [each for one in made for each in one.origin if each.startswith("<")]
-    read += [f"<{slashed(word)}" for step in steps if step.argv[0].lower() in PACKS for word in step.argv[1:3]]
-    fetched = {after for step in steps for flag, after in pairwise(step.argv) if flag.lower() in ("-outfile", "-o")}
+    read += [
+        f"<{slashed(word)}"
+        for step in steps
+        if step.argv[0].lower() in PACKS
+        for word in step.argv[1:3]
+    ]
+    fetched = {
+        after
+        for step in steps
+        for flag, after in pairwise(step.argv)
+        if flag.lower() in ("-outfile", "-o")
+    }
     for command in made:
         if command.name in SENDS and SENT.intersection([word.lower() for word in command.argv]):
-            keeping.passed.append(msgspec.structs.replace(command, carries=tuple(dict.fromkeys(read))))
-        elif fetched.intersection(command.argv[1:2] if command.name in STARTS else command.argv[:1]):
+            keeping.passed.append(
+                msgspec.structs.replace(command, carries=tuple(dict.fromkeys(read)))
+            )
+        elif fetched.intersection(
+            command.argv[1:2] if command.name in STARTS else command.argv[:1]
+        ):
             keeping.passed.append(msgspec.structs.replace(command, marks=MARK | {"fetched"}))
         else:
             keeping.passed.append(command)
@@ -59,7 +81,9 @@ def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False)
         keeping.passed.append(Command(("remove-item", "-Recurse", target), where, marks=MARK))
     if "%0|%0" in low.replace(" ", ""):
         keeping.passed.append(Command(("cmd",), where, marks=MARK | {"forks"}))
-    if "tcpclient" in low and any(name in low for name in ("iex", "invoke-expression", "process", "cmd")):
+    if "tcpclient" in low and any(
+        name in low for name in ("iex", "invoke-expression", "process", "cmd")
+    ):
         keeping.passed.append(Command(("powershell",), where, marks=MARK | {"reverse"}))
 
 
@@ -71,7 +95,10 @@ def slashed(text: str) -> str:
 def _command(step: Step, via: tuple[str, ...]) -> Command:
     """One step as a command: what it is given is open, and tells where it comes from."""
     origin = tuple(dict.fromkeys([_plain(name) for name in (*step.before, *step.inside)]))
-    words = [Open(word, origin) if word.startswith("$(") else word.replace("\\", "/") for word in step.argv]
+    words = [
+        Open(word, origin) if word.startswith("$(") else word.replace("\\", "/")
+        for word in step.argv
+    ]
     given = Open("$(…)", tuple([_plain(name) for name in step.before])) if step.before else None
     read = tuple([name for name in origin if name.startswith("<")])
     return Command(tuple(words), via, given=given, marks=MARK, carries=read)

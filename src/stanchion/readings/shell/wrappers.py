@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class Prefix(NamedTuple):
-    """How a wrapper's own words are told from the command's: options with a value, leading operands."""
+    """How a wrapper's own words are told from the command's: options with a value, leading
+    operands."""
 
     valued: frozenset[str] = frozenset()
     skip: int = 0
@@ -28,12 +29,15 @@ class Prefix(NamedTuple):
     privileged: bool = False
 
 
-def _prefix(valued: str = "", skip: int = 0, settings: bool = False, privileged: bool = False) -> Prefix:
+def _prefix(
+    valued: str = "", skip: int = 0, settings: bool = False, privileged: bool = False
+) -> Prefix:
     return Prefix(frozenset(valued.split()), skip, settings, privileged)
 
 
 SUDO: Final = (
-    "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type -T -U --other-user -D --chdir -R"
+    "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type -T "
+    "-U --other-user -D --chdir -R"
 )
 PREFIXES: Final[dict[str, Prefix]] = {
     "sudo": _prefix(SUDO, 0, True, True),
@@ -66,7 +70,9 @@ PREFIXES: Final[dict[str, Prefix]] = {
     "torify": _prefix(),
     "rlwrap": _prefix("-f -b -c -C -H -l -p -P -s -w -q"),
     "caffeinate": _prefix("-t -w"),
-    "systemd-run": _prefix("-p --property --unit -u --slice --uid --gid --description -E --setenv -t -M --on-calendar"),
+    "systemd-run": _prefix(
+        "-p --property --unit -u --slice --uid --gid --description -E --setenv -t -M --on-calendar"
+    ),
     "busybox": _prefix(),
     "toybox": _prefix(),
     "catchsegv": _prefix(),
@@ -87,7 +93,9 @@ PREFIXES: Final[dict[str, Prefix]] = {
 }
 
 
-def inner_of(prefix: Prefix, args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def inner_of(
+    prefix: Prefix, args: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """The command that a wrapper starts, and the variables it sets for it."""
     at, skip = 0, prefix.skip
     settings: list[tuple[str, str]] = []
@@ -142,7 +150,9 @@ def _split_string(args: tuple[str, ...]) -> str | None:
     return None
 
 
-XARGS: Final = listed("-I -i -n -P -L -l -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace")
+XARGS: Final = listed(
+    "-I -i -n -P -L -l -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace"
+)
 
 
 @unfolds("xargs", "gxargs")
@@ -155,7 +165,9 @@ def _xargs(walker: Walker, call: Call) -> str:
     words: list[str] = []
     if given is not None:
         words = [_unknown(given)] if isinstance(given, Open) else _unquoted(given)
-    mark = next((own[at + 1] for at, word in enumerate(own[:-1]) if word in ("-I", "--replace")), "")
+    mark = next(
+        (own[at + 1] for at, word in enumerate(own[:-1]) if word in ("-I", "--replace")), ""
+    )
     if not mark and any(word.startswith("-I") and len(word) > 2 for word in own):
         mark = next(word[2:] for word in own if word.startswith("-I"))
     if not inner:
@@ -215,7 +227,10 @@ def _unquoted(text: str) -> list[str]:
 
 @unfolds("parallel")
 def _parallel(walker: Walker, call: Call) -> str:
-    inner, _ = inner_of(Prefix(listed("-j --jobs -a --arg-file --colsep -n -N --timeout --joblog -S")), call.argv[1:])
+    inner, _ = inner_of(
+        Prefix(listed("-j --jobs -a --arg-file --colsep -n -N --timeout --joblog -S")),
+        call.argv[1:],
+    )
     walker.emit(call)
     command, _, values = _parted(inner, ":::")
     if not command:
@@ -259,7 +274,9 @@ def _find(walker: Walker, call: Call) -> str:
                 filled = tuple([_put(word, "{}", made) for word in inner])
                 looked = (*argv[1:at], *argv[end:])
                 follows = [filled] if filled and filled[0] != made else []
-                if names_us(looked) and takes(" ".join(inner).partition("{}")[2].split()):  # it may find our program
+                if names_us(looked) and takes(
+                    " ".join(inner).partition("{}")[2].split()
+                ):  # it may find our program
                     found = Open(stand_in("find", *looked))
                     follows.append(tuple([_put(word, "{}", found) for word in inner]))
                 for each in follows:
@@ -273,8 +290,8 @@ def _find(walker: Walker, call: Call) -> str:
 
 
 LOADERS: Final = (
-    "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3",
-    "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld64.so.2",
+    "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+    "ld-linux-armhf.so.3", "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld64.so.2",
 )  # fmt: skip
 
 

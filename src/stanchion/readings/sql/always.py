@@ -1,7 +1,7 @@
 """Always true: conditions that look at a row, and yet hold for every one.
 
-A key is there and positive, a length is not negative, a row was not made in the future; and of `a < 5 OR a >= 5` one
-half holds.
+A key is there and positive, a length is not negative, a row was not made in the future; and of `a <
+5 OR a >= 5` one half holds.
 """
 
 from __future__ import annotations
@@ -20,19 +20,24 @@ COUNTING: Final = listed(
     """
     length char_length character_length len octet_length datalength bit_length lengthb abs count cardinality array_size
     array_length json_array_length lengthutf8 byte_length
-    """
+    """  # noqa: E501
 )
 """Functions that give no negative number."""
 ENORMOUS: Final = 1e9
 """No key of a table that is not enormous is above it."""
-_MADE: Final = regex(r"(?:^|_)(?:created|inserted|updated|modified|registered|added|recorded|loaded|ingested)(?:_|$)")
+_MADE: Final = regex(
+    r"(?:^|_)(?:created|inserted|updated|modified|registered|added|recorded|loaded|ingested)(?:_|$)"
+)
 """How columns are named that say when a row was made."""
 _YEAR: Final = regex(r"\s*(\d{4})-\d\d?-\d\d?")
 _LONG_AGO: Final = 1980
 _FAR: Final = 2100
-_NOW: Final = listed("currenttimestamp currentdate currentdatetime currenttime currenttimestampltz sysdate localtime")
+_NOW: Final = listed(
+    "currenttimestamp currentdate currentdatetime currenttime currenttimestampltz sysdate localtime"
+)
 _PARTS: Final = {
-    "dayofweek": (7, 0), "dow": (7, 0), "weekday": (7, 0), "month": (12, 1), "quarter": (4, 1), "dayofweekiso": (7, 1),
+    "dayofweek": (7, 0), "dow": (7, 0), "weekday": (7, 0), "month": (12, 1), "quarter": (4, 1),
+    "dayofweekiso": (7, 1),
 }  # fmt: skip
 """Parts of a date that have few values: how many there are, and the first."""
 _TURNED: Final = {"gt": "lt", "lt": "gt", "gte": "lte", "lte": "gte"}
@@ -60,14 +65,19 @@ def value_of(node: Any) -> float | str | None:
 
 
 def always(condition: exp.Expr, table: str) -> bool | None:
-    """Whether a condition that looks at a row is true of every row, or of none; a NOT in it is left to the caller."""
+    """Whether a condition that looks at a row is true of every row, or of none; a NOT in it is left
+    to the caller."""
     from sqlglot import exp
 
     if isinstance(condition, exp.Like | exp.ILike | exp.RegexpLike | exp.SimilarTo):
         return _matches_all(condition)
     if isinstance(condition, exp.Is):
         none = isinstance(condition.expression, exp.Null)
-        return False if none and (is_key(condition.this, table) or _is_filled(condition.this)) else None
+        return (
+            False
+            if none and (is_key(condition.this, table) or _is_filled(condition.this))
+            else None
+        )
     if isinstance(condition, exp.In):
         return _among(condition, table)
     if isinstance(condition, exp.Between):
@@ -83,7 +93,11 @@ def _is_filled(node: Any) -> bool:
     """Whether something has a value where it would have none."""
     from sqlglot import exp
 
-    return isinstance(node, exp.Coalesce) and bool(node.expressions) and value_of(node.expressions[-1]) is not None
+    return (
+        isinstance(node, exp.Coalesce)
+        and bool(node.expressions)
+        and value_of(node.expressions[-1]) is not None
+    )
 
 
 def is_key(node: Any, table: str) -> bool:
@@ -96,7 +110,11 @@ def is_key(node: Any, table: str) -> bool:
     stem = name[:-3] if name.endswith("_id") else name[:-2] if name.endswith("id") else ""
     plain = table.replace("_", "")
     stem = stem.replace("_", "")
-    own = bool(stem) and len(stem) > 2 and (plain.rstrip("s") == stem or plain in (f"{stem[:-1]}ies", f"{stem}es"))
+    own = (
+        bool(stem)
+        and len(stem) > 2
+        and (plain.rstrip("s") == stem or plain in (f"{stem[:-1]}ies", f"{stem}es"))
+    )
     return name in KEYS or own
 
 
@@ -115,7 +133,9 @@ def _matches_all(condition: exp.Expr) -> bool | None:
 def _among(condition: exp.In, table: str) -> bool | None:
     """A key among values that no key has: never."""
     values = [value_of(each) for each in condition.expressions]
-    none = bool(values) and all(value in ("", "0") or (isinstance(value, float) and value <= 0) for value in values)
+    none = bool(values) and all(
+        value in ("", "0") or (isinstance(value, float) and value <= 0) for value in values
+    )
     return False if none and is_key(condition.this, table) else None
 
 
@@ -178,8 +198,8 @@ def _is_future(node: Any, right: Any, value: float | str | None) -> bool:
 
 
 def complete(parts: list[exp.Expr]) -> bool:
-    """Whether one of these conditions holds whatever a row says: some part is the opposite of another, or together
-    they name every value."""
+    """Whether one of these conditions holds whatever a row says: some part is the opposite of
+    another, or together they name every value."""
     return _opposite(parts) or _all_numbers(parts) or _all_values(parts)
 
 
@@ -188,7 +208,10 @@ def _opposite(parts: list[exp.Expr]) -> bool:
 
     opposites: set[Any] = {part.this for part in parts if isinstance(part, exp.Not)}
     opposites |= {_sides(part) for part in parts if part.args.get("negate")}
-    return any(part in opposites or (not part.args.get("negate") and _sides(part) in opposites) for part in parts)
+    return any(
+        part in opposites or (not part.args.get("negate") and _sides(part) in opposites)
+        for part in parts
+    )
 
 
 def _sides(part: exp.Expr) -> tuple[str, Any, Any]:
@@ -196,7 +219,8 @@ def _sides(part: exp.Expr) -> tuple[str, Any, Any]:
 
 
 def _all_numbers(parts: list[exp.Expr]) -> bool:
-    """Whether comparisons of one thing leave no value out: what is below one bound, and what is above a lower one."""
+    """Whether comparisons of one thing leave no value out: what is below one bound, and what is
+    above a lower one."""
     below: dict[Any, float] = {}
     above: dict[Any, float] = {}
     other: dict[Any, set[Any]] = {}
@@ -220,7 +244,8 @@ def _all_numbers(parts: list[exp.Expr]) -> bool:
 
 
 def _all_values(parts: list[exp.Expr]) -> bool:
-    """Whether every value is named that something can have: a flag's two, a remainder's, those of a part of a date."""
+    """Whether every value is named that something can have: a flag's two, a remainder's, those of a
+    part of a date."""
     from sqlglot import exp
 
     named: dict[Any, set[float | str]] = {}
@@ -241,7 +266,11 @@ def _is_all(thing: Any, values: set[float | str]) -> bool:
         return True
     if isinstance(thing, exp.Mod):
         size = value_of(thing.expression)
-        return isinstance(size, float) and 0 < size <= len(values) and {*map(float, range(int(size)))} <= values
+        return (
+            isinstance(size, float)
+            and 0 < size <= len(values)
+            and {*map(float, range(int(size)))} <= values
+        )
     part = str(thing.this).lower() if isinstance(thing, exp.Extract | exp.Anonymous) else thing.key
     count, first = _PARTS.get(part, (0, 0))
     return bool(count) and {float(each) for each in range(first, first + count)} <= values

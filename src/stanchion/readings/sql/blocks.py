@@ -1,7 +1,7 @@
 """Blocks: statements between words that steer, as procedures, triggers and batches have them.
 
-`IF @n > 1 DELETE …`, `BEGIN TRY …`, `FOR r IN SELECT … LOOP …`: what steers is taken off, and what is left is read as
-any statement. What only steers changes nothing.
+`IF @n > 1 DELETE …`, `BEGIN TRY …`, `FOR r IN SELECT … LOOP …`: what steers is taken off, and what
+is left is read as any statement. What only steers changes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from stanchion.readings.sql.verbs import KNOWN, PARSED
 MOST: Final = 64
 """How many words that steer are taken off one statement."""
 
-OPENING: Final = listed("IF WHILE FOR LOOP REPEAT ELSE ELSIF ELSEIF ELSEIF EXCEPTION WHEN FOREACH CASE")
+OPENING: Final = listed(
+    "IF WHILE FOR LOOP REPEAT ELSE ELSIF ELSEIF ELSEIF EXCEPTION WHEN FOREACH CASE"
+)
 """Words that steer and that no statement begins with outside of a block."""
 _TO_THEN: Final = listed("IF ELSIF ELSEIF WHEN CASE")
 _TO_LOOP: Final = listed("WHILE FOR FOREACH")
@@ -24,7 +26,7 @@ QUIET: Final = listed(
     """
     THROW RAISERROR RAISE PRINT RETURN EXIT CONTINUE LEAVE ITERATE GOTO SIGNAL RESIGNAL ASSERT OPEN FETCH CLOSE BREAK
     UNTIL NULL
-    """
+    """  # noqa: E501
 )
 """First words of statements that change nothing that others see."""
 _ENDS: Final = listed("TRY CATCH IF LOOP CASE WHILE FOR REPEAT")
@@ -32,7 +34,9 @@ _TRANSACTION: Final = listed(
     "TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE CONCURRENT NOT DISTRIBUTED"
 )
 _STARTING: Final = (
-    (KNOWN - {"(", "FROM", "TABLE", "END", "VALUES"}) | (QUIET - {"NULL", "OPEN", "CLOSE"}) | {"BEGIN", "IF", "PERFORM"}
+    (KNOWN - {"(", "FROM", "TABLE", "END", "VALUES"})
+    | (QUIET - {"NULL", "OPEN", "CLOSE"})
+    | {"BEGIN", "IF", "PERFORM"}
 )
 _ASSIGNED: Final = 6
 """How far an assignment's sign stands behind its first word."""
@@ -43,20 +47,25 @@ def opens_block(words: list[str]) -> bool:
     first = words[0].partition(" ")[0]
     if first == "BEGIN":
         return len(words) > 1 and words[1] not in _TRANSACTION
-    return first in OPENING or first == "DECLARE" or (first == "CREATE" and not _ROUTINES.isdisjoint(words[1:8]))
+    return (
+        first in OPENING
+        or first == "DECLARE"
+        or (first == "CREATE" and not _ROUTINES.isdisjoint(words[1:8]))
+    )
 
 
 _ROUTINES: Final = listed("FUNCTION PROCEDURE PROC TRIGGER EVENT PACKAGE")
 
 
 def steps(piece: Piece) -> list[Piece]:
-    """The statements of a piece, without the words that steer; the queries that steer are among them."""
+    """The statements of a piece, without the words that steer; the queries that steer are among
+    them."""
     return [step for part in _cut(piece) for step in _steps(part)]
 
 
 def _cut(piece: Piece) -> list[Piece]:
-    """A piece, cut where T-SQL ends a statement without a sign: before END TRY and END CATCH, and before an ELSE that
-    is no part of a CASE."""
+    """A piece, cut where T-SQL ends a statement without a sign: before END TRY and END CATCH, and
+    before an ELSE that is no part of a CASE."""
     words = piece.words
     found: list[Piece] = []
     start = cases = 0
@@ -64,7 +73,9 @@ def _cut(piece: Piece) -> list[Piece]:
         cases += word == "CASE"
         after = words[at + 1 : at + 2]
         ends = word == "END" and (after == ["TRY"] or after == ["CATCH"])
-        if at > start and (ends or (word == "ELSE" and not cases and after and after[0] in _STARTING)):
+        if at > start and (
+            ends or (word == "ELSE" and not cases and after and after[0] in _STARTING)
+        ):
             found.append(piece.between(start, at))
             start = at
         elif word == "END" and cases:
@@ -87,7 +98,8 @@ def _steps(piece: Piece) -> list[Piece]:
 
 
 def is_quiet(words: list[str]) -> bool:
-    """Whether a statement of a block changes nothing that others see: it tells, returns or assigns something."""
+    """Whether a statement of a block changes nothing that others see: it tells, returns or assigns
+    something."""
     first = words[0].partition(" ")[0]
     if first in QUIET or words[:2] == ["GET", "DIAGNOSTICS"] or words[:2] == ["GET", "STACKED"]:
         return True
@@ -103,21 +115,28 @@ def is_call(words: list[str]) -> bool:
 
 
 def _steered(words: list[str]) -> tuple[int, tuple[int, int] | None]:
-    """How many of the first words steer, and between which of them there is a query; 0 where none does."""
+    """How many of the first words steer, and between which of them there is a query; 0 where none
+    does."""
     first = words[0].partition(" ")[0]
     if first == "BEGIN":
         return _begun(words), None
     if first == "END":
         return _ended(words), None
     if words[:2] == ["<", "<"] or words[:1] == ["<<"]:
-        return next((at + 1 for at, word in enumerate(words[:8]) if word == ">" and words[at - 1] == ">"), 0), None
+        return next(
+            (at + 1 for at, word in enumerate(words[:8]) if word == ">" and words[at - 1] == ">"), 0
+        ), None
     if words[1:2] == [":"] and (words[2:3] == ["LOOP"] or words[2:3] == ["BEGIN"]):
         return 2, None
     if first in _ALONE:
         return 1, None
     if first in _TO_THEN:
         at = _until(words, frozenset({"THEN"}))
-        return (at + 1, _query(words, 1, at)) if at else (_begins(words), _query(words, 1, _begins(words)))
+        return (
+            (at + 1, _query(words, 1, at))
+            if at
+            else (_begins(words), _query(words, 1, _begins(words)))
+        )
     if first in _TO_LOOP:
         at = _until(words, frozenset({"LOOP", "DO"}))
         if not at:
@@ -163,7 +182,13 @@ def _begins(words: list[str]) -> int:
     for at, word in enumerate(words):
         depth += (word == "(") - (word == ")")
         plain = word.partition(" ")[0]
-        if at and not depth and plain in _STARTING and words[at - 1] not in (".", "@", ",", "=") and at > 1:
+        if (
+            at
+            and not depth
+            and plain in _STARTING
+            and words[at - 1] not in (".", "@", ",", "=")
+            and at > 1
+        ):
             if plain == "UPDATE" and words[at + 1 : at + 2] == ["("]:
                 continue
             return at
@@ -174,4 +199,8 @@ def _query(words: list[str], start: int, end: int) -> tuple[int, int] | None:
     """A query between two places, without the brackets around it."""
     if words[start : start + 1] == ["("] and end and words[end - 1] == ")":
         start, end = start + 1, end - 1
-    return (start, end) if words[start : start + 1] and words[start] in PARSED - {"(", "TABLE", "FROM"} else None
+    return (
+        (start, end)
+        if words[start : start + 1] and words[start] in PARSED - {"(", "TABLE", "FROM"}
+        else None
+    )

@@ -1,4 +1,5 @@
-"""Bodies: what a CREATE holds that runs later, or at once: a trigger's statements, a procedure's, a view's query."""
+"""Bodies: what a CREATE holds that runs later, or at once: a trigger's statements, a procedure's, a
+view's query."""
 
 from __future__ import annotations
 
@@ -20,10 +21,18 @@ _PLAIN: Final = listed("PLPGSQL SQL TSQL MYSQL")
 
 
 def body_of(words: list[str]) -> int:
-    """Where the body of a CREATE begins, as words or as a text; 0 where it has none that can be read."""
+    """Where the body of a CREATE begins, as words or as a text; 0 where it has none that can be
+    read."""
     made = _made(words)
     if made in _QUERIES:
-        return next((at + 1 for at, word in enumerate(words[:-1]) if word == "AS" and _is_query(words, at + 1)), 0)
+        return next(
+            (
+                at + 1
+                for at, word in enumerate(words[:-1])
+                if word == "AS" and _is_query(words, at + 1)
+            ),
+            0,
+        )
     if made not in _LATER:
         return 0
     for at in range(3, len(words)):

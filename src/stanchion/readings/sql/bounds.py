@@ -1,4 +1,5 @@
-"""Bounds: whether a statement that changes rows picks them, by its condition, a limit, or what it is joined with."""
+"""Bounds: whether a statement that changes rows picks them, by its condition, a limit, or what it
+is joined with."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 MANY_ROWS: Final = 1_000_000
 """A limit of that many rows is none."""
 _RIGHTS: Final = regex(
-    r"(?:^|_)(?:roles?|permissions?|privileges?|grants?|admins?|acls?|superusers?|entitlements?)(?:_|$)"
+    r"(?:^|_)(?:roles?|permissions?|privileges?|grants?|admins?|acls?|superusers?|entitlements?)"
+    r"(?:_|$)"
 )
 """Tables that say who may do what, by their names."""
 
@@ -38,15 +40,22 @@ def is_bounded(node: exp.Expr) -> bool:
             if join.side or join.kind.upper() in ("CROSS", "OUTER"):
                 continue
             condition = join.args.get("on")
-            if join.args.get("using") or (picks(condition, own) and own.names & _tables_in(condition)):
+            if join.args.get("using") or (
+                picks(condition, own) and own.names & _tables_in(condition)
+            ):
                 return True
     return False
 
 
 def _is_limited(node: exp.Expr) -> bool:
-    """Whether a limit says how many rows are changed at the most, and that is no number beyond all."""
+    """Whether a limit says how many rows are changed at the most, and that is no number beyond
+    all."""
     limit = node.args.get("limit")
-    number = value_of(limit.expression) if limit is not None and limit.args.get("expression") is not None else None
+    number = (
+        value_of(limit.expression)
+        if limit is not None and limit.args.get("expression") is not None
+        else None
+    )
     return limit is not None and not (isinstance(number, float) and number >= MANY_ROWS)
 
 
@@ -55,23 +64,33 @@ def replaces_all(node: exp.Expr) -> bool:
     from sqlglot import exp
 
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    return isinstance(target, exp.Table) and holds_all(node.args.get("expression"), target.name.lower())
+    return isinstance(target, exp.Table) and holds_all(
+        node.args.get("expression"), target.name.lower()
+    )
 
 
 def inserts_bounded(node: exp.Expr) -> bool:
-    """Whether an INSERT only adds rows, or overwrites those that it picks: one that takes all rows of its own table
-    and overwrites what is there changes every row."""
+    """Whether an INSERT only adds rows, or overwrites those that it picks: one that takes all rows
+    of its own table and overwrites what is there changes every row."""
     from sqlglot import exp
 
     if node.args.get("overwrite"):
         return False
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    if isinstance(target, exp.Table) and _RIGHTS.search(target.name.lower()) and _takes_all(node.expression):
+    if (
+        isinstance(target, exp.Table)
+        and _RIGHTS.search(target.name.lower())
+        and _takes_all(node.expression)
+    ):
         return False
     if node.args.get("alternative") == "REPLACE" and replaces_all(node):
         return False
     conflict = node.args.get("conflict")
-    if not isinstance(conflict, exp.OnConflict) or not conflict.expressions or picks(conflict.args.get("where")):
+    if (
+        not isinstance(conflict, exp.OnConflict)
+        or not conflict.expressions
+        or picks(conflict.args.get("where"))
+    ):
         return True
     return not (isinstance(target, exp.Table) and holds_all(node.expression, target.name.lower()))
 
@@ -80,7 +99,11 @@ def _takes_all(query: Any) -> bool:
     """Whether a query takes every row of some table that it reads."""
     from sqlglot import exp
 
-    if not isinstance(query, exp.Select) or query.args.get("from_") is None or query.args.get("limit") is not None:
+    if (
+        not isinstance(query, exp.Select)
+        or query.args.get("from_") is None
+        or query.args.get("limit") is not None
+    ):
         return False
     joins = query.args.get("joins") or []
     sources = [query.args["from_"].this, *[join.this for join in joins]]
@@ -90,7 +113,9 @@ def _takes_all(query: Any) -> bool:
         return query.args.get("where") is None
     if "" in tables:
         return False
-    return any(isinstance(each, exp.Table) and each.alias_or_name.lower() not in tables for each in sources)
+    return any(
+        isinstance(each, exp.Table) and each.alias_or_name.lower() not in tables for each in sources
+    )
 
 
 def merges_bounded(node: exp.Expr) -> bool:
@@ -127,7 +152,8 @@ def _sources(node: exp.Expr) -> list[Any]:
 
 
 def _target(target: Any, sources: list[Any], node: exp.Expr) -> Target:
-    """The table that is changed, under all its names. T-SQL may call it by what a source is called."""
+    """The table that is changed, under all its names. T-SQL may call it by what a source is
+    called."""
     from sqlglot import exp
 
     if not isinstance(target, exp.Table):
@@ -136,13 +162,19 @@ def _target(target: Any, sources: list[Any], node: exp.Expr) -> Target:
     named = node.args.get("tables")
     names |= {table.name.lower() for table in (named if isinstance(named, list) else [])}
     every = [*sources, *[join.this for each in sources for join in each.args.get("joins") or ()]]
-    called = [each.name.lower() for each in every if isinstance(each, exp.Table) and each.alias.lower() in names]
+    called = [
+        each.name.lower()
+        for each in every
+        if isinstance(each, exp.Table) and each.alias.lower() in names
+    ]
     table = called[0] if called else target.name.lower()
     queries = _queries(node)
     whole = {
         each.alias_or_name.lower()
         for each in every
-        if each is not target and not ({each.alias_or_name.lower()} & names) and _is_whole(each, table, queries)
+        if each is not target
+        and not ({each.alias_or_name.lower()} & names)
+        and _is_whole(each, table, queries)
     }
     return Target(frozenset(names), table, frozenset(whole))
 

@@ -19,7 +19,8 @@ MANY: Final = 3
 
 SERIES: Final = listed("generateseries explodinggenerateseries")
 _MAKING: Final = listed(
-    "generate_series range numbers numbers_mt zeros zeros_mt seq sequence randomblob zeroblob generator"
+    "generate_series range numbers numbers_mt zeros zeros_mt seq sequence randomblob zeroblob "
+    "generator"
 )
 _LONG: Final = listed("repeat space pad randomblob zeroblob replicate rpad lpad")
 LOOKED_AT: Final = SERIES | _LONG | {"select", "with", "connect", "anonymous", "kwarg"}
@@ -30,18 +31,30 @@ def burning(node: exp.Expr) -> tuple[str, str] | None:
     """What burns here, and how; nothing where nothing does."""
     from sqlglot import exp
 
-    if node.key in SERIES or (isinstance(node, exp.Anonymous) and str(node.this).lower() in _MAKING):
+    if node.key in SERIES or (
+        isinstance(node, exp.Anonymous) and str(node.this).lower() in _MAKING
+    ):
         name = "generate_series" if node.key in SERIES else str(node.this).lower()
         return (name, "makes more rows than a server can hold") if _size(node) >= ENORMOUS else None
     if node.key in _LONG or (isinstance(node, exp.Anonymous) and str(node.this).lower() in _LONG):
         name = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
         return (name, "makes a text that no server can hold") if _size(node) >= ENORMOUS else None
     if isinstance(node, exp.Connect):
-        return ("CONNECT BY", "makes more rows than a server can hold") if _bound(node) >= ENORMOUS else None
+        return (
+            ("CONNECT BY", "makes more rows than a server can hold")
+            if _bound(node) >= ENORMOUS
+            else None
+        )
     if isinstance(node, exp.With):
-        return ("WITH RECURSIVE", "never ends") if any(_is_endless(each, node) for each in node.expressions) else None
+        return (
+            ("WITH RECURSIVE", "never ends")
+            if any(_is_endless(each, node) for each in node.expressions)
+            else None
+        )
     if isinstance(node, exp.Select):
-        return ("CROSS JOIN", "multiplies whole tables with each other") if _multiplies(node) else None
+        return (
+            ("CROSS JOIN", "multiplies whole tables with each other") if _multiplies(node) else None
+        )
     return None
 
 
@@ -60,14 +73,23 @@ def _bound(node: exp.Expr) -> float:
 
 
 def _is_endless(query: Any, within: exp.With) -> bool:
-    """Whether a query of a WITH takes up itself, and nothing else, without a condition that ends it."""
+    """Whether a query of a WITH takes up itself, and nothing else, without a condition that ends
+    it."""
     from sqlglot import exp
 
     union = query.this
-    if not isinstance(union, exp.Union) or union.args.get("limit") is not None or union.args.get("distinct"):
+    if (
+        not isinstance(union, exp.Union)
+        or union.args.get("limit") is not None
+        or union.args.get("distinct")
+    ):
         return False
     again = union.expression
-    if not isinstance(again, exp.Select) or again.args.get("joins") or again.args.get("limit") is not None:
+    if (
+        not isinstance(again, exp.Select)
+        or again.args.get("joins")
+        or again.args.get("limit") is not None
+    ):
         return False
     source = again.args.get("from_")
     name = query.alias.lower()
@@ -77,7 +99,11 @@ def _is_endless(query: Any, within: exp.With) -> bool:
     where = again.args.get("where")
     if where is not None and picks(where):
         return _bound(where) >= ENORMOUS
-    return not (isinstance(outer, exp.Select) and outer.args.get("limit") is not None and not _gathers(outer))
+    return not (
+        isinstance(outer, exp.Select)
+        and outer.args.get("limit") is not None
+        and not _gathers(outer)
+    )
 
 
 def _gathers(query: exp.Select) -> bool:
@@ -89,19 +115,32 @@ def _gathers(query: exp.Select) -> bool:
 
 
 def _multiplies(query: exp.Select) -> bool:
-    """Whether a query joins whole tables without any condition: one with itself, or many; or long series."""
+    """Whether a query joins whole tables without any condition: one with itself, or many; or long
+    series."""
     from sqlglot import exp
 
     source, joins = query.args.get("from_"), query.args.get("joins")
     if source is None or not joins or query.args.get("where") is not None:
         return False
-    if any(join.args.get("on") is not None or join.args.get("using") or join.method for join in joins):
+    if any(
+        join.args.get("on") is not None or join.args.get("using") or join.method for join in joins
+    ):
         return False
-    tables = [each for each in (source.this, *[join.this for join in joins]) if isinstance(each, exp.Table)]
+    tables = [
+        each
+        for each in (source.this, *[join.this for join in joins])
+        if isinstance(each, exp.Table)
+    ]
     names = [each.name.lower() for each in tables if isinstance(each.this, exp.Identifier)]
     product = 1.0
     for each in tables:
         made = each.this
-        if made.key in SERIES or (isinstance(made, exp.Anonymous) and str(made.this).lower() in _MAKING):
+        if made.key in SERIES or (
+            isinstance(made, exp.Anonymous) and str(made.this).lower() in _MAKING
+        ):
             product *= max(1.0, _size(made))
-    return product >= ENORMOUS or max(Counter(names).values(), default=0) >= MANY or len(set(names)) > MANY
+    return (
+        product >= ENORMOUS
+        or max(Counter(names).values(), default=0) >= MANY
+        or len(set(names)) > MANY
+    )

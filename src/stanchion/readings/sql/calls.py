@@ -13,13 +13,14 @@ from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.settings import PROTECTING, RIGHTS
 
 _DATA: Final = regex(
-    r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)(?:\.(?:gz|zst))?"
+    r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)"
+    r"(?:\.(?:gz|zst))?"
 )
 CHANGING: Final = listed(
     """
     DELETE INSERT UPDATE MERGE DROP TRUNCATE ALTER CREATE GRANT REVOKE INTO EXEC SHUTDOWN RECONFIGURE OUTFILE
     DUMPFILE
-    """
+    """  # noqa: E501
 )
 """Words that change something where they are not a name, a function or part of a lock."""
 
@@ -37,8 +38,8 @@ def changing_words(words: list[str]) -> list[str]:
 
 
 def calls_in(piece: Piece) -> Iterator[str]:
-    """The names before brackets, in small letters, with the package before them where there is one. Words of the
-    language are among them: they are no functions, and do no harm here."""
+    """The names before brackets, in small letters, with the package before them where there is one.
+    Words of the language are among them: they are no functions, and do no harm here."""
     return (name for name, _ in calls_at(piece))
 
 
@@ -59,11 +60,15 @@ def numbers_in(piece: Piece) -> Iterator[str]:
 
 def spelled(piece: Piece) -> list[str]:
     """The words of a statement, with names in quotes as if they had none."""
-    return [token.text.upper() if word == NAME else word for token, word in zip(piece.tokens, piece.words, strict=True)]
+    return [
+        token.text.upper() if word == NAME else word
+        for token, word in zip(piece.tokens, piece.words, strict=True)
+    ]
 
 
 def reads_file(piece: Piece) -> bool:
-    """Whether it has a text where a table belongs, a file to some databases, that is no data of the project's."""
+    """Whether it has a text where a table belongs, a file to some databases, that is no data of the
+    project's."""
     return any(
         word in ("FROM", "JOIN") and after == TEXT and not _is_data(str(token.text))
         for (word, after), token in zip(pairwise(piece.words), piece.tokens[1:], strict=False)
@@ -71,8 +76,8 @@ def reads_file(piece: Piece) -> bool:
 
 
 def is_narrow(name: str, piece: Piece) -> bool:
-    """Whether every call of a function that reaches further reaches what is near: data of the project's, or one query
-    that is named by its number."""
+    """Whether every call of a function that reaches further reaches what is near: data of the
+    project's, or one query that is named by its number."""
     if name not in FILES and name not in ONE_SESSION:
         return False
     for called, at in calls_at(piece):
@@ -80,7 +85,9 @@ def is_narrow(name: str, piece: Piece) -> bool:
             continue
         given = piece.words[at + 1 : at + 2]
         data = name in FILES and _all_data(piece, at + 1)
-        if not data and not (given == [NUMBER] and name in ONE_SESSION and piece.words[at + 2 : at + 3] == [")"]):
+        if not data and not (
+            given == [NUMBER] and name in ONE_SESSION and piece.words[at + 2 : at + 3] == [")"]
+        ):
             return False
     return True
 
@@ -102,7 +109,9 @@ def _all_data(piece: Piece, at: int) -> bool:
         return words[at : at + 1] == [TEXT] and _is_data(str(piece.tokens[at].text))
     end = words.index("]", at) if "]" in words[at:] else at
     items = [place for place in range(at + 1, end) if words[place] != ","]
-    return bool(items) and all(words[place] == TEXT and _is_data(str(piece.tokens[place].text)) for place in items)
+    return bool(items) and all(
+        words[place] == TEXT and _is_data(str(piece.tokens[place].text)) for place in items
+    )
 
 
 def copies_data(piece: Piece) -> bool:

@@ -15,9 +15,9 @@ _SECRET: Final = listed(
     """
     pg_authid pg_shadow pg_user_mapping pg_user_mappings pg_subscription
     mysql.user mysql.global_priv mysql.db mysql.servers mysql.slave_master_info mysql.proxies_priv
-    sys.sql_logins sys.syslogins sys.credentials sys.linked_logins master.sys.sql_logins sysxlogins sys.syscredentials
-    sys.user$ sys.link$ dba_users_with_defpwd sys.dba_users_with_defpwd sys.exu8usru dba_db_links
-    duckdb_secrets system.users
+    sys.sql_logins sys.syslogins sys.credentials sys.linked_logins master.sys.sql_logins sysxlogins
+    sys.syscredentials sys.user$ sys.link$ dba_users_with_defpwd sys.dba_users_with_defpwd
+    sys.exu8usru dba_db_links duckdb_secrets system.users
     moz_cookies moz_logins logins.password_value
     vault.decrypted_secrets vault.secrets auth.refresh_tokens auth.identities
     """
@@ -25,25 +25,33 @@ _SECRET: Final = listed(
 """Tables whose rows are passwords and keys, as they are written."""
 _LAST: Final = listed(
     """
-    pg_authid pg_shadow pg_user_mapping pg_user_mappings sql_logins sysxlogins user$ link$ global_priv slave_master_info
-    moz_cookies moz_logins decrypted_secrets syslogins
+    pg_authid pg_shadow pg_user_mapping pg_user_mappings sql_logins sysxlogins user$ link$
+    global_priv slave_master_info moz_cookies moz_logins decrypted_secrets syslogins
     """
 )
 """The same, whatever schema stands before them."""
-_MIXED: Final = listed("mysql.user mysql.db pg_authid pg_shadow sql_logins syslogins system.users pg_subscription")
+_MIXED: Final = listed(
+    "mysql.user mysql.db pg_authid pg_shadow sql_logins syslogins system.users pg_subscription"
+)
 """Those of them that also say who there is."""
 _OWN: Final = regex(
-    r"(?:.*\.)?(?:pg_catalog|mysql|sys|information_schema|performance_schema|system|snowflake)\.[^.]+"
-    r"|pg_(?:class|proc|attribute|authid|auth_members|roles|user|database|trigger|policy|namespace|type|index|depend"
+    r"(?:.*\.)?(?:pg_catalog|mysql|sys|information_schema|performance_schema|system|snowflake)"
+    r"\.[^.]+"
+    r"|pg_(?:class|proc|attribute|authid|auth_members|roles|user|database|trigger|policy|namespace|"
+    r"type|index|depend"
     r"|constraint|rewrite|shadow|settings|hba_file_rules)"
     r"|(?:.*\.)?sqlite_(?:master|schema|sequence_master|temp_master)"
 )
 """Tables of servers, which nobody changes by rows."""
 _CREDENTIAL: Final = regex(
-    r"(?:.*_)?(?:password|passwd|pwd|passphrase|password_?hash|pass_?hash|pwd_?hash|passwordhash|password_digest"
-    r"|encrypted_password|hashed_password|password_salt|password_value|rolpassword|authentication_string"
-    r"|api_?key|api_?secret|secret_?key|private_?key|client_secret|access_token|refresh_token|auth_token|session_token"
-    r"|(?:totp|mfa|otp)_secret|totp_seed|encrypted_value|spare4|subconninfo|umoptions|bearer_token|signing_key|recovery_codes?|card_number|cvv|cvc)"
+    r"(?:.*_)?(?:password|passwd|pwd|passphrase|password_?hash|pass_?hash|pwd_?hash|passwordhash|"
+    r"password_digest"
+    r"|encrypted_password|hashed_password|password_salt|password_value|rolpassword|"
+    r"authentication_string"
+    r"|api_?key|api_?secret|secret_?key|private_?key|client_secret|access_token|refresh_token|"
+    r"auth_token|session_token"
+    r"|(?:totp|mfa|otp)_secret|totp_seed|encrypted_value|spare4|subconninfo|umoptions|bearer_token|"
+    r"signing_key|recovery_codes?|card_number|cvv|cvc)"
 )
 """Columns that hold what opens something."""
 
@@ -69,5 +77,6 @@ def is_own(name: str) -> bool:
 
 
 def changes_own(one: Statement) -> bool:
-    """Whether a statement changes rows of a table that is the server's own: rights, or what tables there are."""
+    """Whether a statement changes rows of a table that is the server's own: rights, or what tables
+    there are."""
     return one.does is Does.WRITE and any(is_own(name) for name in one.writes)

@@ -1,4 +1,5 @@
-"""Classifying: the statements of a text, in one dialect, or in the worst of several where it is not known."""
+"""Classifying: the statements of a text, in one dialect, or in the worst of several where it is not
+known."""
 
 from __future__ import annotations
 
@@ -19,15 +20,20 @@ REMEMBERED_CHARS: Final = 4_096
 _VARYING: Final = regex(r"""(?i)["`\[\]\\#${}@]|--|/\*|&'|(?<![\w'])(?:[benqrux]|nq|_\w+)'""")
 """What dialects cut into words differently; a text without it has the same words in all of them."""
 
-_CHANGING: Final = regex(rf"(?i)\b(?:{'|'.join(sorted(CHANGING))}|EXECUTE|CALL|COPY|LOAD|REPLACE|ATTACH|PRAGMA)\b")
+_CHANGING: Final = regex(
+    rf"(?i)\b(?:{'|'.join(sorted(CHANGING))}|EXECUTE|CALL|COPY|LOAD|REPLACE|ATTACH|PRAGMA)\b"
+)
 
 
 def classify(text: str, dialect: str | None = None) -> tuple[Statement, ...]:
-    """What every statement of a text does. Without a dialect it is read as several, and the worst reading counts: one
-    that cannot be read is unclear, and so is a text of which one dialect hides what another would do."""
+    """What every statement of a text does. Without a dialect it is read as several, and the worst
+    reading counts: one that cannot be read is unclear, and so is a text of which one dialect hides
+    what another would do."""
     if len(text) > MAX_CHARS:
         return unclear("it is too long to be read")
-    return _remembered(text, dialect) if len(text) <= REMEMBERED_CHARS else _classified(text, dialect)
+    return (
+        _remembered(text, dialect) if len(text) <= REMEMBERED_CHARS else _classified(text, dialect)
+    )
 
 
 def _classified(text: str, dialect: str | None) -> tuple[Statement, ...]:
@@ -65,7 +71,8 @@ def _in_any(text: str) -> tuple[Statement, ...]:
 
 
 def _may_hide(unread: Reading | str, clear: list[Reading], text: str) -> bool:
-    """Whether a dialect that could not read a text may do what those that could read it do not show."""
+    """Whether a dialect that could not read a text may do what those that could read it do not
+    show."""
     if isinstance(unread, str):
         return _CHANGING.search(text) is not None
     return unread.words not in [reading.words for reading in clear]

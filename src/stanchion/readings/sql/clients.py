@@ -24,8 +24,8 @@ class Given(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A program that runs SQL: its dialect, the options whose value is SQL, and whether a word behind the database's
-    name is."""
+    """A program that runs SQL: its dialect, the options whose value is SQL, and whether a word
+    behind the database's name is."""
 
     dialect: str | None
     options: tuple[str, ...]
@@ -36,7 +36,9 @@ _MYSQL: Final = Client("mysql", ("-e", "--execute"))
 _TSQL: Final = Client("tsql", ("-Q", "-q", "-Query", "--query"))
 _HOUSE: Final = Client("clickhouse", ("-q", "--query"))
 CLIENTS: Final[dict[str, Client]] = {
-    **dict.fromkeys(("psql", "pgcli", "cockroach"), Client("postgres", ("-c", "--command", "-e", "--execute"))),
+    **dict.fromkeys(
+        ("psql", "pgcli", "cockroach"), Client("postgres", ("-c", "--command", "-e", "--execute"))
+    ),
     **dict.fromkeys(("mysql", "mariadb", "mycli"), _MYSQL),
     **dict.fromkeys(("sqlcmd", "mssql-cli", "invoke-sqlcmd"), _TSQL),
     **dict.fromkeys(("clickhouse", "clickhouse-client", "clickhouse-local"), _HOUSE),
@@ -51,14 +53,28 @@ CLIENTS: Final[dict[str, Client]] = {
 }
 
 _NAMES: Final = regex(rf"(?i)\b(?:{'|'.join(sorted(CLIENTS))})\b")
-_CODE: Final = regex(r"\.(?:execute|executemany|executescript|exec_driver_sql|sql|query|read_sql\w*|delete)\(|\btext\(")
+_CODE: Final = regex(
+    r"\.(?:execute|executemany|executescript|exec_driver_sql|sql|query|read_sql\w*|delete)\(|"
+    r"\btext\("
+)
 _RUNS: Final = frozenset(
-    {"execute", "executemany", "executescript", "exec_driver_sql", "sql", "query", "text", "read_sql", "read_sql_query"}
+    {
+        "execute",
+        "executemany",
+        "executescript",
+        "exec_driver_sql",
+        "sql",
+        "query",
+        "text",
+        "read_sql",
+        "read_sql_query",
+    }
 )
 _MODULES: Final = {
-    "sqlite3": "sqlite", "psycopg": "postgres", "asyncpg": "postgres", "pg8000": "postgres", "pymysql": "mysql",
-    "mysql": "mysql", "MySQLdb": "mysql", "pyodbc": "tsql", "pymssql": "tsql", "oracledb": "oracle", "duckdb": "duckdb",
-    "snowflake": "snowflake", "clickhouse": "clickhouse", "bigquery": "bigquery", "spark": "databricks",
+    "sqlite3": "sqlite", "psycopg": "postgres", "asyncpg": "postgres", "pg8000": "postgres",
+    "pymysql": "mysql", "mysql": "mysql", "MySQLdb": "mysql", "pyodbc": "tsql", "pymssql": "tsql",
+    "oracledb": "oracle", "duckdb": "duckdb", "snowflake": "snowflake", "clickhouse": "clickhouse",
+    "bigquery": "bigquery", "spark": "databricks",
 }  # fmt: skip
 _OPENED: Final = regex(r"\b(?:connect|create_engine|create_async_engine)\(([^()]*)")
 _PASSING: Final = regex(r":memory:|\btmp|\btemp|sqlite://[\"']")
@@ -114,8 +130,17 @@ def given_by_code(code: str) -> tuple[Given, ...]:
         return tuple(found)
     dialect = next((dialect for module, dialect in _MODULES.items() if module in code), None)
     texts = [call.args[0] for call in read.calls if call.name in _RUNS and call.args]
-    found += [Given("DELETE FROM x", None) for call in read.calls if call.name == "delete" and _is_all(call.of)]
-    return (*found, *[Given(_plain(each), dialect) for each in texts if each is not None and " " in each][:MANY])
+    found += [
+        Given("DELETE FROM x", None)
+        for call in read.calls
+        if call.name == "delete" and _is_all(call.of)
+    ]
+    return (
+        *found,
+        *[Given(_plain(each), dialect) for each in texts if each is not None and " " in each][
+            :MANY
+        ],
+    )
 
 
 def _only_passing(code: str) -> bool:
@@ -151,14 +176,18 @@ def _values(words: tuple[str, ...], client: Client) -> Iterator[str]:
             waiting = True
         elif word.startswith("--") and word.partition("=")[0] in client.options:
             yield word.partition("=")[2]
-        elif any(len(option) == 2 and word.startswith(option) and " " in word for option in client.options):
+        elif any(
+            len(option) == 2 and word.startswith(option) and " " in word
+            for option in client.options
+        ):
             yield word[2:]
         elif client.operands and " " in word and not word.startswith("-"):
             yield word
 
 
 def _typed(text: str, client: Client) -> Iterator[Given]:
-    """A text as a client takes it: its variables are put in, and what it runs of what it selects is run."""
+    """A text as a client takes it: its variables are put in, and what it runs of what it selects is
+    run."""
     text = text.strip().removeprefix("@").removesuffix("@")
     known = {name: value.replace("''", "'") for name, value in _SET.findall(text)}
     if known:
@@ -167,13 +196,19 @@ def _typed(text: str, client: Client) -> Iterator[Given]:
             text = text.replace(f":{name}", value)
     for made in _EXECUTED.findall(text):
         yield Given(f"EXECUTE IMMEDIATE {made}", client.dialect)
-    yield Given(_plain("\n".join([line for line in text.splitlines() if not _is_own(line)])), client.dialect)
+    yield Given(
+        _plain("\n".join([line for line in text.splitlines() if not _is_own(line)])), client.dialect
+    )
 
 
 def _is_own(line: str) -> bool:
     """Whether a line is for the client, and no SQL."""
     line = line.strip()
-    return line.startswith((".", "\\")) or line.upper() == "GO" or line.upper().startswith("DELIMITER ")
+    return (
+        line.startswith((".", "\\"))
+        or line.upper() == "GO"
+        or line.upper().startswith("DELIMITER ")
+    )
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Comments: what stands between the words of a text is checked to be nothing but space and comments."""
+"""Comments: what stands between the words of a text is checked to be nothing but space and
+comments."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ class Span(NamedTuple):
 
 
 def running_comments(text: str, tokens: Sequence[Token], dialect: str) -> list[Span]:
-    """The comments of a text that are run as if they were none. What is neither space nor a comment of the dialect,
-    and yet was taken for one, makes the text unreadable."""
+    """The comments of a text that are run as if they were none. What is neither space nor a comment
+    of the dialect, and yet was taken for one, makes the text unreadable."""
     found: list[Span] = []
     at = 0
     for token in tokens:
@@ -68,7 +69,9 @@ def _look(text: str, at: int, end: int, dialect: str, found: list[Span]) -> None
 def _is_line_comment(text: str, at: int, end: int, dialect: str) -> bool:
     if text.startswith("--", at):
         return dialect != "mysql" or at + 2 == len(text) or text[at + 2] <= " "
-    return (text[at] == "#" and dialect in HASH) or (text.startswith("//", at) and dialect in SLASHES)
+    return (text[at] == "#" and dialect in HASH) or (
+        text.startswith("//", at) and dialect in SLASHES
+    )
 
 
 def _line_end(text: str, at: int, end: int) -> int:

@@ -40,7 +40,8 @@ SLASHES: Final = frozenset({"snowflake"})
 
 NESTING: Final = frozenset({"postgres", "redshift", "tsql", "duckdb"})
 FLAT: Final = frozenset({"mysql", "sqlite", "oracle", "snowflake", "bigquery", "trino", "presto"})
-"""Dialects in which comments stand in each other, and those in which they do not. Of others nobody knows."""
+"""Dialects in which comments stand in each other, and those in which they do not. Of others nobody
+knows."""
 
 _SAID: Final[dict[str, DialectName]] = {
     "bigquery": "bigquery",
@@ -73,13 +74,15 @@ _SAID: Final[dict[str, DialectName]] = {
 PRODUCTS: Final = frozenset(_SAID)
 
 _WORD: Final = regex(
-    r"(?i:postgresql|postgres|mysql|mariadb|bigquery|sqlite|duckdb|clickhouse|sqlserver)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+[0-9]?|[0-9]+"
+    r"(?i:postgresql|postgres|mysql|mariadb|bigquery|sqlite|duckdb|clickhouse|sqlserver)|"
+    r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+[0-9]?|[0-9]+"
 )
 
 
 @lru_cache(1024)
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a tool's name, in small letters: `runSqlQuery` and `run_sql_query` have the same."""
+    """The words of a tool's name, in small letters: `runSqlQuery` and `run_sql_query` have the
+    same."""
     return tuple([word.lower() for word in _WORD.findall(name[:200])])
 
 
@@ -94,8 +97,10 @@ _BEGINNINGS: Final[tuple[tuple[DialectName, re.Pattern[str]], ...]] = (
     (
         "tsql",
         regex(
-            r"(?i)\s*(?:declare\s+@|begin\s+(?:try|tran)\b|if\s+(?:not\s+)?(?:exists\s*\(|object_id\s*\()|if\s+@"
-            r"|set\s+(?:nocount|xact_abort|identity_insert)\b|exec\s+(?:sys\.)?sp_|create\s+table\s+#\w)"
+            r"(?i)\s*(?:declare\s+@|begin\s+(?:try|tran)\b|if\s+(?:not\s+)?(?:exists\s*\(|"
+            r"object_id\s*\()|if\s+@"
+            r"|set\s+(?:nocount|xact_abort|identity_insert)\b|exec\s+(?:sys\.)?sp_|"
+            r"create\s+table\s+#\w)"
         ),
     ),
     (
@@ -109,5 +114,6 @@ _BEGINNINGS: Final[tuple[tuple[DialectName, re.Pattern[str]], ...]] = (
 
 
 def dialect_begun_by(text: str) -> DialectName | None:
-    """The dialect that a text is in by how its first statement begins: no other server gets beyond that."""
+    """The dialect that a text is in by how its first statement begins: no other server gets beyond
+    that."""
     return next((dialect for dialect, begins in _BEGINNINGS if begins.match(text)), None)

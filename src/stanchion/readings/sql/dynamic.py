@@ -1,6 +1,7 @@
 """Dynamic SQL: a text that is put together when it runs, as far as its pieces are written out.
 
-`'DROP TABLE ' || quote_ident(t)` is `DROP TABLE x`, whatever `t` is. What is not known stands as a name.
+`'DROP TABLE ' || quote_ident(t)` is `DROP TABLE x`, whatever `t` is. What is not known stands as a
+name.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _FEW: Final = 64
 
 
 def folded(piece: Piece, at: int, known: dict[str, str]) -> str | None:
-    """The text that an expression gives which begins at a place, by the texts that variables are `known` to have; none
-    where nothing of its beginning is known."""
+    """The text that an expression gives which begins at a place, by the texts that variables are
+    `known` to have; none where nothing of its beginning is known."""
     words = piece.words
     made: list[str] = []
     while at < len(words) and len(made) < _FEW:
@@ -56,7 +57,8 @@ def assigned(piece: Piece, known: dict[str, str]) -> None:
 
 
 def _variable(piece: Piece, at: int) -> str:
-    """The name of the variable before an assignment's sign: that behind a DECLARE or a SET, or alone."""
+    """The name of the variable before an assignment's sign: that behind a DECLARE or a SET, or
+    alone."""
     words = piece.words
     start = 1 if words[0] in ("DECLARE", "SET", "SELECT") else 0
     behind = [token.text for token in piece.tokens[start:at]]
@@ -76,7 +78,9 @@ def _operand(piece: Piece, at: int, known: dict[str, str]) -> tuple[str | None, 
         return str(piece.tokens[at].text), at + 1
     if word == "(":
         end = _closing(words, at)
-        return folded(piece.between(at + 1, end), 0, known) if end else None, end + 1 if end else len(words)
+        return folded(
+            piece.between(at + 1, end), 0, known
+        ) if end else None, end + 1 if end else len(words)
     if words[at + 1 : at + 2] == ["("]:
         end = _closing(words, at + 1)
         inner = piece.between(at + 2, end) if end else piece.behind(len(words))
@@ -84,7 +88,12 @@ def _operand(piece: Piece, at: int, known: dict[str, str]) -> tuple[str | None, 
     at += word == "@"
     name = piece.tokens[at].text.lower().lstrip("@") if at < len(words) else ""
     at += 1
-    while at < len(words) and words[at] not in JOINING and words[at] not in (",", ")") and words[at] not in _ENDING:
+    while (
+        at < len(words)
+        and words[at] not in JOINING
+        and words[at] not in (",", ")")
+        and words[at] not in _ENDING
+    ):
         at += 1
     return known.get(name), at
 
@@ -97,7 +106,11 @@ def _called(name: str, inner: Piece, known: dict[str, str]) -> str | None:
         return folded(inner, 0, known)
     if name in _CONCATS:
         parts = [folded(part, 0, known) for part in _arguments(inner)]
-        return None if parts[0] is None else "".join([UNKNOWN if part is None else part for part in parts])
+        return (
+            None
+            if parts[0] is None
+            else "".join([UNKNOWN if part is None else part for part in parts])
+        )
     if name in _FORMATS and inner.words[0] == TEXT:
         text = str(inner.tokens[0].text)
         given = [folded(part, 0, known) for part in _arguments(inner)[1:]]

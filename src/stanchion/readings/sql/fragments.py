@@ -1,8 +1,8 @@
 """Fragments: values that would change a query if somebody pasted them into one.
 
-A value is read as it would be inside a query: as it is, and as if it stood in quotes that it closes. Its words become
-a row of letters, and shapes are looked for in that row. This finds the usual shapes, not all there are: what keeps a
-database safe is that values are passed as parameters.
+A value is read as it would be inside a query: as it is, and as if it stood in quotes that it
+closes. Its words become a row of letters, and shapes are looked for in that row. This finds the
+usual shapes, not all there are: what keeps a database safe is that values are passed as parameters.
 """
 
 from __future__ import annotations
@@ -48,38 +48,62 @@ _WORDS: Final = {
     "l": "like rlike regexp glob ilike is between in div mod sounds similar",
     "B": "order group having limit procedure where",
     "y": "by",
-    "T": "insert update delete drop create alter truncate exec execute declare shutdown grant merge waitfor",
-    "w": "table database into set user view index delay time master procedure schema ignore low_priority",
+    "T": (
+        "insert update delete drop create alter truncate exec execute declare shutdown grant "
+        "merge waitfor"
+    ),
+    "w": (
+        "table database into set user view index delay time master procedure schema ignore "
+        "low_priority"
+    ),
 }
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
 _PROBES: Final = regex(
-    r"(?i)(?:sleep|benchmark|pg_sleep|extractvalue|updatexml|load_file|utl_\w+\.\w+|dbms_\w+\.\w+|xp_\w+|substr|"
-    r"substring|substring_index|ascii|mid|ord|char|chr|version|user|database|current_user|system_user|md5|sha1|hex|"
-    r"unhex|concat|concat_ws|group_concat|cast|convert|json_keys|elt|exp|floor|rand|if|iif|ifnull|count|length|"
-    r"lower|upper|current_database|make_set|row|name_const|gtid_subset|polygon|randomblob|instr|bin|conv|strcmp|"
-    r"coalesce|nullif|sha2|compress|uuid|schema|least|greatest|position|soundex|quote|reverse|lpad|rpad|trim)$"
+    r"(?i)(?:sleep|benchmark|pg_sleep|extractvalue|updatexml|load_file|utl_\w+\.\w+|dbms_\w+\.\w+|"
+    r"xp_\w+|substr|"
+    r"substring|substring_index|ascii|mid|ord|char|chr|version|user|database|current_user|"
+    r"system_user|md5|sha1|hex|"
+    r"unhex|concat|concat_ws|group_concat|cast|convert|json_keys|elt|exp|floor|rand|if|iif|ifnull|"
+    r"count|length|"
+    r"lower|upper|current_database|make_set|row|name_const|gtid_subset|polygon|randomblob|instr|"
+    r"bin|conv|strcmp|"
+    r"coalesce|nullif|sha2|compress|uuid|schema|least|greatest|position|soundex|quote|reverse|lpad|"
+    r"rpad|trim)$"
 )
 
 _BEHIND: Final = r"(?:q\)*|[-+]*1\)*|\)+)"
 _OPERAND: Final = r"[-+!(&]*[1svfpn]"
 _QUERY: Final = r"[a1]*(?:[-+*(svfp]|n?1|n[,F(oc).;])"
-"""Where a value leaves what it is pasted into, what can be compared, and what a query begins with."""
+"""Where a value leaves what it is pasted into, what can be compared, and what a query begins
+with."""
 
 _SHAPES: Final = (
     (rf"Ua*\(*E(?:{_QUERY}|F|1|$)|[1)sq]Ua*\(*E", "a second query behind UNION"),
     (
-        r"(?:o\(*|[,&l]\(+|^\(+|\(\()E[an1]*(?:[-+*(1svfp]|n[,F(o])|[nfp]\(+Ea*p\(|^[1sq)]+l+p\(1|^p\([^?]*p\(1\)",
+        (
+            r"(?:o\(*|[,&l]\(+|^\(+|\(\()E[an1]*(?:[-+*(1svfp]|n[,F(o])|[nfp]\(+Ea*p\(|^[1sq)]+l+p\(1|"
+            r"^p\([^?]*p\(1\)"
+        ),
         "a query inside the value",
     ),
     (rf"^[^T]{{0,12}};+(?:Tw|Tn?F|Tp|Tnw|Tns|Tv|T$|Tc|E{_QUERY})", "a second statement"),
     (rf"^(?:{_BEHIND}|)&{_OPERAND}(?:\(.*\))?\)*(?:o|ll?[1s(p&])", "a condition that is added"),
-    (rf"^{_BEHIND}[-+*/b|]*v?&+(?:[1s]\)*(?:c|[-+*/b|]|l)|o|ls|p)|^q\)*&+[1s]$", "a condition that is added"),
+    (
+        rf"^{_BEHIND}[-+*/b|]*v?&+(?:[1s]\)*(?:c|[-+*/b|]|l)|o|ls|p)|^q\)*&+[1s]$",
+        "a condition that is added",
+    ),
     (r"^q\)*[*/b|v+-]*o[-+]*[sv1]$", "a condition that is added"),
     (rf"^{_BEHIND}[-+*/b|o!]+\(*(?:p|[1v]\)*o)|^\++p\(p", "a function that probes"),
-    (r"^[qc)]\)*;*c|^[-+(]*(?:[1vs]\)*[&*/o].*|v|p\([^F]*\))c$", "the rest of the query made a comment"),
+    (
+        r"^[qc)]\)*;*c|^[-+(]*(?:[1vs]\)*[&*/o].*|v|p\([^F]*\))c$",
+        "the rest of the query made a comment",
+    ),
     (r"^\(+.*[E&v].*\)c$", "the rest of the query made a comment"),
-    (rf"^(?:{_BEHIND}|)B(?:y1(?:,.*)?(?:c|$)|y1,|[1sp(n]\(?[^F]*(?:o.*c|,.*c)$|np\()", "a clause that is added"),
+    (
+        rf"^(?:{_BEHIND}|)B(?:y1(?:,.*)?(?:c|$)|y1,|[1sp(n]\(?[^F]*(?:o.*c|,.*c)$|np\()",
+        "a clause that is added",
+    ),
     (rf"^(?:{_BEHIND}|,).*[)1s]Tw", "a second statement"),
 )
 """What rows of letters show, and what that would do."""
@@ -94,7 +118,8 @@ def _shapes() -> tuple[tuple[Any, str], ...]:
 
 
 def _row(text: str, closed: bool) -> str:
-    """The words of a value as a row of letters; `closed` where it begins behind a quote that was just closed."""
+    """The words of a value as a row of letters; `closed` where it begins behind a quote that was
+    just closed."""
     kinds: list[str] = ["q"] if closed else []
     for match in _TOKEN.finditer(text):
         group, token = match.lastgroup, match[0]
@@ -110,7 +135,11 @@ def _row(text: str, closed: bool) -> str:
         elif group == "mark":
             kinds.append(token)
         else:
-            kinds.append({"number": "1", "variable": "v", "text": "s", "and": "&", "compare": "o"}.get(str(group), "?"))
+            kinds.append(
+                {"number": "1", "variable": "v", "text": "s", "and": "&", "compare": "o"}.get(
+                    str(group), "?"
+                )
+            )
     return "".join(kinds)
 
 
@@ -126,7 +155,8 @@ def _word(token: str, called: bool) -> str:
 
 
 def _is_statement(text: str) -> bool:
-    """Whether a value is a statement by itself: `export' OR …` begins with a word, and leaves a quote behind it."""
+    """Whether a value is a statement by itself: `export' OR …` begins with a word, and leaves a
+    quote behind it."""
     return begins_as_sql(text) and _QUOTED.match(text) is None
 
 

@@ -1,7 +1,8 @@
 """Hidden verbs: statements that begin inside one that is known by its first words alone.
 
-T-SQL wants nothing between statements: `SET NOCOUNT ON DELETE FROM t` is two. Nobody can tell where the first one ends,
-so every word outside brackets counts that begins a statement and is no name there.
+T-SQL wants nothing between statements: `SET NOCOUNT ON DELETE FROM t` is two. Nobody can tell where
+the first one ends, so every word outside brackets counts that begins a statement and is no name
+there.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from stanchion.readings.sql.verbs import first_word, made_by
 
 BEGINNING: Final = listed(
     """
-    SELECT INSERT UPDATE DELETE MERGE REPLACE TRUNCATE DROP ALTER CREATE GRANT REVOKE DENY EXEC EXECUTE CALL SHUTDOWN
-    RECONFIGURE KILL BACKUP RESTORE DBCC BULK REVERT SETUSER WAITFOR RENAME UPDATETEXT WRITETEXT COPY ATTACH DETACH SET
+    SELECT INSERT UPDATE DELETE MERGE REPLACE TRUNCATE DROP ALTER CREATE GRANT REVOKE DENY EXEC
+    EXECUTE CALL SHUTDOWN RECONFIGURE KILL BACKUP RESTORE DBCC BULK REVERT SETUSER WAITFOR RENAME
+    UPDATETEXT WRITETEXT COPY ATTACH DETACH SET
     """
 )
 """Words that begin a statement wherever they stand in a batch."""
@@ -22,10 +24,13 @@ BEGINNING: Final = listed(
 _NAMING: Final = frozenset({"USE", "SHOW", "HELP"})
 """First words behind which a word is a name, or says what is shown."""
 _ALONE: Final = listed("TABLE INDEX SEQUENCE DATABASE TYPE SYNONYM STATISTICS PARTITION")
-"""What is made and changed by statements that others may follow; the rest holds statements or stands alone."""
+"""What is made and changed by statements that others may follow; the rest holds statements or
+stands alone."""
 _PARTS: Final = {
     "CREATE": listed("SELECT SET REPLACE COPY"),
-    "ALTER": listed("ALTER MERGE UPDATE DELETE DROP TRUNCATE SET RENAME REPLACE SELECT COPY ATTACH DETACH"),
+    "ALTER": listed(
+        "ALTER MERGE UPDATE DELETE DROP TRUNCATE SET RENAME REPLACE SELECT COPY ATTACH DETACH"
+    ),
     "LOCK": frozenset({"UPDATE"}),
     **dict.fromkeys(("SET", "RESET"), frozenset({"SET"})),
 }
@@ -50,7 +55,10 @@ def hidden_verb(words: list[str]) -> int:
         begins = word.partition(" ")[0]
         if depth > 0 or not at or begins not in beginning or (at == 1 and first in _NAMING):
             continue
-        if words[at - 1] in (_BEFORE_IN_DDL if ddl else _BEFORE) or "".join(words[at + 1 : at + 2]) in _AFTER:
+        if (
+            words[at - 1] in (_BEFORE_IN_DDL if ddl else _BEFORE)
+            or "".join(words[at + 1 : at + 2]) in _AFTER
+        ):
             continue
         return at
     return 0

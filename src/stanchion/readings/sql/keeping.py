@@ -1,4 +1,5 @@
-"""Keeping: statements by which a table deletes itself, or after which nothing that was deleted can be brought back."""
+"""Keeping: statements by which a table deletes itself, or after which nothing that was deleted can
+be brought back."""
 
 from __future__ import annotations
 
@@ -10,19 +11,22 @@ from stanchion.readings.sql.listed import listed
 
 EXPIRING: Final = listed(
     """
-    EXPIRATION_TIMESTAMP PARTITION_EXPIRATION_DAYS DEFAULT_TABLE_EXPIRATION_DAYS DEFAULT_PARTITION_EXPIRATION_DAYS
-    TTL
+    EXPIRATION_TIMESTAMP PARTITION_EXPIRATION_DAYS DEFAULT_TABLE_EXPIRATION_DAYS
+    DEFAULT_PARTITION_EXPIRATION_DAYS TTL
     """
 )
 """Settings of a table after which its rows go by themselves."""
 RETAINING: Final = listed(
     """
-    DATA_RETENTION_TIME_IN_DAYS MAX_DATA_EXTENSION_TIME_IN_DAYS MAX_TIME_TRAVEL_HOURS DELETEDFILERETENTIONDURATION
-    LOGRETENTIONDURATION RETENTION_THRESHOLD RETAIN RETAIN_LAST OLDER_THAN RETENTION_PERIOD HISTORY_RETENTION_PERIOD
+    DATA_RETENTION_TIME_IN_DAYS MAX_DATA_EXTENSION_TIME_IN_DAYS MAX_TIME_TRAVEL_HOURS
+    DELETEDFILERETENTIONDURATION LOGRETENTIONDURATION RETENTION_THRESHOLD RETAIN RETAIN_LAST
+    OLDER_THAN RETENTION_PERIOD HISTORY_RETENTION_PERIOD
     """
 )
 """Settings that say how long what was deleted is kept."""
-_SHORT: Final = regex(r"(?i)\s*(?:interval\s+)?'?0(?:\.0*)?\s*(?:s|m|h|d|seconds?|minutes?|hours?|days?|weeks?)?'?\s*")
+_SHORT: Final = regex(
+    r"(?i)\s*(?:interval\s+)?'?0(?:\.0*)?\s*(?:s|m|h|d|seconds?|minutes?|hours?|days?|weeks?)?'?\s*"
+)
 _KEPT_H: Final = 168.0
 """The hours that lakes keep deleted files for, unless told otherwise."""
 _FAR: Final = 5
@@ -31,12 +35,20 @@ _OFF: Final = frozenset({"NULL", "NONE", "DROP", "REMOVE"})
 
 def forgets(piece: Piece) -> bool:
     """Whether a statement lets rows go by themselves, or keeps what was deleted for no time."""
-    words = [part for word in piece.words for part in word.split(".")] if _dotted(piece) else piece.words
+    words = (
+        [part for word in piece.words for part in word.split(".")]
+        if _dotted(piece)
+        else piece.words
+    )
     if "DRY" in words:
         return False
     for at, word in enumerate(words):
         behind = words[at + 1 : at + _FAR]
-        if word in EXPIRING and words[0] == "ALTER" and _OFF.isdisjoint([*behind, *words[max(0, at - 1) : at]]):
+        if (
+            word in EXPIRING
+            and words[0] == "ALTER"
+            and _OFF.isdisjoint([*behind, *words[max(0, at - 1) : at]])
+        ):
             return "SET" in words[:at] or "MODIFY" in words[:at]
         if word in RETAINING and words is piece.words and _is_short(piece, at, word):
             return True

@@ -22,7 +22,8 @@ NUMBER: Final = "0"
 """How a string, a quoted name and a number are written among words."""
 
 BREAKING: Final = (
-    RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError,
+    RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError,
+    ArithmeticError,
 )  # fmt: skip
 """What the parser breaks with on texts that it was not made for, its own errors aside."""
 
@@ -67,24 +68,24 @@ class Reader(msgspec.Struct, frozen=True):
 
 @lru_cache(32)
 def reader_of(dialect: str) -> Reader:
-    """What reads a dialect. Its tokenizer has no commands: to sqlglot they are raw text, quotes and all, and what
-    follows them would be cut at the wrong places."""
+    """What reads a dialect. Its tokenizer has no commands: to sqlglot they are raw text, quotes and
+    all, and what follows them would be cut at the wrong places."""
     from sqlglot import TokenType as T
     from sqlglot.dialects.dialect import Dialect
 
     known = Dialect.get_or_raise(dialect)
     tokenizer = type("Tokenizer", (known.tokenizer_class,), {"COMMANDS": set()})
     strings = {
-        T.STRING, T.NATIONAL_STRING, T.RAW_STRING, T.HEREDOC_STRING, T.UNICODE_STRING, T.BYTE_STRING, T.BIT_STRING,
-        T.HEX_STRING,
+        T.STRING, T.NATIONAL_STRING, T.RAW_STRING, T.HEREDOC_STRING, T.UNICODE_STRING,
+        T.BYTE_STRING, T.BIT_STRING, T.HEX_STRING,
     }  # fmt: skip
     types: Collection[TokenType] = known.parser_class.TYPE_TOKENS
     return Reader(known, tokenizer, frozenset(types), frozenset(strings))
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """One statement as tokens and as words, one for each token: a plain word in capitals, a sign as it is, and
-    `NAME`, `TEXT` or `NUMBER` for what has no fixed words."""
+    """One statement as tokens and as words, one for each token: a plain word in capitals, a sign as
+    it is, and `NAME`, `TEXT` or `NUMBER` for what has no fixed words."""
 
     tokens: list[Any]
     words: list[str]
@@ -99,7 +100,8 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...], str]:
-    """The statements of a text, and the text they are in: what MySQL runs in comments is run here, too."""
+    """The statements of a text, and the text they are in: what MySQL runs in comments is run here,
+    too."""
     if len(text) > MAX_CHARS:
         raise Unread("it is too long to be read")
     if "\0" in text:
@@ -143,8 +145,9 @@ def _cut(tokens: Sequence[Token], reader: Reader) -> list[Piece]:
 
 
 def _quoted(token: Token, before: Token | None, reader: Reader) -> str:
-    """The word for a string or a name. A word directly before a string may say how it is quoted: then the text is cut
-    by unknown rules. The same goes for names that are written by the numbers of their letters."""
+    """The word for a string or a name. A word directly before a string may say how it is quoted:
+    then the text is cut by unknown rules. The same goes for names that are written by the numbers
+    of their letters."""
     from sqlglot import TokenType as T
 
     near = before is not None and before.end + 1 == token.start

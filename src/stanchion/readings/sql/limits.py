@@ -1,8 +1,9 @@
 """Limits: how much of a text is read, so that no text costs more than its length.
 
-The parser takes steps back: it may read the brackets of `DATE(…)` twice, and those inside them twice each time. What
-it would do at the most is added up beforehand, token by token, and a text for which that is too much is not parsed.
-Depth is bounded because a compiled parser does not notice the end of its stack.
+The parser takes steps back: it may read the brackets of `DATE(…)` twice, and those inside them
+twice each time. What it would do at the most is added up beforehand, token by token, and a text for
+which that is too much is not parsed. Depth is bounded because a compiled parser does not notice the
+end of its stack.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ GUESSED: Final = frozenset({"CONVERT", "TRY_CONVERT"})
 
 
 def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:
-    """How many steps parsing these tokens takes at the most, in units of its own; refuses what is too much."""
+    """How many steps parsing these tokens takes at the most, in units of its own; refuses what is
+    too much."""
     from sqlglot import TokenType as T
 
     if len(tokens) > MAX_TOKENS:
@@ -56,7 +58,12 @@ def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:
         elif kind is less and before in types:
             typed += 1
             work += AGAIN * typed
-        if work > MAX_WORK or len(weights) > MAX_DEPTH or typed > MAX_REPEATS or repeats > MAX_REPEATS:
+        if (
+            work > MAX_WORK
+            or len(weights) > MAX_DEPTH
+            or typed > MAX_REPEATS
+            or repeats > MAX_REPEATS
+        ):
             raise Unread("it is too complicated to be read")
         before, word = kind, token.text.upper() if kind is var else ""
     return work

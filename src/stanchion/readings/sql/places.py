@@ -15,10 +15,15 @@ from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
 SAYING: Final = frozenset({"sql", "sql_query", "sql_text", "sql_statement", "sqlquery"})
 """Arguments whose names say that they are SQL, whichever tool has them."""
 
-USUAL: Final = frozenset({"query", "queries", "sql", "sqls", "statement", "statements", "stmt", "script"}) | SAYING
+USUAL: Final = (
+    frozenset({"query", "queries", "sql", "sqls", "statement", "statements", "stmt", "script"})
+    | SAYING
+)
 """Arguments that are SQL where the tool's name says so."""
 
-SURELY: Final = frozenset({"plsql", "tsql", "pgsql", "sql_code", "block", "batch", "ddl", "dml", "q"})
+SURELY: Final = frozenset(
+    {"plsql", "tsql", "pgsql", "sql_code", "block", "batch", "ddl", "dml", "q"}
+)
 """Arguments that are SQL as well where nothing else is run."""
 
 SURE: Final = PRODUCTS | {"sql"}
@@ -26,14 +31,28 @@ TOOLS: Final = SURE | {"db", "database", "databases", "warehouse", "query", "exe
 """Words in the names of tools that run SQL for sure, and of those that may."""
 
 CARRYING: Final = frozenset(
-    {"search", "file", "files", "write", "edit", "multiedit", "patch", "replace", "notebook", "document", "documents"}
+    {
+        "search",
+        "file",
+        "files",
+        "write",
+        "edit",
+        "multiedit",
+        "patch",
+        "replace",
+        "notebook",
+        "document",
+        "documents",
+    }
 )
 """Words in the names of tools that look for a text or keep it, and run nothing."""
 
 _FIRST: Final = regex(r"(?:\s|(?:--|#)[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
 
 _PARTNERS: Final = {
-    "SELECT": regex(r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`&\\\[\]]+\s*(?:/\*[^/]*\*/\s*)?\()"),
+    "SELECT": regex(
+        r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`&\\\[\]]+\s*(?:/\*[^/]*\*/\s*)?\()"
+    ),
     "WITH": regex(r"(?i)\bas\s*(?:not\s+materialized\s*|materialized\s*)?\("),
     "UPDATE": regex(r"(?i)\bset\b"),
     "DELETE": regex(r"(?i)\bfrom\b"),
@@ -44,16 +63,20 @@ _PARTNERS: Final = {
 """What else a text has that begins with a word of everyday language."""
 
 _THINGS: Final = regex(
-    rf"(?i)\b(?:{'|'.join(sorted(OBJECTS | RIGHTS | BEYOND))}|tables|transaction|slave|replica|master|logs)\b"
+    rf"(?i)\b(?:{'|'.join(sorted(OBJECTS | RIGHTS | BEYOND))}|tables|transaction|slave|replica|"
+    rf"master|logs)\b"
 )
 _LATER: Final = regex(
-    r"(?i);\s*(?:(?:drop|alter|create|truncate|grant|revoke)\s+\w|delete\s+from\b|insert\s+into\b|update\s+\S+\s+set\b)"
+    r"(?i);\s*(?:(?:drop|alter|create|truncate|grant|revoke)\s+\w|delete\s+from\b|insert\s+into\b|"
+    r"update\s+\S+\s+set\b)"
 )
 """A statement behind something else: some tools go on where the first one fails."""
 
 _CHANGE: Final = regex(
-    r"(?i)\b(?:(?:drop|create|alter|truncate)\s+(?:or\s+replace\s+)?(?:table|view|index|database|schema|user|role|login"
-    r"|procedure|function|trigger|sequence)|delete\s+from|insert\s+into|merge\s+into|update\s+\S+\s+set"
+    r"(?i)\b(?:(?:drop|create|alter|truncate)\s+(?:or\s+replace\s+)?(?:table|view|index|database|"
+    r"schema|user|role|login"
+    r"|procedure|function|trigger|sequence)|delete\s+from|insert\s+into|merge\s+into|"
+    r"update\s+\S+\s+set"
     r"|exec(?:ute)?\s+(?:xp_|sp_|\(|as\b|immediate\b))"
 )
 """Words that change something, wherever they stand."""
@@ -66,7 +89,9 @@ _WORD: Final = regex(r"[A-Za-z_]+")
 _ALSO: Final = {
     **dict.fromkeys(("DROP", "CREATE", "ALTER"), _THINGS),
     **dict.fromkeys(("GRANT", "REVOKE", "DENY"), regex(r"(?i)\b(?:on|to|from)\b")),
-    "TRUNCATE": regex(r"(?i)^\W*truncate\s+(?:table\s+)?[\w.\"`\[\]]+\s*(?:[,;]|$|cascade|restart)"),
+    "TRUNCATE": regex(
+        r"(?i)^\W*truncate\s+(?:table\s+)?[\w.\"`\[\]]+\s*(?:[,;]|$|cascade|restart)"
+    ),
     "EXPLAIN": regex(r"(?i)\b(?:select|insert|update|delete|merge|replace|with|values)\b"),
 }
 _ANY: Final = regex(rf"[\"'`=;(@$0-9]|^\W*\w+\W*$|{_THINGS.pattern[4:]}", re.IGNORECASE)
@@ -90,12 +115,15 @@ def runs_sql(tool: str) -> bool:
 def runs_cells(tool: str) -> bool:
     """Whether a tool's name says that it runs cells of a notebook."""
     words = words_of(tool)
-    return "cell" in words or ("notebook" in words and not {"run", "execute", "exec"}.isdisjoint(words))
+    return "cell" in words or (
+        "notebook" in words and not {"run", "execute", "exec"}.isdisjoint(words)
+    )
 
 
 @lru_cache(1024)
 def carries_texts(tool: str) -> bool:
-    """Whether a tool's name says that it looks for texts or keeps them, and nothing says that it runs them."""
+    """Whether a tool's name says that it looks for texts or keeps them, and nothing says that it
+    runs them."""
     return not CARRYING.isdisjoint(words_of(tool)) and not runs_sql(tool)
 
 
@@ -106,10 +134,11 @@ def surely_runs_sql(tool: str) -> bool:
 
 
 def looks_like_sql(text: str, surely: bool) -> bool:
-    """Whether a text begins as SQL does, or has a statement further on: what databases would refuse to read is not
-    meant for one. Given to a tool that surely runs SQL, a text is none only where it is a sentence: it does not begin
-    with a word of SQL, nor with one in capitals, and is written as sentences are. Given to one that may run it, a text
-    that begins with a word of SQL in capitals is SQL, and one that changes something further on."""
+    """Whether a text begins as SQL does, or has a statement further on: what databases would refuse
+    to read is not meant for one. Given to a tool that surely runs SQL, a text is none only where it
+    is a sentence: it does not begin with a word of SQL, nor with one in capitals, and is written as
+    sentences are. Given to one that may run it, a text that begins with a word of SQL in capitals
+    is SQL, and one that changes something further on."""
     if surely:
         return bool(text.strip()) and not _is_sentence(text)
     if begins_as_sql(text, surely) or _LATER.search(text) is not None:
@@ -125,12 +154,14 @@ def _is_sentence(text: str) -> bool:
         return False
     if _CHANGE.search(text) is not None or _LATER.search(text) is not None:
         return False
-    return _BLOCK.match(text) is None or CHANGING.isdisjoint([word.upper() for word in _WORD.findall(text)])
+    return _BLOCK.match(text) is None or CHANGING.isdisjoint(
+        [word.upper() for word in _WORD.findall(text)]
+    )
 
 
 def begins_as_sql(text: str, surely: bool = True) -> bool:
-    """Whether a text begins as SQL does. Where it may be meant for something else than a database, it also has to
-    have what such a statement has."""
+    """Whether a text begins as SQL does. Where it may be meant for something else than a database,
+    it also has to have what such a statement has."""
     first = _FIRST.match(text)
     if first is None:
         return False

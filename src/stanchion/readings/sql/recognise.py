@@ -1,7 +1,8 @@
 """Recognising: whether a text is SQL, whoever it is given to.
 
-The parser decides: plain language that begins with a word of SQL is no statement to it. Where it does not know a kind
-of statement, the first words have to be a pair that only SQL has, and the rest has to be written as SQL is.
+The parser decides: plain language that begins with a word of SQL is no statement to it. Where it
+does not know a kind of statement, the first words have to be a pair that only SQL has, and the rest
+has to be written as SQL is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 LONGEST: Final = 65_536
 
 _MODIFYING: Final = listed(
-    "OR REPLACE TEMP TEMPORARY UNIQUE MATERIALIZED EXTERNAL FOREIGN GLOBAL LOCAL PUBLIC UNLOGGED RECURSIVE FULLTEXT"
+    "OR REPLACE TEMP TEMPORARY UNIQUE MATERIALIZED EXTERNAL FOREIGN GLOBAL LOCAL PUBLIC UNLOGGED "
+    "RECURSIVE FULLTEXT"
 )
 """Words between a verb and what it makes, changes or drops."""
 
@@ -54,7 +56,8 @@ _ANYTHING: Final = listed("TRUNCATE EXEC PRAGMA VACUUM REINDEX DETACH")
 """First words that need no second one."""
 
 _WRITTEN: Final = regex(r"[\"'`;=(@$_\[]|\w\.\w|^\W*(?:[A-Z]{4,}\s|[A-Z]{3,}\s+[A-Z]{2,}\b)")
-"""How SQL is written and sentences are not: quotes, signs, underscores, dotted names, or its words in capitals."""
+"""How SQL is written and sentences are not: quotes, signs, underscores, dotted names, or its words
+in capitals."""
 
 _CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
 """How a query begins that reads no table: in small letters it may be a sentence."""
@@ -90,7 +93,16 @@ def _is_statement(piece: Piece, reader: Reader, whole: str) -> bool:
         tree: exp.Expr | None = reader.tree(piece.tokens, whole)
     except (Unread, RecursionError):
         tree = None
-    statements = exp.Query | exp.DML | exp.DDL | exp.Drop | exp.TruncateTable | exp.Merge | exp.Grant | exp.Alter
+    statements = (
+        exp.Query
+        | exp.DML
+        | exp.DDL
+        | exp.Drop
+        | exp.TruncateTable
+        | exp.Merge
+        | exp.Grant
+        | exp.Alter
+    )
     if isinstance(tree, statements) and not isinstance(tree, exp.Command):
         if isinstance(tree, exp.Query) and tree.find(exp.From) is None:
             return text.lstrip(" (").startswith(_CAPITALS)

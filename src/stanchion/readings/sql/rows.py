@@ -19,8 +19,9 @@ _COMPARING: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 class Target(msgspec.Struct, frozen=True):
-    """The table whose rows are picked: the names that its columns go by, its name without a schema, and the names of
-    other sources that hold every row of it. Without names every column is its own."""
+    """The table whose rows are picked: the names that its columns go by, its name without a schema,
+    and the names of other sources that hold every row of it. Without names every column is its
+    own."""
 
     names: frozenset[str] = frozenset()
     table: str = ""
@@ -28,7 +29,9 @@ class Target(msgspec.Struct, frozen=True):
 
     def owns(self, column: exp.Expr) -> bool:
         """Whether a column may be one of the target's; one without a table may be."""
-        table = str(column.args["table"].name).lower() if column.args.get("table") is not None else ""
+        table = (
+            str(column.args["table"].name).lower() if column.args.get("table") is not None else ""
+        )
         return not table or not self.names or table in self.names
 
 
@@ -36,8 +39,8 @@ ANY: Final = Target()
 
 
 def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
-    """Whether a condition picks rows of the target by what is in them, or picks none at all. What is no condition picks
-    nothing."""
+    """Whether a condition picks rows of the target by what is in them, or picks none at all. What
+    is no condition picks nothing."""
     from sqlglot import exp
 
     if not isinstance(condition, exp.Expr):
@@ -58,7 +61,8 @@ def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
 
 
 def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
-    """What a condition is for every row, where that is plain to see; a NOT in it is left to the caller."""
+    """What a condition is for every row, where that is plain to see; a NOT in it is left to the
+    caller."""
     from sqlglot import exp
 
     if isinstance(condition, exp.Boolean):
@@ -77,7 +81,9 @@ def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
     anyone = condition.args.get("expression") if isinstance(condition, exp.EQ) else None
     if isinstance(anyone, exp.Any) and _is_own_column(condition.this, anyone.this, target):
         return True
-    if isinstance(condition, exp.In) and _is_own_column(condition.this, condition.args.get("query"), target):
+    if isinstance(condition, exp.In) and _is_own_column(
+        condition.this, condition.args.get("query"), target
+    ):
         return True
     return always(condition, target.table)
 
@@ -88,13 +94,21 @@ def _folded(value: float | str | None) -> float | str | None:
 
 
 def _same_row(left: Any, right: Any, target: Target) -> bool:
-    """Whether two columns are the same one, of the target and of something that holds all of its rows."""
+    """Whether two columns are the same one, of the target and of something that holds all of its
+    rows."""
     from sqlglot import exp
 
-    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)) or left.name.lower() != right.name.lower():
+    if (
+        not (isinstance(left, exp.Column) and isinstance(right, exp.Column))
+        or left.name.lower() != right.name.lower()
+    ):
         return False
     tables = {left.table.lower(), right.table.lower()}
-    return bool(tables & target.whole) and bool(tables & target.names) and tables <= target.whole | target.names
+    return (
+        bool(tables & target.whole)
+        and bool(tables & target.names)
+        and tables <= target.whole | target.names
+    )
 
 
 def _is_own_column(column: Any, query: Any, target: Target) -> bool:
@@ -116,16 +130,24 @@ def holds_all(query: Any, table: str) -> bool:
     if not table or not isinstance(query, exp.Select):
         return False
     source = query.args.get("from_")
-    if source is None or not isinstance(source.this, exp.Table) or source.this.name.lower() != table:
+    if (
+        source is None
+        or not isinstance(source.this, exp.Table)
+        or source.this.name.lower() != table
+    ):
         return False
-    if any(query.args.get(part) for part in ("joins", "limit", "offset", "having", "group", "qualify", "sample")):
+    if any(
+        query.args.get(part)
+        for part in ("joins", "limit", "offset", "having", "group", "qualify", "sample")
+    ):
         return False
     where = query.args.get("where")
     return where is None or not picks(where, Target(frozenset(), table))
 
 
 def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
-    """Whether there is a column of the target's in it outside of queries of its own, or a query that picks by one."""
+    """Whether there is a column of the target's in it outside of queries of its own, or a query
+    that picks by one."""
     from sqlglot import exp
 
     waiting: list[exp.Expr] = [condition]
@@ -143,15 +165,19 @@ def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
 
 
 def _is_about(query: exp.Select, target: Target) -> bool:
-    """Whether a query inside a condition asks about the row that is looked at: its condition names a column of the
-    target's, or compares a column without a table with another one."""
+    """Whether a query inside a condition asks about the row that is looked at: its condition names
+    a column of the target's, or compares a column without a table with another one."""
     from sqlglot import exp
 
     where = query.args.get("where")
     if where is None:
         return False
     sources = [table for table in query.find_all(exp.Table) if table.parent_select is query]
-    again = {(each.alias if each.alias else each.name).lower() for each in sources if each.name.lower() == target.table}
+    again = {
+        (each.alias if each.alias else each.name).lower()
+        for each in sources
+        if each.name.lower() == target.table
+    }
     inner = msgspec.structs.replace(target, whole=target.whole | (again - target.names))
     if not picks(where, inner):
         return False
@@ -170,4 +196,6 @@ def _beside(column: exp.Expr) -> bool:
     from sqlglot import exp
 
     parent = column.parent
-    return parent is not None and all(isinstance(side, exp.Column) for side in (parent.this, parent.expression))
+    return parent is not None and all(
+        isinstance(side, exp.Column) for side in (parent.this, parent.expression)
+    )

@@ -32,7 +32,8 @@ def made_in(piece: Piece) -> tuple[str, ...]:
 
 
 def spared(one: Statement, piece: Piece, made: set[str]) -> Statement:
-    """The same statement; where it drops, empties or changes nothing but scratch tables, it loses nothing."""
+    """The same statement; where it drops, empties or changes nothing but scratch tables, it loses
+    nothing."""
     if one.does is not Does.DESTRUCTIVE and one.bounded:
         return one
     names = _changed(piece)
@@ -47,7 +48,8 @@ def _is_scratch(name: str, made: set[str]) -> bool:
 
 
 def _changed(piece: Piece) -> tuple[str, ...]:
-    """The tables that a statement drops, empties or changes; none where its words do not say so plainly."""
+    """The tables that a statement drops, empties or changes; none where its words do not say so
+    plainly."""
     words = piece.words
     first = first_word(words)
     if first == "DROP":
@@ -57,7 +59,11 @@ def _changed(piece: Piece) -> tuple[str, ...]:
     if first == "TRUNCATE":
         return _named(piece, 1 + (words[1:2] == ["TABLE"]))
     if first == "DELETE":
-        return _named(piece, 1 + (words[1:2] == ["FROM"])) if "JOIN" not in words and "USING" not in words else ()
+        return (
+            _named(piece, 1 + (words[1:2] == ["FROM"]))
+            if "JOIN" not in words and "USING" not in words
+            else ()
+        )
     return _named(piece, 1) if first == "UPDATE" and "FROM" not in words else ()
 
 
@@ -82,7 +88,11 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
     words = piece.words
     parts: list[str] = []
     while at < len(words):
-        if words[at] in ("#", "@", "##", ".", "..") or words[at] == NAME or words[at].isidentifier():
+        if (
+            words[at] in ("#", "@", "##", ".", "..")
+            or words[at] == NAME
+            or words[at].isidentifier()
+        ):
             plain = words[at] == NAME or words[at].isidentifier()
             if plain and parts and parts[-1] not in ("#", "@", "##", ".", ".."):
                 break

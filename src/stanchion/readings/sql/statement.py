@@ -38,11 +38,11 @@ class Effect(NamedTuple):
 class Statement(msgspec.Struct, frozen=True):
     """One statement of a text.
 
-    `verb` is how it is called in messages. `reads` and `writes` are tables by the names the text has for them, in
-    small letters. `bounded` is false where an UPDATE or DELETE picks no rows. `calls` are all functions and procedures
-    that it calls, `effects` those that do more than compute, `unknown` those of which nobody knows. `secrets` are
-    tables and columns with passwords and keys that it gives out. `why` says why it is unclear, and is empty where it
-    is not.
+    `verb` is how it is called in messages. `reads` and `writes` are tables by the names the text
+    has for them, in small letters. `bounded` is false where an UPDATE or DELETE picks no rows.
+    `calls` are all functions and procedures that it calls, `effects` those that do more than
+    compute, `unknown` those of which nobody knows. `secrets` are tables and columns with passwords
+    and keys that it gives out. `why` says why it is unclear, and is empty where it is not.
     """
 
     does: Does

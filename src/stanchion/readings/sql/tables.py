@@ -7,10 +7,15 @@ from typing import Final
 from stanchion.readings.sql.lexer import NAME, Piece
 from stanchion.readings.sql.listed import listed
 
-_LEADING: Final = listed("INTO TABLE TABLES VIEW INDEX UPDATE TRUNCATE ON COPY DESCRIBE DESC ANALYZE VACUUM")
-_BETWEEN: Final = frozenset({"IF", "NOT", "EXISTS", "ONLY", "TABLE", "CONCURRENTLY", "FULL", "VERBOSE"})
+_LEADING: Final = listed(
+    "INTO TABLE TABLES VIEW INDEX UPDATE TRUNCATE ON COPY DESCRIBE DESC ANALYZE VACUUM"
+)
+_BETWEEN: Final = frozenset(
+    {"IF", "NOT", "EXISTS", "ONLY", "TABLE", "CONCURRENTLY", "FULL", "VERBOSE"}
+)
 _NO_TABLE: Final = listed(
-    "SELECT WITH VALUES LATERAL UNNEST SET DEFAULT ALL STDIN STDOUT PROGRAM DELETE UPDATE CONFLICT DUPLICATE"
+    "SELECT WITH VALUES LATERAL UNNEST SET DEFAULT ALL STDIN STDOUT PROGRAM DELETE UPDATE CONFLICT "
+    "DUPLICATE"
 )
 
 
@@ -38,7 +43,11 @@ def tables_after(piece: Piece, *leading: str) -> tuple[str, ...]:
             found[name] = None
             if at < len(words) and words[at] == "AS":
                 at += 1
-            if at + 1 < len(words) and words[at + 1] == "," and (words[at] == NAME or words[at].isidentifier()):
+            if (
+                at + 1 < len(words)
+                and words[at + 1] == ","
+                and (words[at] == NAME or words[at].isidentifier())
+            ):
                 at += 1
             if at >= len(words) or words[at] != ",":
                 break
@@ -50,7 +59,11 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
     """The name that begins here with its schema before it, and where it ends."""
     words = piece.words
     parts: list[str] = []
-    while at < len(words) and (words[at] == NAME or words[at].isidentifier()) and words[at] not in _NO_TABLE:
+    while (
+        at < len(words)
+        and (words[at] == NAME or words[at].isidentifier())
+        and words[at] not in _NO_TABLE
+    ):
         parts.append(piece.tokens[at].text.lower())
         at += 1
         if at >= len(words) or words[at] != ".":

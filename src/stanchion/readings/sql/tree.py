@@ -19,7 +19,8 @@ NAMED: Final = 80
 """How much of a function's name is kept."""
 
 Scope = tuple[dict[str, int], int, Any] | None
-"""Which names stand for queries of a WITH: their places in it, how many of them can be seen, and the scope around."""
+"""Which names stand for queries of a WITH: their places in it, how many of them can be seen, and
+the scope around."""
 
 _CHANGING: Final[dict[str, tuple[Does, str]]] = {
     "insert": (Does.WRITE, "INSERT"),
@@ -34,8 +35,11 @@ _CHANGING: Final[dict[str, tuple[Does, str]]] = {
 }
 
 _NOTED: Final = frozenset({*_CHANGING, "into", "lock", "table"})
-_CALLED: Final = frozenset({"anonymous", "anonymousaggfunc", "combinedaggfunc", "parameterizedagg", "dot"})
-"""What the parser makes of calls of functions that it does not know, and of functions in a schema."""
+_CALLED: Final = frozenset(
+    {"anonymous", "anonymousaggfunc", "combinedaggfunc", "parameterizedagg", "dot"}
+)
+"""What the parser makes of calls of functions that it does not know, and of functions in a
+schema."""
 
 
 class Found(msgspec.Struct):
@@ -58,8 +62,8 @@ class Found(msgspec.Struct):
 
 
 def look(tree: exp.Expr) -> Found:
-    """Walk a tree once: what it does, and which tables it touches. A WITH gives names to queries; a table that has
-    such a name only where it cannot be seen is a table."""
+    """Walk a tree once: what it does, and which tables it touches. A WITH gives names to queries; a
+    table that has such a name only where it cannot be seen is a table."""
     from sqlglot import exp
 
     found = Found()
@@ -122,7 +126,8 @@ def _call(node: exp.Expr, found: Found) -> None:
         if not isinstance(called, exp.Func):
             return
         name = (
-            f"{node.this.sql().replace(chr(34), '')}.{called.name if isinstance(called, exp.Anonymous) else called.key}"
+            f"{node.this.sql().replace(chr(34), '')}."
+            f"{called.name if isinstance(called, exp.Anonymous) else called.key}"
         )
     elif isinstance(node.parent, exp.Dot) and node.parent.expression is node:
         return

@@ -15,7 +15,20 @@ Verdict = tuple[Does, str]
 """What a statement does, and how it is called."""
 
 PARSED: Final = frozenset(
-    {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "(", "INSERT", "REPLACE", "UPSERT", "UPDATE", "DELETE", "MERGE"}
+    {
+        "SELECT",
+        "WITH",
+        "VALUES",
+        "TABLE",
+        "FROM",
+        "(",
+        "INSERT",
+        "REPLACE",
+        "UPSERT",
+        "UPDATE",
+        "DELETE",
+        "MERGE",
+    }
 )
 """First words of statements that are parsed, because their first words do not say everything."""
 
@@ -33,12 +46,14 @@ _SIMPLE: Final[dict[Does, str]] = {
     Does.TRANSACTION: "END ABORT SAVEPOINT RELEASE",
     Does.SESSION: "DEALLOCATE",
     Does.UPKEEP: """
-        ANALYZE ANALYSE REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH CACHE UNCACHE
+        ANALYZE ANALYSE REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH
+        CACHE UNCACHE
         LOCK UNLOCK LISTEN UNLISTEN NOTIFY MSCK HANDLER""",
     Does.CALL: "CALL",
     Does.DDL: "COMMENT UNDROP",
     Does.ADMIN: """
-        LOAD ATTACH DETACH BACKUP RESTORE SHUTDOWN RESTART INSTALL UNINSTALL IMPORT EXPORT UNLOAD PUT GET REMOVE
+        LOAD ATTACH DETACH BACKUP RESTORE SHUTDOWN RESTART INSTALL UNINSTALL IMPORT EXPORT UNLOAD
+        PUT GET REMOVE
         CHANGE STOP BINLOG DBCC RECONFIGURE BULK SYSTEM DUMP CLONE ADD""",
     Does.PRIVILEGE: "GRANT REVOKE DENY REASSIGN SECURITY REVERT",
     Does.DESTRUCTIVE: "TRUNCATE PURGE",
@@ -49,48 +64,52 @@ SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words
 
 OBJECTS: Final = listed(
     """
-    TABLE VIEW INDEX DATABASE SCHEMA SEQUENCE TRIGGER FUNCTION PROCEDURE TYPE DOMAIN EVENT RULE COLUMN SYNONYM MACRO
-    PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK STREAM PIPE MODEL DICTIONARY NAMESPACE
-    KEYSPACE CONSTRAINT CONVERSION PARTITION ROUTINE TRANSFORM VOLUME CLUSTER
+    TABLE VIEW INDEX DATABASE SCHEMA SEQUENCE TRIGGER FUNCTION PROCEDURE TYPE DOMAIN EVENT RULE
+    COLUMN SYNONYM MACRO PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK
+    STREAM PIPE MODEL DICTIONARY NAMESPACE KEYSPACE CONSTRAINT CONVERSION PARTITION ROUTINE
+    TRANSFORM VOLUME CLUSTER
     """
 )
 RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE SHARE")
 BEYOND: Final = listed(
     """
-    EXTENSION LANGUAGE SERVER SUBSCRIPTION PUBLICATION ASSEMBLY WRAPPER LIBRARY DIRECTORY LINK TABLESPACE SYSTEM
-    STAGE INTEGRATION SECRET PLUGIN INSTANCE ACCOUNT
+    EXTENSION LANGUAGE SERVER SUBSCRIPTION PUBLICATION ASSEMBLY WRAPPER LIBRARY DIRECTORY LINK
+    TABLESPACE SYSTEM STAGE INTEGRATION SECRET PLUGIN INSTANCE ACCOUNT
     """
 )
-"""What can be made, changed and dropped: things of the schema, things that say who may do what, and things that reach
-beyond the database."""
+"""What can be made, changed and dropped: things of the schema, things that say who may do what, and
+things that reach beyond the database."""
 
 ASKING_PRAGMAS: Final = listed(
     """
-    TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_INFO INDEX_XINFO INDEX_LIST FOREIGN_KEY_LIST FOREIGN_KEY_CHECK
-    DATABASE_LIST COLLATION_LIST FUNCTION_LIST MODULE_LIST PRAGMA_LIST COMPILE_OPTIONS INTEGRITY_CHECK QUICK_CHECK
-    DATA_VERSION FREELIST_COUNT PAGE_COUNT SHOW_TABLES DATABASE_SIZE STORAGE_INFO VERSION
+    TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_INFO INDEX_XINFO INDEX_LIST FOREIGN_KEY_LIST
+    FOREIGN_KEY_CHECK DATABASE_LIST COLLATION_LIST FUNCTION_LIST MODULE_LIST PRAGMA_LIST
+    COMPILE_OPTIONS INTEGRITY_CHECK QUICK_CHECK DATA_VERSION FREELIST_COUNT PAGE_COUNT SHOW_TABLES
+    DATABASE_SIZE STORAGE_INFO VERSION
     """
 )
 """Pragmas that only answer, also with something in brackets."""
 
 UNPROTECTED: Final = listed(
-    "RECOVERY NOARCHIVELOG FLASHBACK OFFLINE SINGLE_USER TRUSTWORTHY ENCRYPTION DISMOUNT RESETLOGS DB_CHAINING"
+    "RECOVERY NOARCHIVELOG FLASHBACK OFFLINE SINGLE_USER TRUSTWORTHY ENCRYPTION DISMOUNT RESETLOGS "
+    "DB_CHAINING"
 )
 """What is said of a database whose protection, or whose service, is changed."""
 
 UNGUARDED: Final = frozenset(
     {
-        ("OWNER", "TO"), ("LEVEL", "SECURITY"), ("DISABLE", "TRIGGER"), ("DISABLE", "RULE"), ("NOCHECK", "CONSTRAINT"),
-        ("SYSTEM_VERSIONING", "="), ("NO", "FORCE"), ("DISABLE", "CONSTRAINT"), ("SECURITY", "DEFINER"),
+        ("OWNER", "TO"), ("LEVEL", "SECURITY"), ("DISABLE", "TRIGGER"), ("DISABLE", "RULE"),
+        ("NOCHECK", "CONSTRAINT"), ("SYSTEM_VERSIONING", "="), ("NO", "FORCE"),
+        ("DISABLE", "CONSTRAINT"), ("SECURITY", "DEFINER"),
     }
 )  # fmt: skip
 """Pairs of words by which an ALTER changes who may do what, or takes off what guards a table."""
 
 TUNING_PRAGMAS: Final = listed(
     """
-    BUSY_TIMEOUT CACHE_SIZE CACHE_SPILL TEMP_STORE MMAP_SIZE THREADS CASE_SENSITIVE_LIKE ANALYSIS_LIMIT OPTIMIZE
-    RECURSIVE_TRIGGERS AUTOMATIC_INDEX FULL_COLUMN_NAMES SHORT_COLUMN_NAMES REVERSE_UNORDERED_SELECTS DEFER_FOREIGN_KEYS
-    CELL_SIZE_CHECK MEMORY_LIMIT
+    BUSY_TIMEOUT CACHE_SIZE CACHE_SPILL TEMP_STORE MMAP_SIZE THREADS CASE_SENSITIVE_LIKE
+    ANALYSIS_LIMIT OPTIMIZE RECURSIVE_TRIGGERS AUTOMATIC_INDEX FULL_COLUMN_NAMES SHORT_COLUMN_NAMES
+    REVERSE_UNORDERED_SELECTS DEFER_FOREIGN_KEYS CELL_SIZE_CHECK MEMORY_LIMIT
     """
 )
 """Pragmas that mean nothing to others."""
@@ -164,13 +183,18 @@ def _create(words: list[str]) -> Verdict:
     if made in ("FUNCTION", "PROCEDURE") and _lends_rights(words):
         return Does.PRIVILEGE, f"{verb} with the rights of its owner"
     temporary = not {"TEMP", "TEMPORARY"}.isdisjoint(words[3:5])
-    if words[1:3] == ["OR", "REPLACE"] and made in ("TABLE", "SCHEMA", "DATABASE") and not temporary:
+    if (
+        words[1:3] == ["OR", "REPLACE"]
+        and made in ("TABLE", "SCHEMA", "DATABASE")
+        and not temporary
+    ):
         return Does.DESTRUCTIVE, f"CREATE OR REPLACE {made}"
     return Does.DDL, verb
 
 
 def _lends_rights(words: list[str]) -> bool:
-    """Whether a function runs with its owner's rights, and by names that its caller may give a meaning to."""
+    """Whether a function runs with its owner's rights, and by names that its caller may give a
+    meaning to."""
     pairs = set(pairwise(words))
     return ("SECURITY", "DEFINER") in pairs and ("SET", "SEARCH_PATH") not in pairs
 
@@ -179,7 +203,9 @@ def _is_untrusted(words: list[str]) -> bool:
     if "SONAME" in words:
         return True
     languages = [after for word, after in pairwise(words) if word == "LANGUAGE"]
-    return any(name in UNTRUSTED or (name.startswith("PL") and name.endswith("U")) for name in languages)
+    return any(
+        name in UNTRUSTED or (name.startswith("PL") and name.endswith("U")) for name in languages
+    )
 
 
 def _drop(words: list[str]) -> Verdict:
@@ -203,10 +229,16 @@ def _alter(words: list[str]) -> Verdict:
         return Does.DESTRUCTIVE, f"{verb} USING a constant"
     if made == "DATABASE" and not UNPROTECTED.isdisjoint(words):
         return Does.ADMIN, f"{verb} {min(UNPROTECTED.intersection(words))}"
-    if words[-3:] == ["ROW", "LEVEL", "SECURITY"] and words[-4] in ("ENABLE", "FORCE") and words[-5] != "NO":
+    if (
+        words[-3:] == ["ROW", "LEVEL", "SECURITY"]
+        and words[-4] in ("ENABLE", "FORCE")
+        and words[-5] != "NO"
+    ):
         return Does.DDL, f"{verb} {words[-4]} ROW LEVEL SECURITY"
     for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False):
-        if (word == "DROP" and after not in KEPT) or (word in ("TRUNCATE", "DELETE", "DISCARD") and before != "ON"):
+        if (word == "DROP" and after not in KEPT) or (
+            word in ("TRUNCATE", "DELETE", "DISCARD") and before != "ON"
+        ):
             return Does.DESTRUCTIVE, f"{verb} {word}"
         if (word, after) in UNGUARDED:
             return Does.PRIVILEGE, f"{verb} {word} {after}"
@@ -220,7 +252,17 @@ def _rename(words: list[str]) -> Verdict:
 def _begin(words: list[str]) -> Verdict | None:
     if words[-2:] == ["READ", "WRITE"]:
         return Does.UPKEEP, "BEGIN READ WRITE"
-    opening = ("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "NOT")
+    opening = (
+        "TRANSACTION",
+        "TRAN",
+        "WORK",
+        "ISOLATION",
+        "READ",
+        "DEFERRED",
+        "IMMEDIATE",
+        "EXCLUSIVE",
+        "NOT",
+    )
     return (Does.TRANSACTION, "BEGIN") if len(words) == 1 or words[1] in opening else None
 
 
@@ -241,7 +283,9 @@ def _xa(words: list[str]) -> Verdict:
     verb = " ".join(["XA", *[word for word in words[1:2] if word.isalpha()]])
     if words[1:2] == ["RECOVER"]:
         return Does.READ, verb
-    return (Does.TRANSACTION if words[1:2] in (["START"], ["BEGIN"], ["END"]) else Does.UPKEEP), verb
+    return (
+        Does.TRANSACTION if words[1:2] in (["START"], ["BEGIN"], ["END"]) else Does.UPKEEP
+    ), verb
 
 
 def _use(words: list[str]) -> Verdict:
@@ -254,9 +298,15 @@ def _discard(words: list[str]) -> Verdict:
 
 
 def _pragma(words: list[str]) -> Verdict:
-    name = words[3] if words[2:3] == ["."] and len(words) > 3 else (words[1] if len(words) > 1 else "")
+    name = (
+        words[3] if words[2:3] == ["."] and len(words) > 3 else (words[1] if len(words) > 1 else "")
+    )
     verb = f"PRAGMA {name}".strip()
-    given = [word for word in words[words.index(name) + 1 :] if word not in ("=", "(", ")")] if name else []
+    given = (
+        [word for word in words[words.index(name) + 1 :] if word not in ("=", "(", ")")]
+        if name
+        else []
+    )
     if name in ASKING_PRAGMAS and "=" not in words:
         return Does.READ, verb
     if name in TUNING_PRAGMAS:
@@ -305,6 +355,9 @@ _RULES: Final[dict[str, Callable[[list[str]], Verdict | None]]] = {
 }
 
 KNOWN: Final = (
-    PARSED | set(SIMPLE) | set(_RULES) | {"EXPLAIN", "PREPARE", "EXECUTE", "EXEC", "DO", "DECLARE", "WAITFOR"}
+    PARSED
+    | set(SIMPLE)
+    | set(_RULES)
+    | {"EXPLAIN", "PREPARE", "EXECUTE", "EXEC", "DO", "DECLARE", "WAITFOR"}
 )
 """Every first word by which a text is known to be SQL."""

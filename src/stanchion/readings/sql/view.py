@@ -36,7 +36,10 @@ _FORGETTING: Final = frozenset({"ALTER", "VACUUM", "CALL", "CREATE"})
 """First words of statements that may say how long something is kept."""
 
 _CLIENTS: Final = {
-    ".": listed("TABLES SCHEMA INDEXES INDICES HEADERS HEADER MODE WIDTH DATABASES DBINFO TIMER HELP SHOW STATS EQP"),
+    ".": listed(
+        "TABLES SCHEMA INDEXES INDICES HEADERS HEADER MODE WIDTH DATABASES DBINFO TIMER HELP SHOW "
+        "STATS EQP"
+    ),
     "\\": listed("D DT DN DU DF DI DV DX DP DS DM L Z SF SV TIMING X CONNINFO ENCODING"),
 }
 """Commands of clients that only show something."""
@@ -47,8 +50,8 @@ MAX_WITHIN: Final = 4
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a text does in one dialect. `words` are those that change something, statement by statement: two readings
-    with the same ones differ in nothing that matters."""
+    """What a text does in one dialect. `words` are those that change something, statement by
+    statement: two readings with the same ones differ in nothing that matters."""
 
     statements: tuple[Statement, ...]
     words: tuple[tuple[str, ...], ...]
@@ -70,9 +73,15 @@ class _View(msgspec.Struct, frozen=True):
     within: int = 0
 
 
-def read(text: str, dialect: str, inner: int = 0, block: bool = False, known: dict[str, str] | None = None) -> Reading:
-    """Read a text; refuses one that cannot be cut into statements. In a `block` words may steer from the beginning;
-    `known` are the texts that variables have."""
+def read(
+    text: str,
+    dialect: str,
+    inner: int = 0,
+    block: bool = False,
+    known: dict[str, str] | None = None,
+) -> Reading:
+    """Read a text; refuses one that cannot be cut into statements. In a `block` words may steer
+    from the beginning; `known` are the texts that variables have."""
     reader = reader_of(dialect)
     pieces, text = pieces_of(text, reader, dialect)
     view = _View(text, reader, dialect, inner, {} if known is None else known)
@@ -80,11 +89,18 @@ def read(text: str, dialect: str, inner: int = 0, block: bool = False, known: di
     statements = []
     for at, piece in enumerate(pieces, 1):
         block = block or opens_block(piece.words)
-        one = _in_block(piece, view, scratch) if block else spared(_statement(piece, view), piece, scratch)
+        one = (
+            _in_block(piece, view, scratch)
+            if block
+            else spared(_statement(piece, view), piece, scratch)
+        )
         scratch.update(made_in(piece))
         assigned(piece, view.known)
         calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece), *numbers_in(piece)]))
-        effects = [*one.effects, *[Effect(name, what) for name in calls if (what := effect_of(name, dialect))]]
+        effects = [
+            *one.effects,
+            *[Effect(name, what) for name in calls if (what := effect_of(name, dialect))],
+        ]
         if effects:
             effects = [effect for effect in effects if not is_narrow(effect.name, piece)]
             effects += [Effect("set_config", REACHES)] if unprotects(piece) else []
@@ -107,7 +123,9 @@ def _step(piece: Piece, view: _View, scratch: set[str]) -> Statement:
     if is_quiet(piece.words) or _declares(piece.words):
         return _with_hidden(Statement(Does.SESSION, shown(first_word(piece.words))), piece, view)
     if piece.words[0] == "PERFORM" or is_call(piece.words):
-        return Statement(Does.CALL, "PERFORM" if piece.words[0] == "PERFORM" else "CALL", calls=_own_name(piece))
+        return Statement(
+            Does.CALL, "PERFORM" if piece.words[0] == "PERFORM" else "CALL", calls=_own_name(piece)
+        )
     return spared(_statement(piece, view), piece, scratch)
 
 
@@ -118,7 +136,8 @@ def _own_name(piece: Piece) -> tuple[str, ...]:
 
 
 def _declares(words: list[str]) -> bool:
-    """Whether a statement of a block says what a variable is: a name and a type, and perhaps a value."""
+    """Whether a statement of a block says what a variable is: a name and a type, and perhaps a
+    value."""
     named = words[0] == NAME or (words[0].isidentifier() and first_word(words) not in KNOWN)
     plain = named and len(words) > 1 and (words[1].isidentifier() or words[1] == NAME)
     return plain and BEGINNING.isdisjoint(words[1:])
@@ -132,15 +151,17 @@ def _worst(found: list[Statement], last: Statement) -> Statement:
         for part in ("reads", "writes", "unknown", "calls", "effects", "secrets")
     ]
     return msgspec.structs.replace(
-        worst, reads=reads, writes=writes, unknown=unknown, calls=calls, effects=effects, secrets=secrets,
-        bounded=all(one.bounded for one in found),
+        worst, reads=reads, writes=writes, unknown=unknown, calls=calls, effects=effects,
+        secrets=secrets, bounded=all(one.bounded for one in found),
     )  # fmt: skip
 
 
 def _inside(piece: Piece, view: _View) -> Statement:
     """A statement that another one runs."""
     if view.within >= MAX_WITHIN or not piece.words:
-        return Statement(Does.UNKNOWN, "?", why="it has too many statements inside each other, or an empty one")
+        return Statement(
+            Does.UNKNOWN, "?", why="it has too many statements inside each other, or an empty one"
+        )
     return _statement(piece, msgspec.structs.replace(view, within=view.within + 1))
 
 
@@ -161,7 +182,11 @@ def _statement(piece: Piece, view: _View) -> Statement:
         return _copied(piece, view)
     if first in _FORGETTING and forgets(piece):
         return Statement(Does.DESTRUCTIVE, f"{first} that lets data go", writes=named_tables(piece))
-    if first == "ALTER" and view.dialect == "clickhouse" and (mutation := mutating(piece)) is not None:
+    if (
+        first == "ALTER"
+        and view.dialect == "clickhouse"
+        and (mutation := mutating(piece)) is not None
+    ):
         return parsed(mutation, view.reader, view.text)
     if words[0] in _CLIENTS and words[1:2] and words[1] in _CLIENTS[words[0]]:
         return Statement(Does.READ, "SHOW")
@@ -172,7 +197,11 @@ def _statement(piece: Piece, view: _View) -> Statement:
         return Statement(Does.UNKNOWN, shown(first), why="it begins with nothing that is known")
     does, verb = said
     read, named = tables_after(piece, "FROM", "JOIN"), named_tables(piece)
-    unknown = tuple([name for name in calls_in(piece) if not is_pure(name)]) if does is Does.SESSION else ()
+    unknown = (
+        tuple([name for name in calls_in(piece) if not is_pure(name)])
+        if does is Does.SESSION
+        else ()
+    )
     if does is Does.READ:
         return _with_hidden(Statement(does, verb, reads=(*named, *read)), piece, view)
     made = Statement(does, verb, reads=read, writes=named, unknown=unknown)
@@ -182,15 +211,16 @@ def _statement(piece: Piece, view: _View) -> Statement:
 
 
 def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
-    """A statement of which only the first words were read, and the one that begins further on: some databases want
-    nothing between them. The worse of both counts, and every doubt. What no level allows needs nothing worse."""
+    """A statement of which only the first words were read, and the one that begins further on: some
+    databases want nothing between them. The worse of both counts, and every doubt. What no level
+    allows needs nothing worse."""
     at = hidden_verb(piece.words) if one.does < Does.ADMIN and not one.why else 0
     return _worst([one, _inside(piece.behind(at), view)], one) if at else one
 
 
 def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
-    """A CREATE, and what its body does. Of one that runs by itself what cannot be read is a doubt; a routine does
-    nothing until it is called."""
+    """A CREATE, and what its body does. Of one that runs by itself what cannot be read is a doubt;
+    a routine does nothing until it is called."""
     at = body_of(piece.words) if one.does < Does.ADMIN else 0
     if not at:
         return one
@@ -213,7 +243,9 @@ def _explained(piece: Piece, view: _View) -> Statement:
             inner = _inside(piece.behind(at), view)
             if runs:
                 return inner
-            return msgspec.structs.replace(inner, does=Does.READ, verb="EXPLAIN", bounded=True, writes=())
+            return msgspec.structs.replace(
+                inner, does=Does.READ, verb="EXPLAIN", bounded=True, writes=()
+            )
     said = said_by(words)
     does, verb = said if said is not None else (Does.READ, "EXPLAIN")
     return Statement(does, verb, reads=named_tables(piece))
@@ -221,7 +253,11 @@ def _explained(piece: Piece, view: _View) -> Statement:
 
 def _copied(piece: Piece, view: _View) -> Statement:
     """COPY of a query: what the query does, and where its rows go."""
-    said = (Does.UPKEEP, "COPY") if view.dialect == "duckdb" and copies_data(piece) else said_by(piece.words)
+    said = (
+        (Does.UPKEEP, "COPY")
+        if view.dialect == "duckdb" and copies_data(piece)
+        else said_by(piece.words)
+    )
     end = _closing(piece.words, 1)
     inner = _inside(piece.between(2, end), view)
     outer = Statement(*(said if said is not None else (Does.UNKNOWN, "COPY")))
@@ -267,7 +303,11 @@ def _executed(piece: Piece, view: _View) -> Statement:
         return _text(piece, 2, view, "EXECUTE")
     if len(words) > 1 and f"prepared {piece.tokens[1].text.lower()}" in view.known:
         return Statement(Does.SESSION, "EXECUTE")
-    kept = len(words) > 1 and piece.tokens[1].text.lower() in view.known and words[2:3] in ([], ["USING"], ["INTO"])
+    kept = (
+        len(words) > 1
+        and piece.tokens[1].text.lower() in view.known
+        and words[2:3] in ([], ["USING"], ["INTO"])
+    )
     if (
         kept
         or after[:1] == [TEXT]
@@ -282,7 +322,8 @@ def _executed(piece: Piece, view: _View) -> Statement:
 
 
 def _called(piece: Piece, view: _View) -> Statement:
-    """A procedure by its name: what it does is written elsewhere, unless it is one of the server's own."""
+    """A procedure by its name: what it does is written elsewhere, unless it is one of the server's
+    own."""
     names: list[str] = []
     for at, word in enumerate(piece.words[1:8], 1):
         if word == "(":
@@ -324,7 +365,13 @@ def _text(piece: Piece, at: int, view: _View, verb: str) -> Statement:
     if text is None:
         return _dynamic(verb)
     try:
-        inner = read(text, view.dialect, view.inner + 1, verb == "DO" or verb.startswith("CREATE"), view.known)
+        inner = read(
+            text,
+            view.dialect,
+            view.inner + 1,
+            verb == "DO" or verb.startswith("CREATE"),
+            view.known,
+        )
     except Unread as error:
         return Statement(Does.UNKNOWN, verb, why=f"of the text it runs: {error}")
     if not inner.statements:

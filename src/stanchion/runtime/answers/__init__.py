@@ -1,1 +1,2 @@
-"""Answers to what guards ask: from a user's code, a process of its own, the resolver, the run's memory."""
+"""Answers to what guards ask: from a user's code, a process of its own, the resolver, the run's
+memory."""

@@ -1,4 +1,5 @@
-"""Afterwards: judging that nobody waits for, one after the other in a thread that is there while there is some."""
+"""Afterwards: judging that nobody waits for, one after the other in a thread that is there while
+there is some."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Afterwards:
         threading.Thread(target=self._work, name="stanchion-afterwards", daemon=True).start()
 
     def finish(self, wait_s: float = FINISH_S) -> bool:
-        """Wait until all is done, at most so long; says whether it is. What is left then has no one to do it."""
+        """Wait until all is done, at most so long; says whether it is. What is left then has no one
+        to do it."""
         with self._changed:
             done = self._changed.wait_for(lambda: not self._at_work, wait_s)
             left, self._waiting = list(self._waiting), deque()

@@ -8,7 +8,8 @@ from stanchion.locks import Lock
 
 
 class Breaker:
-    """Counts failures in a row. After `after` of them the rule rests for `rest_s`; then one question tries it."""
+    """Counts failures in a row. After `after` of them the rule rests for `rest_s`; then one
+    question tries it."""
 
     def __init__(self, after: int, rest_s: float, clock: Callable[[], float]) -> None:
         self._after, self._rest_s, self._clock = after, rest_s, clock

@@ -1,4 +1,5 @@
-"""Deep rules as they are asked: bounded for each run, time-boxed, left alone where they fail, their answers kept."""
+"""Deep rules as they are asked: bounded for each run, time-boxed, left alone where they fail, their
+answers kept."""
 
 from __future__ import annotations
 
@@ -22,14 +23,25 @@ if TYPE_CHECKING:
 OnCost = Callable[[int, int], None]
 """Told the tokens and the millionths of a dollar that an answer has cost."""
 
-OUTCOMES: Final = ("asked", "kept", "answered", "failed", "late", "dropped", "full", "resting", "unpaid")
+OUTCOMES: Final = (
+    "asked",
+    "kept",
+    "answered",
+    "failed",
+    "late",
+    "dropped",
+    "full",
+    "resting",
+    "unpaid",
+)
 """What can become of a question; the last three were not asked."""
 MOST_TOLD: Final = 16
 """Of how many kinds of errors of one rule operators are told."""
 OVER, TOLD = "over", "told"
 """What happens to a question once: it ends, and somebody has waited for it in vain."""
 POLICIES: Final = 16
-"""How many policies are remembered, so that a decision under way finds the rules of the one it began with."""
+"""How many policies are remembered, so that a decision under way finds the rules of the one it
+began with."""
 
 
 class Terms(NamedTuple):
@@ -51,8 +63,8 @@ class Inbox:
         self.open: set[Entry] = set()
 
     def take(self, entry: Entry, most: int) -> bool:
-        """Take a place, where there is one. Who finds too many after it has come in goes again: of several threads that
-        come at once all may, but never is there one too many."""
+        """Take a place, where there is one. Who finds too many after it has come in goes again: of
+        several threads that come at once all may, but never is there one too many."""
         self.open.add(entry)
         if len(self.open) <= most:
             return True
@@ -65,11 +77,14 @@ class Inbox:
 
 
 class Entry:
-    """One question to a rule, from when it is asked until its answer, or until nobody would take it any more."""
+    """One question to a rule, from when it is asked until its answer, or until nobody would take it
+    any more."""
 
     __slots__ = ("_inbox", "_key", "_left", "_on_cost", "_rule", "one", "until")
 
-    def __init__(self, rule: Rule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost) -> None:
+    def __init__(
+        self, rule: Rule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost
+    ) -> None:
         self._rule, self._inbox, self._key, self._on_cost = rule, inbox, key, on_cost
         self.until = until
         self.one: Question | Lingering | None = None
@@ -156,12 +171,18 @@ class Rule:
         """When it is to be looked whether a time box is over; none is before."""
 
     def enter(
-        self, tenant: str, payload: Any, inbox: Inbox, on_cost: OnCost, pays: Callable[[], bool] = lambda: True
+        self,
+        tenant: str,
+        payload: Any,
+        inbox: Inbox,
+        on_cost: OnCost,
+        pays: Callable[[], bool] = lambda: True,
     ) -> Entry | Answered | None:
-        """Enter a question. Gives the answer where it is known; `None` where it is not asked, so that it is late.
+        """Enter a question. Gives the answer where it is known; `None` where it is not asked, so
+        that it is late.
 
-        Cases, in this order: the same was asked before; the run cannot pay for the answer; the rule rests; the run has
-        too many open questions; it is asked.
+        Cases, in this order: the same was asked before; the run cannot pay for the answer; the rule
+        rests; the run has too many open questions; it is asked.
         """
         key = self._key(tenant, payload) if self.kept.most else None
         known = None if key is None else self.kept.get(key)
@@ -178,12 +199,17 @@ class Rule:
             self.tally("resting")
             return None
         most = self.terms.questions_for_a_run
-        entry = Entry(self, inbox, key, now + self.terms.time_box_s, on_cost) if len(inbox.open) < most else None
+        entry = (
+            Entry(self, inbox, key, now + self.terms.time_box_s, on_cost)
+            if len(inbox.open) < most
+            else None
+        )
         if entry is None or not inbox.take(entry, most):
             self.tally("full")
             return None
         next(self._counts["asked"])
-        # In this order, and without a lock: who sweeps sees the question, or leaves it to this to say when it is due.
+        # In this order, and without a lock: who sweeps sees the question, or leaves it to this to
+        # say when it is due.
         self._asked[entry] = None
         if entry.until < self.due:
             self.due = entry.until
@@ -191,7 +217,8 @@ class Rule:
         return entry
 
     def _key(self, tenant: str, payload: Any) -> Key | None:
-        """By what the answer is found again; `None` where it is not to be kept, or nobody can say."""
+        """By what the answer is found again; `None` where it is not to be kept, or nobody can
+        say."""
         try:
             content = self.guard.content(payload)
         except Exception:  # noqa: BLE001 - a rule's own code may raise anything, and then keeps nothing
@@ -212,11 +239,14 @@ class Rule:
         next(self._counts[what])
 
     def tell_of(self, error: str) -> None:
-        """Tell operators that its code raises, once for each kind of error: where nobody waited for the answer, no
-        decision says so."""
+        """Tell operators that its code raises, once for each kind of error: where nobody waited for
+        the answer, no decision says so."""
         if error not in self._told and len(self._told) < MOST_TOLD:
             self._told[error] = None
-            what = f"the deep rule `{self._name}` failed with `{error}`: what it was to say of an event is lost"
+            what = (
+                f"the deep rule `{self._name}` failed with `{error}`: what it was to say of an "
+                f"event is lost"
+            )
             loggers.say(loggers.POLICY, loggers.WARNING, what)
 
     def forked(self) -> None:
@@ -255,7 +285,8 @@ class DeepRules:
         self.boxes = TimeBoxes(self._due, self._sweep, clock)
 
     def enter(self, policy: str, guards: Iterable[tuple[str, DeepRule]], terms: Terms) -> None:
-        """Take over the rules of a policy. One that is the same as before goes on as it is: it rests, if it does."""
+        """Take over the rules of a policy. One that is the same as before goes on as it is: it
+        rests, if it does."""
         self.kept.most = terms.answers_kept
         here: dict[str, Rule] = {}
         for name, guard in guards:
@@ -293,7 +324,8 @@ class DeepRules:
         return None if known is None else known.get(guard)
 
     def counters(self, rule: str) -> dict[str, count[int]]:
-        """What counts the questions to a rule, by what became of them; the same for each of its versions."""
+        """What counts the questions to a rule, by what became of them; the same for each of its
+        versions."""
         return self._counters.setdefault(rule, {outcome: count() for outcome in OUTCOMES})
 
     def counted(self) -> dict[tuple[str, str], int]:

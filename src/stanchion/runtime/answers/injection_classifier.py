@@ -1,4 +1,5 @@
-"""How likely texts are to command an agent, asked by the guard of that name: the same every time."""
+"""How likely texts are to command an agent, asked by the guard of that name: the same every
+time."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ class KeptAnswers:
 
 
 def key_of(tenant: str, rule: str, version: str, content: Any) -> Key | None:
-    """By what an answer is found again; `None` where the content cannot be written down, and so not be compared."""
+    """By what an answer is found again; `None` where the content cannot be written down, and so not
+    be compared."""
     try:
         written = _encode((tenant, rule, version, content))
     except (TypeError, ValueError, OverflowError, RecursionError, UnicodeEncodeError):

@@ -25,11 +25,13 @@ Find = Callable[[str, str], Answerer | None]
 Recalls = Callable[[Recall], Any]
 """Answers from the run's own memory."""
 OnLate = Callable[[str, Lookup, Any], None]
-"""Called with the policy's hash, a lookup and the value of its answer when that comes after the deadline."""
+"""Called with the policy's hash, a lookup and the value of its answer when that comes after the
+deadline."""
 Surrounds = Callable[[Any], Any]
 """Gives the context of an event."""
 Keeps = Callable[[str, str], bool]
-"""Says whether an action went ahead where a guard's answer was late, so that it is still worth asking."""
+"""Says whether an action went ahead where a guard's answer was late, so that it is still worth
+asking."""
 
 CLOSED: Final = Over(Action.HALT, "kernel.ended", ("its shield was closed",))
 """What stands against what was asked when its shield was closed."""
@@ -66,7 +68,8 @@ class Answering:
         self._asked: set[Question | Lingering] = set()
 
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
-        """All answers, asked side by side, each an answer or its expiry; or that the run is over."""
+        """All answers, asked side by side, each an answer or its expiry; or that the run is
+        over."""
         if (over := self._over()) is not None:
             return (over,) * len(ask.lookups)
         return self._unless_over(ask, self._answered(ask))
@@ -78,7 +81,12 @@ class Answering:
             answer = put.wait() if isinstance(put, Question) else put
             return (Expired(lookup.deadline_ms) if answer is None else answer,)
         asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
-        return tuple([_or_expired(one.wait() if isinstance(one, Question) else one, lookup) for lookup, one in asked])
+        return tuple(
+            [
+                _or_expired(one.wait() if isinstance(one, Question) else one, lookup)
+                for lookup, one in asked
+            ]
+        )
 
     async def aanswer(self, ask: Ask) -> tuple[Answer, ...]:
         """The same on an event loop."""
@@ -86,16 +94,22 @@ class Answering:
 
         if (over := self._over()) is not None:
             return (over,) * len(ask.lookups)
-        given = await asyncio.gather(*[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups])
+        given = await asyncio.gather(
+            *[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups]
+        )
         return self._unless_over(ask, tuple(given))
 
     def _unless_over(self, ask: Ask, given: tuple[Answer, ...]) -> tuple[Answer, ...]:
-        """The answers, unless the run has ended meanwhile: then none counts, and what did not come is not late. What is
-        asked beside its event was not waited for."""
+        """The answers, unless the run has ended meanwhile: then none counts, and what did not come
+        is not late. What is asked beside its event was not waited for."""
         if all(lookup.beside for lookup in ask.lookups):
             return given
         over = self._over()
-        if over is None and self._pool.closed and not all(isinstance(one, Answered) for one in given):
+        if (
+            over is None
+            and self._pool.closed
+            and not all(isinstance(one, Answered) for one in given)
+        ):
             over = CLOSED
         return given if over is None else (over,) * len(given)
 
@@ -117,7 +131,8 @@ class Answering:
             return Failed(type(error).__name__)
 
     def _put(self, policy: str, lookup: Lookup) -> Question | Answer | None:
-        """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would be in time."""
+        """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would
+        be in time."""
         if type(lookup.payload) is Recall:
             return self._recalled(lookup.payload)
         entry, known = self._entered(policy, lookup)
@@ -139,8 +154,11 @@ class Answering:
         question = Question(
             self._with_context(answerer, takes, lookup) if takes else answerer,
             lookup.payload,
-            entry.until if entry is not None and beside else time.monotonic() + lookup.deadline_ms / 1000,
-            entry is not None or self._keeps(policy, lookup.guard),  # what a deep rule says late is always heard
+            entry.until
+            if entry is not None and beside
+            else time.monotonic() + lookup.deadline_ms / 1000,
+            entry is not None
+            or self._keeps(policy, lookup.guard),  # what a deep rule says late is always heard
             threading.Event() if STOP in takes else None,
             lambda value: self._on_late(policy, lookup, value),
             ended,
@@ -153,12 +171,15 @@ class Answering:
         else:
             self._open().add(question)
         worth = lane.enter(question)
-        if beside:  # however soon it answers: whether a call hears of it does not depend on who is faster
+        if (
+            beside
+        ):  # however soon it answers: whether a call hears of it does not depend on who is faster
             return None
         return question if worth else question.expire()
 
     def _entered(self, policy: str, lookup: Lookup) -> tuple[Entry | None, Answer | None]:
-        """Enter a deep rule's question: its account, and its answer where that is known or it is not to be asked."""
+        """Enter a deep rule's question: its account, and its answer where that is known or it is
+        not to be asked."""
         known = self._rules.get(lookup.guard)
         if known is None or known[0] != policy:
             known = self._rules[lookup.guard] = (policy, self._pool.rule(policy, lookup.guard))
@@ -184,7 +205,11 @@ class Answering:
             owe_cost(self._payer, tokens, cost_microusd)
 
     def _with_context(self, answerer: Answerer, takes: frozenset[str], lookup: Lookup) -> Answerer:
-        return partial(answerer, context=self._context(lookup.payload)) if CONTEXT in takes else answerer
+        return (
+            partial(answerer, context=self._context(lookup.payload))
+            if CONTEXT in takes
+            else answerer
+        )
 
     async def _ask_in_loop(self, policy: str, lookup: Lookup) -> Answer:
         import inspect
@@ -196,7 +221,8 @@ class Answering:
         return _or_expired(await put.await_answer() if isinstance(put, Question) else put, lookup)
 
     async def _ask_task(self, policy: str, lookup: Lookup, answerer: Answerer) -> Answer:
-        """Ask async code in a task of this loop. One that is late may still answer, for the run's next event."""
+        """Ask async code in a task of this loop. One that is late may still answer, for the run's
+        next event."""
         import asyncio
 
         entry, known = self._entered(policy, lookup)
@@ -206,7 +232,9 @@ class Answering:
         takes = lane.takes(answerer)
         stop = threading.Event() if STOP in takes else None
         code = self._with_context(answerer, takes, lookup)
-        task = asyncio.ensure_future(code(lookup.payload, **({} if stop is None else {"stop": stop})))
+        task = asyncio.ensure_future(
+            code(lookup.payload, **({} if stop is None else {"stop": stop}))
+        )
         one = Lingering(task, asyncio.get_running_loop(), entry, stop)
         if entry is not None:
             entry.one = one

@@ -1,4 +1,5 @@
-"""Notes: what a run learns from one event, as plain data that any process of the run can take in."""
+"""Notes: what a run learns from one event, as plain data that any process of the run can take
+in."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 
-LEARNT: Final = frozenset({Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE})
+LEARNT: Final = frozenset(
+    {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
+)
 READ: Final = ("read_only",)
 """What other agents say is read, and never the status of something that was done."""
 
@@ -24,8 +27,8 @@ SAID: Final = "said"
 WENT: Final = "went"
 GOT: Final = "got"
 TOLD: Final = "told"
-"""What a note tells: the user has said something, a call went ahead, a call has brought something, or another agent has
-told something."""
+"""What a note tells: the user has said something, a call went ahead, a call has brought something,
+or another agent has told something."""
 
 LARGEST: Final = 4 * 1024 * 1024
 """How many bytes a note has at the most where it is kept."""
@@ -34,7 +37,8 @@ LARGEST_PAGE: Final = 8 * 1024 * 1024
 
 
 class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What was learnt from an event, as it was delivered. `approved`: a person has said yes, for more than once."""
+    """What was learnt from an event, as it was delivered. `approved`: a person has said yes, for
+    more than once."""
 
     kind: str
     content: Any = None
@@ -45,14 +49,18 @@ class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Written(NamedTuple):
-    """A note as this process learns it, and as it is kept: without what guards keep out of records."""
+    """A note as this process learns it, and as it is kept: without what guards keep out of
+    records."""
 
     learnt: Note
     kept: Note
 
 
-def note_of(event: Event, findings: tuple[Finding, ...], child: bool, approved: bool) -> Written | None:
-    """What is to be learnt from an event that goes ahead with these findings; nothing where it tells nothing.
+def note_of(
+    event: Event, findings: tuple[Finding, ...], child: bool, approved: bool
+) -> Written | None:
+    """What is to be learnt from an event that goes ahead with these findings; nothing where it
+    tells nothing.
 
     `child` says that it is a child run's, which is told what to do by an agent.
     """
@@ -62,7 +70,13 @@ def note_of(event: Event, findings: tuple[Finding, ...], child: bool, approved: 
     patches = tuple([patch for finding in real for patch in finding.patches])
     hidden = tuple([patch for finding in findings for patch in (*finding.patches, *finding.hides)])
     try:
-        content: Any = "" if unread(real) else apply(content_of(event), patches) if patches else content_of(event)
+        content: Any = (
+            ""
+            if unread(real)
+            else apply(content_of(event), patches)
+            if patches
+            else content_of(event)
+        )
         learnt = _note(event, content, child, approved)
         if learnt is None or hidden == patches or content == "":
             return None if learnt is None else Written(learnt, learnt)
@@ -98,8 +112,8 @@ UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
 
 
 def packed(note: Note) -> bytes:
-    """A note as it is kept: secrets are masked, as in the trail. What cannot be written as it is, such as a number of
-    many digits, is written as text."""
+    """A note as it is kept: secrets are masked, as in the trail. What cannot be written as it is,
+    such as a number of many digits, is written as text."""
     content, args = masked(note.content), masked(note.args)
     if content is not note.content or args is not note.args:
         note = msgspec.structs.replace(note, content=content, args=args)

@@ -1,13 +1,15 @@
 """A run's notebook: what its processes learn, in order, in the store that they share.
 
-The last notes stand in one record, the open page; its version is how often something was written. A page that is full
-is closed: it becomes a record of its own, compressed, and is not written again. A process expects the open page as it
-knows it, in the batch of every decision that asks the memory or adds to it. Where another one has written, the batch is
-stale, as it is where any record has changed, and the answer brings the open page. Whoever lacks closed pages asks for
-all of them at once in the next try.
+The last notes stand in one record, the open page; its version is how often something was written. A
+page that is full is closed: it becomes a record of its own, compressed, and is not written again. A
+process expects the open page as it knows it, in the batch of every decision that asks the memory or
+adds to it. Where another one has written, the batch is stale, as it is where any record has
+changed, and the answer brings the open page. Whoever lacks closed pages asks for all of them at
+once in the next try.
 
-What was read while a decision is made is new enough to answer from: only who writes has to know the last version. Where
-many write at once, a note is owed after a few tries, and goes with the next batch of its process.
+What was read while a decision is made is new enough to answer from: only who writes has to know the
+last version. Where many write at once, a note is owed after a few tries, and goes with the next
+batch of its process.
 """
 
 from __future__ import annotations
@@ -20,7 +22,16 @@ import msgspec
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
-from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, Written, notes_of, packed, page_of, unpacked
+from stanchion.runtime.answers.note import (
+    LARGEST,
+    UNREADABLE,
+    Note,
+    Written,
+    notes_of,
+    packed,
+    page_of,
+    unpacked,
+)
 
 NOTES: Final = "notes"
 """What the keys of pages begin with, behind the tenant."""
@@ -37,8 +48,8 @@ Take = Callable[[Note | None], None]
 
 
 class Opened(NamedTuple):
-    """The open page. `closed` pages stand before it, `first` is the number of its first note, `size` counts the bytes
-    of all notes; `gaps` says that some note is missing."""
+    """The open page. `closed` pages stand before it, `first` is the number of its first note,
+    `size` counts the bytes of all notes; `gaps` says that some note is missing."""
 
     version: int = 0
     closed: int = 0
@@ -63,15 +74,16 @@ Write = Callable[[tuple[Finding, ...]], Written | None]
 
 
 class Terms(NamedTuple):
-    """When a note is written, and in how many tries before it is owed; 0 for an event that nothing is learnt from."""
+    """When a note is written, and in how many tries before it is owed; 0 for an event that nothing
+    is learnt from."""
 
     when: When
     tries: int
 
 
 class Draft(NamedTuple):
-    """The open page as it is to become, what has to be written for it, the notes that were owed before, and whether the
-    new one has room."""
+    """The open page as it is to become, what has to be written for it, the notes that were owed
+    before, and whether the new one has room."""
 
     opened: Opened
     puts: tuple[tuple[str, Any], ...]
@@ -94,19 +106,24 @@ class Notebook:
         self._gap = False
         self._told_gaps = False
         self.unreadable = False
-        """Whether what is in the store could not be read: then nobody can say what the run has read."""
+        """Whether what is in the store could not be read: then nobody can say what the run has
+        read."""
 
     def page(self, number: int) -> str:
         """The key of a closed page."""
         return key(self.tenant, NOTES, self._run, str(number))
 
     def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
-        """The open page as it is known, and what a batch expects: that this is so, or, of a page that is not written,
-        that it is no older; and, of pages that are lacking, what cannot be, so that the answer brings them."""
+        """The open page as it is known, and what a batch expects: that this is so, or, of a page
+        that is not written, that it is no older; and, of pages that are lacking, what cannot be, so
+        that the answer brings them."""
         with self._lock:
             known = self._known
             upto = known.version + 1 if to_write else FOREVER
-            return known, [(self._name, known.version, upto), *[(name, 0, 0) for name in self._lacks]]
+            return known, [
+                (self._name, known.version, upto),
+                *[(name, 0, 0) for name in self._lacks],
+            ]
 
     def owe(self, data: bytes) -> None:
         """Something was learnt that is not in the store: it goes with a later note."""
@@ -117,8 +134,8 @@ class Notebook:
                 self._gap = True
 
     def draft(self, known: Opened, data: bytes) -> Draft:
-        """The open page with a note more, behind those that are owed. One that has no room leaves a gap; where that is
-        known already, nothing is written."""
+        """The open page with a note more, behind those that are owed. One that has no room leaves a
+        gap; where that is known already, nothing is written."""
         with self._lock:
             owed = tuple(self._owed)
         opened, closed = known._replace(gaps=known.gaps or self._gap), []
@@ -134,10 +151,13 @@ class Notebook:
         if opened == known:
             return Draft(known, (), owed, False)
         opened = opened._replace(version=known.version + 1)
-        return Draft(opened, (*closed, (self._name, opened.value)), owed, opened.notes[-1:] == (data,))
+        return Draft(
+            opened, (*closed, (self._name, opened.value)), owed, opened.notes[-1:] == (data,)
+        )
 
     def wrote(self, draft: Draft, note: Note, take: Take) -> None:
-        """The store has taken a note of this process. Where another thread has read it there already, it is known."""
+        """The store has taken a note of this process. Where another thread has read it there
+        already, it is known."""
         opened = draft.opened
         with self._lock:
             if opened.version > self._known.version:
@@ -150,9 +170,12 @@ class Notebook:
             self._gap = False
 
     def read(self, fresh: tuple[Fresh, ...], take: Take) -> AbstractSet[str]:
-        """Take in what others have written; gives the keys of the records that are the notebook's own."""
+        """Take in what others have written; gives the keys of the records that are the notebook's
+        own."""
         with self._lock:
-            found = {one.key: one for one in fresh if one.key == self._name or one.key in self._lacks}
+            found = {
+                one.key: one for one in fresh if one.key == self._name or one.key in self._lacks
+            }
             if found:
                 try:
                     self._read(found, take)
@@ -172,15 +195,22 @@ class Notebook:
                 take(None)
 
     def _open(self, fresh: Fresh) -> None:
-        """Know the open page as it is now. One that was forgotten begins anew, behind what is known here: this process
-        lacks nothing, and others will."""
+        """Know the open page as it is now. One that was forgotten begins anew, behind what is known
+        here: this process lacks nothing, and others will."""
         before = self._known
         if fresh.value is None:
-            self._known, self._told_gaps = Opened(fresh.number, before.closed, self._taken, before.size, True), True
+            self._known, self._told_gaps = (
+                Opened(fresh.number, before.closed, self._taken, before.size, True),
+                True,
+            )
             return
         self._known = before._replace(version=fresh.number)  # also where it cannot be read
         self._known = _opened(fresh.number, fresh.value)
-        lacking = range(self._pages + 1, self._known.closed + 1) if self._known.first > self._taken else ()
+        lacking = (
+            range(self._pages + 1, self._known.closed + 1)
+            if self._known.first > self._taken
+            else ()
+        )
         self._lacks = tuple([self.page(number) for number in lacking])
         if not lacking:
             self._pages = self._known.closed
@@ -237,9 +267,12 @@ class Entry:
         """Whether the store has answered: then all is learnt that is to be learnt."""
 
     def expects(self) -> list[Expect]:
-        """The open page as it is known. The first time it has to be the last one: something may be new."""
+        """The open page as it is known. The first time it has to be the last one: something may be
+        new."""
         self._tries += 1
-        self._base, expects = self._notebook.look(self._tries == 1 or self._tries <= self._terms.tries)
+        self._base, expects = self._notebook.look(
+            self._tries == 1 or self._tries <= self._terms.tries
+        )
         return expects
 
     def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
@@ -270,7 +303,8 @@ class Entry:
 
 
 def notes_in(page: Any) -> list[Any]:
-    """The notes of an open or a closed page as plain data, for people; none where they cannot be read."""
+    """The notes of an open or a closed page as plain data, for people; none where they cannot be
+    read."""
     try:
         notes = notes_of(page)[1] if isinstance(page, bytes) else _opened(0, page).notes
         return [msgspec.to_builtins(unpacked(data)) for data in notes]

@@ -37,10 +37,12 @@ MOST_LANES: Final = 1_024
 
 
 class Pool:
-    """The lanes of a shield's guards. It starts threads when there is work, and they end when there is none, or when
-    nobody has the pool any more."""
+    """The lanes of a shield's guards. It starts threads when there is work, and they end when there
+    is none, or when nobody has the pool any more."""
 
-    def __init__(self, size: int = SIZE, rules: Callable[[], DeepRules | None] = lambda: None) -> None:
+    def __init__(
+        self, size: int = SIZE, rules: Callable[[], DeepRules | None] = lambda: None
+    ) -> None:
         if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= 10_000:
             raise ValueError(f"answer_threads is `{size}`: give a whole number from 1 to 10,000")
         self._size = size
@@ -93,7 +95,8 @@ class Pool:
             return lane
 
     def rule(self, policy: str, guard: str) -> Rule | None:
-        """The deep rule that a guard is, by its policy's hash and its id; `None` where it is none."""
+        """The deep rule that a guard is, by its policy's hash and its id; `None` where it is
+        none."""
         rules = self._rules()
         return None if rules is None else rules.of(policy, guard)
 
@@ -115,8 +118,8 @@ class Pool:
         return {} if rules is None else rules.counted()
 
     def close(self) -> None:
-        """Take no more questions; who is at work is told to stop, and its thread ends with its work. What nobody waits
-        for is finished first, if it can be in time."""
+        """Take no more questions; who is at work is told to stop, and its thread ends with its
+        work. What nobody waits for is finished first, if it can be in time."""
         if self._afterwards is not None:
             self._afterwards.finish()
         with self._lock:
@@ -151,7 +154,8 @@ class Lane:
         self._threads = 0
         self._idle = 0
         self._coming = False
-        """Whether a thread was called that has not come yet: who comes takes what waits, and calls the next."""
+        """Whether a thread was called that has not come yet: who comes takes what waits, and calls
+        the next."""
         self._closed = False
         self._known: tuple[Callable[[], Any], frozenset[str]] = (_nothing, frozenset())
 
@@ -167,7 +171,8 @@ class Lane:
             return not (self._waiting or self._at_work or self._lingering)
 
     def takes(self, call: Callable[..., Any]) -> frozenset[str]:
-        """What code takes beside its question; looked up once for as long as it is the same code."""
+        """What code takes beside its question; looked up once for as long as it is the same
+        code."""
         known, wanted = self._known
         if known() is not call:
             wanted = takes(call)
@@ -177,14 +182,19 @@ class Lane:
     def enter(self, question: Question) -> bool:
         """Take a question; says whether it is worth waiting for.
 
-        Cases, in this order: nobody ever waits for it, and a thread is on its way: that one sees to it. A thread is
-        free, or can be started: it is. All are at work on questions of which one is
-        in time: it waits for its turn, where there is room. All are late: one that can be stopped makes way. Where none
-        can, no thread would be there in time: what is also asked for the run's next event waits for its turn, without
-        anybody waiting for it. The rest is abandoned.
+        Cases, in this order: nobody ever waits for it, and a thread is on its way: that one sees to
+        it. A thread is free, or can be started: it is. All are at work on questions of which one is
+        in time: it waits for its turn, where there is room. All are late: one that can be stopped
+        makes way. Where none can, no thread would be there in time: what is also asked for the
+        run's next event waits for its turn, without anybody waiting for it. The rest is abandoned.
         """
         with self._lock:
-            if question.beside and self._coming and not self._closed and len(self._waiting) < self._size:
+            if (
+                question.beside
+                and self._coming
+                and not self._closed
+                and len(self._waiting) < self._size
+            ):
                 question.keeps = True
                 self._waiting.append(question)
                 return True
@@ -197,7 +207,9 @@ class Lane:
             worth = room and (not hopeless or bool(giving_way))
             taken = worth or (room and question.keeps)
             if free:
-                question.keeps = True  # a thread is there for it: however short its deadline, it is asked
+                question.keeps = (
+                    True  # a thread is there for it: however short its deadline, it is asked
+                )
             if taken:
                 self._line_up(question)
             self._coming = self._coming or free
@@ -210,7 +222,8 @@ class Lane:
         return worth
 
     def _line_up(self, question: Question) -> None:
-        """Have a question wait for its turn: before those that nobody waits for. The caller holds the lock."""
+        """Have a question wait for its turn: before those that nobody waits for. The caller holds
+        the lock."""
         if question.beside or not self._waiting or not self._waiting[-1].beside:
             self._waiting.append(question)
         else:
@@ -224,10 +237,13 @@ class Lane:
                 self._waiting.remove(question)
 
     def linger(self, one: Lingering) -> None:
-        """Keep a task that is late; where there are too many, the one that has been for longest is cancelled."""
+        """Keep a task that is late; where there are too many, the one that has been for longest is
+        cancelled."""
         with self._lock:
             self._lingering[one.task] = one
-            oldest = next(iter(self._lingering.values())) if len(self._lingering) > self._size else None
+            oldest = (
+                next(iter(self._lingering.values())) if len(self._lingering) > self._size else None
+            )
             if oldest is not None:
                 del self._lingering[oldest.task]
         if oldest is not None:
@@ -242,7 +258,11 @@ class Lane:
         """Take no more, and have everybody stop."""
         with self._lock:
             self._closed = True
-            left: list[Question | Lingering] = [*self._waiting, *self._at_work, *self._lingering.values()]
+            left: list[Question | Lingering] = [
+                *self._waiting,
+                *self._at_work,
+                *self._lingering.values(),
+            ]
             self._waiting.clear()
             idle = self._idle
         for _ in range(idle):
@@ -251,8 +271,9 @@ class Lane:
             one.abandon()
 
     def forsake(self) -> None:
-        """Let every thread end with its work, because nobody can ask any more. This runs wherever garbage is collected,
-        even in a thread that holds the lock: it takes none. A call that no thread is there for goes unheard."""
+        """Let every thread end with its work, because nobody can ask any more. This runs wherever
+        garbage is collected, even in a thread that holds the lock: it takes none. A call that no
+        thread is there for goes unheard."""
         self._closed = True
         for _ in range(self._threads):
             self._calls.put(None)
@@ -289,7 +310,8 @@ class Lane:
             del question
 
     def _next(self) -> Question | None:
-        """The next question, waited for; `None` where the thread is to end, which then counts no more."""
+        """The next question, waited for; `None` where the thread is to end, which then counts no
+        more."""
         idle, called = False, True
         while True:
             with self._lock:
@@ -312,8 +334,8 @@ class Lane:
                 called = False
 
     def _first(self) -> Question | None:
-        """Take the question that has waited for longest, and see that somebody comes for the others; the caller holds
-        the lock, and calls whoever is idle."""
+        """Take the question that has waited for longest, and see that somebody comes for the
+        others; the caller holds the lock, and calls whoever is idle."""
         if not self._waiting:
             return None
         question = self._waiting.popleft()
@@ -323,7 +345,8 @@ class Lane:
 
 
 def takes(call: Callable[..., Any]) -> frozenset[str]:
-    """What code takes beside its question: a `stop` that says when nobody waits, the `context` of the event."""
+    """What code takes beside its question: a `stop` that says when nobody waits, the `context` of
+    the event."""
     import inspect
 
     try:
@@ -333,18 +356,24 @@ def takes(call: Callable[..., Any]) -> frozenset[str]:
 
 
 def wants_context(calls: Iterable[Callable[..., Any]]) -> bool:
-    """Whether any code takes a context; none of Stanchion's own does, but for what a dialect wraps round a user's."""
+    """Whether any code takes a context; none of Stanchion's own does, but for what a dialect wraps
+    round a user's."""
     foreign = [call for call in calls if not _is_own(call)]
     return any(CONTEXT in takes(call) for call in foreign)
 
 
 def _is_own(call: Any) -> bool:
     home = getattr(call, "__module__", None)
-    return isinstance(home, str) and home.split(".")[0] == "stanchion" and not home.startswith("stanchion.dialects.")
+    return (
+        isinstance(home, str)
+        and home.split(".")[0] == "stanchion"
+        and not home.startswith("stanchion.dialects.")
+    )
 
 
 def _weakly(call: Callable[..., Any]) -> Callable[[], Any]:
-    """Gives the code for as long as somebody else has it: a thread without work keeps nothing of it alive."""
+    """Gives the code for as long as somebody else has it: a thread without work keeps nothing of it
+    alive."""
     try:
         return ref(call)
     except TypeError:

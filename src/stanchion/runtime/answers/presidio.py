@@ -1,4 +1,5 @@
-"""Presidio's recognisers, asked by the guard of that name: patterns and check digits, no model, no network."""
+"""Presidio's recognisers, asked by the guard of that name: patterns and check digits, no model, no
+network."""
 
 from __future__ import annotations
 
@@ -21,18 +22,31 @@ _lock = Lock()
 
 
 def found(asked: Any) -> list[tuple[int, int, int, str, float]]:
-    """What is personal in some texts: the number of the text, from where to where, what it is, how sure that is."""
+    """What is personal in some texts: the number of the text, from where to where, what it is, how
+    sure that is."""
     with _lock:
         engine = analyzer(asked.language)
     known = engine.get_supported_entities(asked.language)
-    entities = [e for e in known if (e not in UNUSUAL if asked.entities is None else e in asked.entities)]
+    entities = [
+        e for e in known if (e not in UNUSUAL if asked.entities is None else e in asked.entities)
+    ]
     answer: list[tuple[int, int, int, str, float]] = []
     for number, text in enumerate(asked.texts if entities else ()):
-        context = [word for name in asked.names[number] for word in WORDS.findall(HUMP.sub(" ", name).lower())]
+        context = [
+            word
+            for name in asked.names[number]
+            for word in WORDS.findall(HUMP.sub(" ", name).lower())
+        ]
         results = engine.analyze(
-            text, asked.language, entities=entities, score_threshold=asked.score, context=context if context else None
+            text,
+            asked.language,
+            entities=entities,
+            score_threshold=asked.score,
+            context=context if context else None,
         )
-        own = [(number, one.start, one.end, one.entity_type, round(one.score, 4)) for one in results]
+        own = [
+            (number, one.start, one.end, one.entity_type, round(one.score, 4)) for one in results
+        ]
         answer += sorted(own, key=lambda one: (one[1], -one[2], -one[4], one[3]))
     return answer
 
@@ -57,7 +71,9 @@ def analyzer(language: str) -> AnalyzerEngine:
 
         def process_text(self, text: str, language: str) -> NlpArtifacts:
             words = parts.make_doc(text)
-            return NlpArtifacts([], words, [w.idx for w in words], [w.lower_ for w in words], self, language)
+            return NlpArtifacts(
+                [], words, [w.idx for w in words], [w.lower_ for w in words], self, language
+            )
 
         def process_batch(self, texts: Any, language: str, *_: Any, **__: Any) -> Any:
             return ((text, self.process_text(text, language)) for text in texts)
@@ -84,12 +100,15 @@ def analyzer(language: str) -> AnalyzerEngine:
         registry.load_predefined_recognizers(languages=[language], nlp_engine=engine)
     finally:
         log.setLevel(level)
-    registry.recognizers = [one for one in registry.recognizers if type(one).__name__ != "SpacyRecognizer"]
+    registry.recognizers = [
+        one for one in registry.recognizers if type(one).__name__ != "SpacyRecognizer"
+    ]
     return AnalyzerEngine(registry=registry, nlp_engine=engine, supported_languages=[language])
 
 
 def _offline() -> None:
-    """Have the recogniser of e-mail addresses use the list of domains it came with: by itself it would fetch one."""
+    """Have the recogniser of e-mail addresses use the list of domains it came with: by itself it
+    would fetch one."""
     from presidio_analyzer.predefined_recognizers.generic import email_recognizer
     from tldextract import TLDExtract
 

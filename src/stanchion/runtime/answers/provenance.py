@@ -27,16 +27,19 @@ if TYPE_CHECKING:
 
 FEW: Final = 2
 MANY: Final = TRIES - 2
-"""In how many tries a note is written: of that many in all, two are left to read what others have written."""
+"""In how many tries a note is written: of that many in all, two are left to read what others have
+written."""
 TRUST: Final = ("user", "trusted", "web")
 
 
 class Unreadable(Exception):
-    """What other processes of the run have noted cannot be read: nobody can say what the run has read."""
+    """What other processes of the run have noted cannot be read: nobody can say what the run has
+    read."""
 
 
 class Provenance:
-    """The memory of a run and of its children, for several threads; with a notebook, also for several processes."""
+    """The memory of a run and of its children, for several threads; with a notebook, also for
+    several processes."""
 
     def __init__(self, notebook: Notebook | None = None) -> None:
         self._memory = Memory(explains)
@@ -44,9 +47,15 @@ class Provenance:
         self._notebook = notebook
 
     def entry(self, moment: Moment, guard: Recalls, child: bool) -> Entry | None:
-        """What the decision about an event carries to the store and back, where other processes may ask."""
+        """What the decision about an event carries to the store and back, where other processes may
+        ask."""
         event, notebook = moment.events[0], self._notebook
-        if notebook is None or not guard.share or event.run.tenant != notebook.tenant or not _concerns(event):
+        if (
+            notebook is None
+            or not guard.share
+            or event.run.tenant != notebook.tenant
+            or not _concerns(event)
+        ):
             return None
         approved = moment.has_a_yes and guard.remember
         write = partial(note_of, event, child=child, approved=approved)
@@ -54,7 +63,8 @@ class Provenance:
         return Entry(notebook, write, take, _terms(event, approved))
 
     def learn(self, moment: Moment, decision: Decision, guard: Recalls, child: bool) -> None:
-        """Learn from an event that was judged: the user's words, what was read, what goes ahead, what was approved.
+        """Learn from an event that was judged: the user's words, what was read, what goes ahead,
+        what was approved.
 
         `child` says that it is a child run's, which is told what to do by an agent.
         """
@@ -101,7 +111,11 @@ class Provenance:
                 case ToolCall():
                     tool = guard.tool(event.run.tenant, event.tool, event.traits)
                     found = check(self._memory, tool, event.args)
-                    return blamed(self._memory, found) if found is not None else links(self._memory, tool, event.args)
+                    return (
+                        blamed(self._memory, found)
+                        if found is not None
+                        else links(self._memory, tool, event.args)
+                    )
                 case Egress():
                     return leaving(self._memory, event.url, event.payload)
                 case ModelReply():
@@ -111,8 +125,8 @@ class Provenance:
 
 
 def remembering(run: RunInfo, store: Any) -> Provenance:
-    """The memory of a run. Where its store outlives the process, others of the run or of its children may have written
-    there, or may read it."""
+    """The memory of a run. Where its store outlives the process, others of the run or of its
+    children may have written there, or may read it."""
     if ends_here(store):
         return Provenance()
     return Provenance(Notebook(run.tenant, run.parents[-1] if run.parents else run.id))
@@ -123,8 +137,8 @@ def _trust(traits: tuple[str, ...]) -> str:
 
 
 def _terms(event: Event, approved: bool) -> Terms:
-    """What was read is to be known before the agent acts on it, and so is a yes. That a call went ahead only spares
-    questions."""
+    """What was read is to be known before the agent acts on it, and so is a yes. That a call went
+    ahead only spares questions."""
     if event.stage not in LEARNT:
         return Terms(When.LOOK, 0)
     if event.stage is Stage.TOOL_CALL and not approved:
@@ -134,4 +148,8 @@ def _terms(event: Event, approved: bool) -> Terms:
 
 def _concerns(event: Event) -> bool:
     """Whether an event is learnt from, or asked about."""
-    return event.stage in LEARNT or event.stage is Stage.EGRESS or (isinstance(event, ModelReply) and event.final)
+    return (
+        event.stage in LEARNT
+        or event.stage is Stage.EGRESS
+        or (isinstance(event, ModelReply) and event.final)
+    )

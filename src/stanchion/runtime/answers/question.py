@@ -1,4 +1,5 @@
-"""A question to somebody's code: answered in a thread of the pool, waited for until its deadline and no longer."""
+"""A question to somebody's code: answered in a thread of the pool, waited for until its deadline
+and no longer."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class Listener(Enum):
-    """Who listens for an answer: a call that waits, nobody before the run's next event, nobody any more."""
+    """Who listens for an answer: a call that waits, nobody before the run's next event, nobody any
+    more."""
 
     WAITS = "waits"
     LATER = "later"
@@ -39,14 +41,15 @@ class Account(Protocol):
 
 
 class Question:
-    """One question. `keeps` says that it is asked even where nobody waits for it any more, for the run's next event;
-    `stop` is an event that code is given which wants to know when nobody waits; `heard` takes a late answer's value,
-    and `ended` is told when it is over. A deep rule's is kept `account` of. Nobody ever waits for one that is asked
-    `beside` a call: its deadline is the end of its time box."""
+    """One question. `keeps` says that it is asked even where nobody waits for it any more, for the
+    run's next event; `stop` is an event that code is given which wants to know when nobody waits;
+    `heard` takes a late answer's value, and `ended` is told when it is over. A deep rule's is kept
+    `account` of. Nobody ever waits for one that is asked `beside` a call: its deadline is the end
+    of its time box."""
 
     __slots__ = (
-        "_account", "_answer", "_begun", "_call", "_cancel", "_context", "_done", "_ended", "_heard", "_listener",
-        "_lock", "_payload", "_stop", "_wake", "beside", "deadline", "keeps",
+        "_account", "_answer", "_begun", "_call", "_cancel", "_context", "_done", "_ended",
+        "_heard", "_listener", "_lock", "_payload", "_stop", "_wake", "beside", "deadline", "keeps",
     )  # fmt: skip
 
     def __init__(
@@ -89,7 +92,9 @@ class Question:
     def work(self) -> None:
         """Ask the code, in the thread that calls this, unless nobody would listen."""
         with self._lock:
-            if self._listener is Listener.NOBODY or (self._listener is Listener.LATER and not self.keeps):
+            if self._listener is Listener.NOBODY or (
+                self._listener is Listener.LATER and not self.keeps
+            ):
                 return
             self._begun = True
         answer: Answer
@@ -131,7 +136,8 @@ class Question:
         return self.expire()
 
     def expire(self) -> Answer | None:
-        """Wait no longer; gives the answer where it has come. One that comes now is for the run's next event."""
+        """Wait no longer; gives the answer where it has come. One that comes now is for the run's
+        next event."""
         with self._lock:
             if self._answer is not None:
                 return self._answer
@@ -148,7 +154,8 @@ class Question:
         return None
 
     def abandon(self) -> None:
-        """Nobody wants the answer any more: what has not begun never does, what can be stopped is."""
+        """Nobody wants the answer any more: what has not begun never does, what can be stopped
+        is."""
         with self._lock:
             self._listener = Listener.NOBODY
             cancel, begun, wake = self._cancel, self._begun, self._wake
@@ -167,7 +174,8 @@ class Question:
             self._account.answered(answer)
 
     def _rouse(self, wake: Callable[[], object] | None) -> None:
-        """Have whoever waits go on: a loop by its own means, a thread by the lock that it waits for."""
+        """Have whoever waits go on: a loop by its own means, a thread by the lock that it waits
+        for."""
         if wake is not None:
             wake()
         elif self._done is not None:
@@ -175,7 +183,11 @@ class Question:
                 self._done.release()
 
     def _called(self) -> Any:
-        value = self._call(self._payload) if self._stop is None else self._call(self._payload, stop=self._stop)
+        value = (
+            self._call(self._payload)
+            if self._stop is None
+            else self._call(self._payload, stop=self._stop)
+        )
         if not hasattr(type(value), "__await__"):
             return value
         import asyncio

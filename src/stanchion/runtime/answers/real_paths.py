@@ -11,11 +11,13 @@ HOMES: Final = frozenset({"/home", "/Users", "/var/home", "/export/home"})
 
 
 def real_paths(asked: Any) -> dict[str, Any]:
-    """The real paths of folders, and of paths as they are seen from the first of them or from the folder beside them.
+    """The real paths of folders, and of paths as they are seen from the first of them or from the
+    folder beside them.
 
-    Links are followed as far as there are files; what does not exist yet is where it would be made. `absent` says of
-    which paths not even the first folder, or the home, is on this disk: they are paths of another one. What this
-    process has for itself is below `/proc/[pid]`: the same question has the same answer in every process.
+    Links are followed as far as there are files; what does not exist yet is where it would be made.
+    `absent` says of which paths not even the first folder, or the home, is on this disk: they are
+    paths of another one. What this process has for itself is below `/proc/[pid]`: the same question
+    has the same answer in every process.
     """
     roots = [_real(root) for root in asked.roots]
     start = roots[0] if roots else os.getcwd()
@@ -34,11 +36,14 @@ def _is_absent(path: str) -> bool:
 def _real(path: str) -> str:
     real = os.path.realpath(os.path.expanduser(path))
     own = f"/proc/{os.getpid()}"
-    return _unnumbered(real.removeprefix(own)) if real == own or real.startswith(f"{own}/") else real
+    return (
+        _unnumbered(real.removeprefix(own)) if real == own or real.startswith(f"{own}/") else real
+    )
 
 
 def _unnumbered(rest: str) -> str:
-    """What this process has for itself, without its number, its threads' and those of what it has open."""
+    """What this process has for itself, without its number, its threads' and those of what it has
+    open."""
     _, *names = rest.split("/")
     if names[:1] == ["task"] and len(names) > 1:
         names[1] = "[tid]"

@@ -1,7 +1,9 @@
-"""The repository's answer: what git knows of a folder on this host, read without changing anything in it.
+"""The repository's answer: what git knows of a folder on this host, read without changing anything
+in it.
 
-Git is started with none of the caller's `GIT_` variables, and without hooks, pagers, file system monitors and filters:
-what a repository's own settings name does not run. What git cannot say in time is `None`.
+Git is started with none of the caller's `GIT_` variables, and without hooks, pagers, file system
+monitors and filters: what a repository's own settings name does not run. What git cannot say in
+time is `None`.
 """
 
 from __future__ import annotations
@@ -42,10 +44,16 @@ def states(asked: Any) -> dict[str, list[dict[str, Any] | None]]:
 
 
 def _state(base: str, question: Any, until: float) -> dict[str, Any] | None:
-    folder = os.path.join(os.getcwd(), os.path.expanduser(base), os.path.expanduser(question.folder))
+    folder = os.path.join(
+        os.getcwd(), os.path.expanduser(base), os.path.expanduser(question.folder)
+    )
     try:
         git = Git(folder, until)
-        return _push(git, *question.about) if question.kind == "pushed" else _work(git, question.kind, question.about)
+        return (
+            _push(git, *question.about)
+            if question.kind == "pushed"
+            else _work(git, question.kind, question.about)
+        )
     except (NoAnswer, OSError, subprocess.SubprocessError, ValueError):
         return None
 
@@ -55,28 +63,46 @@ class Git:
 
     def __init__(self, folder: str, until: float) -> None:
         self._folder, self._until = folder, until
-        self._env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        self._env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+        self._env = {
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+        }
+        self._env |= {
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_NO_LAZY_FETCH": "1",
+            "LC_ALL": "C",
+        }
         self._unfiltered = self._without_filters()
 
     def lines(self, *words: str, parted: str = "\0", none: bool = False) -> list[str]:
-        """What git prints for some words; where it has `none` to print, it may say so by failing."""
+        """What git prints for some words; where it has `none` to print, it may say so by
+        failing."""
         found = self._run(*SAFE, *self._unfiltered, *words)
         if found.returncode and not (none and found.returncode == 1):
             raise NoAnswer(words[0])
         if len(found.stdout) > LONGEST:
             raise NoAnswer(words[0])
-        return [line for line in found.stdout.decode("utf-8", "surrogateescape").split(parted) if line]
+        return [
+            line for line in found.stdout.decode("utf-8", "surrogateescape").split(parted) if line
+        ]
 
     def _without_filters(self) -> list[str]:
         """Settings that keep the filters a repository names from running."""
         found = self._run(*SAFE, "config", "--null", "--name-only", "--get-regexp", r"^filter\.")
         if found.returncode not in (0, 1):
             raise NoAnswer("config")
-        names = {name.rpartition(".")[0] for name in found.stdout.decode("utf-8", "replace").split("\0") if name}
+        names = {
+            name.rpartition(".")[0]
+            for name in found.stdout.decode("utf-8", "replace").split("\0")
+            if name
+        }
         if any("=" in name or "\n" in name for name in names):
             raise NoAnswer("filters")
-        pairs = [(name, key) for name in sorted(names) for key in ("clean=", "smudge=", "process=", "required=false")]
+        pairs = [
+            (name, key)
+            for name in sorted(names)
+            for key in ("clean=", "smudge=", "process=", "required=false")
+        ]
         return [word for name, key in pairs for word in ("-c", f"{name}.{key}")]
 
     def _run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -98,7 +124,14 @@ class Git:
 def _work(git: Git, kind: str, paths: tuple[str, ...]) -> dict[str, Any]:
     """How many files have work that is in no commit."""
     status = git.lines(
-        "status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", *LISTED[kind], "--", *paths
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--ignore-submodules=dirty",
+        *LISTED[kind],
+        "--",
+        *paths,
     )
     lost = 0
     renamed = False
@@ -112,11 +145,17 @@ def _work(git: Git, kind: str, paths: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _push(git: Git, remote: str, ref: str) -> dict[str, Any]:
-    """The branch that is pushed to, the remote's own one, and how many of the commits it would lose are of others."""
+    """The branch that is pushed to, the remote's own one, and how many of the commits it would lose
+    are of others."""
     if ref == "HEAD" or not remote:
         status = git.lines("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=no")
         upstream = next(
-            (line.removeprefix("# branch.upstream ") for line in status if "# branch.upstream " in line), ""
+            (
+                line.removeprefix("# branch.upstream ")
+                for line in status
+                if "# branch.upstream " in line
+            ),
+            "",
         )
         named, _, branch = upstream.partition("/")
         remote = remote if remote else named
@@ -124,11 +163,23 @@ def _push(git: Git, remote: str, ref: str) -> dict[str, Any]:
         if not branch:
             raise NoAnswer("upstream")
     whole = f"refs/remotes/{remote}/{ref}"
-    default = git.lines("symbolic-ref", "--quiet", "--short", f"refs/remotes/{remote}/HEAD", parted="\n", none=True)
+    default = git.lines(
+        "symbolic-ref", "--quiet", "--short", f"refs/remotes/{remote}/HEAD", parted="\n", none=True
+    )
     own = git.lines("config", "--null", "user.email")
-    authors = git.lines("log", "-z", "--format=%ae", f"--max-count={MOST_COMMITS}", whole, "--not", "HEAD", "--")
-    others = len(authors) if len(authors) >= MOST_COMMITS else sum([author != own[0] for author in authors])
-    return {"branch": ref, "default": default[0].removeprefix(f"{remote}/") if default else "", "others": others}
+    authors = git.lines(
+        "log", "-z", "--format=%ae", f"--max-count={MOST_COMMITS}", whole, "--not", "HEAD", "--"
+    )
+    others = (
+        len(authors)
+        if len(authors) >= MOST_COMMITS
+        else sum([author != own[0] for author in authors])
+    )
+    return {
+        "branch": ref,
+        "default": default[0].removeprefix(f"{remote}/") if default else "",
+        "others": others,
+    }
 
 
 def checked_out(asked: Any) -> dict[str, list[dict[str, str] | None]]:
@@ -142,7 +193,9 @@ def _checked_out(base: str, folder: str, until: float) -> dict[str, str] | None:
     try:
         git = Git(there, until)
         heads = git.lines("symbolic-ref", "--quiet", "--short", "HEAD", parted="\n", none=True)
-        merge = git.lines("config", "--null", f"branch.{heads[0]}.merge", none=True) if heads else []
+        merge = (
+            git.lines("config", "--null", f"branch.{heads[0]}.merge", none=True) if heads else []
+        )
     except (NoAnswer, OSError, subprocess.SubprocessError, ValueError):
         return None
     upstream = merge[0].removeprefix("refs/heads/") if merge else ""

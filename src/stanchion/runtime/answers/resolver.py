@@ -1,4 +1,5 @@
-"""Resolving: the addresses of a name, asked once for each request, and pinned to the decision that judged them."""
+"""Resolving: the addresses of a name, asked once for each request, and pinned to the decision that
+judged them."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ Resolver = Callable[[str, int], Iterable[str]]
 """Gives the addresses of a host for a port, as texts; none where it has none. It may block."""
 
 NOT_ASKED: Final[Any] = ("not asked",)
-"""What a resolver gives that looks nothing up, where nothing leaves either: a name is judged by itself alone."""
+"""What a resolver gives that looks nothing up, where nothing leaves either: a name is judged by
+itself alone."""
 
 KEPT: Final = 256
 """How many answers are kept, so that all guards that judge one request judge the same addresses."""
 
 
 def system(host: str, port: int) -> list[str]:
-    """The addresses that this host's resolver gives, of both families, in its order; none where there are none."""
+    """The addresses that this host's resolver gives, of both families, in its order; none where
+    there are none."""
     import socket
 
     try:
@@ -44,8 +47,8 @@ def addresses(asked: Any) -> dict[str, list[str]]:
 
 
 class Resolving:
-    """Answers for a shield's guards. What one request asks for is looked up once, whoever asks: a name that points
-    somewhere else a moment later is judged, and connected to, as it was."""
+    """Answers for a shield's guards. What one request asks for is looked up once, whoever asks: a
+    name that points somewhere else a moment later is judged, and connected to, as it was."""
 
     def __init__(self, resolver: Resolver | None = None) -> None:
         self._resolver = system if resolver is None else resolver
@@ -53,7 +56,8 @@ class Resolving:
         self._known: OrderedDict[tuple[str, str, int], Future[list[str] | None]] = OrderedDict()
 
     def addresses(self, asked: Any) -> dict[str, Any]:
-        """The same for every guard that asks for a host on behalf of one request; raises what the resolver raised."""
+        """The same for every guard that asks for a host on behalf of one request; raises what the
+        resolver raised."""
         question = (asked.event, asked.host, asked.port)
         with self._lock:
             answer = self._known.get(question)
@@ -77,29 +81,37 @@ class Resolving:
 def pinned(decision: Decision, url: str = "") -> tuple[str, ...]:
     """The addresses that were judged for a request, in order: connect to these and to no others.
 
-    They are the ones its guards were given for the name, or the literal that `url` has for a host. None where no guard
+    They are the ones its guards were given for the name, or the literal that `url` has for a host.
+    None where no guard
     asked: nobody judged addresses then. `ValueError` where its guards were given different ones.
     """
     judged = [
         tuple([str(one) for one in answer.value["addresses"]])
         for _, answer in decision.inputs.answers
-        if isinstance(answer, Answered) and isinstance(answer.value, dict) and set(answer.value) == {"addresses"}
+        if isinstance(answer, Answered)
+        and isinstance(answer.value, dict)
+        and set(answer.value) == {"addresses"}
     ]
     if judged:
         kept = tuple([one for one in judged[0] if all(one in others for others in judged[1:])])
         if not kept:
             raise ValueError(
-                f"no address was judged by every guard of decision `{decision.id}`: ask for the decision again"
+                f"no address was judged by every guard of decision `{decision.id}`: ask for the "
+                f"decision again"
             )
         return kept
     from stanchion.readings.urls import Target, url_of
 
     target = url_of(url) if url else None
-    return (str(target.literal),) if isinstance(target, Target) and target.literal is not None else ()
+    return (
+        (str(target.literal),) if isinstance(target, Target) and target.literal is not None else ()
+    )
 
 
 def proxy_listed(policy: CompiledPolicy, proxy: str) -> bool:
     """Whether requests may go through a proxy: every enforced guard that judges hosts takes it."""
-    enforced = [s.placed for s in policy.seats if not s.placed.shadow and Stage.EGRESS in s.placed.stages]
+    enforced = [
+        s.placed for s in policy.seats if not s.placed.shadow and Stage.EGRESS in s.placed.stages
+    ]
     guards = JUDGES_HOSTS.among(placed.guard for placed in enforced)
     return bool(guards) and all(guard.takes_proxy(proxy) for guard in guards)

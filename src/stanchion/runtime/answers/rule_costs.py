@@ -31,17 +31,20 @@ class Payer(Protocol):
 
 
 def owe_cost(desk: Payer, tokens: int, cost_microusd: int) -> None:
-    """Leave what an answer has cost to the run's next trip to the store. It is spent already, so it is counted whatever
-    it exceeds; what comes after it is judged by what is left then."""
+    """Leave what an answer has cost to the run's next trip to the store. It is spent already, so it
+    is counted whatever it exceeds; what comes after it is judged by what is left then."""
     if not desk.measures:
         return
     plan = desk.plans.of((desk.event(ModelCall),), "")
     lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
     spent: Amounts = (0, _at_most(tokens), _at_most(cost_microusd), 1, 0)
     if lines:
-        desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent))
+        desk.shield.unsettled.keep(
+            Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent)
+        )
 
 
 def _at_most(amount: int) -> int:
-    """What somebody else says that was used, as far as one action can use it: no store forgets it for its size."""
+    """What somebody else says that was used, as far as one action can use it: no store forgets it
+    for its size."""
     return min(max(amount, 0), LARGEST - 1)

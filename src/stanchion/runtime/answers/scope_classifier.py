@@ -1,4 +1,5 @@
-"""How far an action is from its task, asked by the guard of that name: by words alone, the same every time."""
+"""How far an action is from its task, asked by the guard of that name: by words alone, the same
+every time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Surroundings: what a run keeps of its way, for the code behind guards that asks for the context of an event."""
+"""Surroundings: what a run keeps of its way, for the code behind guards that asks for the context
+of an event."""
 
 from __future__ import annotations
 
@@ -23,7 +24,15 @@ from stanchion.kernel.context import (
     clipped,
 )
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Failure, HandoffDone, ModelCall, ModelReply, Prompt, ToolResult
+from stanchion.kernel.events import (
+    Event,
+    Failure,
+    HandoffDone,
+    ModelCall,
+    ModelReply,
+    Prompt,
+    ToolResult,
+)
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.patches import PatchError
 from stanchion.locks import Lock
@@ -36,8 +45,8 @@ ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "ai":
 
 
 class Surroundings:
-    """What one process knows of a run's way: the last words of the user and of the agent, what was read and from where,
-    and what guards have held against it. For several threads."""
+    """What one process knows of a run's way: the last words of the user and of the agent, what was
+    read and from where, and what guards have held against it. For several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -49,17 +58,20 @@ class Surroundings:
         self._known: tuple[str, Context] | None = None
 
     def learn(self, event: Event, decision: Decision) -> None:
-        """Take in an event that was judged, as it was delivered, and what was held against it. What does not go ahead
-        was not said."""
+        """Take in an event that was judged, as it was delivered, and what was held against it. What
+        does not go ahead was not said."""
         with self._lock:
             for finding in decision.findings:
                 if finding.action >= Action.WARN:
-                    self._violations.append(Violation(finding.guard, finding.code, finding.action.name))
+                    self._violations.append(
+                        Violation(finding.guard, finding.code, finding.action.name)
+                    )
             if decision.proceeds:
                 self._heard(event, _delivered(event, decision))
 
     def context(self, plans: Plans, event: Any) -> Context:
-        """The context of an event, made once, whoever asks; of what is no event, that of the run so far."""
+        """The context of an event, made once, whoever asks; of what is no event, that of the run so
+        far."""
         name = str(getattr(event, "id", ""))
         with self._lock:
             known = self._known
@@ -100,7 +112,8 @@ class Surroundings:
             del self._sources[next(iter(self._sources))]
 
     def _conversed(self, messages: Iterable[Any]) -> None:
-        """Take in a request to a model: it has the conversation, whoever told the run of it or not."""
+        """Take in a request to a model: it has the conversation, whoever told the run of it or
+        not."""
         said = [one for message in messages if (one := _message(message)) is not None][-HISTORY:]
         for one in said:
             if one not in self._said:
@@ -121,11 +134,20 @@ class Surroundings:
         if isinstance(event, Prompt) and event.trusted:
             user = clipped(event.text)
         elif isinstance(event, ModelCall):
-            said = [one.text for message in event.messages if (one := _message(message)) and one.role == "user"]
+            said = [
+                one.text
+                for message in event.messages
+                if (one := _message(message)) and one.role == "user"
+            ]
             user = said[-1] if said else user
         sources = tuple(self._sources)
-        brings = _source(event) == "agent" or (_source(event) == "tool" and _trust(event) not in TRUSTED)
-        risks = [RISK_NAMES.index(one.risk) for one in (*tools, *((current,) if current is not None else ()))]
+        brings = _source(event) == "agent" or (
+            _source(event) == "tool" and _trust(event) not in TRUSTED
+        )
+        risks = [
+            RISK_NAMES.index(one.risk)
+            for one in (*tools, *((current,) if current is not None else ()))
+        ]
         return Context(
             user_text=user,
             primary_source=_source(event),
@@ -145,7 +167,8 @@ class Surroundings:
 
 @lru_cache(64)
 def _wants(text: str) -> tuple[bool, bool]:
-    """Whether the user asks for the agent's instructions, and for powers: their words stay the same for many events."""
+    """Whether the user asks for the agent's instructions, and for powers: their words stay the same
+    for many events."""
     return asks_for_instructions(text), asks_for_powers(text)
 
 
@@ -188,17 +211,26 @@ def _message(message: Any) -> Said | None:
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "\n".join([part for part in parts if isinstance(part, str)])
-    return None if role is None or not isinstance(content, str) or not content else Said(role, clipped(content))
+    return (
+        None
+        if role is None or not isinstance(content, str) or not content
+        else Said(role, clipped(content))
+    )
 
 
 def _tools(plans: Plans) -> tuple[ToolFacts, ...]:
-    """The tools that the agent may call: those that the policy or its own list names, and those the run has met."""
+    """The tools that the agent may call: those that the policy or its own list names, and those the
+    run has met."""
     policy: Any = plans.policy
     own = plans.run.allowed_tools
     named = [name for name in policy.file.tools if not is_glob(name)]
     listed = () if own is None else sorted(own.exact)
     names = dict.fromkeys([*named, *listed, *list(plans.tools)])
-    allowed = [name for name in names if name and (own is None or name in own or name in plans.run.additional_tools)]
+    allowed = [
+        name
+        for name in names
+        if name and (own is None or name in own or name in plans.run.additional_tools)
+    ]
     return tuple([_facts(plans, name) for name in allowed[:MOST_TOOLS]])
 
 

@@ -1,5 +1,5 @@
-"""Time boxes: one thread that looks after questions when their time is over, there while any is open, and somebody has
-asked it."""
+"""Time boxes: one thread that looks after questions when their time is over, there while any is
+open, and somebody has asked it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ LONGEST_S: Final = 3_600.0
 class TimeBoxes:
     """Calls `sweep` at the time that it gave when it was last called; `due` says when that is."""
 
-    def __init__(self, due: Callable[[], float], sweep: Callable[[], None], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, due: Callable[[], float], sweep: Callable[[], None], clock: Callable[[], float]
+    ) -> None:
         self._due, self._sweep, self._clock = due, sweep, clock
         self._closed = False
         self._bells: list[SimpleQueue[None]] = []
@@ -28,7 +30,8 @@ class TimeBoxes:
 
     def _begin(self) -> None:
         self._lock = Lock()
-        # A queue, because it can be rung wherever garbage is collected, even by the thread that waits for it.
+        # A queue, because it can be rung wherever garbage is collected, even by the thread that
+        # waits for it.
         self._sooner: SimpleQueue[None] = SimpleQueue()
         self._bells[:] = [self._sooner]
         self._next = FOREVER
@@ -58,14 +61,16 @@ class TimeBoxes:
     def _started(self) -> bool:
         try:
             given = (ref(self), self._sooner)
-            threading.Thread(target=_work, args=given, name="stanchion-time-boxes", daemon=True).start()
+            threading.Thread(
+                target=_work, args=given, name="stanchion-time-boxes", daemon=True
+            ).start()
         except RuntimeError:  # the system has no more threads to give: the next to ask looks
             return False
         return True
 
     def look(self, waited: bool) -> float | None:
-        """Sweep where the time has come without a bell, and say how long nothing is due then; `None` where nothing is
-        any more, and the thread ends."""
+        """Sweep where the time has come without a bell, and say how long nothing is due then;
+        `None` where nothing is any more, and the thread ends."""
         if waited:
             self._sweep()
         with self._lock:

@@ -1,4 +1,5 @@
-"""What budgets have refused lately: whoever shares one that is used up pays for no answer of a deep rule."""
+"""What budgets have refused lately: whoever shares one that is used up pays for no answer of a deep
+rule."""
 
 from __future__ import annotations
 
@@ -13,14 +14,16 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
 
 UNPAID_MS: Final = 10_000
-"""So long after a budget has refused something, nobody who shares it pays for answers; then one run tries again."""
+"""So long after a budget has refused something, nobody who shares it pays for answers; then one run
+tries again."""
 EXCEEDED: Final = "budget.exceeded"
 MOST: Final = 4_096
 """How many budgets are remembered; the one that refused longest ago is forgotten first."""
 
 
 class Refusal(NamedTuple):
-    """When a guard has last refused something, and which run tries since then whether anything is left."""
+    """When a guard has last refused something, and which run tries since then whether anything is
+    left."""
 
     guard: str
     at: int
@@ -35,7 +38,8 @@ class Unpaid:
         self._refused: OrderedDict[str, Refusal] = OrderedDict()
 
     def refused(self, policy: Any, run: RunInfo, decision: Decision, now: int) -> None:
-        """A budget has refused a run something; where it does not say which one, it is the run's own."""
+        """A budget has refused a run something; where it does not say which one, it is the run's
+        own."""
         with self._lock:
             for finding in decision.findings:
                 if finding is decision.determining or finding.code == EXCEEDED:
@@ -46,12 +50,16 @@ class Unpaid:
                 self._refused.popitem(last=False)
 
     def pays(self, policy: Any, run: RunInfo, now: int) -> bool:
-        """Whether a run may have anything left to pay with. Of those who share a budget one run tries first, and the
-        others ten seconds later, unless it was refused meanwhile."""
+        """Whether a run may have anything left to pay with. Of those who share a budget one run
+        tries first, and the others ten seconds later, unless it was refused meanwhile."""
         if not self._refused:
             return True
         with self._lock:
-            known = [(place, one) for place, one in self._refused.items() if _concerns(policy, run, place, one)]
+            known = [
+                (place, one)
+                for place, one in self._refused.items()
+                if _concerns(policy, run, place, one)
+            ]
             if any(now - one.at < UNPAID_MS and one.tries != run.id for _, one in known):
                 return False
             for place, one in known:
@@ -72,8 +80,11 @@ def _place(run: RunInfo, guard: str, per: Any) -> str:
 
 
 def _concerns(policy: Any, run: RunInfo, place: str, one: Refusal) -> bool:
-    """Whether a run shares the budget that has refused something: it is of its scope, and the guard is for it."""
+    """Whether a run shares the budget that has refused something: it is of its scope, and the guard
+    is for it."""
     seat = policy.seat(one.guard)
     if seat is None:
         return place == _place(run, one.guard, "run")
-    return place == _place(run, one.guard, getattr(seat.placed.guard, "per", "run")) and seat.concerns_run(run)
+    return place == _place(
+        run, one.guard, getattr(seat.placed.guard, "per", "run")
+    ) and seat.concerns_run(run)

@@ -1,1 +1,2 @@
-"""Calling: tools and models in a run, what they take and give back, and what hosts report of theirs."""
+"""Calling: tools and models in a run, what they take and give back, and what hosts report of
+theirs."""

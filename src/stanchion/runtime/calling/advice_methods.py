@@ -1,4 +1,5 @@
-"""What a run can say of itself: what it should know of its tools, what to do about a refusal, and its loops."""
+"""What a run can say of itself: what it should know of its tools, what to do about a refusal, and
+its loops."""
 
 from __future__ import annotations
 
@@ -21,15 +22,19 @@ class Advised:
     _desk: Desk
 
     def _awareness(self, /, *, tokens: int | None = None) -> Flow[str]:
-        """What the agent should know of its tools, for its prompt: what has failed, what is unsteady and what helps, in
-        no more than so many tokens. Empty where nothing is known, or the policy keeps no experience."""
+        """What the agent should know of its tools, for its prompt: what has failed, what is
+        unsteady and what helps, in no more than so many tokens. Empty where nothing is known, or
+        the policy keeps no experience."""
         from stanchion.runtime.calling.prompt_size import text_tokens
         from stanchion.runtime.learning.advising import awareness
 
-        return awareness(self._desk, tokens, lambda text: text_tokens(text.encode("utf-8", "replace")))
+        return awareness(
+            self._desk, tokens, lambda text: text_tokens(text.encode("utf-8", "replace"))
+        )
 
     def _advice(self, /, tool: str, args: dict[str, Any] | None = None) -> Flow[str]:
-        """Advice about a call: what is known of its tool, and how the arguments differ from a call that worked."""
+        """Advice about a call: what is known of its tool, and how the arguments differ from a call
+        that worked."""
         from stanchion.runtime.learning.advising import advice_on
 
         return advice_on(self._desk, tool, {} if args is None else args)
@@ -38,22 +43,24 @@ class Advised:
     advice, aadvice = twins(_advice)
 
     def guidance(self, decision: Decision) -> Guidance:
-        """What can be done about a decision of this run that refuses: what was wrong, what to do instead, whether and
-        when to try again, and, for the call that was refused last, what is known to work."""
+        """What can be done about a decision of this run that refuses: what was wrong, what to do
+        instead, whether and when to try again, and, for the call that was refused last, what is
+        known to work."""
         from stanchion.runtime.learning.advising import guidance
 
         return guidance(self._desk, decision)
 
     def guardian_metrics(self) -> GuardianMetrics:
-        """What the layers of the pack `guardian` have counted, in the words of its specification: loops, health and
-        outcomes of this run, caches, and what refused calls are estimated to have saved."""
+        """What the layers of the pack `guardian` have counted, in the words of its specification:
+        loops, health and outcomes of this run, caches, and what refused calls are estimated to have
+        saved."""
         from stanchion.runtime.calling.guardian_metrics import guardian_metrics
 
         return guardian_metrics(self._desk)
 
     def loop_metrics(self) -> Metrics:
-        """How many calls of this run the guard `loops` has looked at, and how many loops it found, as the store has
-        it."""
+        """How many calls of this run the guard `loops` has looked at, and how many loops it found,
+        as the store has it."""
         from stanchion.guards.loops import history_key, metrics
 
         info = self._desk.info

@@ -1,4 +1,5 @@
-"""Items for async code: tools that yield, async or not, as something to iterate over or to await."""
+"""Items for async code: tools that yield, async or not, as something to iterate over or to
+await."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Items(Generic[Y]):
 
 
 class InThreads:
-    """A sync source for async code: each of its items is made in a thread, so that it never holds up the loop."""
+    """A sync source for async code: each of its items is made in a thread, so that it never holds
+    up the loop."""
 
     def __init__(self, source: Any) -> None:
         self._steps = Steps(source)
@@ -50,5 +52,6 @@ class InThreads:
         return value
 
     async def aclose(self) -> None:
-        """Close the source. Where nobody waits any more for the item that it is making, its thread does that."""
+        """Close the source. Where nobody waits any more for the item that it is making, its thread
+        does that."""
         await asyncio.to_thread(self._steps.close)

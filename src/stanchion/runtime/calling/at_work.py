@@ -14,7 +14,8 @@ _at_work: ContextVar[str] = ContextVar("stanchion_tool", default="")
 
 
 def tool_at_work() -> str:
-    """The tool whose call is under way around the caller, the innermost; empty where there is none."""
+    """The tool whose call is under way around the caller, the innermost; empty where there is
+    none."""
     return _at_work.get()
 
 

@@ -1,4 +1,5 @@
-"""The beginning of a tool call: judged, its arguments as they go ahead, and what it has reserved."""
+"""The beginning of a tool call: judged, its arguments as they go ahead, and what it has
+reserved."""
 
 from __future__ import annotations
 
@@ -33,9 +34,15 @@ def asked(desk: Desk, tool: Tool, values: dict[str, Any]) -> tuple[Read, tuple[F
 
 
 def begin(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], way: Way, failed: str = ""
+    desk: Desk,
+    tool: Tool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    way: Way,
+    failed: str = "",
 ) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
-    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has reserved.
+    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has
+    reserved.
 
     `failed` is the call that is tried again by this one. Whoever is cut off leaves it by its `way`.
     """
@@ -47,7 +54,9 @@ def begin(
         event = msgspec.structs.replace(event, call=failed)
     reserved, named = tool.spends
     if desk.measures:
-        reserved = reserving(desk, event, reserved, desk.time_left_s(tool.name, tool.timeout_s), named)
+        reserved = reserving(
+            desk, event, reserved, desk.time_left_s(tool.name, tool.timeout_s), named
+        )
     decision, event = yield from admit(desk, event, reserved, refused, way=way)
     if decision.patches:
         args, kwargs = tool.patched(args, kwargs, took.content, event.args)

@@ -1,4 +1,5 @@
-"""Bound functions: they are in their run wherever they are called, also in a thread that begins with no context."""
+"""Bound functions: they are in their run wherever they are called, also in a thread that begins
+with no context."""
 
 from __future__ import annotations
 
@@ -13,14 +14,17 @@ from stanchion.runtime.calling.at_work import tool_at_work, working
 from stanchion.runtime.calling.tool import Shape, shape_of
 
 
-def bound(open_runs: ContextVar[tuple[Any, ...]], run: Any, fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the same kind that has the run around it, inside those that are around the caller now, and does
-    what it does for the tool that is at work now."""
+def bound(
+    open_runs: ContextVar[tuple[Any, ...]], run: Any, fn: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function of the same kind that has the run around it, inside those that are around the
+    caller now, and does what it does for the tool that is at work now."""
     shape = shape_of(fn)
     if shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
         name = getattr(fn, "__name__", type(fn).__name__)
         raise TypeError(
-            f"`{name}` is a generator, and each item would run outside the run: bind the function that iterates over it"
+            f"`{name}` is a generator, and each item would run outside the run: bind the function "
+            f"that iterates over it"
         )
     around = (*[one for one in open_runs.get() if one is not run], run)
     tool = tool_at_work()
@@ -48,8 +52,8 @@ def bound(open_runs: ContextVar[tuple[Any, ...]], run: Any, fn: Callable[..., An
             if inspect.iscoroutine(came):
                 came.close()
                 raise TypeError(
-                    "the bound function returned a coroutine, which would be awaited outside the run: bind the "
-                    "async function itself"
+                    "the bound function returned a coroutine, which would be awaited outside the "
+                    "run: bind the async function itself"
                 )
             return came
 
@@ -57,5 +61,6 @@ def bound(open_runs: ContextVar[tuple[Any, ...]], run: Any, fn: Callable[..., An
 
 
 def _like(fn: Callable[..., Any], made: Callable[..., Any]) -> Callable[..., Any]:
-    """The made one, with the looks of the function that it calls; callable objects have fewer of them."""
+    """The made one, with the looks of the function that it calls; callable objects have fewer of
+    them."""
     return wraps(fn, updated=())(made)

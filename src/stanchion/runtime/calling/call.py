@@ -1,4 +1,5 @@
-"""A tool call's whole life: judged, run, its outcome judged, settled, recorded; tried again, and done once."""
+"""A tool call's whole life: judged, run, its outcome judged, settled, recorded; tried again, and
+done once."""
 
 from __future__ import annotations
 
@@ -21,7 +22,16 @@ from stanchion.runtime.calling.delivery import deliver, shown
 from stanchion.runtime.calling.failure import RETRY, failed, withhold
 from stanchion.runtime.calling.items import Coming
 from stanchion.runtime.calling.late_end import ends_late
-from stanchion.runtime.calling.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
+from stanchion.runtime.calling.ledger import (
+    DONE,
+    FAILED,
+    ONCE,
+    UNKNOWN,
+    Entry,
+    entry,
+    finished,
+    what_of,
+)
 from stanchion.runtime.calling.pace import Pace
 from stanchion.runtime.calling.paid_requests import Paying
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
@@ -38,7 +48,13 @@ from stanchion.runtime.deciding.retries import Allowance, again, closed, opened
 from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.deciding.start import Lapsed
 from stanchion.runtime.deciding.terms import terms_of
-from stanchion.runtime.deciding.trouble import MOST_TRIED, JudgedFailure, Trouble, attempted, tell_on
+from stanchion.runtime.deciding.trouble import (
+    MOST_TRIED,
+    JudgedFailure,
+    Trouble,
+    attempted,
+    tell_on,
+)
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.deciding.unread import formless, marked
 from stanchion.runtime.driving.flow import Flow
@@ -53,14 +69,19 @@ Begun = tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]
 """A call as it goes ahead: its decision, event and arguments, and what it has reserved."""
 
 
-def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str = "") -> Flow[Any]:
-    """Call a tool, and again where an error's judgement says so; `named` is what its caller calls the one thing that
-    is to happen. Whatever cuts it off, what it took is given back, and what came of it written down."""
+def call(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str = ""
+) -> Flow[Any]:
+    """Call a tool, and again where an error's judgement says so; `named` is what its caller calls
+    the one thing that is to happen. Whatever cuts it off, what it took is given back, and what came
+    of it written down."""
     flow = _settled(desk, tool, args, kwargs, named)
     return answered_in_text(flow) if tool.refusal == TEXT else flow
 
 
-def _settled(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str) -> Flow[Any]:
+def _settled(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str
+) -> Flow[Any]:
     """The same; a refusal is raised."""
     way = Way()
     allowance = Allowance() if desk.shield.policy.judges_errors else None
@@ -76,11 +97,18 @@ def _settled(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, An
             closed(allowance)
 
 
-def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, way: Way) -> Flow[Any]:
-    """The same, for somebody who sees to what is left. Python lets an exception that strikes where a `try` begins out
-    of the whole function, past the `try` around it; so what has to see it stands around the function."""
+def _called(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, way: Way
+) -> Flow[Any]:
+    """The same, for somebody who sees to what is left. Python lets an exception that strikes where
+    a `try` begins out of the whole function, past the `try` around it; so what has to see it stands
+    around the function."""
     policy = desk.shield.policy
-    once = named != "" or tool.once or (policy.has_once and ONCE in desk.tool_facts(desk.plans, tool.name)[1])
+    once = (
+        named != ""
+        or tool.once
+        or (policy.has_once and ONCE in desk.tool_facts(desk.plans, tool.name)[1])
+    )
     attempt, previous = 1, ""
     tried: tuple[str, ...] = ()
     before: Exception | None = None
@@ -89,7 +117,9 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
         while True:
             try:
                 if once:
-                    page, begun = yield from begin_once(desk, tool, args, kwargs, way, named, previous)
+                    page, begun = yield from begin_once(
+                        desk, tool, args, kwargs, way, named, previous
+                    )
                 else:
                     begun = yield from begin(desk, tool, args, kwargs, way, previous)
             except Refused as refused:
@@ -106,7 +136,12 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
                 leave = desk.allowed.leave(decision, None if page is None else limit_s)
                 ended = None if limit_s is None else ends_late(desk, event, decision)
                 invoke = Invoke(
-                    desk.shield.telemetry.around(decision.id, tool.fn), given, options, limit_s, leave, ended
+                    desk.shield.telemetry.around(decision.id, tool.fn),
+                    given,
+                    options,
+                    limit_s,
+                    leave,
+                    ended,
                 )
                 began = monotonic()
                 with Paying(reserved, Stage.TOOL_CALL in desk.shield.policy.unpaid):
@@ -123,7 +158,16 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
                     yield from page.mark(desk, FAILED if safe else UNKNOWN)
                 yield from book(desk, event, unforeseen(desk, reserved, used))
                 judged = yield from failed(
-                    desk, event, decision, error, attempt, reserved, used, tried, harmless, retries=True
+                    desk,
+                    event,
+                    decision,
+                    error,
+                    attempt,
+                    reserved,
+                    used,
+                    tried,
+                    harmless,
+                    retries=True,
                 )
                 if not (yield from tried_again(desk, judged, error, attempt)):
                     withhold(desk, judged.answer, error)
@@ -142,7 +186,9 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
             if page is None and is_stream(value):
                 pace = Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
                 pace.took(monotonic() - began)
-                coming = Coming(tool, value, event, decision, given, options, reserved, began_ms, pace)
+                coming = Coming(
+                    tool, value, event, decision, given, options, reserved, began_ms, pace
+                )
                 desk.under_way.hand(decision.id)
                 return coming
             used = used_by(desk, reserved, began_ms)
@@ -150,17 +196,32 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
             said = failure_in(came[0].content)
             if said is not None:
                 if page is not None:
-                    yield from page.mark(desk, FAILED if act_of(event.tool, event.traits).repeats else UNKNOWN)
+                    yield from page.mark(
+                        desk, FAILED if act_of(event.tool, event.traits).repeats else UNKNOWN
+                    )
                     page = None
                 yield from book(desk, event, unforeseen(desk, reserved, used))
-                if (yield from tried_after(desk, event, decision, said, attempt, reserved, used, tried)):
+                if (
+                    yield from tried_after(
+                        desk, event, decision, said, attempt, reserved, used, tried
+                    )
+                ):
                     took_ms = desk.shield.clock() - event.at
                     tried = (*tried, attempted(attempt, said.error, took_ms))[-MOST_TRIED:]
                     attempt, previous = attempt + 1, decision.id
                     continue
                 return (
                     yield from deliver(
-                        desk, tool, event, decision, came, given, options, settles=False, notes=tried, failed=True
+                        desk,
+                        tool,
+                        event,
+                        decision,
+                        came,
+                        given,
+                        options,
+                        settles=False,
+                        notes=tried,
+                        failed=True,
                     )
                 )
             if page is not None:
@@ -186,7 +247,8 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def tried_again(desk: Desk, judged: JudgedFailure, error: Exception, attempt: int) -> Flow[bool]:
-    """Whether a failed call is tried again, now that it is time; otherwise the error says what was done about it."""
+    """Whether a failed call is tried again, now that it is time; otherwise the error says what was
+    done about it."""
     answer, trouble = judged
     ended = ""
     if answer.action == Action.RETRY:
@@ -201,7 +263,8 @@ def tried_again(desk: Desk, judged: JudgedFailure, error: Exception, attempt: in
 
 
 def _at_the_end(desk: Desk, trouble: Trouble, ended: str) -> Trouble:
-    """The same failure, and why it was not tried again; the run has it so where no other came after it."""
+    """The same failure, and why it was not tried again; the run has it so where no other came after
+    it."""
     done = msgspec.structs.replace(trouble, ended=ended)
     if desk.trouble is trouble:
         desk.trouble = done
@@ -218,7 +281,8 @@ def tried_after(
     used: Amounts,
     tried: tuple[str, ...],
 ) -> Flow[bool]:
-    """Judge and settle a failure that a result reports; says whether the call is tried again, now that it is time."""
+    """Judge and settle a failure that a result reports; says whether the call is tried again, now
+    that it is time."""
     notes = (*desk.take_notes(decision.id), *overruns(reserved, used))
     settles = settled(decision, used)
     answer, trouble = yield from taken_in(
@@ -234,8 +298,11 @@ def tried_after(
     return not ended
 
 
-def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException) -> bool:
-    """Whether an error shows that the tool has done nothing: it says so, the policy does, or it was never begun."""
+def nothing_done(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException
+) -> bool:
+    """Whether an error shows that the tool has done nothing: it says so, the policy does, or it was
+    never begun."""
     if isinstance(error, NothingDone):
         return True
     known = desk.shield.policy.tool(tool.name)
@@ -247,9 +314,16 @@ def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
 
 
 def begin_once(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], way: Way, named: str, failed: str = ""
+    desk: Desk,
+    tool: Tool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    way: Way,
+    named: str,
+    failed: str = "",
 ) -> Flow[tuple[Entry, Begun]]:
-    """Judge a call that happens once, and enter it into the ledger in the batch that starts it, unless it is done.
+    """Judge a call that happens once, and enter it into the ledger in the batch that starts it,
+    unless it is done.
 
     Raises `Refused` where it is under way, or where nobody knows what came of it.
     """
@@ -270,12 +344,20 @@ def begin_once(
         tries += 1
         against = yield from looked_up(desk, page)
         stakes = () if against or page.answers else page.stakes(event, limit_s)
-        decision, event = yield from assess(desk, event, reserved, (*refused, *against), stakes, waits=True, way=way)
+        decision, event = yield from assess(
+            desk, event, reserved, (*refused, *against), stakes, waits=True, way=way
+        )
         if decision.inputs.taken != page.key or tries == TRIES:
             break
         event = desk.renewed(event)
     reply = decision.inputs.reply
-    if stakes and reply is not None and reply.go and not reply.stale and decision.inputs.taken != page.key:
+    if (
+        stakes
+        and reply is not None
+        and reply.go
+        and not reply.stale
+        and decision.inputs.taken != page.key
+    ):
         page.taken()
     if not decision.proceeds or not (page.ours or page.answers):
         yield from page.mark(desk, FAILED)
@@ -300,7 +382,14 @@ def _asked_about(
         yield from ask_about(desk, page, event, decision)
 
 
-UNSTAKED = (Finding(Action.BLOCK, "kernel.store_lost", ("it does not know that this call begins",), guard="kernel"),)
+UNSTAKED = (
+    Finding(
+        Action.BLOCK,
+        "kernel.store_lost",
+        ("it does not know that this call begins",),
+        guard="kernel",
+    ),
+)
 
 
 def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
@@ -313,9 +402,15 @@ def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
 
 
 def _moved(
-    desk: Desk, page: Entry, decision: Decision, event: ToolCall, limit_s: float | None, reserved: Amounts
+    desk: Desk,
+    page: Entry,
+    decision: Decision,
+    event: ToolCall,
+    limit_s: float | None,
+    reserved: Amounts,
 ) -> Flow[Entry]:
-    """The page of a call whose arguments were patched; refused where that call stands in the ledger already."""
+    """The page of a call whose arguments were patched; refused where that call stands in the ledger
+    already."""
     if not page.ours:
         return page
     try:
@@ -337,8 +432,8 @@ def refuse(
     against: tuple[Finding, ...],
     page: Entry | None = None,
 ) -> Flow[None]:
-    """Refuse a call after it was judged: what it reserved is given back, and the refusal is a decision of its own.
-    `page` is where it stands in the ledger already."""
+    """Refuse a call after it was judged: what it reserved is given back, and the refusal is a
+    decision of its own. `page` is where it stands in the ledger already."""
     if abandoned(desk, decision.id):
         yield from desk.shield.unsettled.carry()
     else:
@@ -352,7 +447,9 @@ def refuse(
 def answered(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[Any]:
     """Answer a call from the ledger: its result is judged like any other, and nothing runs."""
     seen = page.effect.result
-    result: Any = desk.event(ToolResult, call=decision.id, tool=event.tool, args=event.args, result=seen)
+    result: Any = desk.event(
+        ToolResult, call=decision.id, tool=event.tool, args=event.args, result=seen
+    )
     note = f"answered from the ledger: call `{page.effect.call}` has already done it"
     moment = desk.moment(result, settles=settled(decision))
     answer = yield from judge(desk, moment, (*desk.take_notes(decision.id), note), waits=True)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from stanchion.kernel.actions import Action
@@ -32,17 +40,21 @@ class AsksForBypass:
     def _request_bypass(
         self, /, guardrail: str, reason: str, urgency: str = "normal", *, call: str | None = None
     ) -> Flow[BypassRequest]:
-        """Ask people to let an action past the guardrail that refused it: the last one that it refused this run, or
-        that of the decision `call`. After their yes the same call goes ahead once when it is made again.
+        """Ask people to let an action past the guardrail that refused it: the last one that it
+        refused this run, or that of the decision `call`. After their yes the same call goes ahead
+        once when it is made again.
 
-        `urgency` is `normal`, `urgent` or `emergency`. Raises `BypassRefused` where it cannot be asked for like that:
-        the guardrail allows no bypass or has refused nothing, or the reason says too little.
+        `urgency` is `normal`, `urgent` or `emergency`. Raises `BypassRefused` where it cannot be
+        asked for like that: the guardrail allows no bypass or has refused nothing, or the reason
+        says too little.
         """
         return self._asked_past(guardrail, reason, urgency, call)
 
     request_bypass, arequest_bypass = twins(_request_bypass)
 
-    def _asked_past(self, guardrail: str, reason: str, urgency: str, call: str | None) -> Flow[BypassRequest]:
+    def _asked_past(
+        self, guardrail: str, reason: str, urgency: str, call: str | None
+    ) -> Flow[BypassRequest]:
         from stanchion.runtime.deciding.bypass_request import request
 
         return request(self._desk, guardrail, reason, urgency, call)
@@ -68,17 +80,29 @@ class Repairing:
         tokens: int | None = None,
         cost_usd: float | None = None,
     ) -> Flow[Repaired]:
-        """Ask a model, as `model` does, until `precheck` has nothing against its reply, `1 + budget` times at most;
-        gives the best reply.
+        """Ask a model, as `model` does, until `precheck` has nothing against its reply, `1 +
+        budget` times at most; gives the best reply.
 
-        `precheck` looks at a reply and says how good it is, and whether to ask again and why; it must not use the
-        reply. The reasons are added as system messages. Every call is judged and charged like any other, and nobody
-        else has the model asked again. With a `seed` each call is given one of its own. Raises `Refused` where no
-        reply may be handed on.
+        `precheck` looks at a reply and says how good it is, and whether to ask again and why; it
+        must not use the reply. The reasons are added as system messages. Every call is judged and
+        charged like any other, and nobody else has the model asked again. With a `seed` each call
+        is given one of its own. Raises `Refused` where no reply may be handed on.
         """
         from stanchion.runtime.calling.repairing import repair
 
-        return repair(self._desk, generate, precheck, budget, messages, model, params, seed, final, tokens, cost_usd)
+        return repair(
+            self._desk,
+            generate,
+            precheck,
+            budget,
+            messages,
+            model,
+            params,
+            seed,
+            final,
+            tokens,
+            cost_usd,
+        )
 
     repair, arepair = twins(_repair)
 
@@ -94,9 +118,10 @@ class Locking:
         raise NotImplementedError
 
     def lock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
-        """Lock a file, a folder with everything below it (`src/**`), or a resource by its name, for the rest of the
-        run. A shared lock is for those who only read. Waits as the guard `locks` says, and raises `Refused` where it is
-        not to be had, `ValueError` where the policy has no such guard."""
+        """Lock a file, a folder with everything below it (`src/**`), or a resource by its name, for
+        the rest of the run. A shared lock is for those who only read. Waits as the guard `locks`
+        says, and raises `Refused` where it is not to be had, `ValueError` where the policy has no
+        such guard."""
         from stanchion.runtime.calling.locking import lock_file, named
 
         how = "shared" if shared else "exclusive"
@@ -137,10 +162,11 @@ class Calling(Locking, Reporting):
     def call(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
     def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a tool: judged, run, its result judged, settled, recorded. Returns the tool's own result.
+        """Call a tool: judged, run, its result judged, settled, recorded. Returns the tool's own
+        result.
 
-        Raises `Refused` where it does not go ahead, and whatever the tool raises. A generator tool gives an
-        iterator that judges every item.
+        Raises `Refused` where it does not go ahead, and whatever the tool raises. A generator tool
+        gives an iterator that judges every item.
         """
         known = self._desk.shield.tool_of(tool)
         if known.shape is Shape.GENERATOR:
@@ -148,16 +174,23 @@ class Calling(Locking, Reporting):
 
             return items(self._desk, known, args, kwargs)
         if known.shape is Shape.ASYNC_GENERATOR:
-            raise TypeError(f"`{known.name}` is an async generator: use `async for item in run.acall(...)`")
+            raise TypeError(
+                f"`{known.name}` is an async generator: use `async for item in run.acall(...)`"
+            )
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         from stanchion.runtime.calling import call as calling
         from stanchion.runtime.calling.items import handed
 
-        return handed(self._desk, work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)), False)
+        return handed(
+            self._desk,
+            work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)),
+            False,
+        )
 
-    # Of these the first that fits is taken, so the last stands for whatever is none of the others. A function that says
-    # it gives an `Iterator` may be a generator or hand one on, which are not the same here.
+    # Of these the first that fits is taken, so the last stands for whatever is none of the others.
+    # A function that says it gives an `Iterator` may be a generator or hand one on, which are not
+    # the same here.
     @overload
     def acall(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -167,21 +200,30 @@ class Calling(Locking, Reporting):
     ) -> Coroutine[Any, Any, R]: ...
 
     @overload
-    def acall(self, tool: Callable[P, AsyncIterator[Y]], /, *args: P.args, **kwargs: P.kwargs) -> Items[Y]: ...  # type: ignore[overload-overlap]  # the last is the rest
+    def acall(  # type: ignore[overload-overlap]  # the last is the rest
+        self, tool: Callable[P, AsyncIterator[Y]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Items[Y]: ...
 
     @overload
-    def acall(self, tool: Callable[P, Generator[Y, Any, Any]], /, *args: P.args, **kwargs: P.kwargs) -> Items[Y]: ...  # type: ignore[overload-overlap]  # the last is the rest
+    def acall(  # type: ignore[overload-overlap]  # the last is the rest
+        self, tool: Callable[P, Generator[Y, Any, Any]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Items[Y]: ...
 
     @overload
-    def acall(self, tool: Callable[P, Iterator[Any]], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def acall(
+        self, tool: Callable[P, Iterator[Any]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
 
     @overload
-    def acall(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]: ...
+    def acall(
+        self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, R]: ...
 
     def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it. Sync tools run in a thread.
 
-        A generator tool, sync or async, gives an async iterator that judges every item; awaiting that gives it back.
+        A generator tool, sync or async, gives an async iterator that judges every item; awaiting
+        that gives it back.
         """
         known = self._desk.shield.tool_of(tool)
         if known.shape in (Shape.ASYNC_GENERATOR, Shape.GENERATOR):
@@ -202,11 +244,16 @@ class Calling(Locking, Reporting):
     def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
-    def call_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def call_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
 
-    def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for something that happens once, whatever is retried, resumed or crashes: `key` names it in its task,
-        or in a run without one. Where it was done before, its result comes back as plain data and nothing runs.
+    def call_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`call` for something that happens once, whatever is retried, resumed or crashes: `key`
+        names it in its task, or in a run without one. Where it was done before, its result comes
+        back as plain data and nothing runs.
 
         Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
         """
@@ -221,14 +268,20 @@ class Calling(Locking, Reporting):
     async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
-    async def acall_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    async def acall_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
 
-    async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+    async def acall_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
         """`call_once` for async code."""
         from stanchion.runtime.calling import call as calling
 
         known = self._once(key, tool)
-        return await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
+        return await awork(
+            self._desk, known.name, calling.call(self._desk, known, args, kwargs, key)
+        )
 
     def _keeps_locks(self) -> bool:
         return bool(self._desk.shield.policy.ends_with_runs)
@@ -236,16 +289,20 @@ class Calling(Locking, Reporting):
     def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
         known: Tool = self._desk.shield.tool_of(tool)
         if not key or not isinstance(key, str):
-            raise ValueError(f"the key is `{key}`: give a text that identifies what must happen only once")
+            raise ValueError(
+                f"the key is `{key}`: give a text that identifies what must happen only once"
+            )
         if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
-            raise TypeError(f"`{known.name}` gives many items, and only a call with one result can be made once")
+            raise TypeError(
+                f"`{known.name}` gives many items, and only a call with one result can be made once"
+            )
         return known
 
     def _escalate(self, /, reason: str) -> Flow[str]:
         """Ask for a person to look at this run, with what was refused last; gives the ticket's id.
 
-        The answer lets nothing through. `TicketError` where the reason says nothing, where people were asked too often,
-        or where the store cannot be used.
+        The answer lets nothing through. `TicketError` where the reason says nothing, where people
+        were asked too often, or where the store cannot be used.
         """
         from stanchion.runtime.deciding.calling_people import call_somebody
 

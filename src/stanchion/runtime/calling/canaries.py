@@ -1,4 +1,5 @@
-"""Canaries of a run: tokens to put where nobody should read them, or where nothing should leave from."""
+"""Canaries of a run: tokens to put where nobody should read them, or where nothing should leave
+from."""
 
 from __future__ import annotations
 
@@ -19,12 +20,16 @@ class Planting(Protocol):
 
 
 def canary(run: Planting, label: str = "system prompt", lasting: bool = False) -> str:
-    """A token for a prompt, a file or a decoy record of this run: the guard `canary` refuses what would carry it out.
+    """A token for a prompt, a file or a decoy record of this run: the guard `canary` refuses what
+    would carry it out.
 
-    It is the same for the same run and label, in every process. A `lasting` one belongs to the tenant instead of the
-    run, for what stays where it is. Raises `ValueError` where the policy has no guard that would find it.
+    It is the same for the same run and label, in every process. A `lasting` one belongs to the
+    tenant instead of the run, for what stays where it is. Raises `ValueError` where the policy has
+    no guard that would find it.
     """
     finding = PLANTS.among(seat.placed.guard for seat in run.desk.shield.policy.seats)
     if not finding:
-        raise ValueError("no guard of the policy looks for canaries: add `- use: canary` to its guards")
+        raise ValueError(
+            "no guard of the policy looks for canaries: add `- use: canary` to its guards"
+        )
     return finding[0].plant(run.desk.info.tenant, "" if lasting else run.id, label)

@@ -26,7 +26,8 @@ MEASURES = {
 
 
 class Carved(NamedTuple):
-    """What was carved out for a child: by unit, -1 where nothing was, and the hold on its parent's budgets."""
+    """What was carved out for a child: by unit, -1 where nothing was, and the hold on its parent's
+    budgets."""
 
     allotment: Amounts
     hold: str
@@ -41,7 +42,9 @@ def allotted(budget: Mapping[str, Any]) -> Amounts:
     calls, seconds = budget.get("calls", 0), budget.get("duration_s", 0)
     for name, value in (("calls", calls), ("duration_s", seconds)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**9:
-            raise ValueError(f"{name} is `{value}`: give a number that is not negative and below 10^9")
+            raise ValueError(
+                f"{name} is `{value}`: give a number that is not negative and below 10^9"
+            )
     rest = {name: budget[name] for name in ("tokens", "cost_usd", "api_calls") if name in budget}
     whole = (int(calls), *amounts(**rest, duration_ms=round(seconds * 1000))[1:])
     named = {MEASURES[name] for name in budget}
@@ -50,9 +53,11 @@ def allotted(budget: Mapping[str, Any]) -> Amounts:
 
 
 def carve(desk: Desk, agent: str, budget: Mapping[str, Any]) -> Flow[Carved]:
-    """Carve a child's budget out of its parent's, all levels at once or none; raises `Refused` where it is not there.
+    """Carve a child's budget out of its parent's, all levels at once or none; raises `Refused`
+    where it is not there.
 
-    It is a handoff to the child: judged, recorded, and held until the child gives back what it did not use.
+    It is a handoff to the child: judged, recorded, and held until the child gives back what it did
+    not use.
     """
     allotment = allotted(budget)
     one, tokens, cost, api_calls, working = [max(0, amount) for amount in allotment]
@@ -63,7 +68,8 @@ def carve(desk: Desk, agent: str, budget: Mapping[str, Any]) -> Flow[Carved]:
 
 
 def give_back(desk: Desk) -> Flow[None]:
-    """Settle what was carved out for a run with what it used; what is still under way counts as reserved.
+    """Settle what was carved out for a run with what it used; what is still under way counts as
+    reserved.
 
     What waits for the store goes before it.
     """
@@ -72,13 +78,17 @@ def give_back(desk: Desk) -> Flow[None]:
     if not hold:
         return
     units = list(allotments(desk.info))
-    lines = tuple([Line(allotment_key(desk.info, unit), unit=unit, when=When.LOOK) for unit in units])
+    lines = tuple(
+        [Line(allotment_key(desk.info, unit), unit=unit, when=When.LOOK) for unit in units]
+    )
     try:
         reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, lines=lines)
         used = dict(zip(units, reply.values, strict=True))
         one, tokens, cost, api_calls, working = [used.get(unit, 0) for unit in Unit]
     except StoreLost:
-        desk.tell("the store could not be reached: what this run did not use stays charged to its parent")
+        desk.tell(
+            "the store could not be reached: what this run did not use stays charged to its parent"
+        )
         return
     settles: tuple[Settle, ...] = ((hold, (one, tokens, cost, api_calls, working)),)
     yield from desk.shield.unsettled.send(Batch(desk.new_id(), desk.info.tenant, settles=settles))

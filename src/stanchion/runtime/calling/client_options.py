@@ -21,7 +21,8 @@ class _Ours(TypedDict, total=False):
 
 
 class HttpxOptions(_Ours, total=False):
-    """What `run.httpx_transport` and `run.async_httpx_transport` take: ours and those of `httpx.HTTPTransport`."""
+    """What `run.httpx_transport` and `run.async_httpx_transport` take: ours and those of
+    `httpx.HTTPTransport`."""
 
     verify: ssl.SSLContext | str | bool
     cert: Any
@@ -36,7 +37,8 @@ class HttpxOptions(_Ours, total=False):
 
 
 class RequestsOptions(_Ours, total=False):
-    """What `run.requests_adapter` and `run.requests_session` take: ours and those of `HTTPAdapter`."""
+    """What `run.requests_adapter` and `run.requests_session` take: ours and those of
+    `HTTPAdapter`."""
 
     pool_connections: int
     pool_maxsize: int
@@ -45,8 +47,8 @@ class RequestsOptions(_Ours, total=False):
 
 
 class AiohttpOptions(_Ours, total=False):
-    """What `run.aiohttp_connector` takes: ours and those of `aiohttp.TCPConnector` that do not decide where a
-    connection leads."""
+    """What `run.aiohttp_connector` takes: ours and those of `aiohttp.TCPConnector` that do not
+    decide where a connection leads."""
 
     family: Any
     ssl: bool | aiohttp.Fingerprint | ssl.SSLContext

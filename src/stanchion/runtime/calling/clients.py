@@ -1,6 +1,7 @@
 """The HTTP clients that a run hands out: adapters, found by name when somebody asks for one.
 
-Whoever writes a tool has the run and knows of no adapter. Adapters stand on the runtime, so the runtime does not import
+Whoever writes a tool has the run and knows of no adapter. Adapters stand on the runtime, so the
+runtime does not import
 them: it knows where they are, as it knows the modules of guards by their names.
 """
 

@@ -24,7 +24,8 @@ from stanchion.runtime.values import Read, Unreadable, read, restored
 
 
 def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[Finding, ...]]:
-    """A value as it was read, and what stands against it; one that cannot be read as a whole is refused as a whole."""
+    """A value as it was read, and what stands against it; one that cannot be read as a whole is
+    refused as a whole."""
     try:
         seen = read(value)
     except Unreadable as error:
@@ -48,10 +49,11 @@ def deliver(
     page: Entry | None = None,
     failed: bool = False,
 ) -> Flow[Any]:
-    """Judge a result as it was read (`came`), before the agent sees it; one that is refused is thrown away and undone.
+    """Judge a result as it was read (`came`), before the agent sees it; one that is refused is
+    thrown away and undone.
 
-    `page` is the call's page in the ledger, where it has one; `failed` says that the failure which the result reports
-    was judged already.
+    `page` is the call's page in the ledger, where it has one; `failed` says that the failure which
+    the result reports was judged already.
     """
     seen, refused = came
     if part and (said := failure_in(seen.content)) is not None:
@@ -60,10 +62,17 @@ def deliver(
     if part <= 1 and not failed and (tool.undo is not None or desk.shield.policy.undos):
         remember(desk, tool, decision.id, args, kwargs, page)
     result: Any = desk.event(
-        ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen.content, part=part
+        ToolResult,
+        call=decision.id,
+        tool=tool.name,
+        args=event.args,
+        result=seen.content,
+        part=part,
     )
     result = marked(failing(result) if failed else result, seen)
-    moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
+    moment = desk.moment(
+        result, settles=settled(decision, used) if settles else (), refused=refused
+    )
     notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
     answer = yield from judge(desk, moment, notes, waits=True)
     if answer.proceeds:
@@ -77,7 +86,12 @@ def deliver(
 
 
 def remember(
-    desk: Desk, tool: Tool, call: str, args: tuple[Any, ...], kwargs: dict[str, Any], effect: Entry | None = None
+    desk: Desk,
+    tool: Tool,
+    call: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    effect: Entry | None = None,
 ) -> bool:
     """Remember a call whose tool can undo it; says whether there is an undo."""
     undo = tool.undo if tool.undo is not None else desk.shield.policy.undo(tool.name)

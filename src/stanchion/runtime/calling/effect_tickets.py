@@ -26,7 +26,8 @@ def is_unknown(against: tuple[Finding, ...]) -> bool:
 
 
 def ask_about(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[None]:
-    """Have a person asked what came of an effect. The call is refused all the same, also where nobody can be asked."""
+    """Have a person asked what came of an effect. The call is refused all the same, also where
+    nobody can be asked."""
     run, terms, veil = desk.info, desk.shield.policy.file.escalation, desk.shield.policy.veil
     effect = page.effect
     about = {"call": veil.name(effect.call), "run": veil.name(effect.run), "began_at": effect.at}

@@ -38,10 +38,11 @@ def failed(
     harmless: bool = False,
     retries: bool = False,
 ) -> Flow[JudgedFailure]:
-    """Judge an error and give what was decided, or raise where the error may not be handed on as it is.
+    """Judge an error and give what was decided, or raise where the error may not be handed on as it
+    is.
 
-    `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the caller tries again
-    where that is decided.
+    `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the
+    caller tries again where that is decided.
     """
     fault: Any = desk.event(
         Failure,
@@ -53,9 +54,15 @@ def failed(
     )
     own = tuple([trait for trait in event.traits if trait not in fault.traits])
     if harmless or own:
-        fault = msgspec.structs.replace(fault, traits=(*fault.traits, *own, *((HARMLESS,) if harmless else ())))
+        fault = msgspec.structs.replace(
+            fault, traits=(*fault.traits, *own, *((HARMLESS,) if harmless else ()))
+        )
     took_ms, chain = fault.at - event.at, behind(error)
-    notes = (*desk.take_notes(decision.id), *overruns(reserved, used), *notes_of(took_ms, chain, tried))
+    notes = (
+        *desk.take_notes(decision.id),
+        *overruns(reserved, used),
+        *notes_of(took_ms, chain, tried),
+    )
     answer = yield from judge(desk, desk.moment(fault, settles=settled(decision, used)), notes)
     trouble = desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
     if answer.action == Action.HALT:
@@ -68,6 +75,7 @@ def failed(
 
 
 def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:
-    """Raise what the agent gets in place of an error that shows what a guard redacts, whatever else was decided."""
+    """Raise what the agent gets in place of an error that shows what a guard redacts, whatever else
+    was decided."""
     if leaks(desk, answer, error):
         raise_alone(ToolFailed(redacted(answer, text_of(error))))

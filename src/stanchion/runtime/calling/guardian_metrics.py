@@ -1,4 +1,5 @@
-"""Metrics of the pack `guardian`: what its layers counted, and what that is estimated to have saved."""
+"""Metrics of the pack `guardian`: what its layers counted, and what that is estimated to have
+saved."""
 
 from __future__ import annotations
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.desk import Desk
 
 TOKENS_A_BLOCK: Final = 250
-"""What a call that does not go ahead is estimated to save: its result, and the step that reads it."""
+"""What a call that does not go ahead is estimated to save: its result, and the step that reads
+it."""
 REFUSED: Final = frozenset([NAMES[action] for action in Action if action > PROCEEDS])
 
 
 class Roi(msgspec.Struct, frozen=True):
-    """How many calls did not go ahead, of all runs that the shield's figures count, and the tokens that is estimated to
-    have saved."""
+    """How many calls did not go ahead, of all runs that the shield's figures count, and the tokens
+    that is estimated to have saved."""
 
     protection_events: int = 0
     estimated_tokens_saved: int = 0
@@ -40,7 +42,8 @@ class SessionMetrics(msgspec.Struct, frozen=True):
 
 
 class GuardianMetrics(msgspec.Struct, frozen=True):
-    """What the layers have counted: of this run, but for `roi` and the caches, which are the shield's."""
+    """What the layers have counted: of this run, but for `roi` and the caches, which are the
+    shield's."""
 
     roi: Roi
     loop_detection: Metrics
@@ -69,9 +72,14 @@ def guardian_metrics(desk: Desk) -> GuardianMetrics:
 
 
 def roi_of(figures: Any) -> Roi:
-    """What calls that did not go ahead have saved, by the figures of a shield; none where nothing is counted."""
+    """What calls that did not go ahead have saved, by the figures of a shield; none where nothing
+    is counted."""
     events = 0
     for one in figures:
-        if one.metric == DECISIONS.name and one.labels[0] == Stage.TOOL_CALL.value and one.labels[2] in REFUSED:
+        if (
+            one.metric == DECISIONS.name
+            and one.labels[0] == Stage.TOOL_CALL.value
+            and one.labels[2] in REFUSED
+        ):
             events += int(one.values[0])
     return Roi(events, events * TOKENS_A_BLOCK)

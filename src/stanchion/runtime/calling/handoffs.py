@@ -1,7 +1,8 @@
-"""Handoffs and what follows them: the status of the task is kept, and whoever the run works for is told.
+"""Handoffs and what follows them: the status of the task is kept, and whoever the run works for is
+told.
 
-What is judged once a handoff was accepted changes nothing about it. So nobody waits for guards that ask somebody: they
-are heard beside the caller's path, and their warnings are kept for a review.
+What is judged once a handoff was accepted changes nothing about it. So nobody waits for guards that
+ask somebody: they are heard beside the caller's path, and their warnings are kept for a review.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from stanchion.kernel.stages import Stage
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.owed import Owed, Places
-from stanchion.runtime.deciding.task_status import HANDED_OVER, OFFERED, TaskStatus, Warned, status_key, status_of
+from stanchion.runtime.deciding.task_status import (
+    HANDED_OVER,
+    OFFERED,
+    TaskStatus,
+    Warned,
+    status_key,
+    status_of,
+)
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.occurring import tell_run
@@ -30,43 +38,66 @@ from stanchion.telemetry.occurrences import Kind
 def asks_somebody(desk: Desk) -> bool:
     """Whether a guard that asks stands behind handoffs: its answer may take long, or never come."""
     seats = [seat.placed for seat in desk.shield.policy.seats]
-    asking = [one for one in seats if Stage.HANDOFF_DONE in one.stages and one.kind is GuardKind.ASKING]
+    asking = [
+        one for one in seats if Stage.HANDOFF_DONE in one.stages and one.kind is GuardKind.ASKING
+    ]
     return any(RECALLS.of(one.guard) is None for one in asking)
 
 
 def beside_the_caller(desk: Desk, event: Any, judging: Flow[Decision]) -> Decision:
-    """Have a handoff that was made judged where nobody waits for it; gives the decision that the caller goes on by. The
-    one of the guards is in the trail, under the same id."""
+    """Have a handoff that was made judged where nobody waits for it; gives the decision that the
+    caller goes on by. The one of the guards is in the trail, under the same id."""
     what = f"judging handoff `{event.id}` of run `{desk.info.id}`"
     desk.shield.answers.afterwards.put(what, lambda: drive(judging, _Apart(desk)))
     return Decision(event.id, Action.ALLOW, desk.shield.policy.hash)
 
 
 class _Apart:
-    """The world of what is judged beside a run: it asks for itself, so that it is answered also when the run ends."""
+    """The world of what is judged beside a run: it asks for itself, so that it is answered also
+    when the run ends."""
 
     def __init__(self, desk: Desk) -> None:
         self.store, self.turns, self.answering = desk.store, desk.turns, Answering(*desk.asks)
 
 
 def followed(desk: Desk, event: Any, decision: Decision) -> Flow[None]:
-    """Keep and tell what has become of a handoff: it was offered, or it was accepted. The store hears of it at once,
-    or when it is back: handoffs are rare, and whoever looks at a task wants to see who has it now."""
+    """Keep and tell what has become of a handoff: it was offered, or it was accepted. The store
+    hears of it at once, or when it is back: handoffs are rare, and whoever looks at a task wants to
+    see who has it now."""
     done = isinstance(event, HandoffDone)
     if done:
         _tell(desk, event, decision)
     info = desk.info
     if not info.task:
         return
-    found = [Warned(event.at, one.guard, one.code, decision.id) for one in decision.findings] if done else []
+    found = (
+        [Warned(event.at, one.guard, one.code, decision.id) for one in decision.findings]
+        if done
+        else []
+    )
     call = event.call if done else event.id
-    new = TaskStatus(HANDED_OVER if done else OFFERED, event.at, info.agent, event.to, info.id, 0, tuple(found), call)
+    new = TaskStatus(
+        HANDED_OVER if done else OFFERED,
+        event.at,
+        info.agent,
+        event.to,
+        info.id,
+        0,
+        tuple(found),
+        call,
+    )
     permit = (status_key(info.tenant, info.task), lambda value, _: _kept(value, new), "tasks")
     tries = count(1)  # ids of its own: decisions are numbered by what was judged
     places = Places(
-        frozenset({event.id}), (permit,), info.tenant, desk.shield.records, lambda: f"{event.id}.status{next(tries)}"
+        frozenset({event.id}),
+        (permit,),
+        info.tenant,
+        desk.shield.records,
+        lambda: f"{event.id}.status{next(tries)}",
     )
-    yield from desk.shield.unsettled.tell(Owed(f"{event.id}.status", (), places, f"the status of task `{info.task}`"))
+    yield from desk.shield.unsettled.tell(
+        Owed(f"{event.id}.status", (), places, f"the status of task `{info.task}`")
+    )
 
 
 def _kept(value: Any, new: TaskStatus) -> Any:

@@ -1,4 +1,5 @@
-"""Ingesting tools: their definitions, what was pinned of them, the hooks of their calls, and the cache of both."""
+"""Ingesting tools: their definitions, what was pinned of them, the hooks of their calls, and the
+cache of both."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
 
 FRESH_MS: Final = 86_400_000
-"""After so long a record of pins is written again, though nothing in it changed, so that it is not forgotten."""
+"""After so long a record of pins is written again, though nothing in it changed, so that it is not
+forgotten."""
 MOST: Final = 10_000
 """How many definitions a shield knows."""
 
@@ -44,8 +46,9 @@ H = TypeVar("H", bound=Callable[[HookCall], Any])
 
 
 class Ingested(msgspec.Struct, frozen=True):
-    """What became of definitions: those that are new, as they were pinned, changed since then, pinned anew, of no use,
-    and suspect by what they say (each with why). `digests` are what a policy pins them by."""
+    """What became of definitions: those that are new, as they were pinned, changed since then,
+    pinned anew, of no use, and suspect by what they say (each with why). `digests` are what a
+    policy pins them by."""
 
     new: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -67,7 +70,8 @@ class Ingests(Grounds, Protocol):
 
 
 class Remembers(Protocol):
-    """Remembers what was found about calls, by all that it depends on; `ValidationCache` is the usual one."""
+    """Remembers what was found about calls, by all that it depends on; `ValidationCache` is the
+    usual one."""
 
     def get(self, key: tuple[Any, ...], at_ms: int, /) -> tuple[bool, Any]:
         """Whether something is known by that key, and what."""
@@ -93,13 +97,17 @@ class Ingesting:
         self._begun = False
         self._cache: Remembers = ValidationCache()
 
-    def apply(self, policy: CompiledPolicy) -> tuple[CompiledPolicy, dict[str, Callable[[Any], Any]]]:
+    def apply(
+        self, policy: CompiledPolicy
+    ) -> tuple[CompiledPolicy, dict[str, Callable[[Any], Any]]]:
         """A policy that knows these tools and hooks, and what answers for the hooks."""
         with self._lock:
             if self._learnt and reads_definitions(policy):
                 from stanchion.runtime.calling.signatures import defined
 
-                self._given |= {(EVERYBODY, name): Known(defined(tool)) for name, tool in self._learnt.items()}
+                self._given |= {
+                    (EVERYBODY, name): Known(defined(tool)) for name, tool in self._learnt.items()
+                }
                 self._learnt.clear()
             return with_tools(policy, dict(self._given), dict(self._hooks), self._ask, self._cache)
 
@@ -112,28 +120,37 @@ class Ingesting:
         by: By = "an operator",
         server: str = "",
     ) -> Ingested:
-        """Take in definitions of tools: an MCP `tools/list` result, OpenAI or Anthropic definitions, functions.
+        """Take in definitions of tools: an MCP `tools/list` result, OpenAI or Anthropic
+        definitions, functions.
 
-        The first time a tool is seen its definition is pinned, for every process on the store. One that is not as it
-        was pinned is used, and its calls escalate, until it is pinned anew with `repin`, which is an
-        operator's (`AnswerRefused` where `by` is none). So are those that instruct the agent, hide something or ask for
-        secrets, where the policy says so. With `server` they are pinned as that server's: another may have tools of
-        the same names. Raises `ValueError` where something is no definition, or no guard of the policy reads
-        definitions.
+        The first time a tool is seen its definition is pinned, for every process on the store. One
+        that is not as it was pinned is used, and its calls escalate, until it is pinned anew with
+        `repin`, which is an operator's (`AnswerRefused` where `by` is none). So are those that
+        instruct the agent, hide something or ask for secrets, where the policy says so. With
+        `server` they are pinned as that server's: another may have tools of the same names. Raises
+        `ValueError` where something is no definition, or no guard of the policy reads definitions.
         """
         if not reads_definitions(self._shield.policy):
-            raise ValueError("nothing would act on definitions: add a guard with `use: schema` to the policy")
+            raise ValueError(
+                "nothing would act on definitions: add a guard with `use: schema` to the policy"
+            )
         from stanchion.runtime.calling.tool_formats import definitions
 
         found = definitions(tools)
         with self._lock:
             if len({*self._given, *[(tenant, each.name) for each in found]}) > MOST:
-                raise ValueError(f"a shield keeps at most {MOST:,} definitions: ingest only those that are used")
+                raise ValueError(
+                    f"a shield keeps at most {MOST:,} definitions: ingest only those that are used"
+                )
             served = [each for each in found if each.source != "python"]
             pinned, kept = self._pinned(served, Whose(tenant, server), by if repin else None)
-            remarks = {name: kept.suspects[pin_name(server, name)].remarks for name in pinned.suspect}
+            remarks = {
+                name: kept.suspects[pin_name(server, name)].remarks for name in pinned.suspect
+            }
             known = {
-                each.name: Known(each, pinned.changed.get(each.name, ""), kinds_of(remarks.get(each.name, ())))
+                each.name: Known(
+                    each, pinned.changed.get(each.name, ""), kinds_of(remarks.get(each.name, ()))
+                )
                 for each in found
             }
             self._given |= {(tenant, name): each for name, each in known.items()}
@@ -147,7 +164,8 @@ class Ingesting:
         )
 
     def learn(self, tool: Tool) -> None:
-        """Take in the signature of a shielded function; until a run begins, and a guard reads it, it costs nothing."""
+        """Take in the signature of a shielded function; until a run begins, and a guard reads it,
+        it costs nothing."""
         with self._lock:
             self._learnt[tool.name] = tool
         if self._begun:
@@ -167,18 +185,24 @@ class Ingesting:
     def hook(self, tool: str, fn: None = None, *, cache: bool = True) -> Callable[[H], H]: ...
 
     def hook(self, tool: str, fn: Callable[..., Any] | None = None, *, cache: bool = True) -> Any:
-        """Have a function check every call of a tool: it gets the tool and the arguments, a text that it gives
-        refuses, `None` passes, an error or no answer in time refuses. It may be async.
+        """Have a function check every call of a tool: it gets the tool and the arguments, a text
+        that it gives refuses, `None` passes, an error or no answer in time refuses. It may be
+        async.
 
-        Equal calls are asked about once an hour; `cache=False` asks every time. Without `fn` it is a decorator.
+        Equal calls are asked about once an hour; `cache=False` asks every time. Without `fn` it is
+        a decorator.
         """
         if fn is None:
             return lambda function: self.hook(tool, function, cache=cache)
         if not callable(fn):
-            raise TypeError(f"`{type(fn).__name__}` cannot be called: give a function that takes a call")
+            raise TypeError(
+                f"`{type(fn).__name__}` cannot be called: give a function that takes a call"
+            )
         with self._lock:
             self._count += 1
-            name = f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
+            name = (
+                f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
+            )
             made = Hook(fn, f"{name}#{self._count}")
             if not cache:
                 self._uncached.add(made.version)
@@ -212,7 +236,8 @@ class Ingesting:
         return self._first(answers, keyed, asked.at)
 
     def _first(self, answers: Iterator[Any], keyed: tuple[Any, ...] | None, at: int) -> Any:
-        """The first answer that is one; where one has to be waited for, what waits for it and the rest."""
+        """The first answer that is one; where one has to be waited for, what waits for it and the
+        rest."""
         for answer in answers:
             if _awaitable(answer):
                 return self._awaited(answer, answers, keyed, at)
@@ -220,7 +245,9 @@ class Ingesting:
                 return self._kept(answer, keyed, at)
         return self._kept(None, keyed, at)
 
-    async def _awaited(self, waiting: Any, answers: Iterator[Any], keyed: tuple[Any, ...] | None, at: int) -> Any:
+    async def _awaited(
+        self, waiting: Any, answers: Iterator[Any], keyed: tuple[Any, ...] | None, at: int
+    ) -> Any:
         answer = await waiting
         if answer is not None:
             return self._kept(answer, keyed, at)
@@ -237,8 +264,11 @@ class Ingesting:
         given = [name for owner, name in self._given if owner in (tenant, EVERYBODY)]
         return [*given, *[name for name in self._shield.policy.file.tools if not is_glob(name)]]
 
-    def _pinned(self, found: list[Definition], whose: Whose, by: By | None) -> tuple[Ingested, Pins]:
-        """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins it anew."""
+    def _pinned(
+        self, found: list[Definition], whose: Whose, by: By | None
+    ) -> tuple[Ingested, Pins]:
+        """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins
+        it anew."""
         from stanchion.runtime.calling.suspects import suspects_in
 
         parts: dict[str, dict[str, str]] = {}
@@ -253,7 +283,9 @@ class Ingesting:
             nonlocal outcome, after
             kept = pins_of(value)
             old = {name: kept.tools[pin] for name, pin in pins.items() if pin in kept.tools}
-            changed = {name: words for name, own in old.items() if (words := differing(parts[name], own))}
+            changed = {
+                name: words for name, own in old.items() if (words := differing(parts[name], own))
+            }
             new = tuple([name for name in parts if name not in old])
             unchanged = tuple([name for name in parts if name not in new and name not in changed])
             after = msgspec.structs.replace(
@@ -261,7 +293,11 @@ class Ingesting:
                 tools={**kept.tools, **{pins[name]: parts[name] for name in new}},
                 seen={**kept.seen, **{pins[name]: parts[name] for name in changed}},
             )
-            suspect = {name: str(after.suspects[pin].remarks[0]) for name, pin in pins.items() if pin in after.suspects}
+            suspect = {
+                name: str(after.suspects[pin].remarks[0])
+                for name, pin in pins.items()
+                if pin in after.suspects
+            }
             outcome = Ingested(new, unchanged, changed, suspect=suspect)
             if after == kept and now - kept.written < FRESH_MS:
                 return LEFT
@@ -276,11 +312,16 @@ class Ingesting:
         accepted = tuple(dict.fromkeys([*outcome.changed, *outcome.suspect]))
         for name in accepted:
             said = {"parts": parts[name]}
-            self._shield.act(Request(purpose=Purpose.TOOL, tenant=whose.tenant, subject=pins[name], said=said), by)
+            self._shield.act(
+                Request(purpose=Purpose.TOOL, tenant=whose.tenant, subject=pins[name], said=said),
+                by,
+            )
         return msgspec.structs.replace(outcome, changed={}, suspect={}, repinned=accepted), after
 
     def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
-        yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new)
+        yield from change(
+            self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new
+        )
 
     def _tell(self, outcome: Ingested, whose: Whose) -> None:
         """Write down what was found to be changed or suspect."""

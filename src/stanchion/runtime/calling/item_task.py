@@ -1,4 +1,5 @@
-"""Async items in time: one task makes them all, so that whoever waits for one is kept to his time."""
+"""Async items in time: one task makes them all, so that whoever waits for one is kept to his
+time."""
 
 from __future__ import annotations
 
@@ -16,20 +17,25 @@ Close = Callable[[], Awaitable[None]]
 
 
 class InTask:
-    """An async source whose items are made in a task of its own. It is one task for all of them, and closes the source
+    """An async source whose items are made in a task of its own. It is one task for all of them,
+    and closes the source
     too: code between two items may hold what belongs to its task, like a time limit of its own.
 
-    Where nobody waits any more for the item that it is making, it closes the source when that has come.
+    Where nobody waits any more for the item that it is making, it closes the source when that has
+    come.
     """
 
-    def __init__(self, source: AsyncIterator[Any], close: Close, ended: Ended | None = None) -> None:
+    def __init__(
+        self, source: AsyncIterator[Any], close: Close, ended: Ended | None = None
+    ) -> None:
         self._source, self._close, self._ended = source, close, ended
         self._orders: asyncio.Queue[asyncio.Future[Any] | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._left = False
 
     async def next(self, seconds: float) -> Any:
-        """Make an item; `END` where there is none, `OutOfTime` where it does not come in that time."""
+        """Make an item; `END` where there is none, `OutOfTime` where it does not come in that
+        time."""
         loop = asyncio.get_running_loop()
         if self._task is None:
             self._task = loop.create_task(self._serve())
@@ -86,7 +92,8 @@ def _uncancelled() -> None:
 
 
 async def next_in_time(source: Any, pace: Pace) -> Any:
-    """The next item of an async source, cancelled where it does not come in time; `END` where there is none."""
+    """The next item of an async source, cancelled where it does not come in time; `END` where there
+    is none."""
     left_s = pace.left_s()
     limit = asyncio.timeout(left_s)
     began = time.monotonic()
@@ -106,8 +113,11 @@ async def next_in_time(source: Any, pace: Pace) -> Any:
         pace.took(time.monotonic() - began)
 
 
-def in_time(source: Any, close: Callable[[], Awaitable[None]], pace: Pace, ended: Ended | None = None) -> Any:
-    """An async source as `next_in_time` takes it: where its time is bounded, in a task that can be left."""
+def in_time(
+    source: Any, close: Callable[[], Awaitable[None]], pace: Pace, ended: Ended | None = None
+) -> Any:
+    """An async source as `next_in_time` takes it: where its time is bounded, in a task that can be
+    left."""
     if pace.left_s() is None:
         return source
     return InTask(source, close, ended)

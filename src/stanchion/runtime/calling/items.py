@@ -1,4 +1,5 @@
-"""Items: tools that yield, and tools that return something that does. Each item is judged before the agent gets it."""
+"""Items: tools that yield, and tools that return something that does. Each item is judged before
+the agent gets it."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ class Coming(msgspec.Struct, frozen=True):
 
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
+    """Run a generator tool: judged before its first step, every item judged before the agent gets
+    it."""
     made = _items(desk, tool, args, kwargs)
     return ending_in_text(made) if tool.refusal == TEXT else made
 
@@ -65,13 +67,18 @@ def _items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
         raise
 
 
-def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
-    """The same on an event loop, for a generator tool of either kind; a sync one works in threads."""
+def aitems(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncGenerator[Any, None]:
+    """The same on an event loop, for a generator tool of either kind; a sync one works in
+    threads."""
     made = _aitems(desk, tool, args, kwargs)
     return aending_in_text(made) if tool.refusal == TEXT else made
 
 
-async def _aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
+async def _aitems(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncGenerator[Any, None]:
     from stanchion.runtime.driving.doors import abegin
     from stanchion.runtime.driving.on_loop import adrive
 
@@ -97,7 +104,10 @@ def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
         raise desk.refusal((yield from lapsed(desk, decision, event, reserved)))
     has_begun(desk, decision, event)
     desk.under_way.hand(decision.id)
-    began_ms, pace = desk.shield.clock(), Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
+    began_ms, pace = (
+        desk.shield.clock(),
+        Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s)),
+    )
     try:
         source = tool.fn(*args, **kwargs)
     except Exception as error:
@@ -111,7 +121,11 @@ def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
     """A call's result: itself, or its items as they come."""
     if type(coming) is not Coming:
         return coming
-    awaits = is_stream(coming.source, awaited=True) if awaited else not is_stream(coming.source, awaited=False)
+    awaits = (
+        is_stream(coming.source, awaited=True)
+        if awaited
+        else not is_stream(coming.source, awaited=False)
+    )
     in_text = coming.tool.refusal == TEXT
     if awaits:
         later = aconsumed(desk, coming)
@@ -121,7 +135,8 @@ def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
 
 
 def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
-    """The items of a call that has begun, judged one by one; what it reserved is settled at the end."""
+    """The items of a call that has begun, judged one by one; what it reserved is settled at the
+    end."""
     part, judged = 0, False
     tool, event, decision = coming.tool, coming.event, coming.decision
     source = InTime(desk, coming.source, coming.pace)
@@ -177,11 +192,13 @@ async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
 
 
 def _over(desk: Desk, coming: Coming, part: int, judged: bool) -> Flow[None]:
-    """Settle a call whose last item has come, and write down how many there were. The first one that was judged gave
-    back the places of the call."""
+    """Settle a call whose last item has come, and write down how many there were. The first one
+    that was judged gave back the places of the call."""
     used = used_by(desk, coming.reserved, coming.began_ms)
     settles = settled(coming.decision, used)
-    yield from concluded(desk, coming.event, coming.decision, settles, f"it ended after {part} items", not judged)
+    yield from concluded(
+        desk, coming.event, coming.decision, settles, f"it ended after {part} items", not judged
+    )
 
 
 def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
@@ -192,7 +209,8 @@ def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
 
 
 def _source(coming: Coming, ended: Ended) -> Any:
-    """What gives the items of something that is iterated over, awaited; a sync source works in threads."""
+    """What gives the items of something that is iterated over, awaited; a sync source works in
+    threads."""
     whole = coming.source
     if is_stream(whole, awaited=True) or hasattr(type(whole), "__aiter__"):
         source = whole if hasattr(type(whole), "__anext__") else aiter(whole)
@@ -205,7 +223,8 @@ def _source(coming: Coming, ended: Ended) -> Any:
 
 
 def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
-    """Close a source; gives what its tool has raised, at work or now. What ended it otherwise goes before that."""
+    """Close a source; gives what its tool has raised, at work or now. What ended it otherwise goes
+    before that."""
     try:
         source.close()
     except Exception as error:  # noqa: BLE001 - a tool may raise anything
@@ -258,4 +277,6 @@ async def _anext(tool: Tool, source: Any, pace: Pace) -> Any:
 
 def _not_once(desk: Desk, tool: Tool) -> None:
     if ONCE in desk.tool_facts(desk.plans, tool.name)[1]:
-        raise TypeError(f"`{tool.name}` gives many items, and only a call with one result can be made `once`")
+        raise TypeError(
+            f"`{tool.name}` gives many items, and only a call with one result can be made `once`"
+        )

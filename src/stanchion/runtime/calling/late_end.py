@@ -1,4 +1,5 @@
-"""The late end of a call: it was left when its time was up, and its end is written down when it comes."""
+"""The late end of a call: it was left when its time was up, and its end is written down when it
+comes."""
 
 from __future__ import annotations
 
@@ -16,6 +17,11 @@ def ends_late(desk: Desk, event: Event, decision: Decision) -> Ended:
     def ended(how: str) -> None:
         info = desk.info
         why = f"`{event.tool}` was still running when its time was up: {how}"
-        tell(desk.shield, Fact(desk.shield.clock(), "call.ended_late", decision.id, info.tenant, info.id, why=why))
+        tell(
+            desk.shield,
+            Fact(
+                desk.shield.clock(), "call.ended_late", decision.id, info.tenant, info.id, why=why
+            ),
+        )
 
     return ended

@@ -1,7 +1,7 @@
 """The effect ledger: what happens once, however often it is asked for, by whichever process.
 
-A record goes from nothing to `started`, in the batch that starts the action, and then to what came of it. Only what is
-known not to have happened starts again.
+A record goes from nothing to `started`, in the batch that starts the action, and then to what came
+of it. Only what is known not to have happened starts again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ CODES: Final = declare(
             EFFECT,
         ),
         "ledger.outcome_unknown": Words(
-            "another call of tool `{}` started this and never reported an outcome: it is not known whether it happened",
+            "another call of tool `{}` started this and never reported an outcome: it is not known "
+            "whether it happened",
             "do not repeat it: report that a person has to find out whether it happened",
             f"{EFFECT}: `settle_effect` says whether it happened",
         ),
@@ -70,7 +71,8 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of something that happens once. `until` is when its call should have said what came of it."""
+    """What is known of something that happens once. `until` is when its call should have said what
+    came of it."""
 
     state: str
     tool: str = ""
@@ -85,7 +87,8 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Entry:
-    """One call's page in the ledger: which effect it is, what was found there, and whether this call has it."""
+    """One call's page in the ledger: which effect it is, what was found there, and whether this
+    call has it."""
 
     __slots__ = ("effect", "id", "key", "named", "now", "ours", "tool", "version", "what")
 
@@ -108,9 +111,12 @@ class Entry:
         return not self.effect.what or self.effect.what == self.what
 
     def look(self, desk: Desk) -> Flow[None]:
-        """Read what the store has, and its time: expect what cannot be, and take what comes back."""
+        """Read what the store has, and its time: expect what cannot be, and take what comes
+        back."""
         self.ours = False
-        reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, True, ((self.key, 0, 1), (CLOCK, 0, 1)))
+        reply: Reply = yield Batch(
+            desk.new_id(), desk.info.tenant, True, ((self.key, 0, 1), (CLOCK, 0, 1))
+        )
         self._found(reply)
 
     def _found(self, reply: Reply) -> None:
@@ -121,7 +127,8 @@ class Entry:
                 self.version, self.effect = fresh.number, typed.convert(fresh.value, Effect)
 
     def against(self) -> tuple[Finding, ...]:
-        """What stands against starting it; nothing where it can start, or where its result is known."""
+        """What stands against starting it; nothing where it can start, or where its result is
+        known."""
         if self.answers or self.effect.state in ("", *AGAIN):
             return ()
         state, about = self.effect.state, (self.effect.tool, self.effect.call, self.id)
@@ -139,7 +146,9 @@ class Entry:
         """The record that the start of the call rests on."""
         lease = LEASE_MS if limit_s is None else int(limit_s * 1000)
         run = event.run.id
-        self.effect = Effect(STARTED, self.tool, self.what, event.id, run, self.now, self.now + lease)
+        self.effect = Effect(
+            STARTED, self.tool, self.what, event.id, run, self.now, self.now + lease
+        )
         return (Stake(self.key, self.version, msgspec.to_builtins(self.effect)),)
 
     def taken(self) -> None:
@@ -156,8 +165,8 @@ class Entry:
         return self.permit(UNKNOWN if begun else FAILED)
 
     def mark(self, desk: Desk, state: str, **more: Any) -> Flow[bool]:
-        """Write down what came of it; says whether it is written. Where somebody else has settled it meanwhile, their
-        word stands."""
+        """Write down what came of it; says whether it is written. Where somebody else has settled
+        it meanwhile, their word stands."""
         if not self.ours:
             return False
         effect = msgspec.structs.replace(self.effect, state=state, until=0, **more)
@@ -166,12 +175,16 @@ class Entry:
         batch = Batch(desk.new_id(), desk.info.tenant, True, expects, puts=(put,))
         reply: Reply | None = yield from desk.shield.unsettled.send(batch)
         if reply is None:
-            desk.tell("the state store cannot be used: the outcome of the last call is not written there yet")
+            desk.tell(
+                "the state store cannot be used: the outcome of the last call is not written there "
+                "yet"
+            )
             return False
         desk.shield.records.pop(self.key, None)
         if reply.stale:
             desk.tell(
-                "a person has settled the outcome of the last call while it was running; what the person said is kept"
+                "a person has settled the outcome of the last call while it was running; what the "
+                "person said is kept"
             )
             self.ours = False
             return False
@@ -179,7 +192,8 @@ class Entry:
         return True
 
     def keep(self, desk: Desk, result: Any) -> Flow[None]:
-        """Keep a judged result, so that it answers whoever asks again: one that is short and has no secrets in it."""
+        """Keep a judged result, so that it answers whoever asks again: one that is short and has no
+        secrets in it."""
         if not self.named:
             finished(desk, self.what)
         if not self.effect.kept and kept(result):
@@ -190,7 +204,8 @@ class Entry:
         yield from self.mark(desk, FAILED, kept=False, result=None, by="undo")
 
     def moved(self, desk: Desk, what: str, limit_s: float | None) -> Flow[Entry]:
-        """This call's page, where it has turned out to be another call than it seemed: its arguments were patched.
+        """This call's page, where it has turned out to be another call than it seemed: its
+        arguments were patched.
 
         The new page is begun and the old one given back at once, or not at all.
         """
@@ -203,7 +218,9 @@ class Entry:
             yield from other.look(desk)
             if other.answers or other.against():
                 break
-            begun = msgspec.structs.replace(self.effect, what=what, at=other.now, until=other.now + lease)
+            begun = msgspec.structs.replace(
+                self.effect, what=what, at=other.now, until=other.now + lease
+            )
             free = msgspec.structs.replace(self.effect, state=FAILED, until=0)
             puts: tuple[Put, ...] = (
                 (self.key, msgspec.to_builtins(free), When.JUDGED, 0, 0),
@@ -220,8 +237,8 @@ class Entry:
 
 
 def _put_to(state: str, value: Any, calls: frozenset[str]) -> Any:
-    """A page as it is where one of those calls is left that has begun it; `None` where none has, or what came of it is
-    known."""
+    """A page as it is where one of those calls is left that has begun it; `None` where none has, or
+    what came of it is known."""
     effect = None if value is None else typed.convert(value, Effect)
     if effect is None or effect.state != STARTED or effect.call not in calls:
         return None
@@ -235,7 +252,8 @@ def entry(desk: Desk, event: ToolCall, named: str) -> Entry:
 
 
 def place(desk: Desk, what: str) -> int:
-    """How often a run has got the result of that very call: the same call once more is another effect only then."""
+    """How often a run has got the result of that very call: the same call once more is another
+    effect only then."""
     return desk.places.get(what, 0)
 
 

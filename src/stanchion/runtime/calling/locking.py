@@ -1,4 +1,5 @@
-"""Locking by hand: the tools by which a run locks and releases something itself. The guard `locks` does the work."""
+"""Locking by hand: the tools by which a run locks and releases something itself. The guard `locks`
+does the work."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from typing import Any
 
 
 def lock_file(path: str = "", resource: str = "", lock_type: str = "exclusive") -> str:
-    """Lock a file, a folder with everything below it (`src/**`), or a resource, for the rest of the run."""
+    """Lock a file, a folder with everything below it (`src/**`), or a resource, for the rest of the
+    run."""
     return f"{path or resource} is locked ({lock_type})"
 
 
@@ -16,7 +18,8 @@ def unlock_file(path: str = "", resource: str = "") -> str:
 
 
 def named(kept: bool, path: str, resource: str) -> dict[str, Any]:
-    """What is to be locked or released; `ValueError` where that is nothing, or nobody would lock it (not `kept`)."""
+    """What is to be locked or released; `ValueError` where that is nothing, or nobody would lock it
+    (not `kept`)."""
     if bool(path) == bool(resource):
         raise ValueError("give either a path or a resource")
     if not kept:

@@ -1,4 +1,5 @@
-"""The framework-free model call: guidance in, reply judged, retries bounded, a stop's message as the answer."""
+"""The framework-free model call: guidance in, reply judged, retries bounded, a stop's message as
+the answer."""
 
 from __future__ import annotations
 
@@ -51,14 +52,15 @@ def converse(
     ended: Ended = "text",
     once: bool = False,
 ) -> Flow[Any]:
-    """Ask a model until its reply may be handed on; gives the reply, or the safe message of what ended the run.
+    """Ask a model until its reply may be handed on; gives the reply, or the safe message of what
+    ended the run.
 
-    `system` makes a message of guidance, for models that take messages of another type. With `ended` as `raise` what
-    ends the run is raised like any other refusal. With `once` it is not asked again, whoever wants it to be: for a
-    caller who counts.
+    `system` makes a message of guidance, for models that take messages of another type. With
+    `ended` as `raise` what ends the run is raised like any other refusal. With `once` it is not
+    asked again, whoever wants it to be: for a caller who counts.
 
-    What every attempt may use is reserved before, and settled to what its reply says it used afterwards. Whatever cuts
-    it off, what it took is given back, and what came of it written down.
+    What every attempt may use is reserved before, and settled to what its reply says it used
+    afterwards. Whatever cuts it off, what it took is given back, and what came of it written down.
     """
     if ended not in ("text", "raise"):
         raise ValueError(f"`ended` is `{ended}`: write `raise` or `text`")
@@ -66,7 +68,9 @@ def converse(
     try:
         options = {} if params is None else dict(params)
         words = _system if system is None else system
-        flow = _conversed(desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words, once)
+        flow = _conversed(
+            desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words, once
+        )
         return (yield from (flow if desk.shield.coverage is None else asked_for(desk, flow)))
     except Stopped as stopped:
         if ended == "text":
@@ -98,14 +102,18 @@ def _conversed(
         request, refused = _request(desk, said, options)
         event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
         bill = Bill(desk, event, tokens, cost_usd)
-        decision, event = yield from assess(desk, event, bill.reserved, refused, reprice=bill.again, way=way)
+        decision, event = yield from assess(
+            desk, event, bill.reserved, refused, reprice=bill.again, way=way
+        )
         if (yield from _asks_again(desk, decision, attempt, once)):
             said.append(system(_guidance(decision)))
             continue
         if not decision.proceeds:
             raise _stopped(desk, decision)
         asked = {"messages": event.messages, "params": event.params}
-        given = restored(request.handed, request.content, asked) if decision.patches else request.handed
+        given = (
+            restored(request.handed, request.content, asked) if decision.patches else request.handed
+        )
         send, keep = given["messages"], given["params"]
         if event.model != model:
             keep = {**keep, "model": event.model}
@@ -114,9 +122,13 @@ def _conversed(
         try:
             with Paying(bill.reserved, Stage.MODEL_CALL in desk.shield.policy.unpaid):
                 ask = desk.shield.telemetry.around(decision.id, fn)
-                reply = yield Invoke(ask, (send,), keep, desk.time_left_s("", None), desk.allowed.leave(decision))
+                reply = yield Invoke(
+                    ask, (send,), keep, desk.time_left_s("", None), desk.allowed.leave(decision)
+                )
         except Lapsed:
-            raise _stopped(desk, (yield from lapsed(desk, decision, event, bill.reserved))) from None
+            raise _stopped(
+                desk, (yield from lapsed(desk, decision, event, bill.reserved))
+            ) from None
         except Exception as error:
             judged = yield from failed(
                 desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
@@ -130,9 +142,17 @@ def _conversed(
             desk.under_way.hand(decision.id)
             return streaming
         came = reply_of(desk, reply)
-        used, notes = bill.settle(event, came.seen.content, began_ms) if decision.held else (bill.reserved, ())
+        used, notes = (
+            bill.settle(event, came.seen.content, began_ms)
+            if decision.held
+            else (bill.reserved, ())
+        )
         answered: Any = desk.event(
-            ModelReply, call=decision.id, text=came.text, model=event.model, final=_is_final(came.words, final)
+            ModelReply,
+            call=decision.id,
+            text=came.text,
+            model=event.model,
+            final=_is_final(came.words, final),
         )
         answered = marked(answered, came.seen)
         moment = desk.moment(answered, settles=settled(decision, used), refused=came.refused)
@@ -179,16 +199,20 @@ def _system(words: str) -> dict[str, str]:
     return {"role": "system", "content": words}
 
 
-def _request(desk: Desk, messages: list[Any], params: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
-    """A request as it was taken, and what stands against it. Parameters are the host's own: what of them cannot be
-    read is no content."""
+def _request(
+    desk: Desk, messages: list[Any], params: dict[str, Any]
+) -> tuple[Read, tuple[Finding, ...]]:
+    """A request as it was taken, and what stands against it. Parameters are the host's own: what of
+    them cannot be read is no content."""
     try:
         said, options = taken(messages), arguments(params, params)
     except Unreadable as error:
         empty: dict[str, Any] = {"messages": [], "params": {}}
         return Read(empty, {"messages": messages, "params": params}), unreadable(error)
     content = {"messages": said.content, "params": options.content}
-    both = Read(content, {"messages": said.handed, "params": options.handed}, said.unread, said.seen)
+    both = Read(
+        content, {"messages": said.handed, "params": options.handed}, said.unread, said.seen
+    )
     return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
 
 

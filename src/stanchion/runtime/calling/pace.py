@@ -1,4 +1,5 @@
-"""Pacing: the items of a tool or of a stream, made within the time that all of them together may take."""
+"""Pacing: the items of a tool or of a stream, made within the time that all of them together may
+take."""
 
 from __future__ import annotations
 
@@ -21,12 +22,14 @@ END: Final = object()
 FAR_S: Final = 1e9
 """As good as no limit."""
 CLOSING_S: Final = 1.0
-"""How long a source that has used up its time may take to close; then it is left to do so by itself."""
+"""How long a source that has used up its time may take to close; then it is left to do so by
+itself."""
 
 
 class Pace:
-    """How long the items of one call may still take to be made: what is left of its own limit, and of its run's
-    deadline. The time that a host takes between two items is its own, and counts towards the deadline alone."""
+    """How long the items of one call may still take to be made: what is left of its own limit, and
+    of its run's deadline. The time that a host takes between two items is its own, and counts
+    towards the deadline alone."""
 
     def __init__(self, desk: Desk, name: str, limit_s: float | None) -> None:
         self._desk, self._name, self._limit_s = desk, name, limit_s
@@ -46,15 +49,20 @@ class Pace:
             self._left_s = max(0.0, self._left_s - seconds)
 
     def too_late(self, left_s: float | None, how: str = "") -> DeadlineExceeded:
-        """The error for what did not give its next item in the time that was left; `how` says what became of it."""
+        """The error for what did not give its next item in the time that was left; `how` says what
+        became of it."""
         if self._limit_s is None or self._left_s != left_s:
-            return DeadlineExceeded(f"`{self._name}` did not give all its items before the run's deadline{how}")
-        return DeadlineExceeded(f"`{self._name}` did not give all its items within {self._limit_s:g} s{how}")
+            return DeadlineExceeded(
+                f"`{self._name}` did not give all its items before the run's deadline{how}"
+            )
+        return DeadlineExceeded(
+            f"`{self._name}` did not give all its items within {self._limit_s:g} s{how}"
+        )
 
 
 class Steps:
-    """A sync source whose items may be made in other threads, one at a time. Where nobody waits any more for the item
-    that it is making, it is closed by whoever makes it."""
+    """A sync source whose items may be made in other threads, one at a time. Where nobody waits any
+    more for the item that it is making, it is closed by whoever makes it."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -95,8 +103,8 @@ class Steps:
 
 
 class InTime:
-    """The items of a sync source, each made within the time that is left; with a limit they are made in a thread, so
-    that the caller is kept to it."""
+    """The items of a sync source, each made within the time that is left; with a limit they are
+    made in a thread, so that the caller is kept to it."""
 
     def __init__(self, desk: Desk, source: Any, pace: Pace) -> None:
         self._desk, self._pace = desk, pace

@@ -35,13 +35,14 @@ _paid: ContextVar[Paid | None] = ContextVar("stanchion_paid", default=None)
 
 
 def paid() -> Paid | None:
-    """What the innermost action around the caller has reserved; `None` where it has reserved no API call."""
+    """What the innermost action around the caller has reserved; `None` where it has reserved no API
+    call."""
     return _paid.get()
 
 
 class Paying:
-    """An action at work: requests that it sends meanwhile take what it has reserved first, unless a budget counts them
-    and not the action (`counted`)."""
+    """An action at work: requests that it sends meanwhile take what it has reserved first, unless a
+    budget counts them and not the action (`counted`)."""
 
     __slots__ = ("_before", "_reserved")
 

@@ -1,4 +1,5 @@
-"""Pins: definitions of tools as they were first seen, and as they were seen since, until an operator accepts that."""
+"""Pins: definitions of tools as they were first seen, and as they were seen since, until an
+operator accepts that."""
 
 from __future__ import annotations
 
@@ -26,15 +27,17 @@ Parts = dict[str, str]
 
 
 class Suspect(msgspec.Struct, frozen=True):
-    """A definition that waits for a person because of what it says: its parts, and the remarks on it."""
+    """A definition that waits for a person because of what it says: its parts, and the remarks on
+    it."""
 
     parts: Parts
     remarks: tuple[Remark, ...]
 
 
 class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The definitions that are pinned, those that were seen to be others, and when this was written; those that are
-    suspect, and those that were suspect until an operator accepted them as they are."""
+    """The definitions that are pinned, those that were seen to be others, and when this was
+    written; those that are suspect, and those that were suspect until an operator accepted them as
+    they are."""
 
     tools: dict[str, Parts] = {}
     seen: dict[str, Parts] = {}
@@ -43,7 +46,8 @@ class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
     accepted: dict[str, Parts] = {}
 
     def waiting(self, name: str) -> Parts | None:
-        """The parts of a definition that waits for an operator; `None` where none of that name does."""
+        """The parts of a definition that waits for an operator; `None` where none of that name
+        does."""
         suspect = self.suspects.get(name)
         return self.seen.get(name) if suspect is None else suspect.parts
 
@@ -76,13 +80,25 @@ def accept(shield: Grounds, name: str, parts: Any, tenant: str, answer: Answer) 
     def repinned(value: Any, now: int) -> Any:
         kept = pins_of(value)
         if kept.waiting(name) != parts:
-            raise AnswerRefused(f"the definition of `{name}` has changed in the meantime: look at it again")
+            raise AnswerRefused(
+                f"the definition of `{name}` has changed in the meantime: look at it again"
+            )
         seen = {other: own for other, own in kept.seen.items() if other != name}
         suspects = {other: own for other, own in kept.suspects.items() if other != name}
         accepted = {**kept.accepted, name: parts} if name in kept.suspects else kept.accepted
         return msgspec.to_builtins(Pins({**kept.tools, name: parts}, seen, now, suspects, accepted))
 
-    drive(change(shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), repinned), shield)
+    drive(
+        change(shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), repinned),
+        shield,
+    )
     act = answer.act
-    fact = Fact(shield.clock(), "definition.repinned", f"tool:{name}", tenant, by=act.operator, why=act.comment)
+    fact = Fact(
+        shield.clock(),
+        "definition.repinned",
+        f"tool:{name}",
+        tenant,
+        by=act.operator,
+        why=act.comment,
+    )
     tell(shield, fact._replace(data=told(answer)))

@@ -37,8 +37,8 @@ COST: Final = Unit.COST_MICROUSD
 class Bill:
     """The account of one model call: what is reserved for it, and what it is settled with.
 
-    Making one raises `UnknownModel` where a budget bounds the call's cost and nothing says what that may be, unless it
-    need not be known yet (`must`).
+    Making one raises `UnknownModel` where a budget bounds the call's cost and nothing says what
+    that may be, unless it need not be known yet (`must`).
     """
 
     def __init__(
@@ -60,21 +60,35 @@ class Bill:
             limit = _reply_limit(desk, event)
             usage = _expected(event, tokens, limit, bound[Unit.TOKENS])
             self.prompt_tokens = usage.total - usage.output
-            cost = estimate[COST] if cost_usd is not None or known is None else known.cost_microusd(usage)
-            if cost_usd is None and bound[COST] and (known is None or (limit is None and tokens is None)):
+            cost = (
+                estimate[COST]
+                if cost_usd is not None or known is None
+                else known.cost_microusd(usage)
+            )
+            if (
+                cost_usd is None
+                and bound[COST]
+                and (known is None or (limit is None and tokens is None))
+            ):
                 cost = max(cost, bound[COST])
             estimate = _amounts(usage.total, cost)
         estimate = JUST_ONE if estimate == JUST_ONE else estimate
-        self.reserved = reserving(desk, event, estimate, desk.time_left_s("", None)) if desk.measures else estimate
+        self.reserved = (
+            reserving(desk, event, estimate, desk.time_left_s("", None))
+            if desk.measures
+            else estimate
+        )
 
     def again(self, event: Any) -> Amounts:
         """What is reserved for a lesser request in the place of the first."""
         self.reserved = Bill(self._desk, event, self._tokens, self._cost_usd).reserved
         return self.reserved
 
-    def settle(self, event: ModelCall, reply: Any, began_ms: int) -> tuple[Amounts, tuple[str, ...]]:
-        """What a call has used, and notes on it: where its cost was taken from, and what it used beyond what was
-        reserved. What its reply does not say stays as it was reserved."""
+    def settle(
+        self, event: ModelCall, reply: Any, began_ms: int
+    ) -> tuple[Amounts, tuple[str, ...]]:
+        """What a call has used, and notes on it: where its cost was taken from, and what it used
+        beyond what was reserved. What its reply does not say stays as it was reserved."""
         usage, stated = usage_of(reply), cost_of(reply)
         tokens = self.reserved[Unit.TOKENS] if usage is None else usage.total
         known = None if usage is None or stated is not None else self._price(event)
@@ -89,7 +103,8 @@ class Bill:
         return used, (*notes, *overruns(self.reserved, used))
 
     def _price(self, event: ModelCall, must: bool = False) -> Price | None:
-        """What the call's model charges; `None` where nobody asks, or where it is not known and need not be."""
+        """What the call's model charges; `None` where nobody asks, or where it is not known and
+        need not be."""
         if COST not in self._counted:
             return None
         from stanchion.policy.prices.lookup import UnknownModel, price
@@ -104,10 +119,14 @@ class Bill:
 
 
 def _measures(desk: Desk, event: ModelCall) -> tuple[frozenset[int], frozenset[int]]:
-    """Which of tokens and cost the guards of this call count, and which of them they bound in earnest."""
+    """Which of tokens and cost the guards of this call count, and which of them they bound in
+    earnest."""
     plan = desk.plans.of((event, Charge(id=event.id, at=event.at, run=event.run)), NORMAL)
     both = frozenset({Unit.TOKENS, COST})
-    if any(at and placed.kind is not Kind.METER for at, placed in zip(plan.event_of, plan.guards, strict=True)):
+    if any(
+        at and placed.kind is not Kind.METER
+        for at, placed in zip(plan.event_of, plan.guards, strict=True)
+    ):
         counted = both
     else:
         counted = both & {line.unit for line in plan.lines}
@@ -115,20 +134,25 @@ def _measures(desk: Desk, event: ModelCall) -> tuple[frozenset[int], frozenset[i
 
 
 def estimated(desk: Desk, event: ModelCall, said: Amounts, named: frozenset[Unit]) -> Amounts:
-    """What a model call reserves that a host makes itself: what it says, and of the rest the most that is expected."""
+    """What a model call reserves that a host makes itself: what it says, and of the rest the most
+    that is expected."""
     tokens = said[Unit.TOKENS] if Unit.TOKENS in named else None
     cost_usd = said[COST] / MICRO if COST in named else None
     expected = Bill(desk, event, tokens, cost_usd, must=False).reserved
-    one, *rest = [said[unit] if unit in named or unit is Unit.ONE else expected[unit] for unit in Unit]
+    one, *rest = [
+        said[unit] if unit in named or unit is Unit.ONE else expected[unit] for unit in Unit
+    ]
     used, cost, api_calls, working = rest
     reserved = (one, used, cost, api_calls, working)
     return JUST_ONE if reserved == JUST_ONE else reserved
 
 
 def _reply_limit(desk: Desk, event: ModelCall) -> int | None:
-    """How many tokens a reply has at the most, by the request or by what the policy says of the model; `None` where
-    neither says it."""
-    limits = [limit for name in LIMITS if type(limit := event.params.get(name)) is int and limit >= 0]
+    """How many tokens a reply has at the most, by the request or by what the policy says of the
+    model; `None` where neither says it."""
+    limits = [
+        limit for name in LIMITS if type(limit := event.params.get(name)) is int and limit >= 0
+    ]
     if limits:
         return max(limits)
     named = event.params.get("model") if not event.model else event.model
@@ -137,21 +161,27 @@ def _reply_limit(desk: Desk, event: ModelCall) -> int | None:
 
 
 def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: int) -> Usage:
-    """The most tokens that a call is expected to take; all of its prompt may be written to a cache. A reply that
-    nothing limits takes what is left of `bound`, where a budget has one."""
+    """The most tokens that a call is expected to take; all of its prompt may be written to a cache.
+    A reply that nothing limits takes what is left of `bound`, where a budget has one."""
     body = msgspec.json.encode([event.messages, event.params])
     prompt = prompt_tokens(body, len(event.messages), any(event.params.get(name) for name in TOOLS))
-    times = [count for name in REPLIES if type(count := event.params.get(name)) is int and count > 0]
+    times = [
+        count for name in REPLIES if type(count := event.params.get(name)) is int and count > 0
+    ]
     reply = (UNLIMITED if limit is None else limit) * max(times, default=1)
     if limit is None and bound:
         reply = max(bound - prompt, 0)
     if tokens is not None:
         prompt = min(prompt, tokens)
         reply = tokens - prompt
-    return Usage(written_1h=prompt, output=reply) if HOUR in body else Usage(written=prompt, output=reply)
+    return (
+        Usage(written_1h=prompt, output=reply)
+        if HOUR in body
+        else Usage(written=prompt, output=reply)
+    )
 
 
 def _amounts(tokens: int, cost_microusd: int, rest: Amounts = JUST_ONE) -> Amounts:
-    """So many tokens and so much money, what else there is as in `rest`; more than can be counted is the most that
-    can."""
+    """So many tokens and so much money, what else there is as in `rest`; more than can be counted
+    is the most that can."""
     return (rest[0], min(tokens, LARGEST - 1), min(cost_microusd, LARGEST - 1), *rest[3:])

@@ -1,4 +1,5 @@
-"""Refusals as text: what a refused call gives where its tool says so, for frameworks that hand results to a model."""
+"""Refusals as text: what a refused call gives where its tool says so, for frameworks that hand
+results to a model."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
 
 Refusal = Literal["raise", "text"]
-"""What a refused call does: it raises `Refused`, or gives the words of the refusal in place of its result."""
+"""What a refused call does: it raises `Refused`, or gives the words of the refusal in place of its
+result."""
 
 RAISE: Final = "raise"
 TEXT: Final = "text"
@@ -26,9 +28,11 @@ def refusal_of(given: str, tool: str) -> Refusal:
 
 
 def text_of_refusal(refused: Refused) -> str:
-    """The words of a refusal for whoever gets them as a result; one that ends the run is raised all the same.
+    """The words of a refusal for whoever gets them as a result; one that ends the run is raised all
+    the same.
 
-    Nothing of such a run goes ahead any more. As a text it would ask the model for the next step, again and again.
+    Nothing of such a run goes ahead any more. As a text it would ask the model for the next step,
+    again and again.
     """
     if refused.ended:
         raise refused
@@ -62,7 +66,8 @@ async def aending_in_text(items: AsyncGenerator[Any, None]) -> AsyncGenerator[An
 
 
 def widen(wrapper: Any) -> None:
-    """Have a function say that it may give a text: whoever checks results by its annotations lets the words pass."""
+    """Have a function say that it may give a text: whoever checks results by its annotations lets
+    the words pass."""
     import inspect
 
     notes = dict(getattr(wrapper, "__annotations__", {}))

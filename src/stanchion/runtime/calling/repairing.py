@@ -1,5 +1,5 @@
-"""Repair: a model is asked a few times, its replies are compared, and the best is handed on. Every call is judged and
-charged like any other."""
+"""Repair: a model is asked a few times, its replies are compared, and the best is handed on. Every
+call is judged and charged like any other."""
 
 from __future__ import annotations
 
@@ -43,13 +43,18 @@ def repair(
     tokens: int | None,
     cost_usd: float | None,
 ) -> Flow[Repaired]:
-    """Ask until a reply is good enough, `1 + budget` times at most. Raises `Refused` where no reply may be handed on.
+    """Ask until a reply is good enough, `1 + budget` times at most. Raises `Refused` where no reply
+    may be handed on.
 
-    A reply that a guard has asked for again counts as one that is worse than all others. Where a further call is
-    refused, as by a budget, the best reply so far is taken; where that ends the run, it is raised.
+    A reply that a guard has asked for again counts as one that is worse than all others. Where a
+    further call is refused, as by a budget, the best reply so far is taken; where that ends the
+    run, it is raised.
     """
     if isinstance(budget, bool) or not isinstance(budget, int) or not 0 <= budget <= MOST:
-        raise ValueError(f"`budget` is `{budget!r}`: write how often to ask again, a whole number from 0 to {MOST}")
+        raise ValueError(
+            f"`budget` is `{budget!r}`: write how often to ask again, a whole number from 0 to "
+            f"{MOST}"
+        )
     said = list(messages)
 
     def make(index: int, before: tuple[Candidate[Any], ...]) -> Flow[Any]:
@@ -59,7 +64,16 @@ def repair(
             options["seed"] = seed_of(seed, 0, index)
         try:
             asked = converse(
-                desk, generate, [*said, *told], model, options, final, tokens, cost_usd, ended="raise", once=True
+                desk,
+                generate,
+                [*said, *told],
+                model,
+                options,
+                final,
+                tokens,
+                cost_usd,
+                ended="raise",
+                once=True,
             )
             reply = yield from asked
         except Refused as refused:
@@ -70,7 +84,8 @@ def repair(
             raise NoMore from refused
         if isinstance(reply, Streaming):
             raise TypeError(
-                "replies are compared when they are whole: give `run.repair` a function that does not stream"
+                "replies are compared when they are whole: give `run.repair` a function that does "
+                "not stream"
             )
         return reply
 
@@ -80,7 +95,9 @@ def repair(
             return Checked(sys.maxsize, True, advice if advice else str(reply))
         found = precheck(reply)
         if not isinstance(found, Checked):
-            raise TypeError(f"`precheck` has given a `{type(found).__name__}`: it gives a `Checked`")
+            raise TypeError(
+                f"`precheck` has given a `{type(found).__name__}`: it gives a `Checked`"
+            )
         return found
 
     chosen = yield from best_of(make, look, budget)

@@ -1,4 +1,5 @@
-"""Replies: a model's answer of any type, its words judged, the rest of it clean, and its type kept."""
+"""Replies: a model's answer of any type, its words judged, the rest of it clean, and its type
+kept."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from stanchion.runtime.deciding.discretion import WITHHELD
 from stanchion.runtime.deciding.unread import NOTHING, against, unreadable
 from stanchion.runtime.values import Read, Unreadable, read, restored
 from stanchion.runtime.values.texts import MAX_CHARS
-from stanchion.runtime.values.words import LOGPROBS, Path, Words, at, fields_of, patches_for, texts_in, words_of
+from stanchion.runtime.values.words import (
+    LOGPROBS,
+    Path,
+    Words,
+    at,
+    fields_of,
+    patches_for,
+    texts_in,
+    words_of,
+)
 
 SPELLED: Final = frozenset({LOGPROBS})
 SHORTEST: Final = 6
@@ -22,7 +32,8 @@ SHORTEST: Final = 6
 
 
 class Reply(NamedTuple):
-    """A reply as it was read: its words, what stands against it, and what has to be hidden besides its words."""
+    """A reply as it was read: its words, what stands against it, and what has to be hidden besides
+    its words."""
 
     seen: Read
     words: Words

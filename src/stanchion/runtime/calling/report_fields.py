@@ -7,7 +7,8 @@ from typing import Any, TypedDict
 
 
 class Fields(TypedDict, total=False):
-    """What `run.judge` takes, by name; each stage has its own, and `docs/reference/events.md` says which."""
+    """What `run.judge` takes, by name; each stage has its own, and `docs/reference/events.md` says
+    which."""
 
     api_calls: int
     args: dict[str, Any]

@@ -1,4 +1,5 @@
-"""Reports of hosts that execute things themselves: an event of any stage, checked, judged, settled."""
+"""Reports of hosts that execute things themselves: an event of any stage, checked, judged,
+settled."""
 
 from __future__ import annotations
 
@@ -25,7 +26,15 @@ from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.open_calls import adopt
 from stanchion.runtime.deciding.reported import beside, failing, failure_in, taken_in
-from stanchion.runtime.deciding.spend import book, lending, overruns, reserving, start_of, unforeseen, used_by
+from stanchion.runtime.deciding.spend import (
+    book,
+    lending,
+    overruns,
+    reserving,
+    start_of,
+    unforeseen,
+    used_by,
+)
 from stanchion.runtime.deciding.trouble import trouble_of
 from stanchion.runtime.deciding.undo import remember_reported, undone
 from stanchion.runtime.deciding.unread import against, marked, unreadable
@@ -38,7 +47,9 @@ ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDO
 HANDOFFS = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
 NAMED = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
 """Stages that mean nothing without a tool's name; an empty one has to be given as such."""
-INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd", "duration_ms", "before", "cleared"})
+INNER = frozenset(
+    {"id", "at", "run", "risk", "traits", "cost_microusd", "duration_ms", "before", "cleared"}
+)
 """Fields of events that the runtime fills in, not the host."""
 UNITS = {
     "tokens": Unit.TOKENS,
@@ -73,7 +84,10 @@ def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
         return usage
     seconds = usage["duration_s"]
     if type(seconds) not in (int, float) or not 0 <= seconds < LONGEST_S:
-        raise ValueError(f"duration_s is `{seconds}`: give a number of seconds that is not negative and below 10^12")
+        raise ValueError(
+            f"duration_s is `{seconds}`: give a number of seconds that is not negative and below "
+            f"10^12"
+        )
     return {
         **{name: given for name, given in usage.items() if name != "duration_s"},
         "duration_ms": round(seconds * 1000),
@@ -81,11 +95,15 @@ def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
 
 
 def report(
-    desk: Desk, stage: Stage, fields: dict[str, Any], stands: tuple[Finding, ...] = (), failed: bool = False
+    desk: Desk,
+    stage: Stage,
+    fields: dict[str, Any],
+    stands: tuple[Finding, ...] = (),
+    failed: bool = False,
 ) -> Flow[Decision]:
-    """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it. `stands`
-    is what stands against it from before, whatever it says; `failed` is a result that came with a failure, which was
-    reported before it."""
+    """Judge what a host reports. A start is remembered until its outcome is reported, which then
+    settles it. `stands` is what stands against it from before, whatever it says; `failed` is a
+    result that came with a failure, which was reported before it."""
     if isinstance(fields.get("error"), BaseException):
         fields = told(desk.shield.policy, fields.pop("error"), fields)
     form = _form(stage)
@@ -117,11 +135,15 @@ def report(
     reserved = _Reserved(desk, event, spent, named)
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
-    decision, judged = yield from assess(desk, event, reserved.amounts, refused, reprice=reserved.again)
+    decision, judged = yield from assess(
+        desk, event, reserved.amounts, refused, reprice=reserved.again
+    )
     if decision.proceeds and desk.allowed.lapsed(decision):
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
-        desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
+        desk.opened(
+            decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent
+        )
         if stage is Stage.HANDOFF:
             from stanchion.runtime.calling.handoffs import followed
 
@@ -151,7 +173,13 @@ def _ended(
     if said is not None:
         answer, _ = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
         event, settles, notes = failing(event), (), ()
-    elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos and not failed:
+    elif (
+        stage is Stage.TOOL_RESULT
+        and is_open
+        and event.part <= 1
+        and desk.shield.policy.undos
+        and not failed
+    ):
         remember_reported(desk, event.tool, done, dict(event.args))
     decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
     if stage is Stage.ERROR:
@@ -175,7 +203,8 @@ def _no_field(stage: Stage, name: str) -> BadEvent:
 
 
 class _Reserved:
-    """What something reserves that a host is about to begin; a lesser request in its place may reserve less."""
+    """What something reserves that a host is about to begin; a lesser request in its place may
+    reserve less."""
 
     def __init__(self, desk: Desk, event: Event, said: Amounts, named: frozenset[Unit]) -> None:
         self._desk, self._said, self._named = desk, said, named
@@ -194,18 +223,22 @@ class _Reserved:
 
             self.amounts = estimated(desk, event, said, named)
         elif event.stage in STARTS:
-            self.amounts, self.lent = lending(desk, event, said, desk.time_left_s(event.tool, None), named)
+            self.amounts, self.lent = lending(
+                desk, event, said, desk.time_left_s(event.tool, None), named
+            )
         else:
             self.amounts = reserving(desk, event, said, None, named)
         return self.amounts
 
 
 def _fitting(decision: Decision, event: Event) -> Decision:
-    """A decision whose patches fit what the host has, which is not the plain data that guards were shown: the whole of
-    it is replaced, for places in the one are not places in the other."""
+    """A decision whose patches fit what the host has, which is not the plain data that guards were
+    shown: the whole of it is replaced, for places in the one are not places in the other."""
     if not decision.patches:
         return decision
-    return msgspec.structs.replace(decision, patches=(Patch((), decision.patched(content_of(event))),))
+    return msgspec.structs.replace(
+        decision, patches=(Patch((), decision.patched(content_of(event))),)
+    )
 
 
 def _taken_back(desk: Desk, call: str) -> Flow[None]:
@@ -225,11 +258,16 @@ def handed_to(to: str) -> str:
     return f"handoff to {to}"
 
 
-def _event(desk: Desk, stage: Stage, form: _Form, fields: dict[str, Any]) -> tuple[Any, tuple[Finding, ...], bool]:
-    """The event that a host reports, what stands against it, and whether its fields were plain data."""
+def _event(
+    desk: Desk, stage: Stage, form: _Form, fields: dict[str, Any]
+) -> tuple[Any, tuple[Finding, ...], bool]:
+    """The event that a host reports, what stands against it, and whether its fields were plain
+    data."""
     if not fields.keys() >= form.needed:
         missing = [name for name in takes(stage) if name in form.needed and name not in fields]
-        raise BadEvent(f"`{stage}` needs the field `{missing[0]}`: it takes {', '.join(takes(stage))}")
+        raise BadEvent(
+            f"`{stage}` needs the field `{missing[0]}`: it takes {', '.join(takes(stage))}"
+        )
     try:
         seen = read(fields)
     except Unreadable as error:
@@ -263,8 +301,11 @@ def _fields(kind: type[Any]) -> dict[str, msgspec.structs.FieldInfo]:
 
 @cache
 def _typed(kind: Any, names: frozenset[str]) -> type[Any]:
-    """A struct with just those fields of an event, to check what was given; made once for each combination."""
-    return msgspec.defstruct("Fields", [(name, field.type) for name, field in _fields(kind).items() if name in names])
+    """A struct with just those fields of an event, to check what was given; made once for each
+    combination."""
+    return msgspec.defstruct(
+        "Fields", [(name, field.type) for name, field in _fields(kind).items() if name in names]
+    )
 
 
 @cache
@@ -275,7 +316,8 @@ def takes(stage: Stage) -> tuple[str, ...]:
 
 
 class _Form(NamedTuple):
-    """What a report of one stage is made of: the event's kind, the fields it takes, and those it needs."""
+    """What a report of one stage is made of: the event's kind, the fields it takes, and those it
+    needs."""
 
     kind: Any
     taken: frozenset[str]
@@ -286,7 +328,9 @@ class _Form(NamedTuple):
 def _form(stage: Stage) -> _Form:
     kind = OF_STAGE[stage]
     needed = [name for name, field in _fields(kind).items() if field.required and name not in INNER]
-    return _Form(kind, frozenset(takes(stage)), frozenset([*needed, "tool"] if stage in NAMED else needed))
+    return _Form(
+        kind, frozenset(takes(stage)), frozenset([*needed, "tool"] if stage in NAMED else needed)
+    )
 
 
 def _outcome(
@@ -294,8 +338,8 @@ def _outcome(
 ) -> Flow[tuple[str, tuple[Settle, ...], tuple[str, ...]]]:
     """The call an outcome belongs to, how it is settled, and what it used beyond its estimate.
 
-    What was really used beats the estimate, measure by measure; what nobody had estimated is counted now, whatever it
-    exceeds.
+    What was really used beats the estimate, measure by measure; what nobody had estimated is
+    counted now, whatever it exceeds.
     """
     about = "" if event.call else _about(event)
     call, known = desk.closed(event.call, about, getattr(event, "args", {}))
@@ -311,18 +355,28 @@ def _outcome(
     more = unforeseen(desk, reserved, used) if counts else NOTHING
     if more != NOTHING:
         yield from book(desk, start_of(desk, event), more)
-    return call, ((call, used),) if held else (), overruns(reserved, used) if any(reserved[1:]) else ()
+    return (
+        call,
+        ((call, used),) if held else (),
+        overruns(reserved, used) if any(reserved[1:]) else (),
+    )
 
 
-def _said(reserved: Amounts, spent: Amounts, named: frozenset[Unit], lent: frozenset[int]) -> Amounts:
-    """What was used as far as a host says it: what was only lent goes back where it says nothing, but for the time."""
+def _said(
+    reserved: Amounts, spent: Amounts, named: frozenset[Unit], lent: frozenset[int]
+) -> Amounts:
+    """What was used as far as a host says it: what was only lent goes back where it says nothing,
+    but for the time."""
     used = [0 if unit in lent and unit != Unit.DURATION_MS else reserved[unit] for unit in Unit]
-    _, tokens, cost, api_calls, working = [spent[unit] if unit in named else used[unit] for unit in Unit]
+    _, tokens, cost, api_calls, working = [
+        spent[unit] if unit in named else used[unit] for unit in Unit
+    ]
     return (1, tokens, cost, api_calls, working)
 
 
 def _known(desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]) -> Flow[Decision]:
-    """A cost that has become known: it settles its call, or is counted whatever it exceeds; then it is judged."""
+    """A cost that has become known: it settles its call, or is counted whatever it exceeds; then it
+    is judged."""
     settles: tuple[Settle, ...] = ()
     notes: tuple[str, ...] = ()
     if event.call:
@@ -348,13 +402,20 @@ def _no_call(tool: object, args: object) -> BadEvent:
     how = ': give the name, as in `run.check("search", {"q": "tea"})`' if part == "name" else ""
     verb = "is" if part == "name" else "are"
     wrong = f"the {part} {verb} of the type `{kind}`{how}"
-    return BadEvent(f"`tool_call` takes the tool's name and its arguments as a mapping, and {wrong}")
+    return BadEvent(
+        f"`tool_call` takes the tool's name and its arguments as a mapping, and {wrong}"
+    )
 
 
 def check(
-    desk: Desk, tool: str, args: dict[str, Any], spent: Amounts, named: frozenset[Unit] = frozenset()
+    desk: Desk,
+    tool: str,
+    args: dict[str, Any],
+    spent: Amounts,
+    named: frozenset[Unit] = frozenset(),
 ) -> Flow[Decision]:
-    """Judge a tool call that a host runs itself: the report that is made most often, by the shortest way."""
+    """Judge a tool call that a host runs itself: the report that is made most often, by the
+    shortest way."""
     if type(tool) is not str or (type(args) is not dict and not descends(type(args), dict)):
         raise _no_call(tool, args)
     took, refused = _taken(desk, tool, args)
@@ -380,5 +441,11 @@ def check(
     if decision.action <= PROCEEDS and desk.allowed.lapsed(decision):
         decision = yield from lapsed(desk, decision, event, reserved)
     if decision.action <= PROCEEDS:
-        desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
+        desk.opened(
+            decision,
+            tool,
+            event.args if isinstance(event, ToolCall) else took.content,
+            reserved,
+            lent,
+        )
     return decision if took.plain else _fitting(decision, call)

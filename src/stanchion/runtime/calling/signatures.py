@@ -1,6 +1,7 @@
 """Signatures as schemas: what a function's type hints say of the arguments it takes, as data.
 
-Only what is certain is said: a hint that says nothing about the data an agent sends allows everything.
+Only what is certain is said: a hint that says nothing about the data an agent sends allows
+everything.
 """
 
 from __future__ import annotations
@@ -9,7 +10,17 @@ import inspect
 import types
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.outline import SchemaFault
@@ -55,7 +66,9 @@ def schema_of(tool: Tool) -> Any:
         elif parameter.kind is parameter.VAR_POSITIONAL:
             properties[parameter.name] = {"type": "array"}
         elif number or parameter.name not in ("self", "cls"):
-            properties[parameter.name] = _with_default(_of(hints.get(parameter.name, Any), 0), parameter.default)
+            properties[parameter.name] = _with_default(
+                _of(hints.get(parameter.name, Any), 0), parameter.default
+            )
             if parameter.default is parameter.empty:
                 required.append(parameter.name)
     schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -101,7 +114,10 @@ def _of(hint: Any, depth: int) -> Any:
 
 def _of_generic(origin: type, args: tuple[Any, ...], depth: int) -> Any:
     if issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": _of(args[1], depth + 1) if len(args) == 2 else True}
+        return {
+            "type": "object",
+            "additionalProperties": _of(args[1], depth + 1) if len(args) == 2 else True,
+        }
     if issubclass(origin, tuple):
         if len(args) == 2 and args[1] is Ellipsis:
             return {"type": "array", "items": _of(args[0], depth + 1)}
@@ -119,7 +135,11 @@ def _of_generic(origin: type, args: tuple[Any, ...], depth: int) -> Any:
 def _of_class(kind: type, depth: int) -> Any:
     if issubclass(kind, Enum):
         values = [member.value for member in kind]
-        return {"enum": values} if all(isinstance(value, str | int | float | None) for value in values) else True
+        return (
+            {"enum": values}
+            if all(isinstance(value, str | int | float | None) for value in values)
+            else True
+        )
     if issubclass(kind, dict):
         return _of_fields(kind, depth) if is_typeddict(kind) else {"type": "object"}
     if is_typeddict(kind):
@@ -147,4 +167,8 @@ def _of_fields(kind: type, depth: int) -> Any:
         return {"type": "object"}
     properties = {name: _of(hint, depth + 1) for name, hint in hints.items()}
     required = sorted(getattr(kind, "__required_keys__", ())) if is_typeddict(kind) else []
-    return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": required} if required else {}),
+    }

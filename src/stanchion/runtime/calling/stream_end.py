@@ -24,7 +24,8 @@ from stanchion.runtime.driving.flow import Flow
 
 
 class Account:
-    """What a streamed reply is charged for: the call that asked for it, or one of its own where nobody asked."""
+    """What a streamed reply is charged for: the call that asked for it, or one of its own where
+    nobody asked."""
 
     def __init__(
         self,
@@ -46,7 +47,8 @@ class Account:
         return "" if self._decision is None else self._decision.id
 
     def begin(self, model: str, tokens: int | None, cost_usd: float | None) -> Flow[None]:
-        """Reserve what a stream may use whose request nobody has judged; raises `Refused` where so much is not left."""
+        """Reserve what a stream may use whose request nobody has judged; raises `Refused` where so
+        much is not left."""
         desk = self._desk
         self._estimated = tokens is not None
         if self._decision is not None or not desk.measures or desk.streams_for():
@@ -78,10 +80,14 @@ class Account:
         settles: tuple[Any, ...] = ()
         notes: tuple[str, ...] = ()
         if decision is not None and self._bill is not None:
-            used, notes = self._bill.settle(self._event, {"usage": self._said(text)}, self._began_ms)
+            used, notes = self._bill.settle(
+                self._event, {"usage": self._said(text)}, self._began_ms
+            )
             settles = settled(decision, used)
         self._open = False
-        return (yield from judge(desk, desk.moment(event, settles=settles), notes, plans=desk.streamed))
+        return (
+            yield from judge(desk, desk.moment(event, settles=settles), notes, plans=desk.streamed)
+        )
 
     def _said(self, text: str) -> dict[str, Any]:
         """What the stream said it used; otherwise what its text may have been, and its prompt."""
@@ -91,7 +97,8 @@ class Account:
         return {"total_tokens": prompt + text_tokens(text.encode("utf-8", "replace"))}
 
     def broken(self, error: BaseException) -> Flow[None]:
-        """A stream broke off: what came of it is judged or written down, and what it reserved counts as used."""
+        """A stream broke off: what came of it is judged or written down, and what it reserved
+        counts as used."""
         if self._decision is None and isinstance(error, Exception):
             desk = self._desk
             fault: Any = desk.event(Failure, **described(desk.shield.policy, error))
@@ -104,7 +111,13 @@ class Account:
         self._open = False
         if isinstance(error, Exception):
             yield from failed(
-                self._desk, self._event, self._decision, error, 1, self._bill.reserved, self._bill.reserved
+                self._desk,
+                self._event,
+                self._decision,
+                error,
+                1,
+                self._bill.reserved,
+                self._bill.reserved,
             )
             return
         abandoned(self._desk, self._decision.id, error)
@@ -131,12 +144,17 @@ class Streaming(msgspec.Struct, frozen=True):
 
 
 def _is_count(count: Any) -> bool:
-    """Whether something can say how much was used: a number that is not negative, or several by name."""
+    """Whether something can say how much was used: a number that is not negative, or several by
+    name."""
     return isinstance(count, dict) or (type(count) in (int, float) and count >= 0)
 
 
 def _holders(content: Any) -> list[dict[str, Any]]:
-    """Where a piece may say what was used: in itself, in its message, in the response that it ends with."""
+    """Where a piece may say what was used: in itself, in its message, in the response that it ends
+    with."""
     if not isinstance(content, dict):
         return []
-    return [content, *[content[name] for name in ("message", "response") if isinstance(content.get(name), dict)]]
+    return [
+        content,
+        *[content[name] for name in ("message", "response") if isinstance(content.get(name), dict)],
+    ]

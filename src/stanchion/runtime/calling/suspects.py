@@ -1,4 +1,5 @@
-"""Suspect definitions: those that are read with strong remarks, until an operator has accepted them as they are."""
+"""Suspect definitions: those that are read with strong remarks, until an operator has accepted them
+as they are."""
 
 from __future__ import annotations
 
@@ -28,14 +29,16 @@ def suspects_in(
     others: Collection[str],
     pins: Mapping[str, str],
 ) -> Pins:
-    """The pins, with those of these definitions as suspects that are, and that nobody has accepted as they are. `pins`
-    says what each is pinned as."""
+    """The pins, with those of these definitions as suspects that are, and that nobody has accepted
+    as they are. `pins` says what each is pinned as."""
     ours = set(pins.values())
     suspects = {pin: own for pin, own in kept.suspects.items() if pin not in ours}
     names = {*others, *parts, *[pin.rpartition("/")[2] for pin in kept.tools if pin not in ours]}
     for each in found:
         own = parts.get(each.name)
-        remarks = () if own is None or kept.accepted.get(pins[each.name]) == own else _strong(each, names)
+        remarks = (
+            () if own is None or kept.accepted.get(pins[each.name]) == own else _strong(each, names)
+        )
         if own is not None and remarks:
             short = remarks if len(suspects) < MOST else tuple([_wordless(one) for one in remarks])
             suspects[pins[each.name]] = Suspect(own, short)

@@ -12,10 +12,12 @@ T = TypeVar("T")
 
 
 class RunThreads(ThreadPoolExecutor):
-    """Threads in which the runs around whoever submits something are around it too. Where this pool's run is not among
-    them, as when another thread submits, it is the outermost."""
+    """Threads in which the runs around whoever submits something are around it too. Where this
+    pool's run is not among them, as when another thread submits, it is the outermost."""
 
-    def __init__(self, open_runs: ContextVar[tuple[Any, ...]], run: Any, max_workers: int | None, prefix: str) -> None:
+    def __init__(
+        self, open_runs: ContextVar[tuple[Any, ...]], run: Any, max_workers: int | None, prefix: str
+    ) -> None:
         super().__init__(max_workers, prefix)
         self._open, self._run = open_runs, run
 

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     import inspect
 
 
-MEASURES: Final = {"tokens": Unit.TOKENS, "cost_usd": Unit.COST_MICROUSD, "api_calls": Unit.API_CALLS}
+MEASURES: Final = {
+    "tokens": Unit.TOKENS,
+    "cost_usd": Unit.COST_MICROUSD,
+    "api_calls": Unit.API_CALLS,
+}
 
 
 def estimate(usage: Mapping[str, Any]) -> tuple[Amounts, frozenset[Unit]]:
-    """What one call amounts to by an estimate, and which measures it speaks of; `ValueError` for what is none."""
+    """What one call amounts to by an estimate, and which measures it speaks of; `ValueError` for
+    what is none."""
     unknown = next((name for name in usage if name not in MEASURES), None)
     if unknown is not None:
         from stanchion.policy.nearest import hint
@@ -54,15 +59,17 @@ UNSAID: Final[tuple[Amounts, frozenset[Unit]]] = (JUST_ONE, frozenset())
 
 
 class Tool:
-    """One function that an agent can call, with what is known of it: `run.call(Tool(fn, "pay", risk="high"), 20)`.
+    """One function that an agent can call, with what is known of it: `run.call(Tool(fn, "pay",
+    risk="high"), 20)`.
 
-    Its name is its function's unless one is given. `risk` says how much harm a call can do, `undo` takes the call's own
-    arguments, `timeout_s` bounds one call, and with `once` each call of a run happens once. `usage` estimates what one
-    call uses (`tokens`, `cost_usd`, `api_calls`): budgets reserve it. `description` and `schema` (the JSON Schema of
-    its arguments) belong to tools that are defined elsewhere: `shield.ingest` reads them in place of the function's own
-    signature. With `refusal="text"` a refused call gives the words of the refusal in place of a
-    result, for frameworks that hand results to a model; only what ends the run is raised then. Raises `TypeError` or
-    `ValueError` where something of it is of no use.
+    Its name is its function's unless one is given. `risk` says how much harm a call can do, `undo`
+    takes the call's own arguments, `timeout_s` bounds one call, and with `once` each call of a run
+    happens once. `usage` estimates what one call uses (`tokens`, `cost_usd`, `api_calls`): budgets
+    reserve it. `description` and `schema` (the JSON Schema of its arguments) belong to tools that
+    are defined elsewhere: `shield.ingest` reads them in place of the function's own signature. With
+    `refusal="text"` a refused call gives the words of the refusal in place of a result, for
+    frameworks that hand results to a model; only what ends the run is raised then. Raises
+    `TypeError` or `ValueError` where something of it is of no use.
     """
 
     __slots__ = (
@@ -114,7 +121,9 @@ class Tool:
         self.risk = None if risk is None else risk_of(risk)
         self.shape = shape_of(fn)
         if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
-            raise ValueError(f"`{self.name}` gives many items, and only a call with one result can be made once")
+            raise ValueError(
+                f"`{self.name}` gives many items, and only a call with one result can be made once"
+            )
         try:
             self.signature: inspect.Signature | None = inspect.signature(fn)
         except (TypeError, ValueError):
@@ -134,17 +143,31 @@ class Tool:
         """Refuse what would only be noticed in the middle of a call."""
         for given, what in ((self.fn, "the tool"), (self.undo, "`undo`")):
             if not callable(given) and not (given is None and what == "`undo`"):
-                raise TypeError(f"{what} is `{given!r}`, which cannot be called: give the function itself")
+                raise TypeError(
+                    f"{what} is `{given!r}`, which cannot be called: give the function itself"
+                )
         if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME:
-            said = f"a tool has the name `{self.name}`: give it a name of 1 to {LONGEST_NAME} characters"
+            said = (
+                f"a tool has the name `{self.name}`: give it a name of 1 to {LONGEST_NAME} "
+                f"characters"
+            )
             raise ValueError(one_line(said))
         limit = self.timeout_s
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < 1e9):
-            raise ValueError(f"timeout_s of `{self.name}` is `{limit}`: give a positive number of seconds")
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < 1e9
+        ):
+            raise ValueError(
+                f"timeout_s of `{self.name}` is `{limit}`: give a positive number of seconds"
+            )
         if not isinstance(self.description, str):
-            raise TypeError(f"the description of `{self.name}` is not text: give the words that a model reads")
+            raise TypeError(
+                f"the description of `{self.name}` is not text: give the words that a model reads"
+            )
         if self.schema is not None and not isinstance(self.schema, Mapping):
-            raise TypeError(f"the schema of `{self.name}` is not a mapping: give the JSON Schema of its arguments")
+            raise TypeError(
+                f"the schema of `{self.name}` is not a mapping: give the JSON Schema of its "
+                f"arguments"
+            )
 
     def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The call's arguments by name, defaults included, the object of a method left out."""
@@ -160,7 +183,10 @@ class Tool:
             if parameter.kind is parameter.VAR_KEYWORD:
                 twice = next((one for one in value if one in values), "")
                 if twice:
-                    raise TypeError(f"`{self.name}` is given `{twice}` twice, by position and by name: give it once")
+                    raise TypeError(
+                        f"`{self.name}` is given `{twice}` twice, by position and by name: give it "
+                        f"once"
+                    )
                 values.update(value)
             elif name != self._hidden:
                 values[name] = value
@@ -171,7 +197,11 @@ class Tool:
         return tuple([name for name, value in self._defaults.items() if values.get(name) is value])
 
     def given(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any], handed: dict[str, Any]
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        values: dict[str, Any],
+        handed: dict[str, Any],
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The call with the values that go on in place of those that came."""
         changed = {name: value for name, value in handed.items() if value is not values[name]}
@@ -197,15 +227,24 @@ class Tool:
         )
 
     def patched(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        was: dict[str, Any],
+        now: dict[str, Any],
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The call with those arguments replaced that a patch has changed, and without those that it took out; the
-        others stay the objects they are, and what was changed keeps its type where it can."""
+        """The call with those arguments replaced that a patch has changed, and without those that
+        it took out; the others stay the objects they are, and what was changed keeps its type where
+        it can."""
         values = self.values(args, kwargs)
         kwargs = {name: value for name, value in kwargs.items() if name in now or name not in was}
-        changed = {name: value for name, value in now.items() if name not in was or was[name] is not value}
         changed = {
-            name: restored(values[name], was[name], value) if name in was and name in values else value
+            name: value for name, value in now.items() if name not in was or was[name] is not value
+        }
+        changed = {
+            name: restored(values[name], was[name], value)
+            if name in was and name in values
+            else value
             for name, value in changed.items()
         }
         return self._with(args, kwargs, changed)
@@ -220,13 +259,19 @@ class Tool:
         for name, value in changed.items():
             parameter = bound.signature.parameters.get(name)
             if parameter is None or parameter.kind is parameter.VAR_KEYWORD:
-                spread = next(p.name for p in bound.signature.parameters.values() if p.kind is p.VAR_KEYWORD)
+                spread = next(
+                    p.name for p in bound.signature.parameters.values() if p.kind is p.VAR_KEYWORD
+                )
                 bound.arguments[spread] = {**bound.arguments.get(spread, {}), name: value}
             else:
-                bound.arguments[name] = tuple(value) if parameter.kind is parameter.VAR_POSITIONAL else value
+                bound.arguments[name] = (
+                    tuple(value) if parameter.kind is parameter.VAR_POSITIONAL else value
+                )
         return bound.args, bound.kwargs
 
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments | None:
+    def _bound(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> inspect.BoundArguments | None:
         if self.signature is None:
             return None
         try:

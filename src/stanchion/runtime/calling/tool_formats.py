@@ -1,4 +1,5 @@
-"""Definitions of tools as others write them: MCP, OpenAI, Anthropic, Python functions; each becomes the one we know."""
+"""Definitions of tools as others write them: MCP, OpenAI, Anthropic, Python functions; each becomes
+the one we know."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 """The schema of a function of which it is not said what it takes."""
 
 SHAPES: Final = (
-    "an MCP tool has `name` and `inputSchema`, an Anthropic one `name` and `input_schema`, an OpenAI one `type` and "
-    "`function`, or `name` and `parameters`; a Python function can be given as it is"
+    "an MCP tool has `name` and `inputSchema`, an Anthropic one `name` and `input_schema`, an "
+    "OpenAI one `type` and `function`, or `name` and `parameters`; a Python function can be given "
+    "as it is"
 )
 
 
@@ -32,7 +34,8 @@ WORDS: Final = (
 
 
 def definitions(given: Any) -> list[Definition]:
-    """The definitions in what a host has: a list of them, an MCP `tools/list` result, a single one, functions.
+    """The definitions in what a host has: a list of them, an MCP `tools/list` result, a single one,
+    functions.
 
     Raises `ValueError` where something in it is no definition, or two have the same name.
     """
@@ -42,7 +45,9 @@ def definitions(given: Any) -> list[Definition]:
         if definition is None:
             continue
         if definition.name in found:
-            raise ValueError(f"two definitions have the name `{definition.name}`: give each tool its own name")
+            raise ValueError(
+                f"two definitions have the name `{definition.name}`: give each tool its own name"
+            )
         found[definition.name] = definition
         if len(found) > MOST:
             raise ValueError(f"there are more than {MOST:,} definitions: ingest fewer at a time")
@@ -99,7 +104,9 @@ def _definition(given: Any, number: int) -> Definition | None:
 def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Definition:
     name = data.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
-        raise ValueError(f"definition {number} has no name: give it one of 1 to {LONGEST_NAME} characters")
+        raise ValueError(
+            f"definition {number} has no name: give it one of 1 to {LONGEST_NAME} characters"
+        )
     schema = data.get(key)
     own = ("name", key, "outputSchema", "type", "_meta")
     return Definition(

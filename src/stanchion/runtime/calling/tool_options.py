@@ -22,13 +22,18 @@ class ToolOptions(TypedDict, total=False):
 
 
 class TextTool(Protocol):
-    """What `shield.tool(refusal="text")` gives: it shields a function, which may then give a text besides."""
+    """What `shield.tool(refusal="text")` gives: it shields a function, which may then give a text
+    besides."""
 
     @overload
-    def __call__(self, fn: Callable[P, Coroutine[Any, Any, R]], /) -> Callable[P, Coroutine[Any, Any, R | str]]: ...
+    def __call__(
+        self, fn: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> Callable[P, Coroutine[Any, Any, R | str]]: ...
 
     @overload
-    def __call__(self, fn: Callable[P, AsyncIterator[R]], /) -> Callable[P, AsyncIterator[R | str]]: ...
+    def __call__(
+        self, fn: Callable[P, AsyncIterator[R]], /
+    ) -> Callable[P, AsyncIterator[R | str]]: ...
 
     @overload
     def __call__(self, fn: Callable[P, Iterator[R]], /) -> Callable[P, Iterator[R | str]]: ...

@@ -35,7 +35,9 @@ class Toolbox:
             bound = getattr(fn, "__self__", None)
             return made if bound is None else made.of(bound)
         if not callable(fn):
-            raise TypeError(f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names")
+            raise TypeError(
+                f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names"
+            )
         try:
             known = self._met.get(fn)
             if known is None:

@@ -13,10 +13,17 @@ from stanchion.policy.prices.cost import Usage
 
 
 def usage_of(reply: Any) -> Usage | None:
-    """The tokens of a call; `None` where the reply does not say what went in and what came out, or the sum."""
+    """The tokens of a call; `None` where the reply does not say what went in and what came out, or
+    the sum."""
     said = _first(reply, "usage", "usage_metadata")
-    prompt, plain = _count(said, "prompt_tokens", "prompt_token_count"), _count(said, "input_tokens")
-    output, total = _count(said, "output_tokens", "completion_tokens", "candidates_token_count"), _total(said)
+    prompt, plain = (
+        _count(said, "prompt_tokens", "prompt_token_count"),
+        _count(said, "input_tokens"),
+    )
+    output, total = (
+        _count(said, "output_tokens", "completion_tokens", "candidates_token_count"),
+        _total(said),
+    )
     whole = plain if prompt is None else prompt
     if total is None and (whole is None or output is None):
         return None
@@ -24,17 +31,21 @@ def usage_of(reply: Any) -> Usage | None:
         return Usage(unsorted=_or_none(total))
     output = _or_none(output) + _or_none(_count(said, "thoughts_token_count"))
     details = _first(said, "prompt_tokens_details", "input_tokens_details", "input_token_details")
-    usage = _cached(said, details, _or_none(whole), output, beside=prompt is None and details is None)
+    usage = _cached(
+        said, details, _or_none(whole), output, beside=prompt is None and details is None
+    )
     missing = _or_none(total) - usage.total
     return usage if missing <= 0 else msgspec.structs.replace(usage, output=output + missing)
 
 
 def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> Usage:
-    """The tokens with those sorted out that a cache gave or took. Some vendors count them among the input, others
-    beside it (then there are neither `prompt_tokens` nor details)."""
+    """The tokens with those sorted out that a cache gave or took. Some vendors count them among the
+    input, others beside it (then there are neither `prompt_tokens` nor details)."""
     read = _or_none(
         _count(details, "cached_tokens", "cache_read"),
-        _count(said, "cache_read_input_tokens", "prompt_cache_hit_tokens", "cached_content_token_count"),
+        _count(
+            said, "cache_read_input_tokens", "prompt_cache_hit_tokens", "cached_content_token_count"
+        ),
     )
     wrote = _or_none(
         _count(details, "cache_write_tokens", "cache_creation"),
@@ -67,7 +78,8 @@ def _total(said: Any) -> int | None:
 
 
 def _first(value: Any, *names: str) -> Any:
-    """The first of these fields that there is, under its name or as JSON of some vendors spells it."""
+    """The first of these fields that there is, under its name or as JSON of some vendors spells
+    it."""
     if value is None:
         return None
     for name in _spelled(names):
@@ -88,7 +100,8 @@ def _count(value: Any, *names: str) -> int | None:
 
 @cache
 def _spelled(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names as they are and as some vendors spell them. They are those of this file, so they are few."""
+    """Names as they are and as some vendors spell them. They are those of this file, so they are
+    few."""
     return tuple([spelling for name in names for spelling in (name, _camel(name))])
 
 

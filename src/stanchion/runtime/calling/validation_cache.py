@@ -1,4 +1,5 @@
-"""The validation cache: what was found about a call, for an hour, the least recently used forgotten first."""
+"""The validation cache: what was found about a call, for an hour, the least recently used forgotten
+first."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class ValidationStats(msgspec.Struct, frozen=True):
 
 
 class ValidationCache:
-    """Remembers findings and hooks' answers by all that they depend on. Time is that of the events."""
+    """Remembers findings and hooks' answers by all that they depend on. Time is that of the
+    events."""
 
     def __init__(self, most: int = MOST, ttl_s: float = TTL_S) -> None:
         self._most = most
@@ -47,7 +49,9 @@ class ValidationCache:
             self._kept.move_to_end(key)
             return True, kept[1]
 
-    def put(self, key: tuple[Any, ...], value: Any, at_ms: int, /, ttl_s: float | None = None) -> None:
+    def put(
+        self, key: tuple[Any, ...], value: Any, at_ms: int, /, ttl_s: float | None = None
+    ) -> None:
         """Remember a value, for a time of its own where one is given."""
         with self._lock:
             self._kept[key] = (at_ms, value, self._ttl_ms if ttl_s is None else int(ttl_s * 1000))

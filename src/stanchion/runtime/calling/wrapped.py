@@ -1,4 +1,5 @@
-"""Wrapping: a function of the same kind and signature whose every call goes through the current run."""
+"""Wrapping: a function of the same kind and signature whose every call goes through the current
+run."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ RunFor = Callable[[Tool], Calls]
 
 
 def wrapped(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
-    """The shielded form of a tool's function: plain, async, generator or async generator as it was."""
+    """The shielded form of a tool's function: plain, async, generator or async generator as it
+    was."""
     wrapper = _MAKERS[tool.shape](tool, run_for)
     if tool.refusal == TEXT and tool.shape in (Shape.PLAIN, Shape.ASYNC):
         widen(wrapper)

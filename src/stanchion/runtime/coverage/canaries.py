@@ -1,6 +1,7 @@
 """Boot canaries: each adapter whose framework is loaded has a call refused that must not run.
 
-Adapters stand on the runtime, so the runtime does not import them: it knows where their canaries are.
+Adapters stand on the runtime, so the runtime does not import them: it knows where their canaries
+are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def loaded_adapters() -> frozenset[str]:
 
 
 def prove(shield: Any, adapters: Sequence[str], refuses: bool) -> None:
-    """Drive canaries, and write down which were caught; raises `Ungoverned` where one is not and `refuses` says so."""
+    """Drive canaries, and write down which were caught; raises `Ungoverned` where one is not and
+    `refuses` says so."""
     home: Any = import_module(HOME)
     missed = []
     for name in adapters:
@@ -38,6 +40,7 @@ def prove(shield: Any, adapters: Sequence[str], refuses: bool) -> None:
             missed.append(f"`{name}` ({came.why})")
     if missed and refuses:
         raise Ungoverned(
-            f"the adapter {', '.join(missed)} does not catch its canary: install a version that it is made for, or "
+            f"the adapter {', '.join(missed)} does not catch its canary: install a version that it "
+            f"is made for, or "
             "start with coverage `observe`"
         )

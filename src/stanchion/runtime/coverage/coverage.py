@@ -1,5 +1,5 @@
-"""The coverage of a shield: its runs are watched, runs that begin inside them are their children, and canaries are
-driven before a run relies on an adapter."""
+"""The coverage of a shield: its runs are watched, runs that begin inside them are their children,
+and canaries are driven before a run relies on an adapter."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class Coverage:
         self._proven: frozenset[str] = frozenset()
 
     def start(self) -> None:
-        """Hear what the process does from now on, and drive the canary of every adapter whose framework is loaded by
-        now and was not before; raises `Ungoverned` where one is not caught and this shield is to refuse."""
+        """Hear what the process does from now on, and drive the canary of every adapter whose
+        framework is loaded by now and was not before; raises `Ungoverned` where one is not caught
+        and this shield is to refuse."""
         install(self._open_runs)
         loaded = loaded_adapters() - self._proven
         if loaded:
@@ -47,8 +48,13 @@ class Coverage:
         desk.sightings.leave()
 
     def parent(self, named: Any) -> Any:
-        """Whose child a run is that begins here: of the one that is named, or else of the run around the caller."""
+        """Whose child a run is that begins here: of the one that is named, or else of the run
+        around the caller."""
         if named is not None:
             return named
-        around = [run for run in self._open_runs() if run.desk.shield is self._shield and run.desk.ended is None]
+        around = [
+            run
+            for run in self._open_runs()
+            if run.desk.shield is self._shield and run.desk.ended is None
+        ]
         return around[-1] if around else None

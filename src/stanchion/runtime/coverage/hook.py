@@ -1,6 +1,6 @@
-"""The hook: hears from Python what the process is about to do, finds the run it belongs to, and tells what is in no
-call that was decided. Python keeps a hook for as long as the process lives; the first shield that asks for coverage
-installs it."""
+"""The hook: hears from Python what the process is about to do, finds the run it belongs to, and
+tells what is in no call that was decided. Python keeps a hook for as long as the process lives; the
+first shield that asks for coverage installs it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ _around: list[Callable[[], tuple[Any, ...]]] = []
 
 
 class Owner(NamedTuple):
-    """The run that something belongs to, how that is known, and whether it has begun inside another run."""
+    """The run that something belongs to, how that is known, and whether it has begun inside another
+    run."""
 
     desk: Any
     by: str
@@ -74,8 +75,14 @@ def unwatch(desk: Any) -> None:
 
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:
-    """An audit event. Most are of no interest, and nearly always no run is open or its call is at work."""
-    if event not in EVENTS or not _open or (event == "open" and not writes(args)) or getattr(_busy, "here", False):
+    """An audit event. Most are of no interest, and nearly always no run is open or its call is at
+    work."""
+    if (
+        event not in EVENTS
+        or not _open
+        or (event == "open" and not writes(args))
+        or getattr(_busy, "here", False)
+    ):
         return
     _busy.here = True
     try:
@@ -88,7 +95,9 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
     except Exception as error:  # noqa: BLE001 - whoever opens a file must not meet an error of ours
         aside(f"`{event}` could not be checked for coverage", error)
         if any(_stops(desk) for desk in list(_open)):
-            raise Ungoverned(f"`{event}` could not be checked for coverage: the log says why") from None
+            raise Ungoverned(
+                f"`{event}` could not be checked for coverage: the log says why"
+            ) from None
     finally:
         _busy.here = False
 
@@ -109,8 +118,16 @@ def _judge(touch: Touch, frame: FrameType | None) -> None:
         return
     seen = look(frame, desk if owner.by == CONTEXT else None)
     if in_call or seen.covered:
-        if touch.kind == NETWORK and not seen.own and asking() is None and not MODEL_CLIENTS.isdisjoint(seen.packages):
-            _escaped(Escape(AGENT, tool_at_work(), touch, _through_model(seen), owner.by, _stops(desk)), sightings)
+        if (
+            touch.kind == NETWORK
+            and not seen.own
+            and asking() is None
+            and not MODEL_CLIENTS.isdisjoint(seen.packages)
+        ):
+            _escaped(
+                Escape(AGENT, tool_at_work(), touch, _through_model(seen), owner.by, _stops(desk)),
+                sightings,
+            )
         return
     if desk.has_open():
         return
@@ -122,7 +139,8 @@ def _judge(touch: Touch, frame: FrameType | None) -> None:
 
 
 def _owner() -> Owner | None:
-    """The innermost run around the caller that is watched; without one, the run of this process that began last."""
+    """The innermost run around the caller that is watched; without one, the run of this process
+    that began last."""
     around = _around[0]()
     found = None
     for run in reversed(around):
@@ -140,8 +158,8 @@ def _owner() -> Owner | None:
 
 
 def _in_call(owner: Owner) -> bool:
-    """Whether a tool's call of this run is at work around the caller. The tool at work around a run that has begun
-    inside of it is another run's: this one has to have a call under way itself."""
+    """Whether a tool's call of this run is at work around the caller. The tool at work around a run
+    that has begun inside of it is another run's: this one has to have a call under way itself."""
     return bool(tool_at_work()) and (not owner.nested or owner.desk.under_way.at_work())
 
 
@@ -164,5 +182,6 @@ def _escaped(escape: Escape, sightings: Any) -> None:
     sightings.note(escape)
     if escape.stopped:
         raise Ungoverned(
-            f"{escape.why}: have it called through the run, or say with `own_work` that it is the host's own"
+            f"{escape.why}: have it called through the run, or say with `own_work` that it is the "
+            f"host's own"
         )

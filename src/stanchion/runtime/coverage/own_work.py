@@ -15,8 +15,8 @@ def vouched() -> str:
 
 
 def own_work(why: str) -> setting[str]:
-    """What is done inside is the host's own work and nothing that its agent asked for: a checkpoint, a log, a cache.
-    Coverage counts it and does not name it; `why` says what it is."""
+    """What is done inside is the host's own work and nothing that its agent asked for: a
+    checkpoint, a log, a cache. Coverage counts it and does not name it; `why` says what it is."""
     if not isinstance(why, str) or not why.strip():
         raise ValueError("`own_work` takes what the host does, such as `own_work('checkpoint')`")
     return setting(_own, why)

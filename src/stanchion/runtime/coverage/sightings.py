@@ -1,4 +1,5 @@
-"""Sightings: what was seen in one run beside its calls; each thing once with how often, or only a count."""
+"""Sightings: what was seen in one run beside its calls; each thing once with how often, or only a
+count."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ from stanchion.runtime.standing.veil import tell
 
 ESCAPED, UNGUARDED, WATCHED = "coverage.escaped", "coverage.unguarded", "coverage.watched"
 CONTEXT, TIME = "context", "time"
-"""How it is known which run something belongs to: its context says so, or this run was open in the process then."""
+"""How it is known which run something belongs to: its context says so, or this run was open in the
+process then."""
 
 TOOL, CLIENT, AGENT = "tool", "client", "agent"
-"""What has escaped: code that does something, a client that talks to somebody, an agent inside a tool."""
+"""What has escaped: code that does something, a client that talks to somebody, an agent inside a
+tool."""
 
 MOST: Final = 200
 """How many different things are written down of one run; more are counted."""
@@ -39,7 +42,10 @@ class Escape(NamedTuple):
         """What is wrong with it."""
         at = f" at {self.seen.place}" if self.seen.place else ""
         if self.what == AGENT:
-            return f"`{self.seen.through}` asks a model{at} inside the tool `{self.name}`, and no request was decided"
+            return (
+                f"`{self.seen.through}` asks a model{at} inside the tool `{self.name}`, and no "
+                f"request was decided"
+            )
         return f"`{self.touch.event}` of `{self.touch.target}`{at} is in no call that was decided"
 
     @property
@@ -64,8 +70,8 @@ class Escape(NamedTuple):
 
 
 class Sightings:
-    """What was seen of one run. It takes no lock: whoever notes something may be anywhere, also inside a lock of ours.
-    What it has to write waits until somebody comes who holds none."""
+    """What was seen of one run. It takes no lock: whoever notes something may be anywhere, also
+    inside a lock of ours. What it has to write waits until somebody comes who holds none."""
 
     def __init__(self, desk: Any, mode: str, number: int) -> None:
         self.mode, self.number = mode, number
@@ -89,7 +95,9 @@ class Sightings:
             self.left_out += 1
             return
         self._times[key] = 1
-        self._waiting.append(self._fact(ESCAPED, f"{escape.what}:{escape.name}", escape.why, escape.data()))
+        self._waiting.append(
+            self._fact(ESCAPED, f"{escape.what}:{escape.name}", escape.why, escape.data())
+        )
         if escape.seen.alone:
             self.write()
 
@@ -100,7 +108,9 @@ class Sightings:
         if key not in self._times and len(self._times) < MOST:
             self._times[key] = 0
             data = {"what": what, "name": name, "place": where}
-            self._waiting.append(self._fact(UNGUARDED, f"{what}:{name}", "no guard is around it", data))
+            self._waiting.append(
+                self._fact(UNGUARDED, f"{what}:{name}", "no guard is around it", data)
+            )
         self.write()
 
     def write(self) -> None:
@@ -114,8 +124,8 @@ class Sightings:
                 return
 
     def leave(self) -> None:
-        """The run has ended: write down how it was watched, and what was only counted. Once, and not for a run that has
-        done nothing."""
+        """The run has ended: write down how it was watched, and what was only counted. Once, and
+        not for a run that has done nothing."""
         self._mine()
         self.write()
         seen = self._times or self.vouched or self.unsure
@@ -145,5 +155,10 @@ class Sightings:
     def _fact(self, what: str, about: str, why: str, data: dict[str, Any]) -> Fact:
         info = self._desk.info
         if info.parents:
-            data = {**data, "parents": list(info.parents)}  # a run that decides nothing has no other record of them
-        return Fact(self._desk.shield.clock(), what, about, info.tenant, info.id, info.agent, why, data)
+            data = {
+                **data,
+                "parents": list(info.parents),
+            }  # a run that decides nothing has no other record of them
+        return Fact(
+            self._desk.shield.clock(), what, about, info.tenant, info.id, info.agent, why, data
+        )

@@ -1,5 +1,5 @@
-"""Stacks: whose code is about to do something. Stanchion's own work and what it calls is told from what the program
-does by itself, and the place in the program is named."""
+"""Stacks: whose code is about to do something. Stanchion's own work and what it calls is told from
+what the program does by itself, and the place in the program is named."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ MOST_NAMES: Final = 4
 MOST_FILES: Final = 20_000
 
 PROGRAM, STANDARD, IMPORTING, OURS, DRIVING, THROUGH = "", ".", "import", "=", "driving", "~"
-"""What a file is: the program's, Python's, the import system, Stanchion's own work, its drivers, or what of Stanchion
-only passes calls on. Any other text is the name of an installed package."""
+"""What a file is: the program's, Python's, the import system, Stanchion's own work, its drivers, or
+what of Stanchion only passes calls on. Any other text is the name of an installed package."""
 
-_ROOT: Final = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
+_ROOT: Final = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), ""
+)
 _PYTHON: Final = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 _INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _PASSES_ON: Final = (
@@ -39,9 +41,10 @@ _files: dict[str, str] = {}
 
 
 class Seen(NamedTuple):
-    """What a stack tells. `covered`: it is Stanchion's `own` work, or what Stanchion has called for this run. `alone`:
-    no frame of Stanchion is on it, so this thread holds none of its locks. `place` and `within` are where in the
-    program it is, `through` the package that the program called, `packages` all that are at work, the innermost first.
+    """What a stack tells. `covered`: it is Stanchion's `own` work, or what Stanchion has called for
+    this run. `alone`: no frame of Stanchion is on it, so this thread holds none of its locks.
+    `place` and `within` are where in the program it is, `through` the package that the program
+    called, `packages` all that are at work, the innermost first.
     """
 
     covered: bool
@@ -54,8 +57,9 @@ class Seen(NamedTuple):
 
 
 def look(frame: FrameType | None, desk: Any) -> Seen:
-    """Walk a stack from the inside out. What a driver calls for `desk` is covered; for another run's desk it is not,
-    because the run has begun inside of that. Without a desk every driver covers."""
+    """Walk a stack from the inside out. What a driver calls for `desk` is covered; for another
+    run's desk it is not, because the run has begun inside of that. Without a desk every driver
+    covers."""
     if frame is not None and kind_of(frame.f_code.co_filename) == IMPORTING:
         return Seen(True, False)
     packages: list[str] = []
@@ -77,7 +81,13 @@ def look(frame: FrameType | None, desk: Any) -> Seen:
             world = frame.f_locals.get("world")
             if world is not None:
                 if desk is None or world is desk:
-                    return Seen(True, False, place if place else outside, tuple(within), packages=tuple(packages))
+                    return Seen(
+                        True,
+                        False,
+                        place if place else outside,
+                        tuple(within),
+                        packages=tuple(packages),
+                    )
                 elsewhere = True
         elif kind not in (STANDARD, IMPORTING, THROUGH, OURS):
             outside = outside if outside else _place(frame)

@@ -20,7 +20,8 @@ WORKER, WORKS = "a copy of this process", "multiprocessing.Process"
 HERE: Final = -1
 """The folder of a path that is of no other folder."""
 _SUBPROCESS: Final = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "subprocess.py")
-"""Starts many programs by `os.posix_spawn`, nearly all of them since Python 3.13, and has told of each by then."""
+"""Starts many programs by `os.posix_spawn`, nearly all of them since Python 3.13, and has told of
+each by then."""
 
 
 class Touch(NamedTuple):
@@ -32,10 +33,13 @@ class Touch(NamedTuple):
 
 
 def _program(args: Any) -> str:
-    """The program that is started. Its arguments stay out: they may be secret, and the place in the code says more."""
+    """The program that is started. Its arguments stay out: they may be secret, and the place in the
+    code says more."""
     executable, words = args[0], args[1]
     if executable is None:
-        executable = words if isinstance(words, str | bytes | os.PathLike) else next(iter(words), "")
+        executable = (
+            words if isinstance(words, str | bytes | os.PathLike) else next(iter(words), "")
+        )
     return _text(executable)
 
 
@@ -122,12 +126,14 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
     "os.removexattr": (FILE, _path),
     "sqlite3.connect": (DATABASE, _database),
 }
-"""The audit events that change something outside the process, and how each names what it changes; an empty name means
-that it changes nothing. Opening a file to read it and looking a host up are not among them."""
+"""The audit events that change something outside the process, and how each names what it changes;
+an empty name means that it changes nothing. Opening a file to read it and looking a host up are not
+among them."""
 
 
 def touch_of(event: str, args: Any, file: str = "") -> Touch | None:
-    """What an audit event that code of a file has raised does to the world; `None` where that is nothing."""
+    """What an audit event that code of a file has raised does to the world; `None` where that is
+    nothing."""
     known = EVENTS.get(event)
     if known is None or (event == "os.posix_spawn" and file == _SUBPROCESS):
         return None
@@ -139,7 +145,7 @@ def touch_of(event: str, args: Any, file: str = "") -> Touch | None:
 
 
 def _hands_work_over(file: str) -> bool:
-    """Whether this is the code by which `multiprocessing` hands a process its work through a pipe. Python tells nobody
-    that the process is started, and without its work it ends."""
+    """Whether this is the code by which `multiprocessing` hands a process its work through a pipe.
+    Python tells nobody that the process is started, and without its work it ends."""
     folder, name = os.path.split(file)
     return name.startswith("popen_") and os.path.basename(folder) == "multiprocessing"

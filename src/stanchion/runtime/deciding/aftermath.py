@@ -1,4 +1,5 @@
-"""The aftermath of a decision: what it means for the run as a whole is carried out, and what it leaves is owed."""
+"""The aftermath of a decision: what it means for the run as a whole is carried out, and what it
+leaves is owed."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ FORGOT: Final = "kernel.store_forgot"
 
 
 def owe(desk: Desk, moment: Moment, decision: Decision | None = None) -> None:
-    """Leave to the next trip what a moment was to give back and nobody knows to be given back; one that begins
-    something gives back what it may have taken, which is nothing where the store was not asked."""
+    """Leave to the next trip what a moment was to give back and nobody knows to be given back; one
+    that begins something gives back what it may have taken, which is nothing where the store was
+    not asked."""
     event, unsettled = moment.events[0], desk.shield.unsettled
     if moment.settles or has_happened(event):
         unsettled.owe(owed(desk, event, moment.settles))
@@ -33,21 +35,24 @@ def owe(desk: Desk, moment: Moment, decision: Decision | None = None) -> None:
 
 
 def passed_over(desk: Desk, moment: Moment, decision: Decision) -> None:
-    """Leave to the next trip the places that an outcome was to give back, at guards which its refusal kept from being
-    asked."""
+    """Leave to the next trip the places that an outcome was to give back, at guards which its
+    refusal kept from being asked."""
     if has_happened(moment.events[0]):
         desk.shield.unsettled.owe(places_of(desk, moment.events[0], decision.skipped))
 
 
 def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    """Carry out what a decision means for its run: warnings, states, its end, what is undone, whom it asks."""
+    """Carry out what a decision means for its run: warnings, states, its end, what is undone, whom
+    it asks."""
     if decision.action >= Action.ESCALATE:
         desk.last_refused = (event, decision)
     for finding in decision.findings:
         if finding.action == Action.WARN:
             desk.notice(event, finding)
     if decision.code in EXHAUSTED:
-        desk.shield.answers.unpaid.refused(desk.shield.policy, desk.info, decision, desk.shield.clock())
+        desk.shield.answers.unpaid.refused(
+            desk.shield.policy, desk.info, decision, desk.shield.clock()
+        )
     yield from signalled(desk, event, decision)
     determining = decision.determining
     if decision.code == FORGOT:
@@ -63,7 +68,9 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         whole = terms.what == "agent" or not event.tool
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
         nobody = whole and terms.what == "only_tool"
-        if not nobody and (terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after))):
+        if not nobody and (
+            terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after))
+        ):
             yield from isolate(desk, name, terms.for_ms, why)
     if not decision.effects:
         return

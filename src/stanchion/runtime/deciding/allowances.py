@@ -1,4 +1,5 @@
-"""Allowing what guards find: allowances of a tenant, kept in the store, for a false alarm that is known to be one."""
+"""Allowing what guards find: allowances of a tenant, kept in the store, for a false alarm that is
+known to be one."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ OPERATORS_ONLY: Final = Asked()
 
 
 class Allowance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """That something a guard finds may pass: `once`, or until it is forgotten; in the calls of one tool, or in all."""
+    """That something a guard finds may pass: `once`, or until it is forgotten; in the calls of one
+    tool, or in all."""
 
     fingerprint: str
     once: bool = False
@@ -57,10 +59,11 @@ def allowances_of(value: Any) -> dict[str, Allowance]:
 
 
 def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:
-    """Decide a moment, with what was found in it cleared as far as it is allowed; gives the moment as it was judged.
+    """Decide a moment, with what was found in it cleared as far as it is allowed; gives the moment
+    as it was judged.
 
-    An allowance for once is used up in the batch that lets the action start: where somebody else was first the moment
-    is judged again without it.
+    An allowance for once is used up in the batch that lets the action start: where somebody else
+    was first the moment is judged again without it.
     """
     tried = 0
     while True:
@@ -75,7 +78,8 @@ def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Deci
 
 
 def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]:
-    """A moment whose event says what is allowed of what is found in it, and nothing of what was found before."""
+    """A moment whose event says what is allowed of what is found in it, and nothing of what was
+    found before."""
     event = moment.events[0]
     if event.cleared:
         event = msgspec.structs.replace(event, cleared=())
@@ -85,7 +89,9 @@ def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]
     tenant = event.run.tenant
     name = allowances_key(tenant)
     try:
-        kept = yield from change(desk.shield.records, f"{event.id}.allowed", tenant, name, lambda _value, _now: LEFT)
+        kept = yield from change(
+            desk.shield.records, f"{event.id}.allowed", tenant, name, lambda _value, _now: LEFT
+        )
         known = allowances_of(kept.value)
     except (StoreLost, msgspec.ValidationError):
         return moment
@@ -97,7 +103,11 @@ def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]
     except (StoreLost, TicketError):
         return moment
     shared = desk.shield.authority.shared
-    used = [one for one in wanted if one.answer is not None and _stands(roster, tenant, one, one.answer, shared)]
+    used = [
+        one
+        for one in wanted
+        if one.answer is not None and _stands(roster, tenant, one, one.answer, shared)
+    ]
     if not used:
         return moment
     event = msgspec.structs.replace(event, cleared=tuple([one.fingerprint for one in used]))
@@ -118,8 +128,8 @@ def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared:
 
 
 def _found(plans: Plans, moment: Moment) -> tuple[str, ...]:
-    """What guards find in an event that can be allowed. A stream waits for no store, and what is refused for its size
-    alone is not read."""
+    """What guards find in an event that can be allowed. A stream waits for no store, and what is
+    refused for its size alone is not read."""
     lineup = plans.of(moment.events, NORMAL).lineup
     if not lineup.clearing or moment.events[0].stage is Stage.MODEL_CHUNK:
         return ()

@@ -36,13 +36,20 @@ class Beginning:
             self._began = self._made
         who = renamed(run, policy.veil.of_run(run))
         begun = Start(
-            who, now, policy.hash, shield.origin, shield.env, deadline_at_ms, self._began, policy.tools_digest
+            who,
+            now,
+            policy.hash,
+            shield.origin,
+            shield.env,
+            deadline_at_ms,
+            self._began,
+            policy.tools_digest,
         )
         shield.journal.begin(begun)
         self._began = self._began if self._began else now
 
 
 def counts() -> list[Iterator[int]]:
-    """What counts decisions by their action: each is one `next`, which no lock has to be around. Asked for a count,
-    it counts once more."""
+    """What counts decisions by their action: each is one `next`, which no lock has to be around.
+    Asked for a count, it counts once more."""
     return [count() for _ in _ACTIONS]

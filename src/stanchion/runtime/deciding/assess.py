@@ -28,12 +28,13 @@ def assess(
     reprice: Callable[[Event], Amounts] | None = None,
     way: Way | None = None,
 ) -> Flow[tuple[Decision, Event]]:
-    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, what is
-    to be lesser and cannot be is refused, and one that a person has to answer for is judged again when one has
-    (`waits`: here and now, otherwise when it is asked for again).
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged
+    once more, what is to be lesser and cannot be is refused, and one that a person has to answer
+    for is judged again when one has (`waits`: here and now, otherwise when it is asked for again).
 
-    `stakes` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
-    the event as it goes ahead, patched. Whoever is cut off behind this leaves the action by its `way`.
+    `stakes` are records that the action rests on; `reprice` says what a lesser one reserves.
+    Returns the decision and the event as it goes ahead, patched. Whoever is cut off behind this
+    leaves the action by its `way`.
     """
     way = Way() if way is None else way
     way.waited = False
@@ -48,7 +49,8 @@ def admit(
     stakes: tuple[Stake, ...] = (),
     way: Way | None = None,
 ) -> Flow[tuple[Decision, Event]]:
-    """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
+    """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go
+    ahead."""
     decision, event = yield from assess(desk, event, spent, refused, stakes, waits=True, way=way)
     if not decision.proceeds:
         raise desk.refusal(decision)
@@ -56,7 +58,8 @@ def admit(
 
 
 def lapsed(desk: Desk, decision: Decision, event: Event, reserved: Amounts) -> Flow[Decision]:
-    """Give back what an action has reserved that begins too late; gives the decision that refuses it."""
+    """Give back what an action has reserved that begins too late; gives the decision that refuses
+    it."""
     not_begun(desk, decision, event)
     yield from desk.shield.unsettled.carry()
     refused, _ = yield from assess(desk, desk.renewed(event), reserved, (LAPSED,))

@@ -1,4 +1,5 @@
-"""Attempts: the course of an action, judged again on other terms while it is not clear whether it starts."""
+"""Attempts: the course of an action, judged again on other terms while it is not clear whether it
+starts."""
 
 from __future__ import annotations
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
 
 class Attempts(msgspec.Struct, eq=False):
-    """What one action is judged on: what it reserves and rests on, and what stands against it; and what came of it so
-    far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which it is to be a lesser
-    one."""
+    """What one action is judged on: what it reserves and rests on, and what stands against it; and
+    what came of it so
+    far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which
+    it is to be a lesser one."""
 
     event: Event
     first: str
@@ -58,7 +60,8 @@ class Attempts(msgspec.Struct, eq=False):
         return self.way.waited
 
     def moment(self, desk: Desk, plans: Plans) -> Moment:
-        """The action, or the same once more. A person's yes holds under the policy that they gave it for."""
+        """The action, or the same once more. A person's yes holds under the policy that they gave
+        it for."""
         self.awake_ns = desk.shield.awake_ns()
         if self.granted is not None and not self.granted.covers(plans.policy.hash):
             self._without_a_yes(desk)
@@ -73,7 +76,9 @@ class Attempts(msgspec.Struct, eq=False):
         lifts: tuple[str, ...] = ()
         if granted is not None:
             ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, *granted.stakes(event))
-        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
+        return desk.moment(
+            event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses
+        )
 
     def enter(self, desk: Desk, moment: Moment) -> None:
         """It is under way from here on, and whoever is cut off leaves it."""
@@ -81,13 +86,17 @@ class Attempts(msgspec.Struct, eq=False):
         self.started = desk.under_way.enter(self.way, event, self.spent)
 
     def heard(self, desk: Desk, _moment: Moment, decision: Decision) -> None:
-        """What starts by this decision has to have an outcome; what does not begin because nobody heard the store is
-        left; and a person's yes is used up."""
-        if self.started is not None and decision.action <= (UNCHANGED if self.degraded is None else PROCEEDS):
+        """What starts by this decision has to have an outcome; what does not begin because nobody
+        heard the store is left; and a person's yes is used up."""
+        if self.started is not None and decision.action <= (
+            UNCHANGED if self.degraded is None else PROCEEDS
+        ):
             self.started.decision = decision
         if decision.inputs.lost and not decision.proceeds:
             unheard(desk, self.way, decision)
-        if decision.action > Action.QUEUE and any(Action.QUEUE in (one.action, one.said) for one in decision.findings):
+        if decision.action > Action.QUEUE and any(
+            Action.QUEUE in (one.action, one.said) for one in decision.findings
+        ):
             self.way.waited = True  # it has a place in a line in which it is not going to wait
         if self.granted is not None:
             from stanchion.runtime.deciding.escalation import note_use
@@ -99,8 +108,8 @@ class Attempts(msgspec.Struct, eq=False):
             note_past(desk, self.past, self.event, decision)
 
     def after(self, desk: Desk, _moment: Moment, decision: Decision) -> Flow[Decision | None]:
-        """What follows from a decision: it stands, or the action is judged once more, when it has waited, when a
-        person has answered, or as a lesser one."""
+        """What follows from a decision: it stands, or the action is judged once more, when it has
+        waited, when a person has answered, or as a lesser one."""
         event = self.event
         if self.granted is not None:
             from stanchion.runtime.deciding.strikes import looked_at
@@ -114,7 +123,11 @@ class Attempts(msgspec.Struct, eq=False):
             return None
         if decision.action == Action.ESCALATE:
             return (yield from self._after_an_answer(desk, decision))
-        if decision.action == Action.BLOCK and self.degraded is None and desk.shield.policy.bypasses:
+        if (
+            decision.action == Action.BLOCK
+            and self.degraded is None
+            and desk.shield.policy.bypasses
+        ):
             return (yield from self._after_a_refusal(desk, decision))
         before = content_of(event)
         if decision.patches:
@@ -169,8 +182,8 @@ class Attempts(msgspec.Struct, eq=False):
                 self.refused, self.event = (*self.refused, unfit(answer)), desk.renewed(event)
                 return None
             self.edit, self.past = Edit(event, answer, questions(decision)), ()
-            # First nothing is lifted: what is asked about the changed call may be another question. Leave to go past a
-            # guardrail was for the call as it was.
+            # First nothing is lifted: what is asked about the changed call may be another question.
+            # Leave to go past a guardrail was for the call as it was.
             self.granted, self.event = answer._replace(lifts=()), edited(desk, event, answer.edits)
             return None
         else:
@@ -179,7 +192,8 @@ class Attempts(msgspec.Struct, eq=False):
         return None
 
     def _after_an_edit(self, desk: Desk, decision: Decision, edit: Edit) -> None:
-        """A changed call about which a person has to be asked: by the yes to it, where that is the same question."""
+        """A changed call about which a person has to be asked: by the yes to it, where that is the
+        same question."""
         from stanchion.runtime.deciding.edited import unanswered
 
         lifted = self.granted is not None and self.granted.lifts
@@ -190,7 +204,8 @@ class Attempts(msgspec.Struct, eq=False):
         self.event = desk.renewed(self.event)
 
     def _after_a_refusal(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
-        """Go past the guardrail that refused it, where somebody has said yes to that or an emergency lets it."""
+        """Go past the guardrail that refused it, where somebody has said yes to that or an
+        emergency lets it."""
         from stanchion.runtime.deciding.bypass import past, remembered
 
         found = yield from past(desk, self.event, decision, self.waits, self.past)
@@ -200,8 +215,8 @@ class Attempts(msgspec.Struct, eq=False):
         return None
 
     def over(self, desk: Desk, decision: Decision) -> tuple[Decision, Event]:
-        """The decision, with that by which it is a lesser one, and the event as it goes ahead. What the runtime does
-        not start itself is not under way."""
+        """The decision, with that by which it is a lesser one, and the event as it goes ahead. What
+        the runtime does not start itself is not under way."""
         if self.degraded is not None:
             from stanchion.runtime.deciding.degrade import joined
 

@@ -1,4 +1,5 @@
-"""Going past a guardrail: an action that was refused starts once on a person's yes, or unanswered in an emergency."""
+"""Going past a guardrail: an action that was refused starts once on a person's yes, or unanswered
+in an emergency."""
 
 from __future__ import annotations
 
@@ -11,12 +12,29 @@ from stanchion.approvals.bypass import Requested, Urgency, stand
 from stanchion.approvals.digest import hashed
 from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.overrides import MOST_REVIEWS, overridden, review_of, reviews_key, reviews_of, told_of
+from stanchion.approvals.overrides import (
+    MOST_REVIEWS,
+    overridden,
+    review_of,
+    reviews_key,
+    reviews_of,
+    told_of,
+)
 from stanchion.approvals.pages import filed, pages_for
 from stanchion.approvals.quorum import is_enough, needed
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.shelf import read
-from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use, wish_of
+from stanchion.approvals.ticket import (
+    NO_REASON,
+    Kind,
+    State,
+    Ticket,
+    as_of,
+    id_of,
+    shown_of,
+    use,
+    wish_of,
+)
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.compare_and_set import change_together
@@ -34,14 +52,16 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.veil import tell
 
 FORM: Final = "stanchion-bypass-1"
-"""What is hashed first where a ticket is about a bypass, so that it is never one about an escalated action."""
+"""What is hashed first where a ticket is about a bypass, so that it is never one about an escalated
+action."""
 
 NOT_ASKED: Final = Requested(id="", guardrail="", reason="", urgency=Urgency.NORMAL, each_ms=1)
 
 
 class Past(NamedTuple):
-    """Leave for one action to go past one guardrail: on an approved request, or on one that nobody has answered, with
-    the review of it and what else is written along (`beside`: key, version, value)."""
+    """Leave for one action to go past one guardrail: on an approved request, or on one that nobody
+    has answered, with the review of it and what else is written along (`beside`: key, version,
+    value)."""
 
     guardrail: str
     policy: str
@@ -67,7 +87,8 @@ class Past(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """A request as the store has it: the ticket as it stands, its version, the time, and whether it just expired."""
+    """A request as the store has it: the ticket as it stands, its version, the time, and whether it
+    just expired."""
 
     ticket: Ticket | None
     version: int
@@ -76,8 +97,8 @@ class Looked(NamedTuple):
 
 
 def remembered(desk: Desk, event: Event, decision: Decision) -> Decision:
-    """Remember an action that a guardrail has refused, and have its decision tell the agent that it may ask to go past
-    that, where the guardrail allows it."""
+    """Remember an action that a guardrail has refused, and have its decision tell the agent that it
+    may ask to go past that, where the guardrail allows it."""
     policy = desk.shield.policy
     guardrail = refused_by(policy, event, decision)
     if not guardrail or formless(event):
@@ -105,11 +126,15 @@ def _telling(decision: Decision, guardrail: str) -> Decision:
 def wanted(desk: Desk, event: Event, decision: Decision, requested: Requested) -> Ticket:
     """What is asked of people where an action is to go past a guardrail; it is not open yet.
 
-    An answer is bound to the action, its task and policy, this one guardrail and the agent; the request is a part of
-    what is shown, and so of what is signed.
+    An answer is bound to the action, its task and policy, this one guardrail and the agent; the
+    request is a part of what is shown, and so of what is signed.
     """
     asked = asked_about(desk, event, decision)
-    said = {"guardrail": requested.guardrail, "reason": requested.reason, "urgency": str(requested.urgency)}
+    said = {
+        "guardrail": requested.guardrail,
+        "reason": requested.reason,
+        "urgency": str(requested.urgency),
+    }
     beside = {**asked.beside, "bypass": {"request": requested.id, **said}}
     deed = msgspec.structs.replace(
         asked.deed,
@@ -120,14 +145,20 @@ def wanted(desk: Desk, event: Event, decision: Decision, requested: Requested) -
     roles = stand(requested, 0, 0).roles
     # Who is asked next follows from the request itself.
     order: dict[str, Any] = {"next_ms": 0, "told": (), "roles": roles, "bypass": requested}
-    return msgspec.structs.replace(asked, id=id_of(deed), kind=Kind.BYPASS, deed=deed, beside=beside, **order)
+    return msgspec.structs.replace(
+        asked, id=id_of(deed), kind=Kind.BYPASS, deed=deed, beside=beside, **order
+    )
 
 
-def past(desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple[Past, ...]) -> Flow[Past | None]:
-    """The leave by which an action that was refused goes past what refused it; `None` where there is none.
+def past(
+    desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple[Past, ...]
+) -> Flow[Past | None]:
+    """The leave by which an action that was refused goes past what refused it; `None` where there
+    is none.
 
-    One guardrail is gone past at a time, and none twice; what judges behind it may refuse, too. `waits` says whether
-    the caller stays while nobody has answered, for as long as the policy lets it.
+    One guardrail is gone past at a time, and none twice; what judges behind it may refuse, too.
+    `waits` says whether the caller stays while nobody has answered, for as long as the policy lets
+    it.
     """
     policy = desk.shield.policy
     guardrail = refused_by(policy, event, decision)
@@ -140,7 +171,9 @@ def past(desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple
         ways = ways_past(policy, event, mode, guardrail)
         if ways.none:
             return None
-        looking = _Looking(desk, event, decision, guardrail, ways, mode, any(one.overrides for one in known))
+        looking = _Looking(
+            desk, event, decision, guardrail, ways, mode, any(one.overrides for one in known)
+        )
         return (yield from looking.until_answered(waits))
     except BypassRefused:
         return None
@@ -150,10 +183,18 @@ def past(desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple
 
 
 class _Looking:
-    """Looks for the request about one refused action, until it is answered or the caller's time is over."""
+    """Looks for the request about one refused action, until it is answered or the caller's time is
+    over."""
 
     def __init__(
-        self, desk: Desk, event: Event, decision: Decision, guardrail: str, ways: Ways, mode: str, overrode: bool
+        self,
+        desk: Desk,
+        event: Event,
+        decision: Decision,
+        guardrail: str,
+        ways: Ways,
+        mode: str,
+        overrode: bool,
     ) -> None:
         self.desk, self.event, self.decision = desk, event, decision
         self.guardrail, self.ways, self.mode, self.overrode = guardrail, ways, mode, overrode
@@ -172,7 +213,8 @@ class _Looking:
             yield from patience.pause(self.blank.key)
 
     def _look(self) -> Flow[Looked]:
-        """The request as it stands; one whose time is over is denied, and whoever finds that writes it down."""
+        """The request as it stands; one whose time is over is denied, and whoever finds that writes
+        it down."""
         records, key, tenant = self.desk.shield.records, self.blank.key, self.blank.tenant
         self.looks += 1
         expired: list[Ticket] = []
@@ -199,7 +241,11 @@ class _Looking:
         version, value = records.get(key, ABSENT)
         ticket = read(value)
         if expired and made.written:
-            how = "nobody used the yes in time" if expired[0].grant_until else "nobody answered in time"
+            how = (
+                "nobody used the yes in time"
+                if expired[0].grant_until
+                else "nobody answered in time"
+            )
             write_down(self.desk, "bypass.denied", expired[0], made.reply.now, why=how)
         standing = None if ticket is None else as_of(ticket, made.reply.now)
         return Looked(standing, version, made.reply.now, bool(expired))
@@ -235,43 +281,67 @@ class _Looking:
             return "it is for something else"
         roster = yield from self.desk.shield.authority.roster()
         if not is_enough(ticket, needed(own, roster)):
-            return "fewer people have said yes than it takes, or the ticket is not as it was when it was answered"
-        return next((why for one in ticket.answers if (why := self._doubt(roster, ticket, own, one))), "")
+            return (
+                "fewer people have said yes than it takes, or the ticket is not as it was when "
+                "it was answered"
+            )
+        return next(
+            (why for one in ticket.answers if (why := self._doubt(roster, ticket, own, one))), ""
+        )
 
     def _doubt(self, roster: Roster, ticket: Ticket, own: Ticket, answer: Answer) -> str:
-        """Why one yes to a request does not count; empty where it does. Who gave it must have been asked then, and may
-        say yes in the mode of now."""
+        """Why one yes to a request does not count; empty where it does. Who gave it must have been
+        asked then, and may say yes in the mode of now."""
         act = answer.act
         assert ticket.bypass is not None
         if not act.yes or not wish_of(ticket).is_answered_by(act):
             return "the ticket is not as it was when it was answered"
         if own.agent not in act.agents:
             return "it is for another agent"
-        if act.role not in stand(ticket.bypass, ticket.opened_at, ticket.answered_at).roles or not self.ways.asks:
+        if (
+            act.role not in stand(ticket.bypass, ticket.opened_at, ticket.answered_at).roles
+            or not self.ways.asks
+        ):
             return f"the role `{act.role}` could not say yes to it then"
         agents = (*ticket.asked.agents, *own.asked.agents)
-        asked = msgspec.structs.replace(own.asked, roles=self.ways.asks, mode=self.mode, agents=agents)
+        asked = msgspec.structs.replace(
+            own.asked, roles=self.ways.asks, mode=self.mode, agents=agents
+        )
         return self.desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
     def _refuse(self, ticket: Ticket, now: int, why: str) -> None:
-        self.desk.tell(f"the answer about the bypass of `{self.guardrail}` does not count: ask again")
-        fact = Fact(now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
+        self.desk.tell(
+            f"the answer about the bypass of `{self.guardrail}` does not count: ask again"
+        )
+        fact = Fact(
+            now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why
+        )
         try:
-            tell(self.desk.shield, fact._replace(data={"purpose": "bypass", "generation": ticket.generation}))
+            tell(
+                self.desk.shield,
+                fact._replace(data={"purpose": "bypass", "generation": ticket.generation}),
+            )
         except AuditLost as lost:
             _unrecorded(self.desk, fact.what, ticket, lost)
 
     def _may_override(self, ticket: Ticket) -> bool:
-        """Whether a request may go ahead unanswered at some time: by its urgency, and by what the policy says now."""
+        """Whether a request may go ahead unanswered at some time: by its urgency, and by what the
+        policy says now."""
         requested = ticket.bypass
-        is_own = requested is not None and requested.urgency is Urgency.EMERGENCY and ticket.state is State.OPEN
+        is_own = (
+            requested is not None
+            and requested.urgency is Urgency.EMERGENCY
+            and ticket.state is State.OPEN
+        )
         return is_own and self.ways.responds and not self.overrode
 
     def _overrides(self, ticket: Ticket, now: int) -> bool:
         assert ticket.bypass is not None
         terms = self.desk.shield.policy.file.bypass
         own = wanted(self.desk, self.event, self.decision, ticket.bypass)
-        as_asked = msgspec.structs.replace(ticket.bypass, override_ms=max(1, int(terms.emergency_s * 1000)))
+        as_asked = msgspec.structs.replace(
+            ticket.bypass, override_ms=max(1, int(terms.emergency_s * 1000))
+        )
         return (
             self._may_override(ticket)
             and ticket.deed == own.deed
@@ -288,7 +358,9 @@ class _Looking:
         watched_at, watched = records.get(reviews_key(ticket.tenant), ABSENT)
         reviews = reviews_of(watched)
         if len(reviews) >= MOST_REVIEWS:
-            self.desk.tell("too many emergencies wait for their review: nothing more goes ahead unanswered")
+            self.desk.tell(
+                "too many emergencies wait for their review: nothing more goes ahead unanswered"
+            )
             return None
         page, listing = filed(records, ticket.tenant, review.id, review.expires_at, looked.now)
         review = msgspec.structs.replace(review, page=page)
@@ -313,8 +385,20 @@ def note_past(desk: Desk, leaves: tuple[Past, ...], event: Event, decision: Deci
                 desk.shield.authority.spend(answer)
             write_down(desk, "bypass.used", ticket, at, call=event.id)
             continue
-        why = f"it went past `{one.guardrail}` in an emergency, before anybody had answered; review it: `{one.review}`"
-        write_down(desk, "bypass.overridden", ticket, at, why, call=event.id, level="critical", review=one.review)
+        why = (
+            f"it went past `{one.guardrail}` in an emergency, before anybody had answered; "
+            f"review it: `{one.review}`"
+        )
+        write_down(
+            desk,
+            "bypass.overridden",
+            ticket,
+            at,
+            why,
+            call=event.id,
+            level="critical",
+            review=one.review,
+        )
 
 
 def write_down(desk: Desk, what: str, ticket: Ticket, at: int, why: str = "", **more: Any) -> None:
@@ -326,12 +410,27 @@ def write_down(desk: Desk, what: str, ticket: Ticket, at: int, why: str = "", **
 
 
 def record(desk: Desk, what: str, ticket: Ticket, at: int, why: str = "", **more: Any) -> None:
-    """Write down what has become of a request; its records are never removed. `AuditLost` where it cannot be."""
-    data = {"digest": ticket.deed.digest, "about": ticket.about, "generation": ticket.generation, **told_of(ticket)}
-    data |= {"agent": ticket.agent, "answered_by": ticket.answered_by, "as": ticket.answered_as, **more}
+    """Write down what has become of a request; its records are never removed. `AuditLost` where it
+    cannot be."""
+    data = {
+        "digest": ticket.deed.digest,
+        "about": ticket.about,
+        "generation": ticket.generation,
+        **told_of(ticket),
+    }
+    data |= {
+        "agent": ticket.agent,
+        "answered_by": ticket.answered_by,
+        "as": ticket.answered_as,
+        **more,
+    }
     said = why if why else ticket.comment
     fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run, ticket.agent, said)
-    tell(desk.shield, fact._replace(data={name: value for name, value in data.items() if value != ""}), ticket.tool)
+    tell(
+        desk.shield,
+        fact._replace(data={name: value for name, value in data.items() if value != ""}),
+        ticket.tool,
+    )
     guardrail = "" if ticket.bypass is None else ticket.bypass.guardrail
     desk.shield.telemetry.bypass(guardrail, what.removeprefix("bypass."), desk.info)
 

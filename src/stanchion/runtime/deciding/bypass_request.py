@@ -32,15 +32,19 @@ from stanchion.runtime.deciding.ways_past import entry_of, mode_now, no_way, way
 from stanchion.runtime.driving.flow import Flow
 
 UNREACHED: Final = "nobody could be asked, because the state store cannot be used: ask again later"
-UNWRITTEN: Final = "nobody is asked, because the audit trail cannot be written: ask again when it can be"
+UNWRITTEN: Final = (
+    "nobody is asked, because the audit trail cannot be written: ask again when it can be"
+)
 
 
 def request(
     desk: Desk, guardrail: str, reason: str, urgency: str = Urgency.NORMAL, call: str | None = None
 ) -> Flow[BypassRequest]:
-    """Ask people to let an action past the guardrail that refused it: the last one of this run, or that of a decision.
+    """Ask people to let an action past the guardrail that refused it: the last one of this run, or
+    that of a decision.
 
-    Everything is checked before anybody is asked; `BypassRefused` says what is wrong, and nothing has changed then.
+    Everything is checked before anybody is asked; `BypassRefused` says what is wrong, and nothing
+    has changed then.
     """
     refused = _refused(desk, guardrail, call)
     try:
@@ -48,7 +52,9 @@ def request(
     except StoreLost as lost:
         raise BypassRefused(UNREACHED) from lost
     asked = _requested(desk, refused, guardrail, reason, urgency, mode)
-    ticket = msgspec.structs.replace(wanted(desk, refused.event, refused.decision, asked), mode=mode)
+    ticket = msgspec.structs.replace(
+        wanted(desk, refused.event, refused.decision, asked), mode=mode
+    )
     terms = desk.shield.policy.file.escalation
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
@@ -56,9 +62,13 @@ def request(
             desk.shield.journal.probe()
         yield from make_known(desk, ticket.tenant, refused.decision.id)
         batch = f"{desk.new_id()}.bypass"
-        kept = (yield from find(desk.shield.records, batch, ticket, _never, life_ms(asked), limits)).kept
+        kept = (
+            yield from find(desk.shield.records, batch, ticket, _never, life_ms(asked), limits)
+        ).kept
         if kept is None:
-            raise BypassRefused("people were asked too often: nobody is asked about this; ask again later")
+            raise BypassRefused(
+                "people were asked too often: nobody is asked about this; ask again later"
+            )
         made = _standing(kept, ticket)
         if kept.opened:
             yield from _recorded(desk, made, refused)
@@ -78,13 +88,19 @@ def _refused(desk: Desk, guardrail: str, call: str | None) -> RefusedAction:
     found = None if desk.refused is None else desk.refused.find(guardrail, call)
     if found is None:
         which = "nothing of this run" if call is None else f"`{call}`"
-        raise BypassRefused(f"{which} was refused by `{guardrail}`: call the tool first, and ask when it is refused")
+        raise BypassRefused(
+            f"{which} was refused by `{guardrail}`: call the tool first, and ask when it is refused"
+        )
     if found.decision.policy != policy.hash:
-        raise BypassRefused("the policy has changed since: call the tool again, and ask when it is refused")
+        raise BypassRefused(
+            "the policy has changed since: call the tool again, and ask when it is refused"
+        )
     return found
 
 
-def _requested(desk: Desk, refused: RefusedAction, guardrail: str, reason: str, urgency: str, mode: str) -> Requested:
+def _requested(
+    desk: Desk, refused: RefusedAction, guardrail: str, reason: str, urgency: str, mode: str
+) -> Requested:
     """The request itself, if it may be made."""
     policy = desk.shield.policy
     ways = ways_past(policy, refused.event, mode, guardrail)
@@ -115,18 +131,25 @@ def _never(_grant: Grant, _now: int) -> bool:
 
 
 def _standing(kept: Kept, asked: Ticket) -> Ticket:
-    """The request that stands for an action: the one that was made now, or one that is under way already."""
+    """The request that stands for an action: the one that was made now, or one that is under way
+    already."""
     ticket = kept.ticket
     if ticket is None or ticket.bypass is None or ticket.deed.what != asked.deed.what:
-        raise BypassRefused("people are asked about something else first: ask again when that is answered")
+        raise BypassRefused(
+            "people are asked about something else first: ask again when that is answered"
+        )
     match ticket.state:
         case State.OPEN | State.APPROVED:
             return ticket
         case State.DENIED | State.WITHDRAWN:
             why = ticket.comment if ticket.comment else NO_REASON
-            raise BypassRefused(f"it was denied by `{ticket.answered_by}`: {why}; do something else")
+            raise BypassRefused(
+                f"it was denied by `{ticket.answered_by}`: {why}; do something else"
+            )
         case _:
-            raise BypassRefused("the request for it has just ended: call the tool again, and ask when it is refused")
+            raise BypassRefused(
+                "the request for it has just ended: call the tool again, and ask when it is refused"
+            )
 
 
 def _recorded(desk: Desk, ticket: Ticket, refused: RefusedAction) -> Flow[None]:
@@ -135,15 +158,29 @@ def _recorded(desk: Desk, ticket: Ticket, refused: RefusedAction) -> Flow[None]:
     more = {"asks": ticket.roles, "expires_at": ticket.expires_at}
     try:
         record(
-            desk, "bypass.requested", ticket, ticket.opened_at, ticket.bypass.reason, call=refused.decision.id, **more
+            desk,
+            "bypass.requested",
+            ticket,
+            ticket.opened_at,
+            ticket.bypass.reason,
+            call=refused.decision.id,
+            **more,
         )
     except AuditLost:
 
         def taken_back(one: Ticket | None, _now: int) -> Ticket | None:
-            is_same = one is not None and one.generation == ticket.generation and one.state is State.OPEN
-            return msgspec.structs.replace(one, state=State.EXPIRED) if is_same and one is not None else one
+            is_same = (
+                one is not None and one.generation == ticket.generation and one.state is State.OPEN
+            )
+            return (
+                msgspec.structs.replace(one, state=State.EXPIRED)
+                if is_same and one is not None
+                else one
+            )
 
-        yield from change(desk.shield.records, f"{desk.new_id()}.back", ticket.tenant, ticket.key, taken_back)
+        yield from change(
+            desk.shield.records, f"{desk.new_id()}.back", ticket.tenant, ticket.key, taken_back
+        )
         raise
 
 

@@ -16,7 +16,14 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
 from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.escalation import asked_about, asking_first, make_known, never, next_ms, write_down
+from stanchion.runtime.deciding.escalation import (
+    asked_about,
+    asking_first,
+    make_known,
+    never,
+    next_ms,
+    write_down,
+)
 from stanchion.runtime.driving.flow import Flow
 
 FORM: Final = "stanchion-called-1"
@@ -26,10 +33,13 @@ MOST: Final = 2_000
 
 
 def call_somebody(desk: Desk, reason: str) -> Flow[str]:
-    """Open a ticket about a run, with what was refused last; gives its id. The same reason about the same refusal is
-    one ticket, and its answer lets nothing through. `TicketError` where nobody can be asked."""
+    """Open a ticket about a run, with what was refused last; gives its id. The same reason about
+    the same refusal is one ticket, and its answer lets nothing through. `TicketError` where nobody
+    can be asked."""
     if not isinstance(reason, str) or not says_something(reason):
-        raise TicketError("say in words why somebody should look at this run: `reason` says nothing")
+        raise TicketError(
+            "say in words why somebody should look at this run: `reason` says nothing"
+        )
     wanted = _wanted(desk, str(masked(reason))[:MOST])
     terms = desk.shield.policy.file.escalation
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
@@ -41,9 +51,13 @@ def call_somebody(desk: Desk, reason: str) -> Flow[str]:
         life_ms = max(1, int(terms.timeout_s * 1000))
         kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
     except StoreLost as lost:
-        raise TicketError("nobody could be asked, because the state store cannot be used; try again later") from lost
+        raise TicketError(
+            "nobody could be asked, because the state store cannot be used; try again later"
+        ) from lost
     if kept is None or kept.ticket is None:
-        raise TicketError("people were asked too often, so nobody is asked about this one; ask again later")
+        raise TicketError(
+            "people were asked too often, so nobody is asked about this one; ask again later"
+        )
     if kept.opened:
         write_down(desk, kept.ticket, batch)
     return kept.ticket.id
@@ -52,18 +66,30 @@ def call_somebody(desk: Desk, reason: str) -> Flow[str]:
 def _wanted(desk: Desk, reason: str) -> Ticket:
     """What somebody is asked: the run, why, and the action that was refused last."""
     run, policy = desk.info, desk.shield.policy
-    said: dict[str, Any] = {"kind": Kind.RUN, "guard": "", "code": "", "message": policy.veil.words(reason)}
+    said: dict[str, Any] = {
+        "kind": Kind.RUN,
+        "guard": "",
+        "code": "",
+        "message": policy.veil.words(reason),
+    }
     refused = desk.last_refused
     about = hashed([FORM, run.tenant, run.id, reason, "" if refused is None else refused[1].id])
     if refused is not None:
         event, decision = refused
         asked = asked_about(desk, event, decision)
         deed = msgspec.structs.replace(asked.deed, what=about, guards=())
-        why = {"code": asked.code, "guard": asked.guard, "message": asked.message, "decision": decision.id}
+        why = {
+            "code": asked.code,
+            "guard": asked.guard,
+            "message": asked.message,
+            "decision": decision.id,
+        }
         evidence = {**asked.evidence, "refused": renamed(why, policy.veil.of_run(run))}
         return msgspec.structs.replace(asked, id=id_of(deed), deed=deed, evidence=evidence, **said)
     shown = hashed(shown_of(None, {}))
-    deed = Deed(stage=Stage.TOOL_CALL.value, task=run.task, policy=policy.hash, what=about, shown=shown)
+    deed = Deed(
+        stage=Stage.TOOL_CALL.value, task=run.task, policy=policy.hash, what=about, shown=shown
+    )
     ticket = Ticket(
         id="",
         run=run.id,

@@ -23,9 +23,11 @@ from stanchion.runtime.values.words import Path
 
 
 def clean(desk: Desk, value: Any) -> Any:
-    """Plain data without what guards of content find in its texts; the same object where they find nothing.
+    """Plain data without what guards of content find in its texts; the same object where they find
+    nothing.
 
-    Guards that only watch change nothing; what they would have redacted is kept out of the record of the run's end.
+    Guards that only watch change nothing; what they would have redacted is kept out of the record
+    of the run's end.
     """
     guards, run = _of_content(desk)
     read = desk.plans.policy.read
@@ -59,9 +61,11 @@ def _of_content(desk: Desk) -> tuple[list[Placed], RunInfo]:
     return [placed for placed in chain if SETTLES.of(placed.guard) is not None], plans.run
 
 
-def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, ...], tuple[Finding, ...]]:
-    """What guards of content find in texts that are handed on with a reply and are no words of it: patches that hide
-    it, and refusals."""
+def hidden(
+    desk: Desk, texts: Sequence[tuple[Path, str]]
+) -> tuple[tuple[Patch, ...], tuple[Finding, ...]]:
+    """What guards of content find in texts that are handed on with a reply and are no words of it:
+    patches that hide it, and refusals."""
     patches: list[Patch] = []
     refused: list[Finding] = []
     if not texts:
@@ -87,18 +91,24 @@ def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, 
             if placed.shadow:
                 desk.veiled = desk.veiled or bool(finding.patches)
                 continue
-            patches += [msgspec.structs.replace(patch, path=(*path, *patch.path)) for patch in finding.patches]
+            patches += [
+                msgspec.structs.replace(patch, path=(*path, *patch.path))
+                for patch in finding.patches
+            ]
             if finding.action > PROCEEDS:
                 refused.append(msgspec.structs.replace(finding, guard=placed.id, patches=()))
     return tuple(patches), tuple(refused)
 
 
 def _failed(placed: Placed, error: Exception) -> Finding:
-    return Finding(Action.BLOCK, "kernel.guard_error", (placed.id, failure_of(error)), guard="kernel")
+    return Finding(
+        Action.BLOCK, "kernel.guard_error", (placed.id, failure_of(error)), guard="kernel"
+    )
 
 
 def kept(desk: Desk, value: Any) -> Any:
-    """What a run keeps, fit to be handed on and written down; what cannot be read is for its keeper to refuse."""
+    """What a run keeps, fit to be handed on and written down; what cannot be read is for its keeper
+    to refuse."""
     try:
         return clean(desk, project(value))
     except Unreadable:
@@ -114,7 +124,10 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
         made: dict[Any, Any] = {}
         same = True
         for name, item in value.items():
-            new_name, new = _mapped(name, change) if isinstance(name, str) else name, _mapped(item, change)
+            new_name, new = (
+                _mapped(name, change) if isinstance(name, str) else name,
+                _mapped(item, change),
+            )
             same = same and new_name == name and new is item
             while new_name in made:
                 new_name = f"{new_name}'"
@@ -122,5 +135,9 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
         return value if same else made
     if type(value) is list or type(value) is tuple:
         items = [_mapped(item, change) for item in value]
-        return value if all(new is item for new, item in zip(items, value, strict=True)) else type(value)(items)
+        return (
+            value
+            if all(new is item for new, item in zip(items, value, strict=True))
+            else type(value)(items)
+        )
     return value

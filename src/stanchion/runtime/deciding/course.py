@@ -1,4 +1,5 @@
-"""The course of a judgement: what happens round every decision, written once as a generator that both drivers run."""
+"""The course of a judgement: what happens round every decision, written once as a generator that
+both drivers run."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ AGAIN: Final = "again"
 
 
 class Course(Protocol[R_co]):
-    """What differs by what is judged: a moment as it is (`judge`), or an action that may start (`assess`)."""
+    """What differs by what is judged: a moment as it is (`judge`), or an action that may start
+    (`assess`)."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -33,7 +35,8 @@ class Course(Protocol[R_co]):
 
     @property
     def judged_by(self) -> Plans | None:
-        """The plans that it is judged by; `None` for those of the policy that is in force by then."""
+        """The plans that it is judged by; `None` for those of the policy that is in force by
+        then."""
 
     @property
     def waited(self) -> bool:
@@ -49,7 +52,8 @@ class Course(Protocol[R_co]):
         """It is decided, and the store has carried it out or not: see to what was taken."""
 
     def after(self, desk: Desk, moment: Moment, decision: Decision) -> Flow[Decision | None]:
-        """The decision as it stands; `None` where the next moment of this course is judged instead."""
+        """The decision as it stands; `None` where the next moment of this course is judged
+        instead."""
 
     def over(self, desk: Desk, decision: Decision) -> R_co:
         """It stands: what the caller gets."""
@@ -59,15 +63,16 @@ class Course(Protocol[R_co]):
 
 
 def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
-    """Judge a moment, write the decision down, carry out what concerns the run as a whole; and again, until the
-    decision stands.
+    """Judge a moment, write the decision down, carry out what concerns the run as a whole; and
+    again, until the decision stands.
 
-    1. Make it fit: what was made before a reload is made to fit, and a store that may have forgotten is looked at,
-       before anything is taken. Where nothing could be written down, nothing is judged.
+    1. Make it fit: what was made before a reload is made to fit, and a store that may have
+       forgotten is looked at, before anything is taken. Where nothing could be written down,
+       nothing is judged.
     2. Decide: the engine judges. Whatever cuts this off, the course knows what may have been taken.
     3. Write it down: before the decision takes effect; what waits for the disk is waited for.
-    4. Carry it out: only now. What others left for the store is carried along, the run remembers, and warnings, states
-       and ends are carried out.
+    4. Carry it out: only now. What others left for the store is carried along, the run remembers,
+       and warnings, states and ends are carried out.
     """
     shield = desk.shield
     try:
@@ -131,7 +136,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
 
 
 def _ended(desk: Desk, course: Course[R_co], event: Event, decision: Decision) -> Flow[R_co]:
-    """The end of a course that may have stood in a line: what does not go ahead gives its place there back."""
+    """The end of a course that may have stood in a line: what does not go ahead gives its place
+    there back."""
     if course.waited and decision.action > PROCEEDS:
         yield from desk.shield.unsettled.tell(owed(desk, event, ()))
     return course.over(desk, decision)

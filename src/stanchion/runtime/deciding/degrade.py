@@ -28,8 +28,9 @@ NO_LESSER: Final = Finding(Action.BLOCK, "kernel.no_lesser", guard="kernel")
 
 
 def lesser(desk: Desk, event: Event, decision: Decision, before: Any) -> Flow[Event | None]:
-    """The same action as a lesser one, for a new judgement, after a pause where the policy slows down; `None` where
-    nothing makes it lesser: neither the policy's ladder nor a patch of the guard that asked for it.
+    """The same action as a lesser one, for a new judgement, after a pause where the policy slows
+    down; `None` where nothing makes it lesser: neither the policy's ladder nor a patch of the guard
+    that asked for it.
 
     `event` has what guards have patched already, `before` is its content as it was.
     """
@@ -46,8 +47,8 @@ def lesser(desk: Desk, event: Event, decision: Decision, before: Any) -> Flow[Ev
 
 
 def _patched(decision: Decision, before: Any) -> bool:
-    """Whether a guard that asked for something lesser has made it so itself; what others hide makes nothing lesser, and
-    neither does a patch that changes nothing or lets a reply get longer."""
+    """Whether a guard that asked for something lesser has made it so itself; what others hide makes
+    nothing lesser, and neither does a patch that changes nothing or lets a reply get longer."""
     asking = [finding for finding in decision.findings if finding.action == Action.DEGRADE]
     after = apply(before, [patch for finding in asking for patch in finding.patches])
     return bool(after != before) and not _longer(before, after)
@@ -57,13 +58,22 @@ def _longer(before: Any, after: Any) -> bool:
     if not (isinstance(before, dict) and isinstance(after, dict) and "params" in before):
         return False
     was, now = before["params"], after.get("params", {})
-    return any(type(now.get(name)) is int and now[name] > was.get(name, now[name]) for name in LIMITS if name in now)
+    return any(
+        type(now.get(name)) is int and now[name] > was.get(name, now[name])
+        for name in LIMITS
+        if name in now
+    )
 
 
 def cheaper(event: ModelCall, ladder: Degrade, model: str) -> ModelCall:
-    """A model request that asks for less: of a cheaper model, with fewer messages, for a shorter reply."""
+    """A model request that asks for less: of a cheaper model, with fewer messages, for a shorter
+    reply."""
     params = event.params if ladder.max_tokens is None else shorter(event.params, ladder.max_tokens)
-    messages = event.messages if ladder.keep_messages is None else trimmed(event.messages, ladder.keep_messages)
+    messages = (
+        event.messages
+        if ladder.keep_messages is None
+        else trimmed(event.messages, ladder.keep_messages)
+    )
     if model != asked_of(event) and isinstance(params.get("model"), str):
         params = {**params, "model": model}
     named = model if event.model else ""
@@ -79,7 +89,10 @@ def asked_of(event: ModelCall) -> str:
 def shorter(params: dict[str, Any], limit: int) -> dict[str, Any]:
     """Parameters that limit a reply to so many tokens; a limit that is lower already stays."""
     said = [name for name in LIMITS if name in params]
-    return {**params, **{name: _lower(params.get(name), limit) for name in (said if said else LIMITS[:1])}}
+    return {
+        **params,
+        **{name: _lower(params.get(name), limit) for name in (said if said else LIMITS[:1])},
+    }
 
 
 def _lower(said: Any, limit: int) -> int:
@@ -88,7 +101,8 @@ def _lower(said: Any, limit: int) -> int:
 
 
 def joined(degraded: Decision, decision: Decision, event: Event) -> Decision:
-    """The decision about a lesser request, as one that a host can carry out: degraded, with the whole new content."""
+    """The decision about a lesser request, as one that a host can carry out: degraded, with the
+    whole new content."""
     if not decision.proceeds:
         return decision
     return msgspec.structs.replace(

@@ -42,8 +42,8 @@ def new_desk(
     above: Desk | None,
     allotment: Amounts | None,
 ) -> Desk:
-    """The desk of a new run, with what it has from the one above it, and the `allotment` that was carved out of that
-    one's budgets. `nonces` gives texts that nobody else has."""
+    """The desk of a new run, with what it has from the one above it, and the `allotment` that was
+    carved out of that one's budgets. `nonces` gives texts that nobody else has."""
     given, role, tenant, deadline_s, tools, can, risk = said
     ends = deadline(deadline_s, shield.policy.task(task).deadline_s, shield.clock, above)
     info = RunInfo(
@@ -51,7 +51,9 @@ def new_desk(
         agent=agent,
         role="" if role is None else role,
         task=task,
-        tenant=shield.tenancy.of(tenant) if above is None or tenant is not None else above.info.tenant,
+        tenant=shield.tenancy.of(tenant)
+        if above is None or tenant is not None
+        else above.info.tenant,
         additional_tools=names(() if tools is None else tools),
         level=worst(risk),
     )
@@ -81,7 +83,8 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
 
 
 def inherited(info: RunInfo, above: RunInfo, allotment: Amounts | None) -> RunInfo:
-    """A run with what it has from the one above it: whose budgets it spends from, and a level that is no lower."""
+    """A run with what it has from the one above it: whose budgets it spends from, and a level that
+    is no lower."""
     carved = {} if allotment is None else {"allotted_by": above.agent, "allotted_for": above.task}
     return msgspec.structs.replace(
         info,
@@ -93,8 +96,11 @@ def inherited(info: RunInfo, above: RunInfo, allotment: Amounts | None) -> RunIn
     )
 
 
-def deadline(given_s: float | None, task_s: float | None, now: Callable[[], int], above: Desk | None) -> int | None:
-    """When a run has to be done: the first of its own deadline, its task's and that of the run above it."""
+def deadline(
+    given_s: float | None, task_s: float | None, now: Callable[[], int], above: Desk | None
+) -> int | None:
+    """When a run has to be done: the first of its own deadline, its task's and that of the run
+    above it."""
     if given_s is not None and not 0 < given_s < 1e9:
         raise ValueError(f"deadline_s is `{given_s}`: give a positive number of seconds")
     ends = [now() + int(limit * 1000) for limit in (given_s, task_s) if limit is not None]
@@ -104,11 +110,14 @@ def deadline(given_s: float | None, task_s: float | None, now: Callable[[], int]
 
 
 def worst(*levels: str | msgspec.UnsetType | None) -> RiskName | msgspec.UnsetType:
-    """The worst of the risk levels that are given; `UNSET` where none is. `ValueError` for one that there is not."""
+    """The worst of the risk levels that are given; `UNSET` where none is. `ValueError` for one that
+    there is not."""
     given = [level for level in levels if level is not msgspec.UNSET and level]
     if not given:
         return msgspec.UNSET
     for level in given:
         if level not in RISK_NAMES:
             raise ValueError(f"`{level}` is not a risk level: give one of {', '.join(RISK_NAMES)}")
-    return max([name for name in RISK_NAMES if name in given], key=RISK_NAMES.index, default=msgspec.UNSET)
+    return max(
+        [name for name in RISK_NAMES if name in given], key=RISK_NAMES.index, default=msgspec.UNSET
+    )

@@ -46,11 +46,13 @@ if TYPE_CHECKING:
 USED_UP: Final = frozenset(
     {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
 )
-"""Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
+"""Codes that say that a run has used up what it had: what it has produced until then comes with the
+refusal."""
 
 
 class Desk(Notices):
-    """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
+    """What one run has in hand. Safe to use from several threads; nothing in it grows with the
+    run's length."""
 
     def __init__(
         self,
@@ -76,7 +78,8 @@ class Desk(Notices):
         self.answering = Answering(*self.asks, over=self._over)
         self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
-        """Where the values of this run and of those above it come from, once a guard wants to know."""
+        """Where the values of this run and of those above it come from, once a guard wants to
+        know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans = plans_of(shield.policy, info, can)
@@ -97,7 +100,8 @@ class Desk(Notices):
         self.partial = PartialResults()
         self.flagged: dict[str, None] = {}
         self.strikes: dict[str, int] = {}
-        """The guards that flagged the run in this process, and how many strikes each has given by now."""
+        """The guards that flagged the run in this process, and how many strikes each has given by
+        now."""
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
         """The agents that this run works for, the nearest first."""
         self.undos: Undos = Undos(None if above is None else above.undos)
@@ -124,8 +128,9 @@ class Desk(Notices):
             shield.coverage.enter(self)
 
     def forked(self) -> None:
-        """In a forked process: go on with the run there. Its events get ids of their own, because a store answers each
-        id once; and what was decided before is told by the process that decided it."""
+        """In a forked process: go on with the run there. Its events get ids of their own, because a
+        store answers each id once; and what was decided before is told by the process that decided
+        it."""
         self._prefix = f"{self._given.id}.{os.urandom(4).hex()}."
         self._count = itertools.count(1)
         self.told = None
@@ -140,7 +145,8 @@ class Desk(Notices):
 
     @property
     def streamed(self) -> Plans:
-        """Plans for a reply whose chunks are delivered: what can no longer be done becomes stricter."""
+        """Plans for a reply whose chunks are delivered: what can no longer be done becomes
+        stricter."""
         plans, known = self.plans, self._streamed
         if known is None or known.policy is not plans.policy:
             known = self._streamed = plans_of(plans.policy, plans.run, streamed(self.can))
@@ -161,7 +167,8 @@ class Desk(Notices):
         self.told = run
 
     def produced(self) -> tuple[Any, ...]:
-        """What the run has produced so far: what it kept, and the last result that the agent got."""
+        """What the run has produced so far: what it kept, and the last result that the agent
+        got."""
         return self.partial.chunks if self.last is None else (*self.partial.chunks, self.last)
 
     def new_id(self) -> str:
@@ -176,14 +183,16 @@ class Desk(Notices):
         name, at = self._prefix + str(next(self._count)), self.shield.clock()
         return kind(id=name, at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
 
-    def tool_call(self, tool: str, args: dict[str, Any], registered: Risk | None = None) -> ToolCall:
+    def tool_call(
+        self, tool: str, args: dict[str, Any], registered: Risk | None = None
+    ) -> ToolCall:
         """The event of a tool call, now; made here by hand because it is made most often."""
         plans = self.plans
         facts = plans.tools.get(tool) if registered is None else None
         risk, traits = self.tool_facts(plans, tool, registered) if facts is None else facts
         return ToolCall(
-            id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run, tool=tool, risk=risk,
-            traits=traits, args=args,
+            id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run,
+            tool=tool, risk=risk, traits=traits, args=args,
         )  # fmt: skip
 
     def renewed(self, event: Event) -> Event:
@@ -204,18 +213,45 @@ class Desk(Notices):
         lifts: tuple[str, ...] = (),
         bypasses: tuple[str, ...] = (),
     ) -> Moment:
-        """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
-        itself has against it, what it rests on, by which ticket a person said yes, and past which guards it goes."""
+        """An event with what enters beside it: its cost, late answers, the run's end, its deadline,
+        what the runtime itself has against it, what it rests on, by which ticket a person said yes,
+        and past which guards it goes."""
         events: tuple[Event, ...] = (event,)
         if self._charges and spent is not JUST_ONE and costs(event.stage, spent):
             events = (event, self._charge(event, spent))
         readings = tuple(map(self.shield.policy.read, events))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, bypasses, readings)
+            return Moment(
+                events,
+                spent,
+                settles,
+                refused,
+                attempt,
+                stakes,
+                granted,
+                again,
+                lifts,
+                bypasses,
+                readings,
+            )
         late = [*refused, *in_order([self._late.popleft() for _ in range(len(self._late))])]
         if (stands := over(self.ended, self.deadline_at_ms, event.at)) is not None:
-            late.append(Finding(stands.action, stands.code, stands.args, stands.text, guard="kernel"))
-        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, bypasses, readings)
+            late.append(
+                Finding(stands.action, stands.code, stands.args, stands.text, guard="kernel")
+            )
+        return Moment(
+            events,
+            spent,
+            settles,
+            tuple(late),
+            attempt,
+            stakes,
+            granted,
+            again,
+            lifts,
+            bypasses,
+            readings,
+        )
 
     def _over(self) -> Over | None:
         return over(self.ended, self.deadline_at_ms, self.shield.clock())
@@ -223,12 +259,15 @@ class Desk(Notices):
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent
         return Charge(
-            id=self.new_id(), at=event.at, run=event.run, tool=event.tool, risk=event.risk, traits=event.traits,
-            call=event.id, tokens=tokens, cost_microusd=cost,
+            id=self.new_id(), at=event.at, run=event.run, tool=event.tool, risk=event.risk,
+            traits=event.traits, call=event.id, tokens=tokens, cost_microusd=cost,
         )  # fmt: skip
 
-    def tool_facts(self, plans: Plans, tool: str, declared: Risk | None = None) -> tuple[Risk, tuple[str, ...]]:
-        """What a policy says of a tool: its risk, with its registration the stricter of both, and its traits."""
+    def tool_facts(
+        self, plans: Plans, tool: str, declared: Risk | None = None
+    ) -> tuple[Risk, tuple[str, ...]]:
+        """What a policy says of a tool: its risk, with its registration the stricter of both, and
+        its traits."""
         facts = plans.tools.get(tool)
         if facts is None or (declared is not None and declared > facts[0]):
             registered = declared if declared is not None else self.shield.registered_risk(tool)
@@ -239,20 +278,22 @@ class Desk(Notices):
         return facts
 
     def fitted(self, moment: Moment, plans: Plans) -> Moment:
-        """A moment as it can be judged: one that is too large is refused unread, and one that was made just before a
-        reload is made to fit the policy it is judged by."""
+        """A moment as it can be judged: one that is too large is refused unread, and one that was
+        made just before a reload is made to fit the policy it is judged by."""
         if exceeds(moment.events[0], CEILING):
             moment = refused_unread(moment, plans.policy.shadow)
         if moment.events[0].run is plans.run:
             return moment
         risk, traits = self.tool_facts(plans, moment.events[0].tool)
         events = tuple(
-            msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits) for event in moment.events
+            msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits)
+            for event in moment.events
         )
         return msgspec.structs.replace(moment, events=events)
 
     def time_left_s(self, tool: str, declared_s: float | None) -> float | None:
-        """How long a tool may take: the least of its own limit, the policy's and the run's deadline."""
+        """How long a tool may take: the least of its own limit, the policy's and the run's
+        deadline."""
         limits = [self.limit_s(tool, declared_s)]
         if self.deadline_at_ms is not None:
             limits.append(max(0, self.deadline_at_ms - self.shield.clock()) / 1000)
@@ -265,7 +306,8 @@ class Desk(Notices):
         return min((limit for limit in limits if limit is not None), default=None)
 
     def refusal(self, decision: Decision, undone: bool = False) -> Refused:
-        """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
+        """What a caller gets whose action does not go ahead, with whom to ask where a person is
+        needed."""
         over = decision.action == Action.HALT or decision.code in USED_UP
         partial = self.produced() if over else ()
         roles = paused(decision, self.shield.policy.file.escalation).roles
@@ -279,9 +321,13 @@ class Desk(Notices):
         self._tickets[decision.id] = ticket
 
     def ticket_of(self, decision: Decision) -> str | None:
-        """The ticket that a decision or its run waits for, or by which a person has refused it; `None` where there is
-        none."""
-        names = [one for one in decision.findings if one.code.startswith("approval.") or one.code == PAUSED]
+        """The ticket that a decision or its run waits for, or by which a person has refused it;
+        `None` where there is none."""
+        names = [
+            one
+            for one in decision.findings
+            if one.code.startswith("approval.") or one.code == PAUSED
+        ]
         refused_by = [finding.args[0] for finding in names]
         return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
 
@@ -305,18 +351,24 @@ class Desk(Notices):
         return call.startswith(self._prefix)
 
     def adopted(self, call: str, reserved: Amounts) -> None:
-        """Remember a call that another process of this run has made, until it is settled in the next step."""
+        """Remember a call that another process of this run has made, until it is settled in the
+        next step."""
         self._open[call] = Open("", {}, True, reserved, adopted=True)
 
     @property
     def pays(self) -> bool:
-        """Whether the run has anything left for deep rules that cost something: no budget of it was used up lately."""
+        """Whether the run has anything left for deep rules that cost something: no budget of it was
+        used up lately."""
         return self.shield.answers.unpaid.pays(self.plans.policy, self.info, self.shield.clock())
 
     def streams_for(self) -> bool:
-        """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call
-        has one stream."""
-        waiting = (name for name, known in self._open.items() if not known.tool and name not in self._streaming)
+        """Whether a stream brings the reply to a model call that was judged and has not reported
+        back; each such call has one stream."""
+        waiting = (
+            name
+            for name, known in self._open.items()
+            if not known.tool and name not in self._streaming
+        )
         call = next(waiting, "")
         if call:
             self._streaming.add(call)
@@ -327,9 +379,13 @@ class Desk(Notices):
         return call in self._open
 
     def open_call(self, tool: str, args: dict[str, Any]) -> str:
-        """The id of an open call: the oldest with that tool and those arguments, or else the newest of that tool, whose
-        outcome is reported with other arguments; empty where there is none."""
-        own = [(name, known.args == args) for name, known in list(self._open.items()) if known.tool == tool]
+        """The id of an open call: the oldest with that tool and those arguments, or else the newest
+        of that tool, whose outcome is reported with other arguments; empty where there is none."""
+        own = [
+            (name, known.args == args)
+            for name, known in list(self._open.items())
+            if known.tool == tool
+        ]
         return next((name for name, same in own if same), own[-1][0] if own else "")
 
     def has_open(self) -> bool:
@@ -337,15 +393,21 @@ class Desk(Notices):
         return bool(self._open)
 
     def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
-        """Find and forget an open call: by its decision's id, or the oldest with that tool and those arguments."""
+        """Find and forget an open call: by its decision's id, or the oldest with that tool and
+        those arguments."""
         if not call:
-            match = (name for name, known in list(self._open.items()) if known.tool == tool and known.args == args)
+            match = (
+                name
+                for name, known in list(self._open.items())
+                if known.tool == tool and known.args == args
+            )
             call = next(match, "")
         self._streaming.discard(call)
         return call, self._open.pop(call, None)
 
     def owed(self, moment: Moment, decision: Decision) -> None:
-        """Keep late answers that a decision could not enter (the store was lost, a gate was closed) for the next."""
+        """Keep late answers that a decision could not enter (the store was lost, a gate was closed)
+        for the next."""
         heard = {(finding.code, finding.args) for finding in decision.findings + decision.shadow}
         for finding in moment.late:
             if finding.guard != "kernel" and (finding.code, finding.args) not in heard:
@@ -364,7 +426,11 @@ class Desk(Notices):
     def carrying(self, moment: Moment) -> Moment:
         """A moment whose decision carries to the store and back what the run's processes learn."""
         memory, guard = self.remembers(), self.shield.policy.recalls
-        entry = None if memory is None or guard is None else memory.entry(moment, guard, child=bool(self.info.parents))
+        entry = (
+            None
+            if memory is None or guard is None
+            else memory.entry(moment, guard, child=bool(self.info.parents))
+        )
         return moment if entry is None else msgspec.structs.replace(moment, carried=entry)
 
     def learn(self, moment: Moment, decision: Decision) -> None:
@@ -391,7 +457,11 @@ class Desk(Notices):
 
     def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
         placed = self.shield.placed(policy, lookup.guard)
-        finding = None if placed is None else late_finding(placed, self.plans.policy.read(lookup.payload), value)
+        finding = (
+            None
+            if placed is None
+            else late_finding(placed, self.plans.policy.read(lookup.payload), value)
+        )
         if finding is not None:
             self.enters(finding)
 

@@ -22,16 +22,19 @@ from stanchion.runtime.standing.veil import hidden_names
 SHORTEST: Final = 6
 """What is shorter is not looked for in words: it stands in them by chance."""
 BEGINNING: Final = 8
-"""Words that are cut off may end within something: so much of its beginning is enough to know it by."""
+"""Words that are cut off may end within something: so much of its beginning is enough to know it
+by."""
 LONGEST_WORD: Final = 100
 """A patch that is longer stands for itself, not for something in a message."""
 WITHHELD: Final = "[withheld]"
 
 
-def unseen(plans: Plans, moment: Moment, decision: Decision, shadow: bool = True) -> tuple[Patch, ...]:
-    """What guards would have redacted that were not asked because the action was refused before: its content is
-    written down all the same, unless it was too large to be read. `shadow` says whether guards count that only
-    watch."""
+def unseen(
+    plans: Plans, moment: Moment, decision: Decision, shadow: bool = True
+) -> tuple[Patch, ...]:
+    """What guards would have redacted that were not asked because the action was refused before:
+    its content is written down all the same, unless it was too large to be read. `shadow` says
+    whether guards count that only watch."""
     if unread(decision.findings):
         return ()
     plan = plans.of(moment.events, decision.inputs.mode)
@@ -52,7 +55,15 @@ def unseen(plans: Plans, moment: Moment, decision: Decision, shadow: bool = True
 
 def arguments(plans: Plans, event: Any) -> Any:
     """The arguments of an event's call without what guards redact in a call."""
-    call = ToolCall(id="", at=0, run=plans.run, tool=event.tool, risk=event.risk, traits=event.traits, args=event.args)
+    call = ToolCall(
+        id="",
+        at=0,
+        run=plans.run,
+        tool=event.tool,
+        risk=event.risk,
+        traits=event.traits,
+        args=event.args,
+    )
     plan = plans.of((call,), "")
     reading = plans.policy.read(call)
     patches: list[Patch] = []
@@ -66,14 +77,18 @@ def arguments(plans: Plans, event: Any) -> Any:
 
 
 def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
-    """A decision whose words do not repeat what its guards redact, whichever guard they are of; what was too large to
-    be read is in no words."""
+    """A decision whose words do not repeat what its guards redact, whichever guard they are of;
+    what was too large to be read is in no words."""
     if unread(decision.findings):
         return decision
     hide = unseen(plans, moment, decision, shadow=False) if decision.skipped else ()
     patches = (*wanted(decision.findings), *hide)
     names = hidden_names(plans, moment.events[0])
-    return discreet(decision, content_of(moment.events[0]), patches, names) if patches or names else decision
+    return (
+        discreet(decision, content_of(moment.events[0]), patches, names)
+        if patches or names
+        else decision
+    )
 
 
 def wanted(findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
@@ -81,8 +96,11 @@ def wanted(findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
     return tuple([patch for finding in findings for patch in (*finding.patches, *finding.hides)])
 
 
-def discreet(decision: Decision, content: Any, patches: tuple[Patch, ...], names: Pairs = ()) -> Decision:
-    """A decision with the patched parts of some content taken out of its findings' words, and what names hide."""
+def discreet(
+    decision: Decision, content: Any, patches: tuple[Patch, ...], names: Pairs = ()
+) -> Decision:
+    """A decision with the patched parts of some content taken out of its findings' words, and what
+    names hide."""
     hidden = sorted([*names, *_hidden(content, patches)], key=lambda pair: -len(pair[0]))
     if not hidden:
         return decision

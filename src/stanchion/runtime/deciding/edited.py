@@ -1,4 +1,5 @@
-"""Edited calls: a person has said yes to other arguments than the agent gave, and the call is judged as it is now."""
+"""Edited calls: a person has said yes to other arguments than the agent gave, and the call is
+judged as it is now."""
 
 from __future__ import annotations
 
@@ -19,20 +20,22 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """A call that goes ahead with other arguments: the event as the agent asked for it, the yes, and what the guards
-    asked about it."""
+    """A call that goes ahead with other arguments: the event as the agent asked for it, the yes,
+    and what the guards asked about it."""
 
     before: Event
     granted: Granted
     questions: frozenset[tuple[str, str]]
 
     def answers(self, decision: Decision) -> bool:
-        """Whether the yes answers all that is asked about the call as it is now: the same guards ask the same."""
+        """Whether the yes answers all that is asked about the call as it is now: the same guards
+        ask the same."""
         return questions(decision) <= self.questions
 
 
 def questions(decision: Decision) -> frozenset[tuple[str, str]]:
-    """What the guards ask a person, those included that have their answer: by whom, and which question."""
+    """What the guards ask a person, those included that have their answer: by whom, and which
+    question."""
     asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
     return frozenset([(one.guard, one.code) for one in asks])
 
@@ -43,7 +46,8 @@ def edited(desk: Desk, event: Event, edits: dict[str, Any]) -> Event:
 
 
 def fits(desk: Desk) -> bool:
-    """Whether a run's host can have a call changed: one that cannot would run it as the agent asked for it."""
+    """Whether a run's host can have a call changed: one that cannot would run it as the agent asked
+    for it."""
     return Action.REDACT in desk.can
 
 
@@ -58,8 +62,8 @@ def unanswered(edit: Edit) -> Finding:
 
 
 def told(desk: Desk, edit: Edit, decision: Decision, event: Event) -> Decision:
-    """The decision about a changed call, as one that a host can carry out: with the whole new content. The agent reads
-    that it was changed, and to what."""
+    """The decision about a changed call, as one that a host can carry out: with the whole new
+    content. The agent reads that it was changed, and to what."""
     if not decision.proceeds:
         return decision
     args = msgspec.json.encode(edit.granted.edits, order="deterministic").decode()

@@ -1,4 +1,5 @@
-"""Effects: what findings mean for their run besides the action, carried out once for each decision, in their order."""
+"""Effects: what findings mean for their run besides the action, carried out once for each decision,
+in their order."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ MOST_GUARDS: Final = 256
 
 
 def carry_out(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    """Carry out what the findings of a decision mean for its run, each effect of a guard once, in the chain's order.
-    Guards that only watch are no part of it."""
+    """Carry out what the findings of a decision mean for its run, each effect of a guard once, in
+    the chain's order. Guards that only watch are no part of it."""
     done: set[tuple[str, str]] = set()
     for finding in decision.findings:
         for effect in finding.effects:
@@ -52,8 +53,8 @@ def _flag(desk: Desk, finding: Finding) -> None:
 
 
 def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
-    """Count a finding against whom the policy says, and do what so many lead to. Without the store nobody knows how
-    many there are: the run's next step is refused for that by itself."""
+    """Count a finding against whom the policy says, and do what so many lead to. Without the store
+    nobody knows how many there are: the run's next step is refused for that by itself."""
     terms: Strikes = desk.shield.policy.file.strikes
     whose = struck(desk)
     decay_ms = round(terms.decay_s * 1_000)
@@ -70,19 +71,25 @@ def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
         why = f"guard `{finding.guard}` has given {count} strikes"
         yield from isolate(desk, name, round(terms.quarantine_s * 1_000), why)
     if terms.escalate_at is not None and count >= terms.escalate_at:
-        until = given[-terms.escalate_at] + decay_ms  # from then on fewer are remembered than it takes
-        yield from hold(desk, decision, "" if terms.per == "tenant" else whose, finding.guard, count, until)
+        until = (
+            given[-terms.escalate_at] + decay_ms
+        )  # from then on fewer are remembered than it takes
+        yield from hold(
+            desk, decision, "" if terms.per == "tenant" else whose, finding.guard, count, until
+        )
 
 
 def struck(desk: Desk) -> str:
     """Against whom strikes count, as the policy says."""
     per: str = desk.shield.policy.file.strikes.per
-    return {"run": f"run:{desk.info.id}", "agent": f"agent:{desk.info.agent}", "tenant": "tenant"}[per]
+    return {"run": f"run:{desk.info.id}", "agent": f"agent:{desk.info.agent}", "tenant": "tenant"}[
+        per
+    ]
 
 
 def recall_strikes(desk: Desk) -> Flow[None]:
-    """Learn how many strikes each guard has given before this process knew the run; one trip to the store. Without it
-    nobody knows: the run's next step is refused for that by itself."""
+    """Learn how many strikes each guard has given before this process knew the run; one trip to the
+    store. Without it nobody knows: the run's next step is refused for that by itself."""
     terms: Strikes = desk.shield.policy.file.strikes
     records, whose = desk.shield.records, struck(desk)
     guards = [seat.placed.id for seat in desk.shield.policy.seats][:MOST_GUARDS]
@@ -108,6 +115,18 @@ def recall_strikes(desk: Desk) -> Flow[None]:
 def _write_down(desk: Desk, what: str, finding: Finding, **data: Any) -> None:
     info, shield = desk.info, desk.shield
     said = {"guard": finding.guard, "code": finding.code, **data}
-    fact = Fact(shield.clock(), what, f"run:{info.id}", info.tenant, info.id, info.agent, finding.message, said)
+    fact = Fact(
+        shield.clock(),
+        what,
+        f"run:{info.id}",
+        info.tenant,
+        info.id,
+        info.agent,
+        finding.message,
+        said,
+    )
     if not shield.unwritten.put(lambda: tell(shield, fact), f"what guard `{finding.guard}` marked"):
-        desk.tell("the audit trail cannot be written: what a guard marked is recorded as soon as it can be")
+        desk.tell(
+            "the audit trail cannot be written: what a guard marked is recorded as soon as it can "
+            "be"
+        )

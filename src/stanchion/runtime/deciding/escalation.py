@@ -1,4 +1,5 @@
-"""Escalating: an action that waits for a person. It opens a ticket, or finds the one that was opened for it before."""
+"""Escalating: an action that waits for a person. It opens a ticket, or finds the one that was
+opened for it before."""
 
 from __future__ import annotations
 
@@ -47,8 +48,9 @@ LOOKED_AT: Final = "stanchion-run-1"
 
 
 class Granted(NamedTuple):
-    """A person's yes to one action under one policy, which lifts what those guards asked for. An approval of one call
-    is used up when the action starts; a grant stays, and must still hold then."""
+    """A person's yes to one action under one policy, which lifts what those guards asked for. An
+    approval of one call is used up when the action starts; a grant stays, and must still hold
+    then."""
 
     ticket: str
     policy: str
@@ -64,8 +66,8 @@ class Granted(NamedTuple):
         return policy == self.policy
 
     def stakes(self, event: Event) -> tuple[Stake, ...]:
-        """The record that the start of the action uses up, or rests on; what the policy itself approves rests on
-        none."""
+        """The record that the start of the action uses up, or rests on; what the policy itself
+        approves rests on none."""
         if not self.key:
             return ()
         if self.approved is None:
@@ -82,13 +84,17 @@ def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None
 
 
 def asking(decision: Decision) -> tuple[str, ...]:
-    """The guards that ask for a person, those included to whose questions one has said yes already."""
+    """The guards that ask for a person, those included to whose questions one has said yes
+    already."""
     asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
     return tuple(dict.fromkeys([one.guard for one in asks]))
 
 
-def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Granted | Finding | None]:
-    """A person's answer to an action: their yes, why it is refused, or `None` while nobody has answered.
+def ask(
+    desk: Desk, event: Event, decision: Decision, waits: bool
+) -> Flow[Granted | Finding | None]:
+    """A person's answer to an action: their yes, why it is refused, or `None` while nobody has
+    answered.
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
@@ -108,17 +114,26 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
         wanted = asking_first(desk, wanted, roster)
 
         def covered(grant: Grant, _now: int) -> bool:
-            return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(desk, roster, grant, wanted)
+            return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(
+                desk, roster, grant, wanted
+            )
 
-        found = yield from find(desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits)
+        found = yield from find(
+            desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits
+        )
         if found.grant is not None:
             return _granted(found.grant, grants_key(wanted.tenant), found.version)
         kept = found.kept
         if kept is None:
-            desk.tell("people were asked too often, so nobody is asked about this one; ask again later")
+            desk.tell(
+                "people were asked too often, so nobody is asked about this one; ask again later"
+            )
             return None
         if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
-            desk.tell("a person is asked about something else first: repeat the call when that is answered")
+            desk.tell(
+                "a person is asked about something else first: repeat the call when that is "
+                "answered"
+            )
             return None
         desk.waits_for(decision, wanted.id)
         if kept.ticket.state is State.OPEN:
@@ -133,7 +148,9 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
             kept = yield from taken(desk, kept, wanted, decision, roster)
     except (StoreLost, TicketError) as error:
-        desk.tell("nobody could be asked, because the state store cannot be used; repeat the call later")
+        desk.tell(
+            "nobody could be asked, because the state store cannot be used; repeat the call later"
+        )
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return None
     return _answer(kept, decision, wanted)
@@ -148,7 +165,9 @@ def make_known(desk: Desk, tenant: str, batch_id: str) -> Flow[None]:
     known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
     if tenant not in known:
         batch = f"{batch_id}.known"
-        yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
+        yield from change_record(
+            desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant)
+        )
 
 
 def _with(value: Any, tenant: str) -> Any:
@@ -157,14 +176,22 @@ def _with(value: Any, tenant: str) -> Any:
 
 
 def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    """Open a ticket about a run that goes on with what is refused, once for each thing. Its answer lets nothing
-    through: it is bound to the run and to what the finding is about, and no action can start on it."""
+    """Open a ticket about a run that goes on with what is refused, once for each thing. Its answer
+    lets nothing
+    through: it is bound to the run and to what the finding is about, and no action can start on
+    it."""
     asks = next(finding for finding in decision.findings if ASK in finding.effects)
     about = hashed([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about])
     asked = asked_about(desk, event, decision)
     deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
     wanted = msgspec.structs.replace(
-        asked, id=id_of(deed), kind=Kind.RUN, deed=deed, guard=asks.guard, code=asks.code, message=asks.message
+        asked,
+        id=id_of(deed),
+        kind=Kind.RUN,
+        deed=deed,
+        guard=asks.guard,
+        code=asks.code,
+        message=asks.message,
     )
     terms = desk.shield.policy.file.escalation
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
@@ -174,7 +201,9 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         yield from make_known(desk, wanted.tenant, decision.id)
         kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
-        desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
+        desk.tell(
+            "nobody could be asked to look at this run, because the state store cannot be used"
+        )
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return
     if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
@@ -192,11 +221,18 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
     event = desk.renewed(moment.events[0])
     if isinstance(answer, Finding):
         return desk.moment(event, moment.amounts, refused=(answer,))
-    return desk.moment(event, moment.amounts, stakes=answer.stakes(event), granted=answer.ticket, lifts=answer.lifts)
+    return desk.moment(
+        event,
+        moment.amounts,
+        stakes=answer.stakes(event),
+        granted=answer.ticket,
+        lifts=answer.lifts,
+    )
 
 
 def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
-    """Look again and again, ever more rarely, until somebody has answered or the caller's time is over."""
+    """Look again and again, ever more rarely, until somebody has answered or the caller's time is
+    over."""
     patience, looks = Patience(desk), 0
     while not patience.is_over and kept.ticket is not None and kept.ticket.state is State.OPEN:
         yield from patience.pause(ticket.key)
@@ -221,7 +257,16 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
             if not all(wanted.agent in one.act.agents for one in ticket.answers):
                 return None
             lifts, until = ticket.deed.guards, ticket.grant_until
-            return Granted(ticket.id, decision.policy, lifts, ticket.key, kept.version, until, ticket, ticket.edits)
+            return Granted(
+                ticket.id,
+                decision.policy,
+                lifts,
+                ticket.key,
+                kept.version,
+                until,
+                ticket,
+                ticket.edits,
+            )
         case State.DENIED | State.WITHDRAWN:
             said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
             return Finding(Action.BLOCK, DENIED, said, guard="kernel")
@@ -268,34 +313,45 @@ def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
         quorum=terms.quorum,
     )
     pairs = hidden_names(desk.plans, event)
-    # The tenant's name is part of the place where the ticket is kept, and the hash is that of what is shown.
+    # The tenant's name is part of the place where the ticket is kept, and the hash is that of what
+    # is shown.
     shown = msgspec.structs.replace(renamed(ticket, pairs), tenant=run.tenant)
-    deed = msgspec.structs.replace(shown.deed, shown=hashed(shown_of(shown.content, shown.beside)), parts=deed.parts)
+    deed = msgspec.structs.replace(
+        shown.deed, shown=hashed(shown_of(shown.content, shown.beside)), parts=deed.parts
+    )
     return msgspec.structs.replace(shown, id=id_of(deed), deed=deed)
 
 
 def _beside(desk: Desk, event: Event, name: str) -> Any:
-    """What stands beside an event's content; of arguments what guards redact in a call is left out, for those that a
-    host reports with a result are as the host has them."""
+    """What stands beside an event's content; of arguments what guards redact in a call is left out,
+    for those that a host reports with a result are as the host has them."""
     return arguments(desk.plans, event) if name == "args" else getattr(event, name)
 
 
 def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
-    """What a person has to know beside the action itself, where the guard that asks for one can tell."""
+    """What a person has to know beside the action itself, where the guard that asks for one can
+    tell."""
     asks = decision.determining
     placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
     telling = None if placed is None else SHOWS.of(placed.guard)
     if asks is None or telling is None:
         return {}
     answers = [
-        answer.value for name, answer in decision.inputs.answers if name == asks.guard and type(answer) is Answered
+        answer.value
+        for name, answer in decision.inputs.answers
+        if name == asks.guard and type(answer) is Answered
     ]
-    return {name: masked(words) for answer in answers for name, words in telling.shown(answer).items()}
+    return {
+        name: masked(words) for answer in answers for name, words in telling.shown(answer).items()
+    }
 
 
 def next_ms(terms: Escalation) -> int:
-    """How long a role is asked before the next one is as well: a third of the time unless the policy says otherwise."""
-    return max(1, int((terms.timeout_s / 3 if terms.next_after_s is None else terms.next_after_s) * 1000))
+    """How long a role is asked before the next one is as well: a third of the time unless the
+    policy says otherwise."""
+    return max(
+        1, int((terms.timeout_s / 3 if terms.next_after_s is None else terms.next_after_s) * 1000)
+    )
 
 
 def asking_first(desk: Desk, wanted: Ticket, roster: Roster) -> Ticket:
@@ -306,7 +362,15 @@ def asking_first(desk: Desk, wanted: Ticket, roster: Roster) -> Ticket:
 
 def write_down(desk: Desk, ticket: Ticket, call: str) -> None:
     """Write down that a ticket was opened, and for which call."""
-    opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
+    opened = Fact(
+        ticket.opened_at,
+        "ticket.opened",
+        ticket.id,
+        ticket.tenant,
+        ticket.run,
+        ticket.agent,
+        ticket.message,
+    )
     try:
         tell(desk.shield, opened._replace(data={"call": call, **context(ticket)}), ticket.deed.tool)
     except AuditLost as lost:

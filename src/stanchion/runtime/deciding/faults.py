@@ -24,7 +24,8 @@ _kinds: WeakKeyDictionary[type[BaseException], tuple[str, tuple[str, ...]]] = We
 
 
 def described(policy: CompiledPolicy, error: BaseException) -> dict[str, Any]:
-    """The fields of a failure that an error tells: its name and text, its kinds, its status, whose fault it is."""
+    """The fields of a failure that an error tells: its name and text, its kinds, its status, whose
+    fault it is."""
     kind, bases = kinds(error)
     return {
         "error": kind,
@@ -44,13 +45,15 @@ def told(policy: CompiledPolicy, error: BaseException, fields: dict[str, Any]) -
 
 
 def reported(policy: CompiledPolicy, fields: dict[str, Any]) -> dict[str, Any]:
-    """What a failure's fields say of it as an event has it: its kinds, and whose fault it is unless they say it
-    themselves. Raises `ValueError` for a fault that there is not."""
+    """What a failure's fields say of it as an event has it: its kinds, and whose fault it is unless
+    they say it themselves. Raises `ValueError` for a fault that there is not."""
     bases, fault = tuple(fields.get("bases", ())), fields.get("fault", "")
     if not fault:
         from stanchion.policy.faults.lookup import fault_of
 
-        fault = fault_of(policy, fields["error"], bases, fields.get("status"), fields.get("text", ""))
+        fault = fault_of(
+            policy, fields["error"], bases, fields.get("status"), fields.get("text", "")
+        )
     if fault not in FAULTS:
         raise ValueError(f"fault is `{fault}`: give one of {', '.join(FAULTS)}, or leave it out")
     return {"bases": bases, "fault": fault}
@@ -80,9 +83,15 @@ def text_of(error: BaseException) -> str:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status that an error carries, where libraries usually keep it; `None` where it has none."""
+    """The HTTP status that an error carries, where libraries usually keep it; `None` where it has
+    none."""
     response = _part(error, "response")
-    places = [(error, "status_code"), (response, "status_code"), (error, "status"), (response, "status")]
+    places = [
+        (error, "status_code"),
+        (response, "status_code"),
+        (error, "status"),
+        (response, "status"),
+    ]
     if not isinstance(error, SystemExit):
         places.append((error, "code"))
     found = [_as_status(_part(owner, name)) for owner, name in places]
@@ -102,11 +111,16 @@ def _part(owner: Any, name: str) -> Any:
 def _as_status(value: Any) -> int | None:
     if isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdigit():
         value = int(value)
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599 else None
+    return (
+        int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599
+        else None
+    )
 
 
 def _fault(policy: CompiledPolicy, error: BaseException) -> str:
-    """Whose fault an error is; one that does not tell is as the first of those behind it that does."""
+    """Whose fault an error is; one that does not tell is as the first of those behind it that
+    does."""
     from stanchion.policy.faults.lookup import fault_of
 
     waiting = deque([error])

@@ -1,4 +1,5 @@
-"""What deciding needs of a shield: beside what holds and who answers, what is left to tell, and whom guards ask."""
+"""What deciding needs of a shield: beside what holds and who answers, what is left to tell, and
+whom guards ask."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ class Deciding(Answered, Protocol):
         """Keeps what calls came to."""
 
     def beside(self, desk: Any, decision: Decision, /) -> Beside | None:
-        """What is known beside a decision that refused a call: alternatives, and a call that worked."""
+        """What is known beside a decision that refused a call: alternatives, and a call that
+        worked."""
 
     @property
     def anchored(self) -> Any:

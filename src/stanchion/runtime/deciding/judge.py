@@ -1,4 +1,5 @@
-"""Judging a moment as it is: an outcome that has happened and settles what it took, or words that come or go."""
+"""Judging a moment as it is: an outcome that has happened and settles what it took, or words that
+come or go."""
 
 from __future__ import annotations
 
@@ -22,16 +23,20 @@ if TYPE_CHECKING:
 
 
 def judge(
-    desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans | None = None, waits: bool = False
+    desk: Desk,
+    moment: Moment,
+    notes: tuple[str, ...] = (),
+    plans: Plans | None = None,
+    waits: bool = False,
 ) -> Flow[Decision]:
-    """Judge a moment, write the decision down, and carry out what concerns the run as a whole; what a person has to
-    answer for is judged again when one has (`waits`: here and now)."""
+    """Judge a moment, write the decision down, and carry out what concerns the run as a whole; what
+    a person has to answer for is judged again when one has (`waits`: here and now)."""
     return follow(desk, AsItIs(moment, desk.plans if plans is None else plans, notes, waits))
 
 
 class AsItIs(msgspec.Struct, eq=False):
-    """The course of a moment that is judged as it is. It changes nothing of it but a person's answer, and what it was
-    to settle is owed until the store has answered."""
+    """The course of a moment that is judged as it is. It changes nothing of it but a person's
+    answer, and what it was to settle is owed until the store has answered."""
 
     next: Moment
     judged_by: Plans | None
@@ -52,7 +57,9 @@ class AsItIs(msgspec.Struct, eq=False):
 
     def heard(self, desk: Desk, moment: Moment, decision: Decision) -> None:
         """Owe what the store was not told, and the places at guards that were skipped."""
-        if decision.inputs.reply is None and (moment.settles or decision.inputs.lost or decision.inputs.stale):
+        if decision.inputs.reply is None and (
+            moment.settles or decision.inputs.lost or decision.inputs.stale
+        ):
             owe(desk, moment, decision)
         elif decision.skipped:
             passed_over(desk, moment, decision)
@@ -63,7 +70,8 @@ class AsItIs(msgspec.Struct, eq=False):
             note_use(desk, self.answer, decision)
 
     def after(self, desk: Desk, moment: Moment, decision: Decision) -> Flow[Decision | None]:
-        """Ask a person where one has to answer for it; once they have, it is judged by their answer."""
+        """Ask a person where one has to answer for it; once they have, it is judged by their
+        answer."""
         if self.answer is not None:
             from stanchion.runtime.deciding.strikes import looked_at
 
@@ -73,7 +81,9 @@ class AsItIs(msgspec.Struct, eq=False):
         from stanchion.runtime.deciding.escalation import ask, resumed
 
         stands = formless(moment.events[0])
-        self.answer = stands[0] if stands else (yield from ask(desk, moment.events[0], decision, self.waits))
+        self.answer = (
+            stands[0] if stands else (yield from ask(desk, moment.events[0], decision, self.waits))
+        )
         if self.answer is None:
             return decision
         self.next, self.notes, self.waits = resumed(desk, moment, self.answer), (), False

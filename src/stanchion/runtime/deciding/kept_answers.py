@@ -1,4 +1,5 @@
-"""Answers that are kept: whether a yes still counts when an action is about to start on it, checked whole each time."""
+"""Answers that are kept: whether a yes still counts when an action is about to start on it, checked
+whole each time."""
 
 from __future__ import annotations
 
@@ -29,21 +30,27 @@ def grant_doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str
 
 
 def taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
-    """An approved ticket whose answers count; one whose answers do not is open again, and that is written down."""
+    """An approved ticket whose answers count; one whose answers do not is open again, and that is
+    written down."""
     ticket = kept.ticket
     assert ticket is not None
     why = wrong(desk, roster, ticket, wanted)
     if not why:
         return kept
     life_ms = max(1, int(paused(decision, desk.shield.policy.file.escalation).timeout_s * 1000))
-    made = yield from ask_again(desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms)
-    fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
+    made = yield from ask_again(
+        desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms
+    )
+    fact = Fact(
+        made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why
+    )
     tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))
     return made
 
 
 def wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
-    """Why the answers that are kept with a ticket do not let an action go ahead; empty where they do."""
+    """Why the answers that are kept with a ticket do not let an action go ahead; empty where they
+    do."""
     if ticket.answer is None:
         return "there is no answer"
     if not ticket.kind.starts:
@@ -55,8 +62,13 @@ def wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     except TicketError as error:
         return str(error)
     if not is_enough(ticket, needed(wanted, roster)):
-        return "fewer people have said yes than it takes, or the ticket is not as it was when it was answered"
-    return next((why for one in ticket.answers if (why := _doubt(desk, roster, ticket, wanted, one))), "")
+        return (
+            "fewer people have said yes than it takes, or the ticket is not as it was when it "
+            "was answered"
+        )
+    return next(
+        (why for one in ticket.answers if (why := _doubt(desk, roster, ticket, wanted, one))), ""
+    )
 
 
 def _doubt(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket, answer: Answer) -> str:
@@ -64,5 +76,7 @@ def _doubt(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket, answer: A
     wish = wish_of(ticket, said(Scope.ONCE, edits=ticket.edits))
     if not answer.act.yes or not wish.is_answered_by(answer.act):
         return "the ticket is not as it was when it was answered"
-    asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
+    asked = msgspec.structs.replace(
+        wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents)
+    )
     return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)

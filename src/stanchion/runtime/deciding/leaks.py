@@ -25,8 +25,8 @@ MOST_ERRORS: Final = 16
 
 
 def leaks(desk: Desk, answer: Decision, error: BaseException) -> bool:
-    """Whether an error, or one that its traceback shows with it, says something that guards redact, or more than they
-    can read."""
+    """Whether an error, or one that its traceback shows with it, says something that guards redact,
+    or more than they can read."""
     if any(finding.patches for finding in answer.findings) or unread(answer.findings):
         return True
     plans = desk.plans
@@ -34,7 +34,11 @@ def leaks(desk: Desk, answer: Decision, error: BaseException) -> bool:
     read = plans.policy.read
     plan = plans.of((probe,), answer.inputs.mode)
     redactors = [judge for pos, judge, _ in plan.redactors if not plan.guards[pos].shadow]
-    said = [read(msgspec.structs.replace(probe, text=text)) for text in _said_with(error)] if redactors else []
+    said = (
+        [read(msgspec.structs.replace(probe, text=text)) for text in _said_with(error)]
+        if redactors
+        else []
+    )
     return any(_redacts(judge, reading) for reading in said for judge in redactors)
 
 
@@ -60,7 +64,8 @@ def held_by(error: BaseException) -> Iterator[str]:
 
 
 def _said_with(error: BaseException) -> Iterator[str]:
-    """What a traceback shows besides an error's own text: its notes, and the errors it was made from or groups."""
+    """What a traceback shows besides an error's own text: its notes, and the errors it was made
+    from or groups."""
     waiting, seen = [error], {id(error)}
     while waiting and len(seen) <= MOST_ERRORS:
         one = waiting.pop(0)

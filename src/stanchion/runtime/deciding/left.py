@@ -1,4 +1,5 @@
-"""Calls that are left by whoever was at them, or do not begin: what one took is given back, and written down."""
+"""Calls that are left by whoever was at them, or do not begin: what one took is given back, and
+written down."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from stanchion.runtime.driving.flow import Flow
 
 
 def abandoned(desk: Desk, call: str, error: BaseException | None = None, how: str = "") -> bool:
-    """Write down that a call was left which is still under way, and have what it took given back on the next trip;
-    says whether it was. One that was not begun gives all of it back."""
+    """Write down that a call was left which is still under way, and have what it took given back on
+    the next trip; says whether it was. One that was not begun gives all of it back."""
     started = desk.under_way.leave(call) if call else None
     if started is None:
         return False
@@ -22,25 +23,29 @@ def abandoned(desk: Desk, call: str, error: BaseException | None = None, how: st
 
 
 def cut_off(desk: Desk, way: Way, error: BaseException, how: str = "") -> Flow[None]:
-    """Leave what somebody was at who is cut off, and tell the store, unless they are only collected as garbage."""
+    """Leave what somebody was at who is cut off, and tell the store, unless they are only collected
+    as garbage."""
     abandoned(desk, way.call, error, how)
     if not isinstance(error, GeneratorExit):
         yield from desk.shield.unsettled.catch_up()
 
 
 def not_begun(desk: Desk, decision: Decision, event: Event) -> None:
-    """Write down that a call was not begun after all, and have all that it took given back on the next trip."""
+    """Write down that a call was not begun after all, and have all that it took given back on the
+    next trip."""
     started = desk.under_way.leave(decision.id)
     if started is not None:
         started.begun = False
         leave(desk, started)
     else:
-        desk.shield.unsettled.owe(owed(desk, event, ((decision.id, None),) if decision.held else ()))
+        desk.shield.unsettled.owe(
+            owed(desk, event, ((decision.id, None),) if decision.held else ())
+        )
 
 
 def leave(desk: Desk, started: Started, error: BaseException | None = None, how: str = "") -> None:
-    """Have what a call took given back on the next trip, and write down that it was left. What was not even decided
-    has no record."""
+    """Have what a call took given back on the next trip, and write down that it was left. What was
+    not even decided has no record."""
     event, decision = started.event, started.decision
     page = () if started.page is None else (started.page.left(started.begun),)
     if decision is None:
@@ -48,7 +53,9 @@ def leave(desk: Desk, started: Started, error: BaseException | None = None, how:
         desk.under_way.over(event.id)
         return
     used = started.reserved if started.begun else None
-    desk.shield.unsettled.owe(owed(desk, event, ((decision.id, used),) if decision.held else (), page))
+    desk.shield.unsettled.owe(
+        owed(desk, event, ((decision.id, used),) if decision.held else (), page)
+    )
     why = how if how else INTERRUPTED
     left(desk, event, decision, why if started.begun else NOT_BEGUN, error)
 

@@ -12,15 +12,16 @@ WHOLE: Final[dict[str, tuple[str, int]]] = {
     Unit.COST_MICROUSD.name.lower(): ("cost_usd", MICRO),
     Unit.DURATION_MS.name.lower(): ("duration_s", 1000),
 }
-"""Measures as stores count them, in whole units: what each is called otherwise, and how many of it make one of that."""
+"""Measures as stores count them, in whole units: what each is called otherwise, and how many of it
+make one of that."""
 
 FRACTIONS: Final = frozenset(name for name, many in WHOLE.values() if many > 1)
 """Measures of which a part of one can be given."""
 
 
 def as_given(amounts: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    """Amounts by the names of `known` measures, where some have the names of the store; `ValueError` where a measure is
-    unknown, is given twice, or is not whole."""
+    """Amounts by the names of `known` measures, where some have the names of the store;
+    `ValueError` where a measure is unknown, is given twice, or is not whole."""
     taken = {name: name for name in known}
     taken |= {whole: name for whole, (name, _) in WHOLE.items() if name in taken}
     found: dict[str, Any] = {}
@@ -29,7 +30,9 @@ def as_given(amounts: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]
         if name is None:
             raise ValueError(f"`{said}` is not a measure: give some of {', '.join(taken)}")
         if name in found:
-            raise ValueError(f"`{said}` is given twice: once is enough, as `{name}` or by its other name")
+            raise ValueError(
+                f"`{said}` is given twice: once is enough, as `{name}` or by its other name"
+            )
         if said in WHOLE:
             if type(value) is not int:
                 raise ValueError(f"{said} is `{value}`: give a whole number")

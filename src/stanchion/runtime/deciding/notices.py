@@ -12,7 +12,8 @@ from stanchion.kernel.shown import visible
 from stanchion.kernel.stages import Stage
 
 MAX_OPEN: Final = 10_000
-"""How many judged calls a run remembers until their results are reported; the oldest is forgotten first."""
+"""How many judged calls a run remembers until their results are reported; the oldest is forgotten
+first."""
 MAX_NOTICES: Final = 100
 """How many notices wait for the agent; the oldest is forgotten first."""
 

@@ -15,7 +15,8 @@ from stanchion.stores.seen import Hold
 
 
 class OpenCall(msgspec.Struct, frozen=True):
-    """A call whose outcome nobody has reported: which, since when by the store's clock, and what it has reserved."""
+    """A call whose outcome nobody has reported: which, since when by the store's clock, and what it
+    has reserved."""
 
     call: str
     run: str
@@ -35,7 +36,10 @@ def run_of(call: str) -> str:
 
 def reserved_by(hold: Hold) -> Amounts:
     """What a hold has reserved, by unit: the most that it took of any counter."""
-    took = [max([part.amount for part in hold.took if part.keeps and part.unit == unit], default=0) for unit in Unit]
+    took = [
+        max([part.amount for part in hold.took if part.keeps and part.unit == unit], default=0)
+        for unit in Unit
+    ]
     one, tokens, cost, api_calls, working_ms = took
     return (one, tokens, cost, api_calls, working_ms)
 
@@ -44,7 +48,9 @@ def open_call(hold: Hold) -> OpenCall:
     """A hold as the call that took it."""
     one, tokens, cost, api_calls, working_ms = reserved_by(hold)
     run = run_of(hold.id)
-    return OpenCall(hold.id, run, hold.since_ms, one, tokens, cost / MICRO, api_calls, working_ms / 1000)
+    return OpenCall(
+        hold.id, run, hold.since_ms, one, tokens, cost / MICRO, api_calls, working_ms / 1000
+    )
 
 
 def spends(hold: Hold) -> bool:
@@ -60,25 +66,35 @@ def tenant_has(hold: Hold, tenant: str) -> bool:
 
 def open_calls(store: Store, tenant: str, run: str) -> tuple[OpenCall, ...]:
     """The open calls of a run, the oldest first, whichever process made them."""
-    found = [hold for hold in store.holds() if run_of(hold.id) == run and spends(hold) and tenant_has(hold, tenant)]
-    return tuple(sorted([open_call(hold) for hold in found], key=lambda one: (one.since_ms, one.call)))
+    found = [
+        hold
+        for hold in store.holds()
+        if run_of(hold.id) == run and spends(hold) and tenant_has(hold, tenant)
+    ]
+    return tuple(
+        sorted([open_call(hold) for hold in found], key=lambda one: (one.since_ms, one.call))
+    )
 
 
 def listed(desk: Desk) -> Flow[tuple[OpenCall, ...]]:
     """The open calls of a run, looked for without holding up an event loop."""
-    found: tuple[OpenCall, ...] = yield Invoke(open_calls, (desk.store, desk.info.tenant, desk.info.id))
+    found: tuple[OpenCall, ...] = yield Invoke(
+        open_calls, (desk.store, desk.info.tenant, desk.info.id)
+    )
     return found
 
 
 def adopt(desk: Desk, call: str) -> Flow[None]:
-    """Have an outcome settle a call that another process of this run has made: it is found by its id."""
+    """Have an outcome settle a call that another process of this run has made: it is found by its
+    id."""
     if desk.is_open(call) or desk.made(call) or run_of(call) != desk.info.id:
         return
     try:
         hold: Hold | None = yield Invoke(desk.store.held, (desk.info.tenant, call))
     except StoreLost:
         desk.tell(
-            "the store could not be reached: what an earlier call reserved stays charged until it is reported again"
+            "the store could not be reached: what an earlier call reserved stays charged until it "
+            "is reported again"
         )
         return
     if hold is not None and (tenant_has(hold, desk.info.tenant) or tenant_has(hold, FLEET)):

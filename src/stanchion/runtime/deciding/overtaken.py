@@ -11,7 +11,8 @@ from stanchion.runtime.driving.flow import Flow
 
 
 def overtaken(desk: Desk, moment: Moment, reply: Reply) -> Flow[None]:
-    """Count what calls really used beyond what they were released with: it is spent, whatever it exceeds."""
+    """Count what calls really used beyond what they were released with: it is spent, whatever it
+    exceeds."""
     for (call, used), word in zip(moment.settles, reply.settled, strict=True):
         if word != "again" or used is None:
             continue
@@ -26,12 +27,16 @@ def overtaken(desk: Desk, moment: Moment, reply: Reply) -> Flow[None]:
 def _beyond(desk: Desk, call: str, used: Amounts) -> Flow[Amounts]:
     """What a call used beyond what an operator said; nothing where no operator has released it."""
     cell = released_key(desk.info.tenant, call)
-    reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, False, ((cell, 0, 1), (CLOCK, 0, 1)))
+    reply: Reply = yield Batch(
+        desk.new_id(), desk.info.tenant, False, ((cell, 0, 1), (CLOCK, 0, 1))
+    )
     found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
     if found is None:
         return NOTHING
     said = found.value if found.value else NOTHING
-    _, tokens, cost, api_calls, working_ms = [max(0, after - before) for after, before in zip(used, said, strict=True)]
+    _, tokens, cost, api_calls, working_ms = [
+        max(0, after - before) for after, before in zip(used, said, strict=True)
+    ]
     return (0, tokens, cost, api_calls, working_ms)
 
 

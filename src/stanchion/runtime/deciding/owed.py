@@ -1,4 +1,5 @@
-"""Owed: what a call has taken and nobody settles any more, holds and places, and how the store is told."""
+"""Owed: what a call has taken and nobody settles any more, holds and places, and how the store is
+told."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ UNKNOWN: Final = "unknown"
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Places that calls may have in records of guards: where those are, and what is known of them."""
+    """Places that calls may have in records of guards: where those are, and what is known of
+    them."""
 
     calls: frozenset[str]
     permits: tuple[Permit, ...]
@@ -26,7 +28,8 @@ class Places(msgspec.Struct, frozen=True):
     new_id: Callable[[], str]
 
     def vacated(self) -> Flow[bool]:
-        """Take the calls out of every record; says whether that is done. A record that they are not in stays as it is.
+        """Take the calls out of every record; says whether that is done. A record that they are not
+        in stays as it is.
 
         Each batch has an id of its own: whatever was carried out before, this looks again.
         """
@@ -55,8 +58,9 @@ class Places(msgspec.Struct, frozen=True):
 
 
 class Owed(msgspec.Struct, frozen=True):
-    """What a store has yet to be told: batches, in their order, and then places that are free. All of it may be told
-    more than once. `about` says what it is, where it is nothing that was taken."""
+    """What a store has yet to be told: batches, in their order, and then places that are free. All
+    of it may be told more than once. `about` says what it is, where it is nothing that was
+    taken."""
 
     id: str
     batches: tuple[Batch, ...]
@@ -64,7 +68,8 @@ class Owed(msgspec.Struct, frozen=True):
     about: str = ""
 
     def told(self) -> Flow[tuple[bool, bool]]:
-        """Tell it; says whether all is done, and whether the store knew all of what it was told about."""
+        """Tell it; says whether all is done, and whether the store knew all of what it was told
+        about."""
         heard = True
         for batch in self.batches:
             reply: Reply = yield batch

@@ -1,4 +1,5 @@
-"""Partial results: what a run has produced so far, bounded, so that ending it early loses nothing that was done."""
+"""Partial results: what a run has produced so far, bounded, so that ending it early loses nothing
+that was done."""
 
 from __future__ import annotations
 
@@ -23,11 +24,14 @@ class PartialOverflow(StanchionError):
 
 
 class PartialResults:
-    """Chunks in the order they were produced, at most so many and so large. Safe to use from several threads."""
+    """Chunks in the order they were produced, at most so many and so large. Safe to use from
+    several threads."""
 
     def __init__(self, max_chunks: int = MAX_CHUNKS, max_bytes: int = MAX_BYTES) -> None:
         if max_chunks < 1 or max_bytes < 1:
-            raise ValueError("partial results need space: give a `max_chunks` and a `max_bytes` of at least 1")
+            raise ValueError(
+                "partial results need space: give a `max_chunks` and a `max_bytes` of at least 1"
+            )
         self.max_chunks, self.max_bytes = max_chunks, max_bytes
         self.size_bytes = 0
         self.left_out = 0
@@ -37,17 +41,22 @@ class PartialResults:
         self._lock = Lock()
 
     def append(self, chunk: Any) -> None:
-        """Keep a chunk, as plain data. Raises `PartialOverflow` where there is no room, `ValueError` once complete."""
+        """Keep a chunk, as plain data. Raises `PartialOverflow` where there is no room,
+        `ValueError` once complete."""
         with self._lock:
             if self.completed:
-                raise ValueError("these partial results are complete: start new ones with another run")
+                raise ValueError(
+                    "these partial results are complete: start new ones with another run"
+                )
             if not self._keep(chunk):
                 full = (
-                    f"{len(self._chunks):,} chunks and {self.size_bytes:,} bytes are kept, and there is no room "
+                    f"{len(self._chunks):,} chunks and {self.size_bytes:,} bytes are kept, and "
+                    f"there is no room "
                     "for more"
                 )
                 raise PartialOverflow(
-                    f"{full}: at most {self.max_chunks:,} and {self.max_bytes:,}", tuple(self._chunks)
+                    f"{full}: at most {self.max_chunks:,} and {self.max_bytes:,}",
+                    tuple(self._chunks),
                 )
 
     def offer(self, chunk: Any) -> bool:
@@ -60,7 +69,11 @@ class PartialResults:
     def _keep(self, chunk: Any) -> bool:
         try:
             shown = project(chunk)
-            size = len(shown.encode("utf-8", "surrogatepass") if type(shown) is str else msgspec.json.encode(shown))
+            size = len(
+                shown.encode("utf-8", "surrogatepass")
+                if type(shown) is str
+                else msgspec.json.encode(shown)
+            )
         except Unreadable:
             return False
         if len(self._chunks) >= self.max_chunks or self.size_bytes + size > self.max_bytes:

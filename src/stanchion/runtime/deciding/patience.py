@@ -14,7 +14,8 @@ LONGEST_S: Final = 1.0
 
 
 class Patience:
-    """The time that one caller has for an answer: what the policy gives, and never more than the run's deadline."""
+    """The time that one caller has for an answer: what the policy gives, and never more than the
+    run's deadline."""
 
     def __init__(self, desk: Desk, waits: bool = True) -> None:
         self._desk = desk
@@ -29,7 +30,8 @@ class Patience:
         return self._left_s <= 0 or self._desk.ended is not None
 
     def pause(self, key: str) -> Flow[None]:
-        """Wait until a ticket is answered in this process, by its key, or for a while, which is longer each time."""
+        """Wait until a ticket is answered in this process, by its key, or for a while, which is
+        longer each time."""
         waiting = self._desk.shield.waiting
         place = waiting.join(key)
         try:

@@ -17,8 +17,8 @@ from stanchion.runtime.driving.flow import Flow
 
 
 def hold_up(desk: Desk, decision: Decision, ticket: Ticket) -> Flow[None]:
-    """Have the run wait in every process for as long as a ticket is open, where the finding behind it says so. A run
-    that has ended, or waits for another ticket, is left as it is."""
+    """Have the run wait in every process for as long as a ticket is open, where the finding behind
+    it says so. A run that has ended, or waits for another ticket, is left as it is."""
     terms = None if decision.determining is None else decision.determining.terms
     if not isinstance(terms, Pause) or terms.scope == "tool_call":
         return
@@ -29,11 +29,15 @@ def hold_up(desk: Desk, decision: Decision, ticket: Ticket) -> Flow[None]:
         stands = told is not None and not (isinstance(told, Paused) and now >= told.until)
         return LEFT if stands else msgspec.to_builtins(pause)
 
-    yield from change(desk.shield.records, f"{decision.id}.pause", desk.info.tenant, _place(desk), paused)
+    yield from change(
+        desk.shield.records, f"{decision.id}.pause", desk.info.tenant, _place(desk), paused
+    )
 
 
 WAITS: Final = {
-    "step": "the agent's step waits for the answer: until it asks its model again, no other call begins",
+    "step": (
+        "the agent's step waits for the answer: until it asks its model again, no other call begins"
+    ),
     "run": "the whole run waits for the answer: until then nothing else begins",
 }
 
@@ -58,7 +62,9 @@ def next_step(desk: Desk) -> Flow[None]:
             lambda value, _now: None if _waits(value, "step") else LEFT,
         )
     except StoreLost:
-        desk.tell("the store could not be reached: what held up the last step holds up this one as well")
+        desk.tell(
+            "the store could not be reached: what held up the last step holds up this one as well"
+        )
 
 
 def _place(desk: Desk) -> str:

@@ -22,7 +22,8 @@ class Patience:
         self._waited_ms = 0
 
     def wait(self, desk: Desk, event: Event, decision: Decision) -> Flow[Event | None]:
-        """Wait, and give the action once more for a new judgement; `None` where it has waited long enough."""
+        """Wait, and give the action once more for a new judgement; `None` where it has waited long
+        enough."""
         terms = terms_of(decision, WAIT)
         if self._waited_ms + terms.pause_ms > terms.timeout_ms:
             return None

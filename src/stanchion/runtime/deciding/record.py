@@ -1,4 +1,5 @@
-"""Recording: every decision is written down before it takes effect, and what cannot be recorded does not happen."""
+"""Recording: every decision is written down before it takes effect, and what cannot be recorded
+does not happen."""
 
 from __future__ import annotations
 
@@ -14,7 +15,15 @@ from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Failure, ModelReply, Moment, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.events import (
+    Event,
+    Failure,
+    ModelReply,
+    Moment,
+    RunInfo,
+    ToolCall,
+    ToolResult,
+)
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.happened import has_happened
 from stanchion.kernel.state import Settle
@@ -39,10 +48,16 @@ MAX_CACHED: Final = 100_000
 
 
 def written(
-    desk: Desk, plans: Plans, moment: Moment, decision: Decision, begun_ns: int, notes: tuple[str, ...] = ()
+    desk: Desk,
+    plans: Plans,
+    moment: Moment,
+    decision: Decision,
+    begun_ns: int,
+    notes: tuple[str, ...] = (),
 ) -> AuditLost | int | None:
-    """Write a decision down. Gives `None` where all is well, the mark of a record that has to be waited for, or why
-    it could not be written; `confirmed` deals with both. The record of what has happened waits for the journal then.
+    """Write a decision down. Gives `None` where all is well, the mark of a record that has to be
+    waited for, or why it could not be written; `confirmed` deals with both. The record of what has
+    happened waits for the journal then.
 
     Late answers and cached records are left as the next decision may find them.
     """
@@ -60,9 +75,12 @@ def written(
             shown, record = veiled(moment, record, pairs)
             notes = renamed(notes, pairs)
         if record is not decision:
-            # What is written is not what was judged: judged again, it would not leave what this decision left.
+            # What is written is not what was judged: judged again, it would not leave what this
+            # decision left.
             record = msgspec.structs.replace(record, wrote=())
-        ends = event.call if kind == OUTCOME and not (type(event) is ToolResult and event.part) else ""
+        ends = (
+            event.call if kind == OUTCOME and not (type(event) is ToolResult and event.part) else ""
+        )
         mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), ends)
     finally:
         if moment.late:
@@ -84,9 +102,9 @@ Written = tuple[Moment, Decision, int, tuple[str, ...], tuple[Patch, ...]]
 
 
 def _taken(desk: Desk, run: RunInfo, what: Written, ends: str) -> AuditLost | int:
-    """Have the journal take a record behind those that wait for it: its mark, or why it is not written. That of what
-    has happened waits with them, and notes that it had to, also where whoever writes it is cut off. `ends` is the call
-    that is not under way any more then."""
+    """Have the journal take a record behind those that wait for it: its mark, or why it is not
+    written. That of what has happened waits with them, and notes that it had to, also where whoever
+    writes it is cut off. `ends` is the call that is not under way any more then."""
     try:
         if desk.shield.unwritten.waiting:
             desk.shield.unwritten.flush()
@@ -118,12 +136,17 @@ def _write(desk: Desk, run: RunInfo, what: Written, *late: str) -> int:
 def _write_later(desk: Desk, run: RunInfo, what: Written, ends: str, why: AuditLost) -> None:
     event = what[0].events[0]
     if has_happened(event):
-        desk.shield.unwritten.keep(partial(_write, desk, run, what, LATE), f"the outcome of `{event.call}`", why)
+        desk.shield.unwritten.keep(
+            partial(_write, desk, run, what, LATE), f"the outcome of `{event.call}`", why
+        )
         desk.under_way.over(ends)
 
 
-def confirmed(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int) -> Flow[Decision]:
-    """Wait for a record to get to the disk; where it does not, the decision becomes a refusal that keeps nothing.
+def confirmed(
+    desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int
+) -> Flow[Decision]:
+    """Wait for a record to get to the disk; where it does not, the decision becomes a refusal that
+    keeps nothing.
 
     What has happened is not refused any more: only what came of it is withheld.
     """
@@ -146,19 +169,24 @@ def confirmed(desk: Desk, event: Event, decision: Decision, outcome: AuditLost |
 
 
 def give_back(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    """Give back what an action has taken that does not happen; without the store, when it is there again."""
+    """Give back what an action has taken that does not happen; without the store, when it is there
+    again."""
     yield from _tell_store(desk, owed(desk, event, ((decision.id, None),) if decision.held else ()))
 
 
 def _tell_store(desk: Desk, taken: Owed | None) -> Flow[None]:
     if not (yield from desk.shield.unsettled.tell(taken)):
-        desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
+        desk.tell(
+            "the store could not be reached: what the last call reserved stays charged until it is "
+            "back"
+        )
 
 
 def barred(desk: Desk, moment: Moment) -> Decision | None:
     """The refusal of a moment that could not be recorded now, found before any state is touched.
 
-    What came of an action is judged all the same: it has happened already. Late answers wait for the next event.
+    What came of an action is judged all the same: it has happened already. Late answers wait for
+    the next event.
     """
     if moment.settles or KINDS[moment.events[0].stage] == OUTCOME:
         return None
@@ -178,7 +206,8 @@ def barred(desk: Desk, moment: Moment) -> Decision | None:
 
 
 def unrecorded(desk: Desk, event: Event, decision: Decision, lost: AuditLost) -> Decision:
-    """What becomes of a decision that could not be recorded; a policy that only watches does not refuse."""
+    """What becomes of a decision that could not be recorded; a policy that only watches does not
+    refuse."""
     shadow = desk.plans.policy.shadow
     trail_lost(desk.shield, lost)
     happened = has_happened(event)
@@ -199,8 +228,11 @@ def unrecorded(desk: Desk, event: Event, decision: Decision, lost: AuditLost) ->
     return refused
 
 
-def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseException | None = None) -> None:
-    """Write down what came of an action whose outcome nobody judges: it was interrupted, or gave its last item."""
+def left(
+    desk: Desk, event: Event, decision: Decision, how: str, error: BaseException | None = None
+) -> None:
+    """Write down what came of an action whose outcome nobody judges: it was interrupted, or gave
+    its last item."""
     about: dict[str, Any] = {"call": decision.id, "tool": event.tool}
     if isinstance(event, ToolCall):
         about["args"] = event.args
@@ -208,7 +240,9 @@ def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseExce
     if error is None:
         outcome = desk.event(ToolResult, **about)
     else:
-        outcome = desk.event(Failure, **about, **(described(desk.shield.policy, error) | {"text": ""}))
+        outcome = desk.event(
+            Failure, **about, **(described(desk.shield.policy, error) | {"text": ""})
+        )
     _note(desk, outcome, decision.policy, how, decision.id)
 
 
@@ -228,15 +262,23 @@ def _note(desk: Desk, outcome: Any, policy: str, how: str, ends: str) -> None:
     mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), ends)
     desk.shield.telemetry.call_left(ends)
     if isinstance(mark, AuditLost):
-        desk.tell("the audit trail cannot be written: the outcome of the last call is recorded as soon as it can be")
+        desk.tell(
+            "the audit trail cannot be written: the outcome of the last call is recorded as soon "
+            "as it can be"
+        )
 
 
 def concluded(
-    desk: Desk, event: Event, decision: Decision, settles: tuple[Settle, ...], how: str, gives_back: bool = True
+    desk: Desk,
+    event: Event,
+    decision: Decision,
+    settles: tuple[Settle, ...],
+    how: str,
+    gives_back: bool = True,
 ) -> Flow[None]:
-    """Close what an action has taken whose outcome nobody judges, its places too where it `gives_back` them, and write
-    down what came of it. Whoever is cut off meanwhile leaves the one to the next trip, and the other to the next
-    record."""
+    """Close what an action has taken whose outcome nobody judges, its places too where it
+    `gives_back` them, and write down what came of it. Whoever is cut off meanwhile leaves the one
+    to the next trip, and the other to the next record."""
     taken = owed(desk, event, settles) if gives_back else closing(desk, settles)
     desk.shield.unsettled.owe(taken)
     left(desk, event, decision, how)

@@ -1,4 +1,5 @@
-"""Refused actions: those of a run that a guardrail has refused lately, for whoever asks to go past it."""
+"""Refused actions: those of a run that a guardrail has refused lately, for whoever asks to go past
+it."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class RefusedActions:
             self._known[one.decision.id] = one
 
     def find(self, guardrail: str, call: str | None) -> RefusedAction | None:
-        """The one that a guardrail refused last, or that of a decision; `None` where there is none."""
+        """The one that a guardrail refused last, or that of a decision; `None` where there is
+        none."""
         with self._lock:
             fits = [one for one in self._known.values() if one.guardrail == guardrail]
         if call is not None:

@@ -19,16 +19,20 @@ from stanchion.runtime.deciding.trouble import JudgedFailure, notes_of, trouble_
 from stanchion.runtime.driving.flow import Flow
 
 STATUS: Final = ("status_code", "statusCode", "status")
-"""Where answers of HTTP servers have their status; under the last of these names other things have one, too."""
+"""Where answers of HTTP servers have their status; under the last of these names other things have
+one, too."""
 WORDS: Final = ("error", "message", "detail", "reason", "reason_phrase", "statusText")
 """Where they say in words what went wrong."""
-ANSWERING: Final = frozenset(["headers", "body", "url", "ok", "text", "content", *STATUS[:2], *WORDS])
+ANSWERING: Final = frozenset(
+    ["headers", "body", "url", "ok", "text", "content", *STATUS[:2], *WORDS]
+)
 """What else an answer has, one of which tells it from a row with a column `status`."""
 MOST_PARTS: Final = 20
 
 
 class Said(NamedTuple):
-    """What a result says of a failure: a name for it, an HTTP status where it has one, and its words."""
+    """What a result says of a failure: a name for it, an HTTP status where it has one, and its
+    words."""
 
     error: str
     status: int | None = None
@@ -38,9 +42,9 @@ class Said(NamedTuple):
 def failure_in(result: Any) -> Said | None:
     """The failure that a result reports, as it was read; `None` where it reports none.
 
-    Read are the marks by which protocols say that the call itself failed: `isError` of MCP (`is_error` beside
-    `content`), an error of JSON-RPC, an HTTP status of 500 or more. What a command's exit code says is what the agent
-    asked for, and no failure of the tool that ran it.
+    Read are the marks by which protocols say that the call itself failed: `isError` of MCP
+    (`is_error` beside `content`), an error of JSON-RPC, an HTTP status of 500 or more. What a
+    command's exit code says is what the agent asked for, and no failure of the tool that ran it.
     """
     if not isinstance(result, dict):
         return None
@@ -51,7 +55,9 @@ def failure_in(result: Any) -> Said | None:
             return Said("JSON-RPC error", None, _text(_part(wrong, "message")))
         return None if inner is None or _part(inner, "jsonrpc") is not None else failure_in(inner)
     content = _part(result, "content")
-    if _part(result, "isError") is True or (content is not None and _part(result, "is_error") is True):
+    if _part(result, "isError") is True or (
+        content is not None and _part(result, "is_error") is True
+    ):
         return Said("isError", None, _text(content))
     for name in STATUS if any(part in result for part in ANSWERING) else STATUS[:-1]:
         status = _part(result, name)
@@ -70,7 +76,9 @@ def _part(owner: Any, name: str) -> Any:
 def _text(value: Any) -> str:
     """The words of a text, or of the parts of a message that are texts; the rest is left out."""
     if isinstance(value, list | tuple):
-        value = "\n".join([text for part in value[:MOST_PARTS] if (text := _text(_part(part, "text")))])
+        value = "\n".join(
+            [text for part in value[:MOST_PARTS] if (text := _text(_part(part, "text")))]
+        )
     return str(value)[:MOST_SAID] if isinstance(value, str) else ""
 
 
@@ -86,13 +94,24 @@ def taken_in(
     began_ms: int | None = None,
     tried: tuple[str, ...] = (),
 ) -> Flow[JudgedFailure]:
-    """Judge a failure that a result reports as the error it is; the result itself is judged afterwards (`failing`)."""
+    """Judge a failure that a result reports as the error it is; the result itself is judged
+    afterwards (`failing`)."""
     known = {"error": said.error, "status": said.status, "text": said.text}
     fault: Any = desk.event(
-        Failure, call=call, tool=tool, args=args, attempt=attempt, **known, **reported(desk.shield.policy, known)
+        Failure,
+        call=call,
+        tool=tool,
+        args=args,
+        attempt=attempt,
+        **known,
+        **reported(desk.shield.policy, known),
     )
     took_ms = 0 if began_ms is None else fault.at - began_ms
-    notes = (*notes, *(tried if began_ms is None else notes_of(took_ms, (), tried)), "its result says so")
+    notes = (
+        *notes,
+        *(tried if began_ms is None else notes_of(took_ms, (), tried)),
+        "its result says so",
+    )
     answer = yield from judge(desk, desk.moment(fault, settles=settles), notes)
     trouble = desk.trouble = trouble_of(fault, answer, took_ms, (), tried)
     return JudgedFailure(answer, trouble)

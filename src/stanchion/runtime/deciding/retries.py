@@ -1,4 +1,5 @@
-"""Retrying: how long to wait before an action is tried again, and the one allowance that all layers take it from."""
+"""Retrying: how long to wait before an action is tried again, and the one allowance that all layers
+take it from."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def _current() -> Allowance | None:
 
 
 def opened(mine: Allowance) -> None:
-    """Begin an allowance, unless the caller is inside a call that has one: that call's is used then."""
+    """Begin an allowance, unless the caller is inside a call that has one: that call's is used
+    then."""
     outer = _current()
     if outer is None or outer.over:
         _outermost.set(ref(mine))
@@ -72,10 +74,11 @@ def backoff_ms(terms: Retry, attempt: int, chance: Callable[[], float]) -> int:
 
 
 def again(desk: Desk, terms: Retry, attempt: int) -> Flow[str]:
-    """Take a retry and let time pass until it is due; says why there is none, and nothing where there is. The first
-    try is no retry: with `max_attempts` of 1 a step is tried twice.
+    """Take a retry and let time pass until it is due; says why there is none, and nothing where
+    there is. The first try is no retry: with `max_attempts` of 1 a step is tried twice.
 
-    The run's retries are counted in the store, so that children and other processes take from the same.
+    The run's retries are counted in the store, so that children and other processes take from the
+    same.
     """
     if attempt > terms.max_attempts:
         return f"all {terms.max_attempts} retries are used"

@@ -10,7 +10,15 @@ from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Signals
-from stanchion.kernel.gates import Ending, LastWords, called, ending_key, standing_key, standing_of, stop_of
+from stanchion.kernel.gates import (
+    Ending,
+    LastWords,
+    called,
+    ending_key,
+    standing_key,
+    standing_of,
+    stop_of,
+)
 from stanchion.kernel.state import ABSENT, FOREVER, StoreLost, key
 from stanchion.kernel.states import Mark, Signal, Terms, moved
 from stanchion.runtime.deciding.desk import Desk
@@ -25,8 +33,8 @@ EXHAUSTED: Final = frozenset({"budget.exceeded", "kernel.exhausted"})
 
 
 def end_run(desk: Desk, code: str, why: str, by: Finding | None = None) -> Flow[None]:
-    """End a run, here at once and for every other process; without the store it stays ended here. `by` is the finding
-    that had the last word, if one had."""
+    """End a run, here at once and for every other process; without the store it stays ended here.
+    `by` is the finding that had the last word, if one had."""
     veil = desk.shield.policy.veil
     why = veil.words(why)
     last: LastWords | None = None
@@ -50,28 +58,38 @@ def end_run(desk: Desk, code: str, why: str, by: Finding | None = None) -> Flow[
         )
         yield from changed(desk.shield.memory, desk.shield.clock())
     except StoreLost:
-        desk.tell("the store could not be reached: other processes do not know yet that this run has ended")
+        desk.tell(
+            "the store could not be reached: other processes do not know yet that this run has "
+            "ended"
+        )
 
 
 def isolate(desk: Desk, name: str, for_ms: int, why: str) -> Flow[None]:
     """Isolate a tool or an agent of the run's tenant for a time, by the store's clock."""
     signals = (Signal.FAILING, Signal.REPEATED)
-    if not (yield from signal_state(desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER))):
+    if not (
+        yield from signal_state(
+            desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER)
+        )
+    ):
         shown = called(desk.shield.policy.veil.name(name))
         desk.tell(f"the store could not be reached: {shown} is refused, but not isolated")
 
 
 def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool]:
-    """Count that something would be isolated, once for each decision; says whether it is the how manyth time in a day
-    from which it is. Without the store nobody knows, and it is."""
+    """Count that something would be isolated, once for each decision; says whether it is the how
+    manyth time in a day from which it is. Without the store nobody knows, and it is."""
     guard = "" if decision.determining is None else decision.determining.guard
     counted = yield from times(desk, guard, name, decision, after, REMEMBERED_MS)
     return counted is None or len(counted) >= after
 
 
-def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, within_ms: int) -> Flow[list[int] | None]:
-    """Count a strike of a guard against something, once for each decision; says when those were given that are no older
-    than so long, the last `most` of them. `None` where the store cannot be asked."""
+def times(
+    desk: Desk, guard: str, name: str, decision: Decision, most: int, within_ms: int
+) -> Flow[list[int] | None]:
+    """Count a strike of a guard against something, once for each decision; says when those were
+    given that are no older than so long, the last `most` of them. `None` where the store cannot be
+    asked."""
     counted: list[int] = []
 
     def one_more(value: Any, now: int) -> Any:
@@ -85,7 +103,9 @@ def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, with
 
     place = strikes_key(desk, guard, name)
     try:
-        yield from change(desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, place, one_more)
+        yield from change(
+            desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, place, one_more
+        )
     except StoreLost:
         return None
     return counted
@@ -97,7 +117,8 @@ def strikes_key(desk: Desk, guard: str, name: str) -> str:
 
 
 def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    """Move the states that a decision's findings give signals to, where they do move: that is known without a trip."""
+    """Move the states that a decision's findings give signals to, where they do move: that is known
+    without a trip."""
     asked = [
         (name, tuple(Signal(signal) for signal in signals), finding.terms.terms, finding.message)
         for finding in decision.findings
@@ -119,18 +140,24 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
 
 
 def _spenders(desk: Desk, decision: Decision) -> tuple[str, ...]:
-    """Whose budget is used up: that of the run, and that of the agent or the tenant (no name) if it is theirs."""
+    """Whose budget is used up: that of the run, and that of the agent or the tenant (no name) if it
+    is theirs."""
     run = f"run:{desk.info.id}"
     found = decision.determining
     whose = found.args[1] if found is not None and found.code == "budget.exceeded" else ""
     return {"agent": (run, f"agent:{desk.info.agent}"), "tenant": (run, "")}.get(str(whose), (run,))
 
 
-def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, terms: Terms = TERMS) -> Flow[bool]:
-    """Give signals to a state from within a run, and write down what has changed; says whether the store took it."""
+def signal_state(
+    desk: Desk, name: str, signals: tuple[Signal, ...], why: str, terms: Terms = TERMS
+) -> Flow[bool]:
+    """Give signals to a state from within a run, and write down what has changed; says whether the
+    store took it."""
     tenant = desk.info.tenant
     try:
-        shifts = yield from shift(desk.shield.records, desk.new_id(), tenant, name, signals, why, terms)
+        shifts = yield from shift(
+            desk.shield.records, desk.new_id(), tenant, name, signals, why, terms
+        )
     except StoreLost:
         return False
     if any(CLOSED & {one.before, one.after} for one in shifts):

@@ -1,4 +1,5 @@
-"""A yes that stands in the policy: calls that people have approved so often that nobody is asked any more."""
+"""A yes that stands in the policy: calls that people have approved so often that nobody is asked
+any more."""
 
 from __future__ import annotations
 
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
 
 
 def standing_yes(desk: Desk, event: Event, decision: Decision, guards: tuple[str, ...]) -> str:
-    """The name under which the policy approves a call that guards ask about; empty where it does not.
+    """The name under which the policy approves a call that guards ask about; empty where it does
+    not.
 
-    Where little is left of a budget, or anything else makes the run stricter, people are asked again.
+    Where little is left of a budget, or anything else makes the run stricter, people are asked
+    again.
     """
     if not isinstance(event, ToolCall) or decision.inputs.mode != NORMAL:
         return ""
     run, now = event.run, desk.shield.clock()
     critical = event.risk is Risk.CRITICAL or run.risk == CRITICAL
-    call = Call(event.tool, event.args, guards, run.agent, run.task, critical, IRREVERSIBLE in event.traits)
+    call = Call(
+        event.tool, event.args, guards, run.agent, run.task, critical, IRREVERSIBLE in event.traits
+    )
     for name, said in desk.shield.policy.file.approved.items():
         if fits(said, call) and now < ends_ms(said.until):
             return name

@@ -1,7 +1,9 @@
-"""Starting: an action begins only while what it was allowed on can be shown to hold, also after a process was stopped.
+"""Starting: an action begins only while what it was allowed on can be shown to hold, also after a
+process was stopped.
 
-A place in a line, a probe, a slice or a hold may be somebody else's when its time is over. Whoever was suspended in
-between does not notice: so the time since the judgement is measured by a clock that goes on while the host sleeps.
+A place in a line, a probe, a slice or a hold may be somebody else's when its time is over. Whoever
+was suspended in between does not notice: so the time since the judgement is measured by a clock
+that goes on while the host sleeps.
 """
 
 from __future__ import annotations
@@ -23,18 +25,24 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.grounds import Deciding
 
 START_MS: Final = 60_000
-"""How long after its judgement an action may begin, where nothing that it rests on is kept for less. Of what is kept, a
-quarter is left for beginning."""
+"""How long after its judgement an action may begin, where nothing that it rests on is kept for
+less. Of what is kept, a quarter is left for beginning."""
 
 MOST: Final = 100_000
 """How many actions of a run can be about to start at the same time; of more the oldest do not."""
 
 LAPSED: Final = Finding(Action.BLOCK, "kernel.lapsed", guard="kernel")
 
-_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC) if hasattr(time, "CLOCK_MONOTONIC") else -1
+_CLOCK: Final[int] = (
+    getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    if hasattr(time, "CLOCK_MONOTONIC")
+    else -1
+)
 
 
-awake_ns: Final[Callable[[], int]] = partial(time.clock_gettime_ns, _CLOCK) if _CLOCK >= 0 else time.monotonic_ns
+awake_ns: Final[Callable[[], int]] = (
+    partial(time.clock_gettime_ns, _CLOCK) if _CLOCK >= 0 else time.monotonic_ns
+)
 """Time that goes on while the host sleeps, as far as the system has such a clock."""
 
 
@@ -70,8 +78,8 @@ class Allowed:
         self._began[decision.id] = began_ns
 
     def leave(self, decision: Decision, kept_s: float | None = None) -> Leave:
-        """Until when an action may start that goes ahead; `kept_s` is how long something else is kept for it. A policy
-        that only watches keeps nothing from starting."""
+        """Until when an action may start that goes ahead; `kept_s` is how long something else is
+        kept for it. A policy that only watches keeps nothing from starting."""
         return Leave(self._until(decision, kept_s), self._shield.awake_ns)
 
     def lapsed(self, decision: Decision) -> bool:

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.escalation import Granted
 
 
-def hold(desk: Desk, decision: Decision, name: str, guard: str, count: int, until: int) -> Flow[None]:
-    """Have a run, an agent or the tenant (no name) wait for a person in every process, until the strikes are forgotten.
-    Where more wait than can be kept, the whole tenant does. Without the store the run's next event waits."""
+def hold(
+    desk: Desk, decision: Decision, name: str, guard: str, count: int, until: int
+) -> Flow[None]:
+    """Have a run, an agent or the tenant (no name) wait for a person in every process, until the
+    strikes are forgotten. Where more wait than can be kept, the whole tenant does. Without the
+    store the run's next event waits."""
 
     def held(value: Any, now: int) -> Any:
         standing = standing_of(value)
@@ -35,13 +38,20 @@ def hold(desk: Desk, decision: Decision, name: str, guard: str, count: int, unti
     try:
         yield from _change(desk, f"{decision.id}.{guard}.struck", held)
     except StoreLost:
-        desk.enters(Finding(Action.ESCALATE, "strikes.reached", (guard, called(name), count), guard=STRIKES))
+        desk.enters(
+            Finding(Action.ESCALATE, "strikes.reached", (guard, called(name), count), guard=STRIKES)
+        )
 
 
 def looked_at(desk: Desk, granted: Granted | Finding | None, decision: Decision) -> Flow[None]:
-    """End the wait for strikes where an action goes ahead because a person said yes to it; strikes that were given
-    since they were asked wait for another yes."""
-    if granted is None or isinstance(granted, Finding) or granted.approved is None or not decision.proceeds:
+    """End the wait for strikes where an action goes ahead because a person said yes to it; strikes
+    that were given since they were asked wait for another yes."""
+    if (
+        granted is None
+        or isinstance(granted, Finding)
+        or granted.approved is None
+        or not decision.proceeds
+    ):
         return
     if STRIKES not in granted.lifts:
         return
@@ -50,7 +60,11 @@ def looked_at(desk: Desk, granted: Granted | Finding | None, decision: Decision)
 
     def released(value: Any, _now: int) -> Any:
         standing = standing_of(value)
-        left = {one: each for one, each in standing.struck.items() if one not in names or each.since > asked_at}
+        left = {
+            one: each
+            for one, each in standing.struck.items()
+            if one not in names or each.since > asked_at
+        }
         if len(left) == len(standing.struck):
             return LEFT
         return msgspec.to_builtins(msgspec.structs.replace(standing, struck=left))

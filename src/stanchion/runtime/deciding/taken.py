@@ -9,9 +9,11 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.owed import Owed, Places
 
 
-def owed(desk: Desk, event: Event, settles: tuple[Settle, ...], more: tuple[Permit, ...] = ()) -> Owed | None:
-    """What an event, or the call that it is about, has taken: holds that `settles` closes, and places, with `more` of
-    them; `None` where that is nothing."""
+def owed(
+    desk: Desk, event: Event, settles: tuple[Settle, ...], more: tuple[Permit, ...] = ()
+) -> Owed | None:
+    """What an event, or the call that it is about, has taken: holds that `settles` closes, and
+    places, with `more` of them; `None` where that is nothing."""
     return _owed(desk, event, settles, (*desk.plans.takes(event)[1], *more))
 
 
@@ -23,11 +25,14 @@ def closing(desk: Desk, settles: tuple[Settle, ...]) -> Owed | None:
 
 def places_of(desk: Desk, event: Event, guards: tuple[str, ...]) -> Owed | None:
     """The places that an event, or the call that it is about, has at those guards."""
-    return _owed(desk, event, (), tuple([one for one in desk.plans.takes(event)[1] if one[2] in guards]))
+    return _owed(
+        desk, event, (), tuple([one for one in desk.plans.takes(event)[1] if one[2] in guards])
+    )
 
 
 def doubtful(desk: Desk, event: Event, more: tuple[Permit, ...] = ()) -> Owed | None:
-    """What an event has taken of whose batch nobody knows whether it was carried out, or still will be.
+    """What an event has taken of whose batch nobody knows whether it was carried out, or still will
+    be.
 
     Another batch takes its id first: whichever of the two comes later changes nothing.
     """
@@ -37,7 +42,8 @@ def doubtful(desk: Desk, event: Event, more: tuple[Permit, ...] = ()) -> Owed | 
 
 
 def kept_for_run(desk: Desk) -> Owed | None:
-    """What guards keep for the run itself, as far as this process knows of it; `None` where that is nothing."""
+    """What guards keep for the run itself, as far as this process knows of it; `None` where that is
+    nothing."""
     info, records = desk.info, desk.shield.records
     runs, permits = frozenset({info.id}), []
     for placed in desk.shield.policy.ends_with_runs:
@@ -49,7 +55,11 @@ def kept_for_run(desk: Desk) -> Owed | None:
 
 
 def _owed(
-    desk: Desk, event: Event, settles: tuple[Settle, ...], permits: tuple[Permit, ...], first: tuple[Batch, ...] = ()
+    desk: Desk,
+    event: Event,
+    settles: tuple[Settle, ...],
+    permits: tuple[Permit, ...],
+    first: tuple[Batch, ...] = (),
 ) -> Owed | None:
     if not permits and not settles:
         return None

@@ -1,4 +1,5 @@
-"""The status of a task: who has handed its work to whom, and what was found about that and waits for a review."""
+"""The status of a task: who has handed its work to whom, and what was found about that and waits
+for a review."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ KEPT: Final = 20
 
 
 class Warned(msgspec.Struct, frozen=True, array_like=True):
-    """A warning about a handoff that was made: when, by which guard, its code, and the decision that has its words."""
+    """A warning about a handoff that was made: when, by which guard, its code, and the decision
+    that has its words."""
 
     at: int
     guard: str
@@ -27,8 +29,8 @@ class Warned(msgspec.Struct, frozen=True, array_like=True):
 
 
 class TaskStatus(msgspec.Struct, frozen=True, array_like=True):
-    """Where the work on a task is: offered or handed over, by whom, to whom and when. `handoffs` counts those that were
-    accepted, and `call` is the one that was written last."""
+    """Where the work on a task is: offered or handed over, by whom, to whom and when. `handoffs`
+    counts those that were accepted, and `call` is the one that was written last."""
 
     status: Literal["offered", "handed over"] = "offered"
     at: int = 0
@@ -44,7 +46,9 @@ class TaskStatus(msgspec.Struct, frozen=True, array_like=True):
         if self.call == new.call and self.status == new.status:
             return self
         accepted = self.handoffs + (new.status == HANDED_OVER)
-        return msgspec.structs.replace(new, handoffs=accepted, warnings=(*self.warnings, *new.warnings)[-KEPT:])
+        return msgspec.structs.replace(
+            new, handoffs=accepted, warnings=(*self.warnings, *new.warnings)[-KEPT:]
+        )
 
 
 def status_key(tenant: str, task: str) -> str:

@@ -23,7 +23,8 @@ def terms_of(decision: Decision, default: Named) -> Named:
 
 
 def paused(decision: Decision, usual: Escalation) -> Escalation:
-    """On what terms a decision waits for a person: those of its determining finding, or else the policy's."""
+    """On what terms a decision waits for a person: those of its determining finding, or else the
+    policy's."""
     pause = None if decision.determining is None else decision.determining.terms
     if not isinstance(pause, Pause):
         return usual

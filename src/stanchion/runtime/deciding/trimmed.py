@@ -12,9 +12,12 @@ MODELS: Final = frozenset({"assistant", "model", "ai"})
 """How a model's own messages are marked: none of them begins a conversation."""
 
 TOOLS: Final = frozenset({"tool", "function"})
-RESULTS: Final = frozenset({"tool_result", "function_call_output", "custom_tool_call_output", "computer_call_output"})
+RESULTS: Final = frozenset(
+    {"tool_result", "function_call_output", "custom_tool_call_output", "computer_call_output"}
+)
 NESTED: Final = ("function_response", "functionResponse", "toolResult")
-"""How a message, or a block of one, says that it is the result of a tool: its role, its type, or what it holds."""
+"""How a message, or a block of one, says that it is the result of a tool: its role, its type, or
+what it holds."""
 
 ANSWERED: Final = ("tool_call_id", "tool_use_id", "call_id")
 """Where a result names the call that asked for it."""
@@ -26,10 +29,13 @@ SPEECH: Final = frozenset({"", "message", "human", "user", "text"})
 def trimmed(messages: list[Any], keep: int) -> list[Any]:
     """The newest messages, at most `keep` of them, and all instructions.
 
-    What is kept begins with what somebody asked: where that is further back it stays, and the newest messages with it.
-    A result is never parted from the call that asked for it: with the result the call stays, too.
+    What is kept begins with what somebody asked: where that is further back it stays, and the
+    newest messages with it. A result is never parted from the call that asked for it: with the
+    result the call stays, too.
     """
-    others = [at for at, message in enumerate(messages) if _word(message, "role") not in INSTRUCTIONS]
+    others = [
+        at for at, message in enumerate(messages) if _word(message, "role") not in INSTRUCTIONS
+    ]
     if len(others) <= keep:
         return messages
     origins = {at: _origin(messages, others, at) for at in others if _is_result(messages[at])}
@@ -40,7 +46,11 @@ def trimmed(messages: list[Any], keep: int) -> list[Any]:
         start = _reach(origins, newest[0])
         chosen.update([at for at in others if at <= start and _begins(messages[at])][-1:])
     chosen.update([at for at in others if at >= start])
-    return [message for at, message in enumerate(messages) if at in chosen or _word(message, "role") in INSTRUCTIONS]
+    return [
+        message
+        for at, message in enumerate(messages)
+        if at in chosen or _word(message, "role") in INSTRUCTIONS
+    ]
 
 
 def _reach(origins: dict[int, int], start: int) -> int:
@@ -54,7 +64,9 @@ def _reach(origins: dict[int, int], start: int) -> int:
 
 def _origin(messages: list[Any], others: list[int], at: int) -> int:
     """Where the call of a result stands: found by its name, otherwise right before the results."""
-    wanted = {name for part in _parts(messages[at]) for key in ANSWERED if (name := _word(part, key))}
+    wanted = {
+        name for part in _parts(messages[at]) for key in ANSWERED if (name := _word(part, key))
+    }
     earlier = [before for before in others if before < at and not _is_result(messages[before])]
     named = [
         before
@@ -66,7 +78,8 @@ def _origin(messages: list[Any], others: list[int], at: int) -> int:
 
 
 def _begins(message: Any) -> bool:
-    """Whether a conversation can begin with it: somebody other than the model said it, and it is no result."""
+    """Whether a conversation can begin with it: somebody other than the model said it, and it is no
+    result."""
     role = _word(message, "role")
     speaks = role not in MODELS if role else _word(message, "type") in SPEECH
     return speaks and not _is_result(message)
@@ -87,7 +100,11 @@ def _parts(message: Any) -> Iterator[dict[str, Any]]:
         yield message
         for name in ("content", "parts", "tool_calls"):
             blocks = message.get(name)
-            yield from [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else ()
+            yield from (
+                [block for block in blocks if isinstance(block, dict)]
+                if isinstance(blocks, list)
+                else ()
+            )
 
 
 def _word(part: Any, name: str) -> str:

@@ -1,4 +1,5 @@
-"""What is known of a failure, for whoever has to find out why: kept on the run, and told on the error itself."""
+"""What is known of a failure, for whoever has to find out why: kept on the run, and told on the
+error itself."""
 
 from __future__ import annotations
 
@@ -19,15 +20,18 @@ MOST_TEXT: Final = 2_000
 MOST_BEHIND: Final = 8
 MOST_TRIED: Final = 20
 MOST_NOTES: Final = 10
-"""How much is kept of an error's text, of the errors behind it, of earlier attempts, and on an error itself."""
+"""How much is kept of an error's text, of the errors behind it, of earlier attempts, and on an
+error itself."""
 TOLD: Final = "__stanchion_trouble__"
 """The attribute under which an error has what was decided about it."""
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A failure as it stands for diagnosis: what failed with what, after how long, what was tried, and what came of it.
+    """A failure as it stands for diagnosis: what failed with what, after how long, what was tried,
+    and what came of it.
 
-    Arguments and text are as records have them; `behind` are the kinds of errors that this one was made from.
+    Arguments and text are as records have them; `behind` are the kinds of errors that this one was
+    made from.
     """
 
     tool: str
@@ -46,15 +50,16 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class JudgedFailure(NamedTuple):
-    """What was decided about a failure, and what is known of it. It travels with the call: what the run has is of the
-    failure that came last, which may be another thread's."""
+    """What was decided about a failure, and what is known of it. It travels with the call: what the
+    run has is of the failure that came last, which may be another thread's."""
 
     answer: Decision
     trouble: Trouble
 
 
 def behind(error: BaseException) -> tuple[str, ...]:
-    """The kinds of the errors that one was made from, nearest first; their texts nobody has judged."""
+    """The kinds of the errors that one was made from, nearest first; their texts nobody has
+    judged."""
     found: list[str] = []
     seen = {id(error)}
     while len(found) < MOST_BEHIND:
@@ -104,8 +109,8 @@ def trouble_of(
 
 
 def redacted(answer: Decision, text: str) -> str:
-    """An error's text as it may be handed on: it is handed on whatever is decided, so every redaction applies. What was
-    too large to be read is not handed on."""
+    """An error's text as it may be handed on: it is handed on whatever is decided, so every
+    redaction applies. What was too large to be read is not handed on."""
     if unread(answer.findings):
         return UNREAD
     patches = tuple([patch for finding in answer.findings for patch in finding.patches])
@@ -116,7 +121,8 @@ def redacted(answer: Decision, text: str) -> str:
 
 
 def told_on(error: BaseException) -> Trouble | None:
-    """What Stanchion did about an error that a call has raised; `None` where nobody had anything to say of it."""
+    """What Stanchion did about an error that a call has raised; `None` where nobody had anything to
+    say of it."""
     found = getattr(error, TOLD, None)
     return found if isinstance(found, Trouble) else None
 
@@ -130,4 +136,6 @@ def tell_on(error: BaseException, trouble: Trouble) -> None:
     said = f"stanchion: `{trouble.tool}`, attempt {trouble.attempt}, {trouble.took_ms:,} ms"
     what = [f"decided {trouble.action} `{trouble.code}`"] if trouble.code else []
     with contextlib.suppress(Exception):
-        error.add_note("; ".join([said, *what, *trouble.tried, *([trouble.ended] if trouble.ended else [])]))
+        error.add_note(
+            "; ".join([said, *what, *trouble.tried, *([trouble.ended] if trouble.ended else [])])
+        )

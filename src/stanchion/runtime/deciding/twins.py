@@ -27,8 +27,8 @@ S = TypeVar("S", bound=AtDesk)
 def twins(
     flow: Callable[Concatenate[S, P], Flow[T]],
 ) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
-    """Two methods that take what a flow's function takes: one runs the flow in the calling thread, and its twin for
-    async code, whose name has an `a` in front, on the running event loop."""
+    """Two methods that take what a flow's function takes: one runs the flow in the calling thread,
+    and its twin for async code, whose name has an `a` in front, on the running event loop."""
 
     name = flow.__name__.removeprefix("_")
 
@@ -57,7 +57,8 @@ def twins(
 
 
 def _introduce(method: Any, name: str, flow: Callable[..., Any]) -> None:
-    """Have a method look as it is to its callers: its own name, and what it gives in place of the flow."""
+    """Have a method look as it is to its callers: its own name, and what it gives in place of the
+    flow."""
     method.__name__, method.__qualname__ = name, flow.__qualname__.replace(flow.__name__, name)
     gives = str(flow.__annotations__["return"]).removeprefix("Flow[").removesuffix("]")
     method.__annotations__ = {**flow.__annotations__, "return": gives}
@@ -65,8 +66,14 @@ def _introduce(method: Any, name: str, flow: Callable[..., Any]) -> None:
 
 
 def _with_notes(flow: Any, notes: dict[str, Any]) -> FunctionType:
-    """The same function with other annotations. `inspect` reads a method's signature from what it wraps; making one
-    here would have every process pay for `inspect`."""
-    shown = FunctionType(flow.__code__, flow.__globals__, flow.__name__, flow.__defaults__, flow.__closure__)
-    shown.__kwdefaults__, shown.__annotations__, shown.__qualname__ = flow.__kwdefaults__, notes, flow.__qualname__
+    """The same function with other annotations. `inspect` reads a method's signature from what it
+    wraps; making one here would have every process pay for `inspect`."""
+    shown = FunctionType(
+        flow.__code__, flow.__globals__, flow.__name__, flow.__defaults__, flow.__closure__
+    )
+    shown.__kwdefaults__, shown.__annotations__, shown.__qualname__ = (
+        flow.__kwdefaults__,
+        notes,
+        flow.__qualname__,
+    )
     return shown

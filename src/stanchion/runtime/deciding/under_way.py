@@ -1,4 +1,5 @@
-"""Under way: calls whose start is written down and whose outcome is not yet. None of them is left without one."""
+"""Under way: calls whose start is written down and whose outcome is not yet. None of them is left
+without one."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ LEFT: Final = "nobody has read its result"
 
 
 class Open(msgspec.Struct, frozen=True, gc=False):
-    """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
-    nobody says how much was used. `adopted`: another process of the run has made it."""
+    """A call that was judged and has not reported back: what it was, what it reserved, and what of
+    that goes back where nobody says how much was used. `adopted`: another process of the run has
+    made it."""
 
     tool: str
     args: dict[str, Any]
@@ -42,8 +44,9 @@ class Page(Protocol):
 
 
 class Started(msgspec.Struct, eq=False):
-    """A call on its way: what it reserved, its page in the ledger, what was decided, `None` as long as its batch may be
-    on its way, whether it was begun, and whether its items were `handed` to a host that takes them as it likes."""
+    """A call on its way: what it reserved, its page in the ledger, what was decided, `None` as long
+    as its batch may be on its way, whether it was begun, and whether its items were `handed` to a
+    host that takes them as it likes."""
 
     event: Event
     reserved: Amounts
@@ -55,7 +58,8 @@ class Started(msgspec.Struct, eq=False):
 
 
 class Way(msgspec.Struct, eq=False):
-    """Which call somebody is at, who made this before anything was taken: whatever cuts them off, it can be left."""
+    """Which call somebody is at, who made this before anything was taken: whatever cuts them off,
+    it can be left."""
 
     call: str = ""
     page: Page | None = None
@@ -66,7 +70,8 @@ class Way(msgspec.Struct, eq=False):
 
 
 class UnderWay:
-    """The calls of a run that are under way, by the ids of their decisions. Safe between threads."""
+    """The calls of a run that are under way, by the ids of their decisions. Safe between
+    threads."""
 
     def __init__(self) -> None:
         self._calls: dict[str, Started] = {}
@@ -76,8 +81,9 @@ class UnderWay:
         return len(self._calls)
 
     def enter(self, way: Way, event: Event, reserved: Amounts) -> Started:
-        """Something is about to be judged, and may take something. Whoever is at it was at `way.call` before. Before
-        what goes ahead is written down, the decision is entered: what the runtime starts has to have an outcome."""
+        """Something is about to be judged, and may take something. Whoever is at it was at
+        `way.call` before. Before what goes ahead is written down, the decision is entered: what the
+        runtime starts has to have an outcome."""
         before, way.call, way.is_done = way.call, event.id, False
         self._calls[event.id] = started = Started(event, reserved, way.page)
         if before:
@@ -85,7 +91,8 @@ class UnderWay:
         return started
 
     def begin(self, call: str, event: Event) -> bool:
-        """A call begins, as that event says; false where it was left before, so that it must not begin."""
+        """A call begins, as that event says; false where it was left before, so that it must not
+        begin."""
         with self._lock:
             started = self._calls.get(call)
             if started is None or started.is_left:
@@ -104,8 +111,8 @@ class UnderWay:
         self._calls.pop(call, None)
 
     def leave(self, call: str) -> Started | None:
-        """What is known of a call that is left by whoever was at it; `None` where somebody leaves it already. It is
-        under way until that is written down."""
+        """What is known of a call that is left by whoever was at it; `None` where somebody leaves
+        it already. It is under way until that is written down."""
         with self._lock:
             started = self._calls.get(call)
             if started is None or started.is_left:
@@ -118,11 +125,16 @@ class UnderWay:
         return any(one.begun and not one.is_left for one in list(self._calls.values()))
 
     def idle(self) -> tuple[Started, ...]:
-        """The calls that nobody is at, oldest first: decided and not begun, with items that a host has yet to take, or
-        left by somebody who was cut off once more. Nobody else leaves them any more."""
+        """The calls that nobody is at, oldest first: decided and not begun, with items that a host
+        has yet to take, or left by somebody who was cut off once more. Nobody else leaves them any
+        more."""
         with self._lock:
             calls = list(self._calls.values())
-            idle = [one for one in calls if one.is_left or one.handed or not (one.begun or one.decision is None)]
+            idle = [
+                one
+                for one in calls
+                if one.is_left or one.handed or not (one.begun or one.decision is None)
+            ]
             for one in idle:
                 one.is_left = True
             return tuple(idle)

@@ -56,7 +56,8 @@ class Undone(NamedTuple):
 
 
 class Undos:
-    """What a run has done that can be undone, in order; what its children do is part of it. Safe between threads."""
+    """What a run has done that can be undone, in order; what its children do is part of it. Safe
+    between threads."""
 
     def __init__(self, above: Undos | None = None) -> None:
         self._above = above

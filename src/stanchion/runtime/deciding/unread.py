@@ -40,11 +40,16 @@ NOTHING: Final = Read(None, None)
 
 
 def against(desk: Desk, stage: Stage, tool: str, read: Read) -> tuple[Finding, ...]:
-    """What stands against a value that was read: nothing, a refusal, or a mark that some of it is unread."""
+    """What stands against a value that was read: nothing, a refusal, or a mark that some of it is
+    unread."""
     if not read.unread:
         return ()
     rule = desk.shield.policy.unread(tool)
-    most = {"block": Seen.WHOLE, "media": Seen.SPELLED if stage in OUTGOING else Seen.DIGEST, "allow": Seen.NOTHING}
+    most = {
+        "block": Seen.WHOLE,
+        "media": Seen.SPELLED if stage in OUTGOING else Seen.DIGEST,
+        "allow": Seen.NOTHING,
+    }
     action = Action.ALLOW if read.seen <= most[rule] else Action.BLOCK
     return (Finding(action, "kernel.unread", (named(read),), guard="kernel"),)
 
@@ -69,7 +74,8 @@ def unreadable(error: Unreadable) -> tuple[Finding, ...]:
 
 
 def formless(event: Event) -> tuple[Finding, ...]:
-    """What stands against approving or replaying an event whose content does not tell it from others."""
+    """What stands against approving or replaying an event whose content does not tell it from
+    others."""
     if OPAQUE not in event.traits:
         return ()
     what = f"what `{event.tool}` takes" if event.tool else "this"

@@ -20,25 +20,27 @@ if TYPE_CHECKING:
 MOST: Final = 10_000
 """How many of them wait; the oldest is given up first."""
 AGAIN: Final = 256
-"""How many of the newest are sent once more at the end, because the store had not heard of what they close."""
+"""How many of the newest are sent once more at the end, because the store had not heard of what
+they close."""
 AT_ONCE: Final = 16
 """How many of them one decision carries out besides its own."""
 
 
 class Unsettled:
-    """What a process has yet to tell its store: holds to close, places to give back, costs to count, what came of
-    effects.
+    """What a process has yet to tell its store: holds to close, places to give back, costs to
+    count, what came of effects.
 
-    A batch is sent again under its own id, so that one which was carried out, and whose answer was lost, counts once.
-    Nothing leaves before the store has answered: whoever is cut off leaves it to the next one.
+    A batch is sent again under its own id, so that one which was carried out, and whose answer was
+    lost, counts once. Nothing leaves before the store has answered: whoever is cut off leaves it to
+    the next one.
     """
 
     def __init__(self) -> None:
         self.waiting: OrderedDict[str, Owed] = OrderedDict()
         """What waits, oldest first. It is asked on every decision, and mostly empty."""
         self._unheard_of: deque[Owed] = deque(maxlen=AGAIN)
-        """What gives back something that the store has not heard of: whoever took it may have been interrupted while
-        it was on its way. It is sent once more, when the shield is closed."""
+        """What gives back something that the store has not heard of: whoever took it may have been
+        interrupted while it was on its way. It is sent once more, when the shield is closed."""
         self._lock = Lock()
         self.is_lost = False
         """Whether the store did not answer when it was last told something."""
@@ -55,7 +57,8 @@ class Unsettled:
         self.owe(Owed(batch.id, (batch,)))
 
     def owe(self, one: Owed | None) -> None:
-        """Keep what was taken and is not used until the store is told; nothing where that is nothing."""
+        """Keep what was taken and is not used until the store is told; nothing where that is
+        nothing."""
         if one is None:
             return
         given_up: Owed | None = None
@@ -67,7 +70,8 @@ class Unsettled:
             _give_up(given_up, StoreLost(f"more than {MOST:,} batches wait for the store"))
 
     def send(self, batch: Batch) -> Flow[Any]:
-        """Carry a batch out, or have it wait until the store is back; gives the reply, `None` where there is none.
+        """Carry a batch out, or have it wait until the store is back; gives the reply, `None` where
+        there is none.
 
         It waits before it is sent: whoever is interrupted meanwhile leaves it to the next trip.
         """
@@ -102,7 +106,9 @@ class Unsettled:
                 one = next(iter(self.waiting.values()), None)
                 if one is None:
                     return
-                self.waiting.move_to_end(one.id)  # whoever carries out more meanwhile takes the next
+                self.waiting.move_to_end(
+                    one.id
+                )  # whoever carries out more meanwhile takes the next
             try:
                 done, heard = yield from one.told()
             except StoreLost:
@@ -122,7 +128,9 @@ class Unsettled:
             return
         if not heard:
             # Under other ids, because the answers to these stand.
-            again = tuple([msgspec.structs.replace(batch, id=f"{batch.id}.again") for batch in one.batches])
+            again = tuple(
+                [msgspec.structs.replace(batch, id=f"{batch.id}.again") for batch in one.batches]
+            )
             self._unheard_of.append(Owed(f"{one.id}.again", again, one.places, one.about))
         self.waiting.pop(one.id, None)
 

@@ -1,4 +1,5 @@
-"""Records of what has happened that the journal did not take: kept in order, and written as soon as it takes any."""
+"""Records of what has happened that the journal did not take: kept in order, and written as soon as
+it takes any."""
 
 from __future__ import annotations
 
@@ -13,14 +14,16 @@ from stanchion.runtime.asides import aside
 MOST: Final = 1_000
 """How many records wait; what comes when so many do is told to operators instead."""
 TRIES: Final = 3
-"""How often a record is offered that the journal stumbles over, where it does not say that it cannot write at all."""
+"""How often a record is offered that the journal stumbles over, where it does not say that it
+cannot write at all."""
 
 LATE: Final = "written late: the trail could not be written at the time"
 """What the record of an outcome notes that had to wait."""
 
 
 class Waiting:
-    """A record that waits: how it is written, and what it is called where operators are told of it."""
+    """A record that waits: how it is written, and what it is called where operators are told of
+    it."""
 
     __slots__ = ("tries", "what", "write")
 
@@ -30,7 +33,8 @@ class Waiting:
 
 
 class Unwritten:
-    """What a process has yet to write down of what has happened. `lost` is told why. Safe between threads."""
+    """What a process has yet to write down of what has happened. `lost` is told why. Safe between
+    threads."""
 
     def __init__(self, lost: Callable[[Exception], None]) -> None:
         self._lost = lost
@@ -40,7 +44,8 @@ class Unwritten:
         self._closed = False
 
     def keep(self, write: Callable[[], object], what: str, why: Exception) -> None:
-        """Keep a record until the journal takes it; what never will be written is told to operators."""
+        """Keep a record until the journal takes it; what never will be written is told to
+        operators."""
         self._lost(why)
         with self._lock:
             if not self._closed and len(self.waiting) < MOST:
@@ -60,12 +65,15 @@ class Unwritten:
                 except Exception as error:
                     first.tries += 1
                     if first.tries < TRIES:
-                        raise AuditLost(f"a record could not be written: `{type(error).__name__}`") from error
+                        raise AuditLost(
+                            f"a record could not be written: `{type(error).__name__}`"
+                        ) from error
                     aside(f"there is no record of {first.what}", error)
                 self.waiting.popleft()
 
     def put(self, write: Callable[[], object], what: str) -> bool:
-        """Write a record behind all that wait, or have it wait with them; says whether it is written."""
+        """Write a record behind all that wait, or have it wait with them; says whether it is
+        written."""
         try:
             if self.waiting:
                 self.flush()
@@ -79,7 +87,8 @@ class Unwritten:
         return True
 
     def close(self) -> None:
-        """Write down what still can be, and tell operators of the rest: nothing is kept any more."""
+        """Write down what still can be, and tell operators of the rest: nothing is kept any
+        more."""
         with self._lock:
             self._closed = True
             try:

@@ -1,4 +1,5 @@
-"""Ways past a guardrail: whether an action may go past what refused it at all, by whose yes, or in an emergency."""
+"""Ways past a guardrail: whether an action may go past what refused it at all, by whose yes, or in
+an emergency."""
 
 from __future__ import annotations
 
@@ -29,23 +30,27 @@ LOST: Final = frozenset({"irreversible", "destructive"})
 
 LOSES: Final = frozenset(
     {
-        "clean", "clear", "destroy", "drop", "empty", "expire", "flush", "format", "nuke", "overwrite", "prune",
-        "purge", "reset", "rollback", "truncate", "uninstall", "wipe", "zap", "zero",
+        "clean", "clear", "destroy", "drop", "empty", "expire", "flush", "format", "nuke",
+        "overwrite", "prune", "purge", "reset", "rollback", "truncate", "uninstall", "wipe", "zap",
+        "zero",
     }
 )  # fmt: skip
 """Words in the names of tools after which something is gone."""
 RUNS: Final = frozenset({"eval", "evaluate", "exec", "execute", "invoke", "run", "spawn"})
 RUNS_IT: Final = frozenset(
     {
-        "bash", "cmd", "code", "command", "commands", "docker", "expression", "kubectl", "powershell", "program",
-        "query", "script", "sh", "shell", "source", "sql", "ssh", "statement", "statements",
+        "bash", "cmd", "code", "command", "commands", "docker", "expression", "kubectl",
+        "powershell", "program", "query", "script", "sh", "shell", "source", "sql", "ssh",
+        "statement", "statements",
     }
 )  # fmt: skip
-"""Words with which the name of a tool begins that runs what it is given, and words for what it runs."""
+"""Words with which the name of a tool begins that runs what it is given, and words for what it
+runs."""
 
 
 class Ways(NamedTuple):
-    """Who may say yes, the first authority first, and whether the action may go ahead unanswered in an emergency."""
+    """Who may say yes, the first authority first, and whether the action may go ahead unanswered in
+    an emergency."""
 
     asks: tuple[str, ...]
     responds: bool
@@ -57,8 +62,8 @@ class Ways(NamedTuple):
 
 
 def refused_by(policy: CompiledPolicy, event: Event, decision: Decision) -> str:
-    """The guardrail that refused an action which could go past it; empty where there is none. What the kernel says of
-    a guard that broke is no guardrail's refusal."""
+    """The guardrail that refused an action which could go past it; empty where there is none. What
+    the kernel says of a guard that broke is no guardrail's refusal."""
     finding = decision.determining
     if decision.action != Action.BLOCK or finding is None or event.stage not in BEGINS:
         return ""
@@ -71,7 +76,8 @@ def refused_by(policy: CompiledPolicy, event: Event, decision: Decision) -> str:
 
 
 def ways_past(policy: CompiledPolicy, event: Event, mode: str, guardrail: str) -> Ways:
-    """The ways past a guardrail for an action in a mode; `BypassRefused` where it has none by what the policy says."""
+    """The ways past a guardrail for an action in a mode; `BypassRefused` where it has none by what
+    the policy says."""
     responds = is_response(policy, event)
     if guardrail == USED_UP:
         return Ways((), responds)
@@ -79,18 +85,24 @@ def ways_past(policy: CompiledPolicy, event: Event, mode: str, guardrail: str) -
     if is_always(policy, guardrail):
         return Ways((), responds)
     if not entry.bypass.allowed:
-        raise BypassRefused(f"`{guardrail}` allows no bypass: change the action, or report what prevents your work")
-    return Ways(authorities(entry.bypass.requires_approval, policy.file.escalation.roles, mode), responds)
+        raise BypassRefused(
+            f"`{guardrail}` allows no bypass: change the action, or report what prevents your work"
+        )
+    return Ways(
+        authorities(entry.bypass.requires_approval, policy.file.escalation.roles, mode), responds
+    )
 
 
 def mode_now(desk: Desk, decision: Decision) -> Flow[str]:
-    """The mode that a refused action is in, by what the store knows of its budgets now: who refuses without the store
-    may know less. A state that is no mode of autonomy stays what it is."""
+    """The mode that a refused action is in, by what the store knows of its budgets now: who refuses
+    without the store may know less. A state that is no mode of autonomy stays what it is."""
     shares, records = desk.plans.shares, desk.shield.records
     if not shares or decision.inputs.mode not in MODES:
         return decision.inputs.mode
     names = [one.key for one in shares]
-    yield from change_together(records, f"{desk.new_id()}.mode", desk.info.tenant, lambda: (*names,), lambda _now: {})
+    yield from change_together(
+        records, f"{desk.new_id()}.mode", desk.info.tenant, lambda: (*names,), lambda _now: {}
+    )
     return autonomy(shares, records).mode
 
 
@@ -106,12 +118,15 @@ def entry_of(policy: CompiledPolicy, guardrail: str) -> Any:
 
 def is_always(policy: CompiledPolicy, guardrail: str) -> bool:
     """Whether a guardrail, or a part of it, is always active."""
-    return any(entry.always for entry in policy.file.guards if guardrail in (id_of(entry), entry.part_of))
+    return any(
+        entry.always for entry in policy.file.guards if guardrail in (id_of(entry), entry.part_of)
+    )
 
 
 def is_response(policy: CompiledPolicy, event: Event) -> bool:
-    """Whether an action may stop harm before anybody has answered: a call of a tool that the policy lists for that,
-    and that neither its annotations nor its reading call destructive. What runs whatever it is given is none."""
+    """Whether an action may stop harm before anybody has answered: a call of a tool that the policy
+    lists for that, and that neither its annotations nor its reading call destructive. What runs
+    whatever it is given is none."""
     if event.stage is not Stage.TOOL_CALL or event.tool not in policy.file.bypass.safety_responses:
         return False
     if not LOST.isdisjoint(event.traits):
@@ -129,11 +144,16 @@ def is_response(policy: CompiledPolicy, event: Event) -> bool:
 
 
 def bypassed(desk: Desk, guardrail: str) -> tuple[str, ...]:
-    """The guards that an action goes past with a guardrail. Where nothing is left of a budget, the budget itself would
-    refuse it, too: both are one. A budget of which something is left still judges."""
+    """The guards that an action goes past with a guardrail. Where nothing is left of a budget, the
+    budget itself would refuse it, too: both are one. A budget of which something is left still
+    judges."""
     if guardrail != USED_UP:
         return (guardrail,)
-    used_up = [seat.placed.whole for seat in desk.shield.policy.seats if _is_used_up(desk, seat.placed.guard)]
+    used_up = [
+        seat.placed.whole
+        for seat in desk.shield.policy.seats
+        if _is_used_up(desk, seat.placed.guard)
+    ]
     return (USED_UP, *dict.fromkeys(used_up))
 
 
@@ -146,5 +166,10 @@ def _is_used_up(desk: Desk, guard: Any) -> bool:
 def no_way(guardrail: str, mode: str) -> BypassRefused:
     """Why there is no way past a guardrail that allows one otherwise."""
     if guardrail == USED_UP or mode == EXHAUSTED:
-        return BypassRefused("nothing is left of the budget: only an emergency call of a safety response can go ahead")
-    return BypassRefused(f"`{guardrail}` is always active: only an emergency call of a safety response goes past it")
+        return BypassRefused(
+            "nothing is left of the budget: only an emergency call of a safety response can go "
+            "ahead"
+        )
+    return BypassRefused(
+        f"`{guardrail}` is always active: only an emergency call of a safety response goes past it"
+    )

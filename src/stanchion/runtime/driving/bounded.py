@@ -1,4 +1,5 @@
-"""Bounded work: async code is waited for until its time is up, also where it does not let itself be cancelled."""
+"""Bounded work: async code is waited for until its time is up, also where it does not let itself be
+cancelled."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any, Final
 from stanchion.runtime.driving.left_work import Ended, raised, told
 
 GRACE_S: Final = 1.0
-"""How long code that is cancelled at its limit may take to end; then it is left to go on by itself."""
+"""How long code that is cancelled at its limit may take to end; then it is left to go on by
+itself."""
 
 
 class OutOfTime(Exception):
@@ -21,13 +23,16 @@ class OutOfTime(Exception):
 
 
 async def within(work: Coroutine[Any, Any, Any], seconds: float, ended: Ended | None) -> Any:
-    """What a coroutine gives, or raises; `OutOfTime` where it does not in that time. It works in a task of its own:
-    nobody can leave code that works in his own task. Who cancels the caller cancels it."""
+    """What a coroutine gives, or raises; `OutOfTime` where it does not in that time. It works in a
+    task of its own: nobody can leave code that works in his own task. Who cancels the caller
+    cancels it."""
     task = asyncio.get_running_loop().create_task(work)
     return await answered(task, task, seconds, ended)
 
 
-async def answered(answer: asyncio.Future[Any], task: asyncio.Task[Any], seconds: float, ended: Ended | None) -> Any:
+async def answered(
+    answer: asyncio.Future[Any], task: asyncio.Task[Any], seconds: float, ended: Ended | None
+) -> Any:
     """The same for an answer that a task has yet to give."""
     cancelled, late = await _waited(answer, task, seconds), False
     if not answer.done():
@@ -39,13 +44,16 @@ async def answered(answer: asyncio.Future[Any], task: asyncio.Task[Any], seconds
         # Whatever came of it just then: nobody is kept from being cancelled.
         error = answer.exception() if answer.done() and not answer.cancelled() else None
         raise asyncio.CancelledError from error
-    if not answer.done() or (late and (answer.cancelled() or isinstance(answer.exception(), TimeoutError))):
+    if not answer.done() or (
+        late and (answer.cancelled() or isinstance(answer.exception(), TimeoutError))
+    ):
         raise OutOfTime(goes_on=not answer.done())
     return answer.result()
 
 
 def leave(task: asyncio.Task[Any], ended: Ended | None) -> None:
-    """Let a task go on that nobody waits for. It is kept until it ends, and what it raises then troubles nobody."""
+    """Let a task go on that nobody waits for. It is kept until it ends, and what it raises then
+    troubles nobody."""
     _at_large.add(task)
 
     def over(task: asyncio.Task[Any]) -> None:
@@ -61,8 +69,8 @@ def leave(task: asyncio.Task[Any], ended: Ended | None) -> None:
 
 
 async def _waited(answer: asyncio.Future[Any], task: asyncio.Task[Any], seconds: float) -> bool:
-    """Wait for an answer so long; says whether the caller was cancelled meanwhile. The task is cancelled then, and
-    waited for no longer than code may take to end that is."""
+    """Wait for an answer so long; says whether the caller was cancelled meanwhile. The task is
+    cancelled then, and waited for no longer than code may take to end that is."""
     loop = asyncio.get_running_loop()
     until, cancelled = loop.time() + seconds, False
     while True:

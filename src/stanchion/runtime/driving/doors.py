@@ -1,8 +1,10 @@
-"""The door before a store: of thousands of tasks that begin something at once, so many are let in at a time.
+"""The door before a store: of thousands of tasks that begin something at once, so many are let in
+at a time.
 
-One who is inside has its event, its flow and its batch in memory. Were all inside that wait for the store, they would
-crowd memory as well, and everything would take longer for everybody. So the others wait outside, with nothing but
-their place in the store's own room: as long, as many and told in the same words as those who wait inside.
+One who is inside has its event, its flow and its batch in memory. Were all inside that wait for the
+store, they would crowd memory as well, and everything would take longer for everybody. So the
+others wait outside, with nothing but their place in the store's own room: as long, as many and told
+in the same words as those who wait inside.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ def _doors_of(shield: Any) -> Doors:
 
 
 async def abegin(flow: Flow[T], desk: Any) -> T:
-    """Run a flow that begins something to its end on the running event loop, when it is its turn."""
+    """Run a flow that begins something to its end on the running event loop, when it is its
+    turn."""
     entry = Entry(_doors_of(desk.shield).here())
     try:
         try:

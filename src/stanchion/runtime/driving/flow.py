@@ -1,4 +1,5 @@
-"""Flows: what both drivers run, what they reach, and what they tell a flow where a need was not met."""
+"""Flows: what both drivers run, what they reach, and what they tell a flow where a need was not
+met."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ Flow = Generator[Any, Any, T]
 
 
 class World(Protocol):
-    """What a driver reaches: the store, whatever answers lookups, and the lines of those who race."""
+    """What a driver reaches: the store, whatever answers lookups, and the lines of those who
+    race."""
 
     @property
     def store(self) -> Any: ...
@@ -27,7 +29,8 @@ class World(Protocol):
 
 
 def as_lost(need: Any, error: BaseException) -> BaseException:
-    """What a flow gets where a need was not met. A store may raise anything: to whoever asked it, it is lost."""
+    """What a flow gets where a need was not met. A store may raise anything: to whoever asked it,
+    it is lost."""
     if type(need) is not Batch or isinstance(error, StoreLost) or not isinstance(error, Exception):
         return error
     lost = StoreLost(f"it failed with `{type(error).__name__}`: {error}")
@@ -41,13 +44,15 @@ def unknown(need: Any) -> TypeError:
 
 
 def rests(flow: Any) -> bool:
-    """Whether a flow waits for its driver still: what its driver raises then is not what it raised."""
+    """Whether a flow waits for its driver still: what its driver raises then is not what it
+    raised."""
     return getattr(flow, "gi_frame", None) is not None
 
 
 def told(flow: Flow[T], error: BaseException) -> Flow[T]:
-    """The rest of a flow whose driver was cut off: it is told why, as of any other failure, and decides what it means.
-    One that was dropped instead would leave what it has reserved, and no outcome."""
+    """The rest of a flow whose driver was cut off: it is told why, as of any other failure, and
+    decides what it means. One that was dropped instead would leave what it has reserved, and no
+    outcome."""
     try:
         need = flow.throw(error)
         while True:

@@ -1,4 +1,5 @@
-"""Work that is left: its time is up, nobody waits for it any more, and it goes on. Its end is told when it comes."""
+"""Work that is left: its time is up, nobody waits for it any more, and it goes on. Its end is told
+when it comes."""
 
 from __future__ import annotations
 

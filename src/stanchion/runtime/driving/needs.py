@@ -11,7 +11,8 @@ from stanchion.runtime.errors import DeadlineExceeded
 
 
 class Invoke(msgspec.Struct, frozen=True, gc=False):
-    """Run somebody's function; within `timeout_s` where that is given, and not at all when its `leave` is over.
+    """Run somebody's function; within `timeout_s` where that is given, and not at all when its
+    `leave` is over.
 
     `ended` is told how it ends where it goes on after its time was up.
     """

@@ -18,7 +18,8 @@ from stanchion.runtime.values.anatomy import awaits
 
 
 class Entry(Protocol):
-    """The place of a flow among those who begin something: its own until the store has answered for the first time."""
+    """The place of a flow among those who begin something: its own until the store has answered for
+    the first time."""
 
     @property
     def late(self) -> StoreLost | None: ...
@@ -50,7 +51,8 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
                         await place.await_turn(PATIENCE_S)
                 else:
                     if type(need) is Ask and entry is not None:
-                        entry.leave()  # whoever answers may take long, and the store has nothing to do with it
+                        # Whoever answers may take long, and the store has nothing to do with it
+                        entry.leave()
                     given = await _met(need, world)
                     if type(given) is Stopped:
                         raise given.error
@@ -84,7 +86,8 @@ async def _met(need: Any, world: World) -> Any:
 
 
 async def _ainvoke(need: Invoke) -> Any:
-    """Await an async function, cancelled at its limit; a sync one works in a thread and never holds up the loop."""
+    """Await an async function, cancelled at its limit; a sync one works in a thread and never holds
+    up the loop."""
     if need.leave is not None:
         need.leave.check()
     if need.timeout_s is None:
@@ -104,13 +107,15 @@ async def _work(need: Invoke, inner: InThread | None = None) -> Any:
     if is_async(need.fn):
         value = await need.fn(*need.args, **need.kwargs)
     else:
-        value = await (asyncio.to_thread(_call, need) if inner is None else asyncio.to_thread(inner))
+        value = await (
+            asyncio.to_thread(_call, need) if inner is None else asyncio.to_thread(inner)
+        )
     return await value if awaits(value) else value
 
 
 class Stopped(NamedTuple):
-    """What a sync function raised that no future and no coroutine can: the flow gets it, its caller a `RuntimeError`
-    whose cause it is, as Python has it."""
+    """What a sync function raised that no future and no coroutine can: the flow gets it, its caller
+    a `RuntimeError` whose cause it is, as Python has it."""
 
     error: StopIteration
 
@@ -126,4 +131,6 @@ def _call(need: Invoke) -> Any:
 
 def is_async(fn: Callable[..., Any]) -> bool:
     """Whether what a function gives has to be awaited."""
-    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(
+        getattr(fn, "__call__", None)  # noqa: B004
+    )

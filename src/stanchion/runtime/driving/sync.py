@@ -1,4 +1,5 @@
-"""The sync driver: does what a flow asks for in the calling thread. `on_loop` has the one for event loops."""
+"""The sync driver: does what a flow asks for in the calling thread. `on_loop` has the one for event
+loops."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ def drive(flow: Flow[T], world: World) -> T:
 
 
 def _driven(flow: Flow[T], world: World) -> T:
-    """The same, for somebody who tells the flow where this is cut off. That stands around the whole function: what
-    strikes where a `try` begins passes the one around it."""
+    """The same, for somebody who tells the flow where this is cut off. That stands around the whole
+    function: what strikes where a `try` begins passes the one around it."""
     line: Courtesy | None = None
     stopped: StopIteration | None = None
     try:
@@ -85,7 +86,8 @@ def _met(need: Any, world: World) -> Any:
 
 
 def _invoke(need: Invoke) -> Any:
-    """Call a sync function. With a time limit it works in a thread of its own, so that the caller is kept to it."""
+    """Call a sync function. With a time limit it works in a thread of its own, so that the caller
+    is kept to it."""
     if need.timeout_s is None:
         if need.leave is not None:
             need.leave.check()
@@ -123,6 +125,7 @@ def _not_awaitable(value: Any) -> Any:
         if type(value) is CoroutineType:
             value.close()
         raise TypeError(
-            "the function is async: write `await run.acall(...)` for a tool, `await run.amodel(...)` for a model"
+            "the function is async: write `await run.acall(...)` for a tool, `await "
+            "run.amodel(...)` for a model"
         )
     return value

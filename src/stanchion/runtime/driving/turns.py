@@ -1,4 +1,5 @@
-"""Turns: decisions that found a record changed under them go one after the other, instead of racing again."""
+"""Turns: decisions that found a record changed under them go one after the other, instead of racing
+again."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
     from asyncio import Task
 
 PATIENCE_S: Final = 5.0
-"""How long a decision lets others go first. Turns are a courtesy: the store alone decides who was first."""
+"""How long a decision lets others go first. Turns are a courtesy: the store alone decides who was
+first."""
 STEP_S: Final = 0.05
 """How long one who waits sleeps before it looks whether those before it are still there."""
 
 
 class Waiter:
-    """A place in a line; whoever stands there waits until it is called. `look` is called now and then meanwhile."""
+    """A place in a line; whoever stands there waits until it is called. `look` is called now and
+    then meanwhile."""
 
     __slots__ = ("_bell", "_look", "_tell", "called")
 
@@ -41,7 +44,9 @@ class Waiter:
         self.called = True
         for tell in (self._bell.release, self._tell):
             if tell is not None:
-                with contextlib.suppress(RuntimeError):  # it was called before, or its event loop is gone
+                with contextlib.suppress(
+                    RuntimeError
+                ):  # it was called before, or its event loop is gone
                     tell()
 
     def wait(self, patience_s: float) -> None:
@@ -72,8 +77,8 @@ class Waiter:
 
 
 class Turns:
-    """Who is in line for a record, in this process; first come, first served. Who was cut off before it left the line
-    holds nobody up."""
+    """Who is in line for a record, in this process; first come, first served. Who was cut off
+    before it left the line holds nobody up."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -85,8 +90,8 @@ class Turns:
         return list(self._lines)
 
     def join(self, key: str, owner: Owner) -> Waiter:
-        """A place at the end of the line for a record, for as long as its owner is at work; it is called when its turn
-        has come."""
+        """A place at the end of the line for a record, for as long as its owner is at work; it is
+        called when its turn has come."""
         place = Waiter(lambda: self._go_on(key))
         with self._lock:
             line = self._lines.get(key)
@@ -141,7 +146,8 @@ def _task(frame: FrameType) -> Task[Any] | None:
 
 
 class Courtesy:
-    """How one flow behaves in line: it joins when something moved under it, and leaves when it got through."""
+    """How one flow behaves in line: it joins when something moved under it, and leaves when it got
+    through."""
 
     __slots__ = ("_key", "_place", "_turns")
 
@@ -151,8 +157,8 @@ class Courtesy:
         self._place: Waiter | None = None
 
     def join(self, moved: Moved) -> Waiter | None:
-        """The place to wait at; none where it is in a line already, or nothing but time has moved. Whoever calls this
-        stands in line until it leaves, or ends."""
+        """The place to wait at; none where it is in a line already, or nothing but time has moved.
+        Whoever calls this stands in line until it leaves, or ends."""
         if self._place is not None or not moved.key:
             return None
         self._key = moved.key

@@ -1,4 +1,5 @@
-"""Advising: what is known of a run's tools becomes words, by the policy's style or by a program's own resolver."""
+"""Advising: what is known of a run's tools becomes words, by the policy's style or by a program's
+own resolver."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ MOST_TOOLS: Final = 16
 MOST_CHARS: Final = 4_000
 """How long a resolver's answer may be."""
 PICTURE: Final = regex("(?<=[\u203c-\u2bff\u3030-\u3299\U0001f000-\U0001faff])\ufe0f")
-"""The mark after a sign that has it shown in colour: the one mark that cannot be seen and hides nothing."""
+"""The mark after a sign that has it shown in colour: the one mark that cannot be seen and hides
+nothing."""
 ADVISER: Final = "_adviser"
 
 
@@ -68,7 +70,8 @@ class Adviser:
         self._lock = Lock()
 
     def words(self, style: StyleName, context: AdviceContext) -> str:
-        """Advice by the resolver, and in the style where there is none or its answer cannot be used."""
+        """Advice by the resolver, and in the style where there is none or its answer cannot be
+        used."""
         if self.resolver is not None:
             own = self._resolved(self.resolver, context)
             if own is not None:
@@ -98,7 +101,11 @@ class Adviser:
     def _resolved(self, resolver: Resolver, context: AdviceContext) -> str | None:
         try:
             said: object = resolver(context)
-            why = "" if isinstance(said, str) and len(said) <= MOST_CHARS else f"gave `{type(said).__name__}`"
+            why = (
+                ""
+                if isinstance(said, str) and len(said) <= MOST_CHARS
+                else f"gave `{type(said).__name__}`"
+            )
         except Exception as error:  # noqa: BLE001 - it is a program's own code, and advice must not fail for it
             said, why = "", f"raised `{type(error).__name__}`"
         if not why:
@@ -107,7 +114,9 @@ class Adviser:
             self._failures += 1
             first = self._failures == 1
         if first:
-            loggers.say(loggers.TELEMETRY, loggers.WARNING, "the resolver of advice cannot be used", why=why)
+            loggers.say(
+                loggers.TELEMETRY, loggers.WARNING, "the resolver of advice cannot be used", why=why
+            )
         return None
 
 
@@ -118,11 +127,15 @@ def adviser_of(shield: Any) -> Adviser:
 
 
 def advise_with(shield: Any, resolver: Resolver | None) -> None:
-    """Have a function of one's own word advice: it is given what is known (`AdviceContext`) and gives a text, empty
-    where there is nothing to say. Where it raises or gives something else, the policy's style is used, and
-    `advice_stats().resolver_failures` counts it. `None` takes it away."""
+    """Have a function of one's own word advice: it is given what is known (`AdviceContext`) and
+    gives a text, empty where there is nothing to say. Where it raises or gives something else, the
+    policy's style is used, and `advice_stats().resolver_failures` counts it. `None` takes it
+    away."""
     if resolver is not None and not callable(resolver):
-        raise TypeError(f"the resolver is `{type(resolver).__name__}`: give a function of an `AdviceContext`, or None")
+        raise TypeError(
+            f"the resolver is `{type(resolver).__name__}`: give a function of an `AdviceContext`, "
+            f"or None"
+        )
     adviser_of(shield).resolver = resolver
 
 
@@ -142,8 +155,8 @@ def advice_on(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[str]:
 
 
 def _at_once(desk: Desk, tool: str) -> AdviceContext | None:
-    """What there is to say of a tool that has not failed in this run: how it works in all. That needs no arguments, and
-    nothing is redacted for it. `None` where more has to be looked at."""
+    """What there is to say of a tool that has not failed in this run: how it works in all. That
+    needs no arguments, and nothing is redacted for it. `None` where more has to be looked at."""
     shield: Any = desk.shield
     keeper, plans = shield.experience, desk.plans
     if keeper.failing(desk.info, plans, tool):
@@ -158,8 +171,8 @@ def _at_once(desk: Desk, tool: str) -> AdviceContext | None:
 
 
 def awareness(desk: Desk, tokens: int | None, count: Callable[[str], int]) -> Flow[str]:
-    """What a run should know of its tools: what has failed, the most often first, and what is unsteady. `count` says
-    how many tokens a text has at the most."""
+    """What a run should know of its tools: what has failed, the most often first, and what is
+    unsteady. `count` says how many tokens a text has at the most."""
     shield: Any = desk.shield
     said = shield.policy.file.advice
     most = said.tokens if tokens is None else tokens
@@ -185,13 +198,16 @@ def guidance(desk: Desk, decision: Decision) -> Guidance:
 
 
 def beside(desk: Desk, decision: Decision) -> Beside:
-    """What is known beside a decision that refused a call of this run: by the policy, and from memory."""
+    """What is known beside a decision that refused a call of this run: by the policy, and from
+    memory."""
     refused = desk.last_refused
     if refused is None or refused[1].id != decision.id or not isinstance(refused[0], ToolCall):
         return NOTHING
     event, policy = refused[0], desk.shield.policy
     entry = policy.tool(event.tool)
-    named = () if entry is None else tuple([tool for tool in entry.alternatives if tool != event.tool])
+    named = (
+        () if entry is None else tuple([tool for tool in entry.alternatives if tool != event.tool])
+    )
     return Beside(named, _remembered(desk, event).similar_success if policy.learns else None)
 
 
@@ -203,7 +219,9 @@ def _remembered(desk: Desk, event: ToolCall) -> AdviceContext:
     met = keeper.session(*whose, name)
     known = keeper.at_hand(shield.policy.file.experience.tier, whose[0], name)
     args, _ = kept_args(plans, event.tool, event.args)
-    return advice_context(name, args, met, Known() if known is None else known, shield.clock() // DAY_MS)
+    return advice_context(
+        name, args, met, Known() if known is None else known, shield.clock() // DAY_MS
+    )
 
 
 def _whose(desk: Desk) -> tuple[str, str]:

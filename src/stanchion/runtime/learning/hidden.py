@@ -1,4 +1,5 @@
-"""What was hidden: found by comparing data with what is shown of it, and then hidden wherever else it stands."""
+"""What was hidden: found by comparing data with what is shown of it, and then hidden wherever else
+it stands."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ SHORTEST: Final = 3
 ALONE: Final = 8
 """What is shorter counts only as a word of its own."""
 MOST: Final = 200
-"""If more is hidden, texts beside it are withheld as a whole: looking for each would take too long."""
+"""If more is hidden, texts beside it are withheld as a whole: looking for each would take too
+long."""
 WITHHELD: Final = "[withheld]"
 
 SIGN: Final = regex(r"\[[^\[\]\n]{1,80}\]")
@@ -36,7 +38,9 @@ def hidden_in(raw: Any, shown: Any) -> Iterator[str]:
             else:
                 yield from (name,) if isinstance(name, str) and len(name) >= ALONE else ()
                 yield from _texts(item)
-    elif isinstance(raw, list | tuple) and isinstance(shown, list | tuple) and len(raw) == len(shown):
+    elif (
+        isinstance(raw, list | tuple) and isinstance(shown, list | tuple) and len(raw) == len(shown)
+    ):
         for one, other in zip(raw, shown, strict=True):
             yield from hidden_in(one, other)
     else:
@@ -46,7 +50,9 @@ def hidden_in(raw: Any, shown: Any) -> Iterator[str]:
 def hiding(texts: Iterable[str]) -> Hides:
     """What hides all these texts, and their lines, in another one."""
     found = {line for text in texts for line in (text.strip(), *map(str.strip, text.splitlines()))}
-    hidden = sorted([text for text in found if len(text) >= SHORTEST and not SIGN.fullmatch(text)], key=len)[::-1]
+    hidden = sorted(
+        [text for text in found if len(text) >= SHORTEST and not SIGN.fullmatch(text)], key=len
+    )[::-1]
     if len(hidden) > MOST:
         return lambda text: WITHHELD if text else text
     alone = [regex(rf"(?<!\w){_escaped(text)}(?!\w)") for text in hidden if len(text) < ALONE]
@@ -76,7 +82,8 @@ def everywhere(value: Any, hide: Hides) -> Any:
 
 
 def _between(raw: str, shown: str) -> Iterator[str]:
-    """What stands in a text where another one has signs. Where they differ otherwise, all that differs."""
+    """What stands in a text where another one has signs. Where they differ otherwise, all that
+    differs."""
     at, found = 0, []
     parts = SIGN.split(shown)
     for number, part in enumerate(parts):
@@ -93,7 +100,9 @@ def _between(raw: str, shown: str) -> Iterator[str]:
 def _differing(raw: str, shown: str) -> str:
     least = min(len(raw), len(shown))
     before = next((at for at in range(least) if raw[at] != shown[at]), least)
-    after = next((at for at in range(least - before) if raw[-1 - at] != shown[-1 - at]), least - before)
+    after = next(
+        (at for at in range(least - before) if raw[-1 - at] != shown[-1 - at]), least - before
+    )
     return raw[before : len(raw) - after]
 
 

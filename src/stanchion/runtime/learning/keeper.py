@@ -1,4 +1,5 @@
-"""The keeper: takes outcomes in beside the way of every call, and brings them to each tier in batches."""
+"""The keeper: takes outcomes in beside the way of every call, and brings them to each tier in
+batches."""
 
 from __future__ import annotations
 
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
 BATCH: Final = 200
 """How many incidents go to the store at a time, at the most."""
 MOST_WAITING: Final = 4_096
-"""How many outcomes wait at the most, before and after they are redacted; what comes beyond that is dropped."""
+"""How many outcomes wait at the most, before and after they are redacted; what comes beyond that is
+dropped."""
 FLUSH_S: Final = 0.5
 """How long an outcome waits for others before they go together."""
 IDLE_S: Final = 5.0
-"""How long the thread waits for more before it ends; and after which time a store that failed is tried again."""
+"""How long the thread waits for more before it ends; and after which time a store that failed is
+tried again."""
 REFRESH_MS: Final = 60_000
-"""How old what was read from the store may be: within that time what other processes learn is known here."""
+"""How old what was read from the store may be: within that time what other processes learn is known
+here."""
 PATIENCE_S: Final = 0.25
 """How long one who asks waits for those who write."""
 MOST_SESSIONS: Final = 1_024
@@ -65,7 +69,8 @@ class Ended(NamedTuple):
 
 
 class Keeper:
-    """Keeps the experience of a shield. Its thread is there while there is something to do, and nobody waits for it."""
+    """Keeps the experience of a shield. Its thread is there while there is something to do, and
+    nobody waits for it."""
 
     def __init__(self, shield: Grounds) -> None:
         self._clock: Final = shield.clock
@@ -109,20 +114,24 @@ class Keeper:
             return
         if type(event) is Failure:
             self._failing.add((event.run.id, event.tool))
-        hint = self._hints.pop((event.run.id, event.call if event.call else event.tool), "") if self._hints else ""
+        hint = (
+            self._hints.pop((event.run.id, event.call if event.call else event.tool), "")
+            if self._hints
+            else ""
+        )
         self._waiting.append(Outcome(event, plans, decision.proceeds, hint))
         self._wake(len(self._waiting) >= BATCH)
 
     def meant(self, run: str, about: str, hint: str) -> None:
-        """Keep what the next outcome was meant for as its `context_hint`, in the place of the run's task. `about` is
-        the id of its call, or the name of its tool where it names no call."""
+        """Keep what the next outcome was meant for as its `context_hint`, in the place of the run's
+        task. `about` is the id of its call, or the name of its tool where it names no call."""
         self._hints[run, about] = hint
         if len(self._hints) > MOST_WAITING:
             self._hints.popitem(last=False)
 
     def keep_on(self, shelf: Shelf) -> None:
-        """Keep experience on a shelf of the program's own from now on, and close it at the end. What is known so far
-        is left where it is."""
+        """Keep experience on a shelf of the program's own from now on, and close it at the end.
+        What is known so far is left where it is."""
         self.flush()
         with self._writing:
             before, self._given, self._shelf = self._shelf, shelf, shelf
@@ -137,7 +146,8 @@ class Keeper:
             return self._shelved()
 
     def ended(self, run: RunInfo, plans: Plans) -> None:
-        """A run has ended: what it met goes to the store at once, and its session is forgotten after that."""
+        """A run has ended: what it met goes to the store at once, and its session is forgotten
+        after that."""
         if self._waiting or self._sessions:
             self._waiting.append(Ended(run, plans))
             self._wake(at_once=True)
@@ -164,8 +174,8 @@ class Keeper:
         return () if session is None else session.tools()
 
     def failing(self, run: RunInfo, plans: Plans, tool: str) -> bool:
-        """Whether a tool has failed in a run since it last worked, as far as can be said at once: a success that waits
-        is not counted yet, a failure that waits is."""
+        """Whether a tool has failed in a run since it last worked, as far as can be said at once: a
+        success that waits is not counted yet, a failure that waits is."""
         if (run.id, tool) in self._failing:
             return True
         from stanchion.runtime.learning.redacted import kept_name
@@ -174,8 +184,8 @@ class Keeper:
         return session is not None and session.of(kept_name(plans, tool)).in_a_row > 0
 
     def at_hand(self, tier: str, tenant: str, tool: str, lately: bool = True) -> Known | None:
-        """What is known of a tool without asking the store; `None` where the store has to be asked. Without `lately`,
-        what waits is not counted, so that nobody has to redact it now."""
+        """What is known of a tool without asking the store; `None` where the store has to be asked.
+        Without `lately`, what waits is not counted, so that nobody has to redact it now."""
         if lately:
             self._digest()
         if tier == "session":
@@ -183,12 +193,17 @@ class Keeper:
         if tier == "process":
             return self.own(tenant, tool)
         entry = PROCESS.get(self._place, tenant, tool)
-        fresh = entry is not None and entry.read_ms != NEVER and self._clock() - entry.read_ms < REFRESH_MS
+        fresh = (
+            entry is not None
+            and entry.read_ms != NEVER
+            and self._clock() - entry.read_ms < REFRESH_MS
+        )
         return entry.known if entry is not None and fresh else None
 
     def asked(self, tenant: str, tool: str) -> Known:
-        """What is known of a tool, with what the store knows of it; `ShelfError` where it cannot be asked, or somebody
-        has been writing to it all the while. What waits counts beside it: nobody waits until it is written."""
+        """What is known of a tool, with what the store knows of it; `ShelfError` where it cannot be
+        asked, or somebody has been writing to it all the while. What waits counts beside it: nobody
+        waits until it is written."""
         self._digest()
         with self._writing.within(PATIENCE_S) as held:
             if not held:
@@ -196,8 +211,9 @@ class Keeper:
             return self._read(tenant, tool)
 
     def settled(self, tenant: str, tool: str) -> Known:
-        """What is known of a tool when all that waits has been brought to the store. It is for a program's own
-        question, which waits for those who write as long as they take; `ShelfError` where the store cannot be read."""
+        """What is known of a tool when all that waits has been brought to the store. It is for a
+        program's own question, which waits for those who write as long as they take; `ShelfError`
+        where the store cannot be read."""
         with self._writing:
             self._digest()
             self._write()
@@ -209,7 +225,8 @@ class Keeper:
         return Known() if entry is None else entry.known
 
     def close(self) -> None:
-        """Bring what waits to the store, and let go of it; what it does not take then is lost, and counted."""
+        """Bring what waits to the store, and let go of it; what it does not take then is lost, and
+        counted."""
         if self._closed:
             return
         self._closed = True
@@ -236,8 +253,8 @@ class Keeper:
             waking.soon()
 
     def _work(self) -> None:
-        """Flush as long as something comes. Who puts something aside looks for the thread afterwards, and the thread
-        looks for what waits after it has said that it ends."""
+        """Flush as long as something comes. Who puts something aside looks for the thread
+        afterwards, and the thread looks for what waits after it has said that it ends."""
         waking = self._waking
         while waking is not None and not self._closed:
             waking.sleep(IDLE_S, FLUSH_S, lambda: self._closed)
@@ -257,8 +274,8 @@ class Keeper:
             self._say("experience cannot be written, and is tried again", error)
 
     def _digest(self) -> None:
-        """Redact what waits, and count it in the run and in the process. What another thread is at is waited for: half
-        of it is counted."""
+        """Redact what waits, and count it in the run and in the process. What another thread is at
+        is waited for: half of it is counted."""
         if not self._waiting and not self._taking:
             return
         with self._digesting:
@@ -297,8 +314,8 @@ class Keeper:
             return
         data = encoded(args)
         one = Incident(
-            new_id(event.at, os.urandom(10)), tenant, run, name, fingerprint(name, data), success, event.at, reason,
-            hint, data, good,
+            new_id(event.at, os.urandom(10)), tenant, run, name, fingerprint(name, data), success,
+            event.at, reason, hint, data, good,
         )  # fmt: skip
         PROCESS.add(self._place, one)
         if tier == "persistent":
@@ -316,7 +333,11 @@ class Keeper:
         return session
 
     def _of_sessions(self, tenant: str, tool: str) -> Known:
-        met = [session.of(tool) for (whose, _), session in list(self._sessions.items()) if whose == tenant]
+        met = [
+            session.of(tool)
+            for (whose, _), session in list(self._sessions.items())
+            if whose == tenant
+        ]
         good, bad = sum([one.successes for one in met]), sum([one.failures for one in met])
         return Known(Tally().plus(good, bad, self._clock() // DAY_MS) if met else Tally())
 
@@ -336,7 +357,8 @@ class Keeper:
         return True
 
     def _learn(self) -> None:
-        """Read what the store knows of the tools that were just written, so that nobody has to wait for it."""
+        """Read what the store knows of the tools that were just written, so that nobody has to wait
+        for it."""
         unread, self._unread = self._unread, {}
         for tenant, tool in unread:
             if self.at_hand("persistent", tenant, tool) is None:
@@ -347,7 +369,8 @@ class Keeper:
                     return
 
     def _read(self, tenant: str, tool: str) -> Known:
-        """Take over what the store knows of a tool. What was redacted meanwhile and is not written counts beside it."""
+        """Take over what the store knows of a tool. What was redacted meanwhile and is not written
+        counts beside it."""
         now = self._clock()
         known = self._shelved().known(tenant, tool, now // DAY_MS)
         with self._digesting:
@@ -364,7 +387,11 @@ class Keeper:
 
     def _say(self, what: str, error: Exception) -> None:
         """Say once what is wrong, until it is over."""
-        said = f"{what}: {error}" if isinstance(error, ShelfError) else f"{what}: {type(error).__name__}"
+        said = (
+            f"{what}: {error}"
+            if isinstance(error, ShelfError)
+            else f"{what}: {type(error).__name__}"
+        )
         if said != self._trouble:
             self._trouble = said
             loggers.say(loggers.TELEMETRY, loggers.WARNING, what, why=said)
@@ -375,7 +402,8 @@ _OPEN: Final[WeakSet[Keeper]] = WeakSet()
 
 
 def _at_exit() -> None:
-    """Bring to its store what waits at the end of a program that has closed nothing. Each store is tried once."""
+    """Bring to its store what waits at the end of a program that has closed nothing. Each store is
+    tried once."""
     for keeper in list(_OPEN):
         with contextlib.suppress(Exception):
             keeper.flush()

@@ -33,21 +33,26 @@ class Experienced(Grounds, Protocol):
 
 
 def reliability(shield: Experienced, tool: str, tenant: str | None = None) -> Reliability:
-    """How reliable a tool is for a tenant: successes, failures and their plain rate as reported, and beside it an
-    estimate with a half-life of seven days and its Wilson interval (95 %).
+    """How reliable a tool is for a tenant: successes, failures and their plain rate as reported,
+    and beside it an estimate with a half-life of seven days and its Wilson interval (95 %).
 
-    By the tier that the policy names under `experience`: without one nothing is known. `ShelfError` where the store
-    cannot be read and the process does not know the tool.
+    By the tier that the policy names under `experience`: without one nothing is known. `ShelfError`
+    where the store cannot be read and the process does not know the tool.
     """
     known = _known(shield, tool, shield.tenancy.of(tenant))
     return reliability_of(tool, known.tally, shield.clock() // DAY_MS)
 
 
-def similar(shield: Experienced, tool: str, args: dict[str, Any], tenant: str | None = None) -> tuple[Similar, ...]:
-    """Calls of a tool that worked for a tenant, the most alike first, each with the arguments that differ and how.
+def similar(
+    shield: Experienced, tool: str, args: dict[str, Any], tenant: str | None = None
+) -> tuple[Similar, ...]:
+    """Calls of a tool that worked for a tenant, the most alike first, each with the arguments that
+    differ and how.
 
-    The newest and the most used are compared, a bounded number however much is kept. It is for a program and for
-    people: values are those of any run of the tenant, without secrets. An agent reads `Similar.without_values()`.
+    The newest and the most used are compared, a bounded number however much is kept. It is for a
+    program and for
+    people: values are those of any run of the tenant, without secrets. An agent reads
+    `Similar.without_values()`.
     """
     whose = shield.tenancy.of(tenant)
     known = _known(shield, tool, whose)
@@ -70,10 +75,13 @@ def _known(shield: Experienced, tool: str, tenant: str) -> Known:
     return shield.experience.settled(whose, name) if known is None else known
 
 
-def context_of(desk: Desk, tool: str, args: dict[str, Any], patient: bool = False) -> Flow[AdviceContext]:
-    """What advice about a call is made from, by all tiers. The store is asked where the process does not know the
-    tool; where it cannot be, what the process knows has to do. `patient` is one who asks beside the way of any call:
-    what waits is brought to the store first, however long that takes."""
+def context_of(
+    desk: Desk, tool: str, args: dict[str, Any], patient: bool = False
+) -> Flow[AdviceContext]:
+    """What advice about a call is made from, by all tiers. The store is asked where the process
+    does not know the tool; where it cannot be, what the process knows has to do. `patient` is one
+    who asks beside the way of any call: what waits is brought to the store first, however long that
+    takes."""
     shield: Any = desk.shield
     if shield.policy.file.experience.tier == NOTHING:
         return AdviceContext(tool)
@@ -91,7 +99,9 @@ def _content(args: dict[str, Any]) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def context_for(desk: Desk, name: str, given: dict[str, Any], patient: bool = False) -> Flow[AdviceContext]:
+def context_for(
+    desk: Desk, name: str, given: dict[str, Any], patient: bool = False
+) -> Flow[AdviceContext]:
     """The same by the name and the arguments as they are kept."""
     shield: Any = desk.shield
     tier, plans = shield.policy.file.experience.tier, desk.plans

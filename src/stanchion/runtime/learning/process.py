@@ -11,7 +11,8 @@ from stanchion.experience.tally import Known
 from stanchion.locks import Lock
 
 MOST_TOOLS: Final = 4_096
-"""How many tools are known, of all tenants; the one that was used longest ago is forgotten first."""
+"""How many tools are known, of all tenants; the one that was used longest ago is forgotten
+first."""
 NEVER: Final = -1
 
 Name = tuple[str, str, str]
@@ -28,7 +29,8 @@ class Entry:
 
 
 class Process:
-    """Knows tools by store, tenant and name. Shields on the same store share it, tenants never do."""
+    """Knows tools by store, tenant and name. Shields on the same store share it, tenants never
+    do."""
 
     def __init__(self, most: int = MOST_TOOLS) -> None:
         self._most = most

@@ -1,4 +1,5 @@
-"""Redaction before keeping: what guards hide, what looks like a secret and what promises one reaches no tier."""
+"""Redaction before keeping: what guards hide, what looks like a secret and what promises one
+reaches no tier."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ NOBODY: Final = RunInfo("")
 
 
 class Kept(NamedTuple):
-    """An outcome as it is kept: without secrets, bounded, and whatever is hidden in one part of it is hidden in all.
-    `whole` says whether all arguments could be read."""
+    """An outcome as it is kept: without secrets, bounded, and whatever is hidden in one part of it
+    is hidden in all. `whole` says whether all arguments could be read."""
 
     args: dict[str, Any]
     whole: bool
@@ -51,12 +52,20 @@ def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
     """What is kept of an outcome, and of what it was meant for."""
     args, task = windowed(event.args), window(meant)
     shown, whole = _shown(plans, event.tool, args)
-    failed = msgspec.structs.replace(event, text=window(event.text)) if isinstance(event, Failure) else None
+    failed = (
+        msgspec.structs.replace(event, text=window(event.text))
+        if isinstance(event, Failure)
+        else None
+    )
     words = "" if failed is None else _words(plans, failed)
     hint = masked(_named(plans, task))
     kind = "" if failed is None else masked(_named(plans, window(failed.error)))
     hidden = [*hidden_in(args, shown), *hidden_in(task, hint)]
-    hidden += () if failed is None else (*hidden_in(failed.text, words), *hidden_in(window(failed.error), kind))
+    hidden += (
+        ()
+        if failed is None
+        else (*hidden_in(failed.text, words), *hidden_in(window(failed.error), kind))
+    )
     hide = hiding(hidden)
     return Kept(
         bounded(closed(everywhere(shown, hide))),
@@ -67,15 +76,16 @@ def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
 
 
 def kept_args(plans: Plans, tool: str, args: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """A call's arguments as they are kept, without secrets and bounded; and whether all of them could be read."""
+    """A call's arguments as they are kept, without secrets and bounded; and whether all of them
+    could be read."""
     seen = windowed(args)
     shown, whole = _shown(plans, tool, seen)
     return bounded(closed(everywhere(shown, hiding(hidden_in(seen, shown))))), whole
 
 
 def kept_name(by: Any, name: str, most: int = MOST_HINT) -> str:
-    """A name as it is shown under the policy of a shield or of a run's plans, without what looks like a secret, cut
-    where it is long."""
+    """A name as it is shown under the policy of a shield or of a run's plans, without what looks
+    like a secret, cut where it is long."""
     return cut(closed(_named(by, window(name))), most)
 
 

@@ -1,4 +1,5 @@
-"""Retention of experience: old incidents and those beyond a number leave, and an archive has them before they do."""
+"""Retention of experience: old incidents and those beyond a number leave, and an archive has them
+before they do."""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ class Left(NamedTuple):
 
 
 def prune(shelf: Shelf, keep: Keep, now_ms: int, archive: Path | None = None) -> Left:
-    """Have incidents leave that are too old or too many, the oldest first. With an `archive` they are appended to it
-    and are on the disk before they leave, so that nothing is lost wherever this is interrupted. Counters stay."""
+    """Have incidents leave that are too old or too many, the oldest first. With an `archive` they
+    are appended to it and are on the disk before they leave, so that nothing is lost wherever this
+    is interrupted. Counters stay."""
     before_ms = now_ms - keep.days * DAY_MS
     if archive is None:
         gone = _until_none(lambda: shelf.forget_before(before_ms, PORTION))
@@ -76,8 +78,9 @@ def _until_none(forget: Callable[[], int]) -> int:
 
 
 class Archive:
-    """A file of JSON lines that is only added to. A line that was torn when somebody was interrupted is taken away: it
-    had not left the store. What the last portion holds is not written twice."""
+    """A file of JSON lines that is only added to. A line that was torn when somebody was
+    interrupted is taken away: it had not left the store. What the last portion holds is not written
+    twice."""
 
     def __init__(self, path: Path) -> None:
         new = not path.exists()
@@ -107,7 +110,9 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         os.close(self._file)
 
 

@@ -21,13 +21,15 @@ _numbers: Final = count(1)
 
 
 def place_of(store: Any) -> str:
-    """What a store is called in this process, so that shields on the same store share what they know."""
+    """What a store is called in this process, so that shields on the same store share what they
+    know."""
     place = getattr(store, "place", "")
     return place if isinstance(place, str) and place else _in_memory(store)[0]
 
 
 def shelf_of(store: Any, reading: bool = False) -> Shelf:
-    """The shelf beside a store. One that is nowhere, or of a kind that we do not know, has its own in memory."""
+    """The shelf beside a store. One that is nowhere, or of a kind that we do not know, has its own
+    in memory."""
     inner = getattr(store, "inner", store)
     place = getattr(inner, "place", "")
     if not isinstance(place, str) or not place:

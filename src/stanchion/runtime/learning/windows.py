@@ -1,7 +1,8 @@
 """Windows: as much of data as has to be looked at to keep a little of it, however large it is.
 
-A window may end in the middle of a secret, which then is not known for one. So it ends with a mark, and when all else
-is hidden, the mark leaves together with as much before it as a secret can be long.
+A window may end in the middle of a secret, which then is not known for one. So it ends with a mark,
+and when all else is hidden, the mark leaves together with as much before it as a secret can be
+long.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ MOST: Final = 128_000
 """How many characters of one call are looked at in all."""
 DEEP: Final = 2 * DEEPEST
 MARK: Final = "\n\ufdd0"
-"""What stands at the end of a window: a line break, which ends most secrets, and what is no character."""
+"""What stands at the end of a window: a line break, which ends most secrets, and what is no
+character."""
 
 
 class _Room:

@@ -21,15 +21,24 @@ if TYPE_CHECKING:
     from stanchion.runtime.standing.epoch_memory import Memory
 
 
-def accept_store(shield: Operated, why: str, *, restored: bool = False, by: By = "an operator") -> int:
-    """Let everybody go on with the store as it is, although it has lost what it held (`kernel.store_forgot`).
+def accept_store(
+    shield: Operated, why: str, *, restored: bool = False, by: By = "an operator"
+) -> int:
+    """Let everybody go on with the store as it is, although it has lost what it held
+    (`kernel.store_forgot`).
 
-    `restored` says that it is a backup: then approvals in it that are not used yet are taken back first, because they
-    may have been used since it was made. Says how many those are. What the store holds stays held: spend is charged
-    until it is settled, and permits come back when their time is over. `AnswerRefused` where `by` is no operator.
+    `restored` says that it is a backup: then approvals in it that are not used yet are taken back
+    first, because they may have been used since it was made. Says how many those are. What the
+    store holds stays held: spend is charged until it is settled, and permits come back when their
+    time is over. `AnswerRefused` where `by` is no operator.
     """
     _lasting(shield)
-    request = Request(purpose=Purpose.STORE, tenant=FLEET, subject="store", said={"restored": restored, "why": why})
+    request = Request(
+        purpose=Purpose.STORE,
+        tenant=FLEET,
+        subject="store",
+        said={"restored": restored, "why": why},
+    )
     return int(shield.act(request, by))
 
 
@@ -39,7 +48,12 @@ def accepted(shield: Operated, why: str, restored: bool, answer: Answer) -> int:
     how, by = "restored" if restored else "accepted", answer.act.operator
     unused = [one for one in shield.tickets(FLEET, "approved") if restored]
     for ticket in unused:
-        shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}", tenant=ticket.tenant)
+        shield.deny(
+            ticket.id,
+            by=by,
+            comment=f"the store was restored from a backup: {why}",
+            tenant=ticket.tenant,
+        )
     for tenant, grant in shield.grants() if restored else []:
         shield.revoke(grant.id, by=by, why="the store was restored from a backup", tenant=tenant)
     epoch = drive(memory.begin(how, by, why), shield)

@@ -1,5 +1,5 @@
-"""Acts: what lets more through than before, and so is an operator's. Each is asked for, answered, and carried out by
-whichever process the answer reaches."""
+"""Acts: what lets more through than before, and so is an operator's. Each is asked for, answered,
+and carried out by whichever process the answer reaches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ MOST_TRUSTED: Final = 1_000
 
 
 class Act(NamedTuple):
-    """How something is carried out. `number` is the version of what it changes: an answer fits that one alone."""
+    """How something is carried out. `number` is the version of what it changes: an answer fits that
+    one alone."""
 
     number: Callable[[Operated, Request], int]
     done: Callable[[Operated, Request, Answer], Any]
@@ -60,7 +61,8 @@ def wish_for(shield: Operated, request: Request) -> Wish:
 
 
 def carry_out(shield: Operated, request: Request, by: By) -> Any:
-    """Have something done that somebody may have done: `AnswerRefused` where they may not, which is written down."""
+    """Have something done that somebody may have done: `AnswerRefused` where they may not, which is
+    written down."""
     request = _fit(shield, request)
     comment = str(request.said.get("why", ""))
     answer = shield.authority.said(wish_for(shield, request), by, comment=comment)
@@ -72,7 +74,9 @@ def _fit(shield: Operated, request: Request) -> Request:
     why = request.said.get("why")
     if not isinstance(why, str):
         return request
-    return msgspec.structs.replace(request, said={**request.said, "why": shield.policy.veil.words(why)})
+    return msgspec.structs.replace(
+        request, said={**request.said, "why": shield.policy.veil.words(why)}
+    )
 
 
 def _act(request: Request) -> Act:
@@ -92,7 +96,9 @@ def _resume(shield: Operated, request: Request, answer: Answer) -> None:
 
 
 def _safe_mode_off(shield: Operated, request: Request, answer: Answer) -> None:
-    shield.signal(request.tenant, request.subject, (Signal.SAFE_OFF,), NORMAL, answer.act.comment, answer)
+    shield.signal(
+        request.tenant, request.subject, (Signal.SAFE_OFF,), NORMAL, answer.act.comment, answer
+    )
 
 
 def _reset(shield: Operated, request: Request, answer: Answer) -> bool:
@@ -136,7 +142,14 @@ def _allowances(shield: Operated, request: Request) -> int:
 def _settle(shield: Operated, request: Request, answer: Answer) -> None:
     from stanchion.runtime.operating.settle_effects import settle
 
-    settle(shield, request.subject, bool(request.said["happened"]), request.said.get("result"), answer, request.tenant)
+    settle(
+        shield,
+        request.subject,
+        bool(request.said["happened"]),
+        request.said.get("result"),
+        answer,
+        request.tenant,
+    )
 
 
 def _effect(shield: Operated, request: Request) -> int:
@@ -183,13 +196,16 @@ def _trust(shield: Operated, request: Request, answer: Answer) -> None:
         known = {} if value is None else dict(value)
         if len(known) >= MOST_TRUSTED:
             raise AnswerRefused(
-                f"{MOST_TRUSTED:,} policies are trusted, which is the most: withdraw the trust in some of them first"
+                f"{MOST_TRUSTED:,} policies are trusted, which is the most: withdraw the trust in "
+                f"some of them first"
             )
         return {**known, request.subject: msgspec.to_builtins(answer)}
 
     drive(change(shield.records, f"trust-{os.urandom(8).hex()}", FLEET, TRUSTED, added), shield)
     act = answer.act
-    fact = Fact(shield.clock(), "policy.trusted", request.subject, FLEET, by=act.operator, why=act.comment)
+    fact = Fact(
+        shield.clock(), "policy.trusted", request.subject, FLEET, by=act.operator, why=act.comment
+    )
     tell(shield, fact._replace(data=told(answer)))
 
 
@@ -201,9 +217,27 @@ def _trusted(shield: Operated, _request: Request) -> int:
 def _retain(shield: Operated, request: Request, answer: Answer) -> None:
     kept = typed.convert({**request.said, "answer": answer}, Retention)
     value = msgspec.to_builtins(kept)
-    drive(change(shield.records, f"retain-{os.urandom(8).hex()}", FLEET, RETENTION, lambda _value, _now: value), shield)
-    fact = Fact(shield.clock(), "trail.retention", "trail", FLEET, by=answer.act.operator, why=answer.act.comment)
-    tell(shield, fact._replace(data={"days": kept.days, "megabytes": kept.megabytes, **told(answer)}))
+    drive(
+        change(
+            shield.records,
+            f"retain-{os.urandom(8).hex()}",
+            FLEET,
+            RETENTION,
+            lambda _value, _now: value,
+        ),
+        shield,
+    )
+    fact = Fact(
+        shield.clock(),
+        "trail.retention",
+        "trail",
+        FLEET,
+        by=answer.act.operator,
+        why=answer.act.comment,
+    )
+    tell(
+        shield, fact._replace(data={"days": kept.days, "megabytes": kept.megabytes, **told(answer)})
+    )
 
 
 def _retained(shield: Operated, _request: Request) -> int:

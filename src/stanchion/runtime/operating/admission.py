@@ -1,5 +1,5 @@
-"""Admitting a policy on reload: what loosens nothing goes ahead, what loosens needs an operator's trust, all of it is
-written down."""
+"""Admitting a policy on reload: what loosens nothing goes ahead, what loosens needs an operator's
+trust, all of it is written down."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ def admitted(
     by: str,
     policies: Policies,
 ) -> Admitted:
-    """The policy to put in force, entered among a shield's `policies` and written down; `PolicyLoosens` where it may
-    not be.
+    """The policy to put in force, entered among a shield's `policies` and written down;
+    `PolicyLoosens` where it may not be.
 
-    Files are read once, and none of the code that a file names is run before the file is found to be no looser, or
-    trusted. What comes from no file is the word of the program that holds the shield.
+    Files are read once, and none of the code that a file names is run before the file is found to
+    be no looser, or trusted. What comes from no file is the word of the program that holds the
+    shield.
     """
     from stanchion.policy.loosening import loosenings
 
@@ -62,12 +63,16 @@ def admitted(
     new = offer.make()
     whole = policies.enter(new)
     if not _tell(shield, "policy.reloaded", (old, new), offer.origin, by, loose) and loose:
-        raise AuditLost("the trail cannot be written: a policy that allows more does not come into force unrecorded")
+        raise AuditLost(
+            "the trail cannot be written: a policy that allows more does not come into force "
+            "unrecorded"
+        )
     return Admitted(new, whole)
 
 
 class _Offer(NamedTuple):
-    """A policy that wants to come into force: as it looks, how it is made, and whether what it loosens needs trust."""
+    """A policy that wants to come into force: as it looks, how it is made, and whether what it
+    loosens needs trust."""
 
     seen: CompiledPolicy
     make: Callable[[], CompiledPolicy]
@@ -79,19 +84,33 @@ def _offered(shield: Operated, source: str | Path | dict[str, Any], joined: bool
     read = read_policy(source)
     document = read.variant(shield.env)
     seen = compile_document(document, read.files, imports=False, joined=joined)
-    origin = str(read.files[0]) if read.files else "mapping" if isinstance(source, dict) else f"pack {source}"
-    return _Offer(seen, lambda: compile_document(document, read.files, joined=joined), origin, bool(read.files))
+    origin = (
+        str(read.files[0])
+        if read.files
+        else "mapping"
+        if isinstance(source, dict)
+        else f"pack {source}"
+    )
+    return _Offer(
+        seen,
+        lambda: compile_document(document, read.files, joined=joined),
+        origin,
+        bool(read.files),
+    )
 
 
 def _found(shield: Operated, old: CompiledPolicy) -> _Offer:
-    """What counts in the folder by now. Where it loosens nothing without the trusted files, what it loosens with them
-    is what their trust is for; a file that is gone, or milder than it was, is another matter."""
+    """What counts in the folder by now. Where it loosens nothing without the trusted files, what it
+    loosens with them is what their trust is for; a file that is gone, or milder than it was, is
+    another matter."""
     from stanchion.policy.found import find_policy
     from stanchion.policy.loosening import loosenings
 
     found = find_policy(env=shield.env, trusts=shield.trust.trusts)
     remark_on_found(found)
-    owed = any(file.trusted for file in found.files) and not loosenings(old, find_policy(env=shield.env).seen)
+    owed = any(file.trusted for file in found.files) and not loosenings(
+        old, find_policy(env=shield.env).seen
+    )
     origin = str(found.files[-1].file) if found.files else found.base
     return _Offer(found.seen, found.policy, origin, not owed)
 
@@ -110,7 +129,9 @@ def _tell(
     why = "; ".join([*map(str, found[:TOLD]), *more])
     data = {"origin": origin, "old_digest": old.hash, "new_digest": new.hash}
     try:
-        tell(shield, Fact(shield.clock(), what, f"policy:{new.file.name}", FLEET, "", by, why, data))
+        tell(
+            shield, Fact(shield.clock(), what, f"policy:{new.file.name}", FLEET, "", by, why, data)
+        )
     except AuditLost:
         return False
     return True
@@ -119,8 +140,8 @@ def _tell(
 def first_policy(
     source: str | Path | dict[str, Any], env: str | None, trust: Trust, joined: bool = False
 ) -> CompiledPolicy:
-    """The policy that a shield begins with, `joined` by guards that were handed in or not; of one that is found, what
-    was left out is said."""
+    """The policy that a shield begins with, `joined` by guards that were handed in or not; of one
+    that is found, what was left out is said."""
     if source != FOUND:
         return load_policy(source, env, DocumentCache(state_or_none(os.environ)), joined)
     from stanchion.policy.found import find_policy

@@ -1,4 +1,5 @@
-"""Allowances for people: given, listed and taken back, for a false alarm that is known to be one."""
+"""Allowances for people: given, listed and taken back, for a false alarm that is known to be
+one."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ FINGERPRINT: Final = regex(r"[0-9a-f]{12}")
 
 
 class Allowances:
-    """A tenant's allowances, for people: given, listed and taken back; every change is written to the trail."""
+    """A tenant's allowances, for people: given, listed and taken back; every change is written to
+    the trail."""
 
     def __init__(self, shield: Operated, tenant: str | None = None) -> None:
         self._shield = shield
@@ -41,14 +43,24 @@ class Allowances:
         return sorted(known.values(), key=lambda one: (-one.at, one.fingerprint))
 
     def allow(
-        self, fingerprint: str, once: bool = False, tool: str = "", why: str = "", by: By = "an operator"
+        self,
+        fingerprint: str,
+        once: bool = False,
+        tool: str = "",
+        why: str = "",
+        by: By = "an operator",
     ) -> Allowance:
-        """Let what has this fingerprint pass from now on, or once. An operator's: `AnswerRefused` where `by` is none,
-        `ValueError` where it is no fingerprint."""
+        """Let what has this fingerprint pass from now on, or once. An operator's: `AnswerRefused`
+        where `by` is none, `ValueError` where it is no fingerprint."""
         if FINGERPRINT.fullmatch(fingerprint) is None:
-            raise ValueError(f"`{fingerprint}` is not a fingerprint: give the 12 digits that `stanchion explain` shows")
+            raise ValueError(
+                f"`{fingerprint}` is not a fingerprint: give the 12 digits that `stanchion "
+                f"explain` shows"
+            )
         said = {"once": once, "tool": tool, "why": why}
-        made = self._shield.act(Request(purpose=Purpose.ALLOW, tenant=self._tenant, subject=fingerprint, said=said), by)
+        made = self._shield.act(
+            Request(purpose=Purpose.ALLOW, tenant=self._tenant, subject=fingerprint, said=said), by
+        )
         assert isinstance(made, Allowance)
         return made
 
@@ -57,12 +69,21 @@ class Allowances:
         veil = self._shield.policy.veil
         act = answer.act
         made = Allowance(
-            fingerprint, once, tool, veil.words(act.comment), veil.name(act.operator), self._shield.clock(), answer
+            fingerprint,
+            once,
+            tool,
+            veil.words(act.comment),
+            veil.name(act.operator),
+            self._shield.clock(),
+            answer,
         )
 
         def added(known: dict[str, Allowance]) -> Any:
             if len(known) >= MOST and fingerprint not in known:
-                raise ValueError(f"`{self._tenant}` has {MOST:,} allowances, which is the most: forget some of them")
+                raise ValueError(
+                    f"`{self._tenant}` has {MOST:,} allowances, which is the most: forget some of "
+                    f"them"
+                )
             return {**known, fingerprint: made}
 
         self._change(added)
@@ -75,7 +96,9 @@ class Allowances:
 
         def without(known: dict[str, Allowance]) -> Any:
             gone[:] = [known[fingerprint]] if fingerprint in known else []
-            return {name: one for name, one in known.items() if name != fingerprint} if gone else LEFT
+            return (
+                {name: one for name, one in known.items() if name != fingerprint} if gone else LEFT
+            )
 
         self._change(without)
         for one in gone:
@@ -89,11 +112,24 @@ class Allowances:
 
         batch = f"allow-{os.urandom(8).hex()}"
         return drive(
-            change(self._shield.records, batch, self._tenant, allowances_key(self._tenant), new), self._shield
+            change(self._shield.records, batch, self._tenant, allowances_key(self._tenant), new),
+            self._shield,
         ).value
 
     def _tell(self, what: str, one: Allowance) -> None:
-        data = {"once": one.once, "tool": one.tool, **({} if one.answer is None else told(one.answer))}
+        data = {
+            "once": one.once,
+            "tool": one.tool,
+            **({} if one.answer is None else told(one.answer)),
+        }
         with contextlib.suppress(AuditLost):
-            fact = Fact(self._shield.clock(), what, one.fingerprint, self._tenant, by=one.by, why=one.why, data=data)
+            fact = Fact(
+                self._shield.clock(),
+                what,
+                one.fingerprint,
+                self._tenant,
+                by=one.by,
+                why=one.why,
+                data=data,
+            )
             tell(self._shield, fact)

@@ -31,13 +31,21 @@ def breakers_of(shield: Operated, tool: str, tenant: str) -> list[Seen]:
 
 
 def reset(shield: Operated, tool: str, tenant: str, why: str, answer: Answer) -> bool:
-    """Close every breaker of a tool, as an operator said, and write that down; says whether there was anything to
-    close."""
+    """Close every breaker of a tool, as an operator said, and write that down; says whether there
+    was anything to close."""
     found = [cell.key for cell in breakers_of(shield, tool, tenant)]
     closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
     if closed:
         with contextlib.suppress(AuditLost):
-            fact = Fact(shield.clock(), "breaker.reset", f"tool:{tool}", tenant, "", answer.act.operator, why)
+            fact = Fact(
+                shield.clock(),
+                "breaker.reset",
+                f"tool:{tool}",
+                tenant,
+                "",
+                answer.act.operator,
+                why,
+            )
             tell(shield, fact._replace(data=told(answer)))
     return bool(closed)
 

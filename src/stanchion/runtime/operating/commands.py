@@ -24,14 +24,21 @@ if TYPE_CHECKING:
 
 
 def safe_mode(
-    shield: Operated, on: bool, why: str = "", tenant: str | None = None, scope: str = "", by: By = "an operator"
+    shield: Operated,
+    on: bool,
+    why: str = "",
+    tenant: str | None = None,
+    scope: str = "",
+    by: By = "an operator",
 ) -> None:
-    """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
+    """Switch safe mode on or off for every process on this store: tool calls and retries are
+    refused.
 
-    `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. On is everybody's, off an
-    operator's (`AnswerRefused` where `by` is none). Off also releases the brake that this shield was started with (by
-    its argument or the environment), which is its own and never in the store: it does not outlive the process.
-    `StateError` where a halt stands in the way.
+    `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. On is
+    everybody's, off an operator's (`AnswerRefused` where `by` is none). Off also releases the brake
+    that this shield was started with (by its argument or the environment), which is its own and
+    never in the store: it does not outlive the process. `StateError` where a halt stands in the
+    way.
     """
     if on:
         shield.signal(tenant, scope, (Signal.SAFE_ON,), SAFE, why, named(by))
@@ -41,7 +48,13 @@ def safe_mode(
         shield.release_brake()
 
 
-def halt(shield: Operated, why: str = "", tenant: str | None = None, scope: str = "", by: str = "an operator") -> None:
+def halt(
+    shield: Operated,
+    why: str = "",
+    tenant: str | None = None,
+    scope: str = "",
+    by: str = "an operator",
+) -> None:
     """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
     shield.signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
 
@@ -61,24 +74,41 @@ def quarantine(
     shield.signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
 
 
-def resume(shield: Operated, tenant: str | None = None, scope: str = "", by: By = "an operator", why: str = "") -> None:
-    """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are. An
-    operator's: `AnswerRefused` where `by` is none."""
+def resume(
+    shield: Operated,
+    tenant: str | None = None,
+    scope: str = "",
+    by: By = "an operator",
+    why: str = "",
+) -> None:
+    """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they
+    are. An operator's: `AnswerRefused` where `by` is none."""
     shield.act(_request(shield, Purpose.RESUME, tenant, scope, why), by)
 
 
-def reset_tool(shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator") -> bool:
-    """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not. An
-    operator's: `AnswerRefused` where `by` is none."""
-    request = Request(purpose=Purpose.RESET, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why})
+def reset_tool(
+    shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator"
+) -> bool:
+    """Let a tool be called again at once: its breakers are closed, in every process. Says whether
+    one was not. An operator's: `AnswerRefused` where `by` is none."""
+    request = Request(
+        purpose=Purpose.RESET, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why}
+    )
     return bool(shield.act(request, by))
 
 
-def break_lock(shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator") -> bool:
-    """Break the locks of the guard `locks` on something, by the name that `stanchion state locks` shows: whoever waits
-    for it goes on, and its holder has to lock it again. Says whether there was one. An operator's: `AnswerRefused`
-    where `by` is none."""
-    request = Request(purpose=Purpose.BREAK_LOCK, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why})
+def break_lock(
+    shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator"
+) -> bool:
+    """Break the locks of the guard `locks` on something, by the name that `stanchion state locks`
+    shows: whoever waits for it goes on, and its holder has to lock it again. Says whether there was
+    one. An operator's: `AnswerRefused` where `by` is none."""
+    request = Request(
+        purpose=Purpose.BREAK_LOCK,
+        tenant=shield.tenancy.of(tenant),
+        subject=name,
+        said={"why": why},
+    )
     return bool(shield.act(request, by))
 
 
@@ -91,11 +121,13 @@ def release_call(
     by: By = "an operator",
     tenant: str | None = None,
 ) -> None:
-    """Give back what a call has reserved whose process is gone. `used` says what it used (`tokens`, `cost_usd`,
-    `api_calls`, `duration_s`): a measure that it does not name stays charged at its estimate. Without it nothing was.
+    """Give back what a call has reserved whose process is gone. `used` says what it used (`tokens`,
+    `cost_usd`, `api_calls`, `duration_s`): a measure that it does not name stays charged at its
+    estimate. Without it nothing was.
 
-    `call` is an id as `stanchion budget holds` shows it; that of a slice gives back what a process held of a counter of
-    the whole fleet. `HoldError` where there is nothing to release yet, `AnswerRefused` where `by` is no operator.
+    `call` is an id as `stanchion budget holds` shows it; that of a slice gives back what a process
+    held of a counter of the whole fleet. `HoldError` where there is nothing to release yet,
+    `AnswerRefused` where `by` is no operator.
     """
     from stanchion.runtime.operating.release import release_request
 
@@ -111,11 +143,12 @@ def top_up(
     by: By = "an operator",
     tenant: str | None = None,
 ) -> None:
-    """Let more be spent of a budget: `amount` (`calls`, `tokens`, `cost_usd`, `api_calls`, `duration_s`) is taken off
-    what is used of it, for every process. Of a budget with a window it counts for as long as the window.
+    """Let more be spent of a budget: `amount` (`calls`, `tokens`, `cost_usd`, `api_calls`,
+    `duration_s`) is taken off what is used of it, for every process. Of a budget with a window it
+    counts for as long as the window.
 
-    `budget` is its id and whose it is: `spend/run:ID`, `spend/tenant`, `spend/fleet`. `BudgetError` where there is no
-    such budget in the store, `AnswerRefused` where `by` is no operator.
+    `budget` is its id and whose it is: `spend/run:ID`, `spend/tenant`, `spend/fleet`. `BudgetError`
+    where there is no such budget in the store, `AnswerRefused` where `by` is no operator.
     """
     from stanchion.runtime.operating.top_up import top_up_request
 
@@ -132,7 +165,8 @@ def signal(
     by: str | Answer,
     terms: Terms = TERMS,
 ) -> None:
-    """Give signals to a state, and write down what has changed; `StateError` where a halt stands in the way."""
+    """Give signals to a state, and write down what has changed; `StateError` where a halt stands in
+    the way."""
     whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
     veil = shield.policy.veil
     why, who = veil.words(why), veil.name(named(by))
@@ -148,6 +182,13 @@ def signal(
         raise StateError(f"`{scope if scope else whose}` is halted: only `resume` lets it continue")
 
 
-def _request(shield: Operated, purpose: Purpose, tenant: str | None, scope: str, why: str) -> Request:
+def _request(
+    shield: Operated, purpose: Purpose, tenant: str | None, scope: str, why: str
+) -> Request:
     whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
-    return Request(purpose=purpose, tenant=whose, subject="fleet" if scope == "fleet" else name, said={"why": why})
+    return Request(
+        purpose=purpose,
+        tenant=whose,
+        subject="fleet" if scope == "fleet" else name,
+        said={"why": why},
+    )

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def settle_by(shield: Deciding, ticket: Ticket, answer: Answer) -> Ticket:
-    """Settle the effect that a ticket is about as somebody has said, which uses the ticket up; `TicketError` where
-    there is nothing to settle any more."""
+    """Settle the effect that a ticket is about as somebody has said, which uses the ticket up;
+    `TicketError` where there is nothing to settle any more."""
     effect, happened = said_of(ticket, answer)
     try:
         settle(shield, effect, happened, None, answer, ticket.tenant)

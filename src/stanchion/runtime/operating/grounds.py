@@ -38,7 +38,9 @@ class Operated(Deciding, Protocol):
     def release_brake(self) -> None:
         """Let go of the brake that it was started with."""
 
-    def tickets(self, tenant: str | None = None, state: str | None = None, *, most: int = 50) -> list[Ticket]:
+    def tickets(
+        self, tenant: str | None = None, state: str | None = None, *, most: int = 50
+    ) -> list[Ticket]:
         """What waits for a person."""
 
     def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:

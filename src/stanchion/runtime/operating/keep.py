@@ -1,4 +1,5 @@
-"""Opening what a shield keeps things in: its store, its journal, and what this host remembers of the store."""
+"""Opening what a shield keeps things in: its store, its journal, and what this host remembers of
+the store."""
 
 from __future__ import annotations
 
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """A store and a journal, open; whether the store is a server that was opened by its name, which many share; and
-    where this host remembers the store, `None` for one that was handed in; the folder of figures, `None` where
-    nothing outlives the process; and what brings notices to operators."""
+    """A store and a journal, open; whether the store is a server that was opened by its name, which
+    many share; and where this host remembers the store, `None` for one that was handed in; the
+    folder of figures, `None` where nothing outlives the process; and what brings notices to
+    operators."""
 
     store: Any
     journal: Any
@@ -66,8 +68,8 @@ def open_kept(
     pinned: Sequence[Operator] = (),
     tenant: str = "",
 ) -> Kept:
-    """Open what was named, or what the environment names, or what the project has for itself: the one that is named,
-    or else that of a policy's files, or of the current folder."""
+    """Open what was named, or what the environment names, or what the project has for itself: the
+    one that is named, or else that of a policy's files, or of the current folder."""
     environ = os.environ
     whose = Whose(environ, start_of(project, files), store)
     kept = store_for(store, environ, clock, whose)

@@ -35,8 +35,8 @@ def opened(
     options: ShieldOptions,
     notify: str | Path | None = None,
 ) -> tuple[CompiledPolicy, Kept]:
-    """The policy, and the store and journal of its project. Policies that are found are trusted by what that store
-    has, so it is opened first; of others the files say whose project it is."""
+    """The policy, and the store and journal of its project. Policies that are found are trusted by
+    what that store has, so it is opened first; of others the files say whose project it is."""
     known(options)
     post = post_for(notify, os.environ)
     try:
@@ -64,10 +64,14 @@ def _opened(
         policy = first_policy(source, env, NO_TRUST, bool(options.get("guards")))
         remark_on(policy)
         files = () if isinstance(source, dict) else policy.files
-        return policy, open_kept(store, journal, clock, project, files, (*pinned, *pinned_by(policy)), tenant)
+        return policy, open_kept(
+            store, journal, clock, project, files, (*pinned, *pinned_by(policy)), tenant
+        )
     kept = open_kept(store, journal, clock, project, (), (*pinned, *_own()), tenant)
     try:
-        policy = first_policy(source, env, stored_trust(kept.store, pinned) if trust is None else trust)
+        policy = first_policy(
+            source, env, stored_trust(kept.store, pinned) if trust is None else trust
+        )
         remark_on(policy)
         return policy, kept
     except BaseException:
@@ -76,8 +80,8 @@ def _opened(
 
 
 def stored_trust(store: Any, pinned: tuple[Operator, ...]) -> Trust:
-    """Trust in what operators have signed: those the program names, those of the user's own policy, and those in the
-    store. A policy that is found names nobody who could trust it."""
+    """Trust in what operators have signed: those the program names, those of the user's own policy,
+    and those in the store. A policy that is found names nobody who could trust it."""
 
     def roster() -> Roster:
         return rostered((*pinned, *_own()), store.read(RECORD)[1])

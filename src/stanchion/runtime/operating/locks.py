@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def holders(shield: Operated, name: str, tenant: str) -> int:
-    """A number for whoever has locked something: an answer fits as long as it is the same runs, however often they have
-    renewed their locks meanwhile, and once, because every lock that is broken changes it."""
+    """A number for whoever has locked something: an answer fits as long as it is the same runs,
+    however often they have renewed their locks meanwhile, and once, because every lock that is
+    broken changes it."""
     tables = [table_of(shield.store.read(cell)[1]) for cell in _tables(shield, tenant)]
     runs = sorted({lock.run for table in tables for lock in table.held if lock.name == name})
     said = "\n".join([str(sum([table.breaks for table in tables])), *runs])
@@ -32,12 +33,19 @@ def holders(shield: Operated, name: str, tenant: str) -> int:
 
 
 def break_all(shield: Operated, name: str, tenant: str, why: str, answer: Answer) -> bool:
-    """Break every lock of that name, as an operator said, and write that down; says whether there was one."""
-    broken = [lock for cell in _tables(shield, tenant) for lock in drive(_broken(shield, tenant, cell, name), shield)]
+    """Break every lock of that name, as an operator said, and write that down; says whether there
+    was one."""
+    broken = [
+        lock
+        for cell in _tables(shield, tenant)
+        for lock in drive(_broken(shield, tenant, cell, name), shield)
+    ]
     if broken:
         runs = sorted({lock.run for lock in broken})
         with contextlib.suppress(AuditLost):
-            fact = Fact(shield.clock(), "lock.broken", f"lock:{name}", tenant, "", answer.act.operator, why)
+            fact = Fact(
+                shield.clock(), "lock.broken", f"lock:{name}", tenant, "", answer.act.operator, why
+            )
             tell(shield, fact._replace(data={"runs": runs, **told(answer)}))
     return bool(broken)
 

@@ -1,4 +1,5 @@
-"""A watched policy that does not load: told, and noted in the state folder for whoever looks, until one loads."""
+"""A watched policy that does not load: told, and noted in the state folder for whoever looks, until
+one loads."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ MOST_WORDS: Final = 4_000
 
 
 class RefusedPolicy(msgspec.Struct, frozen=True):
-    """A policy that a process could not put in force: where it comes from, since when (milliseconds since 1970), what
-    was wrong with it last, and which process goes on with the one before it."""
+    """A policy that a process could not put in force: where it comes from, since when (milliseconds
+    since 1970), what was wrong with it last, and which process goes on with the one before it."""
 
     origin: str
     since: int
@@ -35,7 +36,8 @@ class RefusedPolicy(msgspec.Struct, frozen=True):
 
 
 class PolicyTrouble:
-    """Keeps one shield's note: written while its policy is refused, and gone when one is in force."""
+    """Keeps one shield's note: written while its policy is refused, and gone when one is in
+    force."""
 
     def __init__(self, shield: Operated) -> None:
         self._shield = shield
@@ -61,7 +63,12 @@ class PolicyTrouble:
             return
         self.close()
         origin = refused.origin
-        self._tell(Kind.POLICY_LOADED, self._shield.clock(), f"the policy `{origin}` is in force again", origin)
+        self._tell(
+            Kind.POLICY_LOADED,
+            self._shield.clock(),
+            f"the policy `{origin}` is in force again",
+            origin,
+        )
 
     def close(self) -> None:
         """Remove the note: the process does not watch any more."""
@@ -71,7 +78,9 @@ class PolicyTrouble:
                 note.unlink(missing_ok=True)
 
     def _tell(self, kind: Kind, at: int, text: str, origin: str) -> None:
-        self._shield.occurrences.tell(Occurrence(kind=kind, at=at, text=text, about=f"policy:{origin}"))
+        self._shield.occurrences.tell(
+            Occurrence(kind=kind, at=at, text=text, about=f"policy:{origin}")
+        )
 
     def _write(self, refused: RefusedPolicy) -> None:
         """Note it. Where that cannot be written, it is told all the same."""
@@ -87,8 +96,8 @@ class PolicyTrouble:
 
 
 def refused_policies(environ: Mapping[str, str]) -> Iterator[RefusedPolicy]:
-    """The policies that processes of this host could not load, oldest first. The notes of processes that are gone are
-    removed."""
+    """The policies that processes of this host could not load, oldest first. The notes of processes
+    that are gone are removed."""
     found = []
     try:
         files = sorted((state_folder(environ) / FOLDER).glob("*.json"))
@@ -109,8 +118,8 @@ def refused_policies(environ: Mapping[str, str]) -> Iterator[RefusedPolicy]:
 
 
 def _is_gone(process: Process) -> bool:
-    """Whether a process has ended; one in another space of process ids, or on a system that does not tell, may be
-    there."""
+    """Whether a process has ended; one in another space of process ids, or on a system that does
+    not tell, may be there."""
     me = this_process()
     if not me.started or process.space != me.space:
         return False

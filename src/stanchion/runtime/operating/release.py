@@ -1,4 +1,5 @@
-"""Releasing: an operator gives back what a call has reserved whose process is gone, or says what it used."""
+"""Releasing: an operator gives back what a call has reserved whose process is gone, or says what it
+used."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from stanchion.runtime.operating.grounds import Operated
 
 QUIET_MS: Final = 2 * START_MS
-"""How long a call must be open, and a process silent, before it can be released: nothing starts that late any more."""
+"""How long a call must be open, and a process silent, before it can be released: nothing starts
+that late any more."""
 
 SETTLED: Final = frozenset({"settled", "late"})
 
@@ -34,11 +36,20 @@ class HoldError(Shown):
 
 
 def release_request(
-    whose: Callable[[str | None], str], call: str, used: Mapping[str, Any] | None, why: str, tenant: str | None
+    whose: Callable[[str | None], str],
+    call: str,
+    used: Mapping[str, Any] | None,
+    why: str,
+    tenant: str | None,
 ) -> Request:
     """What an operator is asked who would have a call released."""
     said = {"used": None if used is None else _amounts(used), "why": why}
-    return Request(purpose=Purpose.RELEASE, tenant=FLEET if is_slice(call) else whose(tenant), subject=call, said=said)
+    return Request(
+        purpose=Purpose.RELEASE,
+        tenant=FLEET if is_slice(call) else whose(tenant),
+        subject=call,
+        said=said,
+    )
 
 
 def _amounts(used: Mapping[str, Any]) -> dict[str, int]:
@@ -52,7 +63,9 @@ def _amounts(used: Mapping[str, Any]) -> dict[str, int]:
     if calls is None:
         return named
     if type(calls) is not int or not 0 <= calls < LARGEST:
-        raise ValueError(f"calls is `{calls}`: give a whole number that is not negative and below 10^15")
+        raise ValueError(
+            f"calls is `{calls}`: give a whole number that is not negative and below 10^15"
+        )
     return {Unit.ONE.name.lower(): calls, **named}
 
 
@@ -72,30 +85,45 @@ def released(shield: Operated, request: Request, answer: Answer) -> None:
     hold: Hold | None = shield.store.held(tenant, call)
     if hold is None or not spends(hold):
         raise HoldError(
-            f"nothing is held by `{call}`, or it is already settled: `stanchion budget holds` shows all holds"
+            f"nothing is held by `{call}`, or it is already settled: `stanchion budget holds` "
+            f"shows all holds"
         )
     now = shield.store.carry(Batch(f"release-{token_hex(8)}", tenant)).now
     _check_quiet(shield, hold, now)
     used = actual(hold, request.said.get("used"))
     data = {"reserved": _named(reserved_by(hold)), "used": request.said.get("used"), **told(answer)}
-    fact = Fact(shield.clock(), "budget.released", call, tenant, run_of(call), answer.act.operator, answer.act.comment)
+    fact = Fact(
+        shield.clock(),
+        "budget.released",
+        call,
+        tenant,
+        run_of(call),
+        answer.act.operator,
+        answer.act.comment,
+    )
     tell(shield, fact._replace(data=data))
     put: Put = (released_key(tenant, call), [] if used is None else list(used), When.JUDGED, 0, 0)
-    reply = shield.store.carry(Batch(f"release-{token_hex(8)}", tenant, settles=((call, used),), puts=(put,)))
+    reply = shield.store.carry(
+        Batch(f"release-{token_hex(8)}", tenant, settles=((call, used),), puts=(put,))
+    )
     if reply.settled[0] not in SETTLED:
         raise HoldError(f"`{call}` was settled in the meantime: there is nothing left to release")
 
 
 def _check_quiet(shield: Operated, hold: Hold, now: int) -> None:
-    """Refuse while a process may be about to start what it was allowed, or may be spending a slice."""
+    """Refuse while a process may be about to start what it was allowed, or may be spending a
+    slice."""
     heard = hold.since_ms
     if is_slice(hold.id):
         beat = lender_key(lender_of(hold.id))
-        heard = max([heard, *[seen.touched_ms for seen in shield.store.look(beat) if seen.key == beat]])
+        heard = max(
+            [heard, *[seen.touched_ms for seen in shield.store.look(beat) if seen.key == beat]]
+        )
     if now - heard < QUIET_MS:
         left_s = -(-(QUIET_MS - (now - heard)) // 1000)
         raise HoldError(
-            f"the process of `{hold.id}` may still be working: try again when it has been silent for {left_s} s more"
+            f"the process of `{hold.id}` may still be working: try again when it has been silent "
+            f"for {left_s} s more"
         )
 
 
@@ -105,7 +133,9 @@ def actual(hold: Hold, used: Mapping[str, int] | None) -> Amounts | None:
         return None
     reserved = reserved_by(hold)
     pools = {part.unit for part in hold.took if part.key.startswith(POOLS)}
-    one, *rest = [0 if unit in pools else used.get(unit.name.lower(), reserved[unit]) for unit in Unit]
+    one, *rest = [
+        0 if unit in pools else used.get(unit.name.lower(), reserved[unit]) for unit in Unit
+    ]
     tokens, cost, api_calls, working_ms = rest
     return (one, tokens, cost, api_calls, working_ms)
 

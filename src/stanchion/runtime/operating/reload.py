@@ -1,4 +1,5 @@
-"""Reloading: a new policy is built and checked as a whole, then swapped at once; a bad one changes nothing."""
+"""Reloading: a new policy is built and checked as a whole, then swapped at once; a bad one changes
+nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from stanchion.runtime.operating.policy_trouble import PolicyTrouble, RefusedPolicy
 
 REMEMBERED: Final = 16
-"""How many policies a shield remembers, so that a decision under way finds the code of the one it began with."""
+"""How many policies a shield remembers, so that a decision under way finds the code of the one it
+began with."""
 
 RESOLVES: Final = "stanchion.runtime.answers.resolver:addresses"
 """What guards call to have a name resolved; a shield answers with its own resolver."""
@@ -38,14 +40,16 @@ LONGEST_WAIT_S: Final = 86_400
 """How long a watcher waits at the most before it looks again."""
 
 OnReload = Callable[["CompiledPolicy | PolicyError"], None]
-"""Told of every reload: the policy now in force, or what was wrong with the one that was refused."""
+"""Told of every reload: the policy now in force, or what was wrong with the one that was
+refused."""
 
 Settle = Callable[["CompiledPolicy"], "Home"]
 """Gives where a shield that has a policy in force keeps what is its own."""
 
 
 class Policies:
-    """The policies a shield has had in force, newest last, each with the code that answers for its guards."""
+    """The policies a shield has had in force, newest last, each with the code that answers for its
+    guards."""
 
     def __init__(
         self,
@@ -73,8 +77,8 @@ class Policies:
         return bool(self._guards)
 
     def enter(self, policy: CompiledPolicy) -> CompiledPolicy:
-        """Add the user's own guards to a policy, the brake where it is on, and what is known of tools besides; gives
-        the policy to put in force."""
+        """Add the user's own guards to a policy, the brake where it is on, and what is known of
+        tools besides; gives the policy to put in force."""
         from stanchion.policy.custom import with_guards
 
         policy, guards = self._at_home(policy)
@@ -95,12 +99,18 @@ class Policies:
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
             if self._isolation is not None:
-                self._isolation.keep([code for known in self._known.values() for code in known[1].values()])
+                self._isolation.keep(
+                    [code for known in self._known.values() for code in known[1].values()]
+                )
         return whole
 
     def _rules(self, policy: CompiledPolicy) -> None:
         """Take over the deep rules of a policy."""
-        guards = [(seat.placed.id, rule) for seat in policy.seats if (rule := DEEP_RULE.of(seat.placed.guard))]
+        guards = [
+            (seat.placed.id, rule)
+            for seat in policy.seats
+            if (rule := DEEP_RULE.of(seat.placed.guard))
+        ]
         if not guards:
             return
         from stanchion.runtime.answers.deep import DeepRules, Terms
@@ -108,15 +118,17 @@ class Policies:
         if self._deep is None:
             self._deep = DeepRules()
         said = policy.file.deep
-        self._deep.enter(policy.hash, guards, Terms(*[getattr(said, name) for name in Terms._fields]))
+        self._deep.enter(
+            policy.hash, guards, Terms(*[getattr(said, name) for name in Terms._fields])
+        )
 
     def deep_rules(self) -> DeepRules | None:
         """The deep rules of the policies; `None` where none has any."""
         return self._deep
 
     def _at_home(self, policy: CompiledPolicy) -> tuple[CompiledPolicy, tuple[Any, ...]]:
-        """The policy and the user's own guards, which know this shield's own places; those of one that is put in force
-        again keep what they had worked out."""
+        """The policy and the user's own guards, which know this shield's own places; those of one
+        that is put in force again keep what they had worked out."""
         if self._settled is None or self._settled[0] is not policy:
             home = self._settle(policy)
             guards = self._guards
@@ -129,7 +141,9 @@ class Policies:
 
     def _isolated(self, policy: CompiledPolicy) -> dict[str, Answerer]:
         """What answers for the guards whose code has a process of its own."""
-        isolated = [seat.placed for seat in policy.seats if ISOLATED.of(seat.placed.guard) is not None]
+        isolated = [
+            seat.placed for seat in policy.seats if ISOLATED.of(seat.placed.guard) is not None
+        ]
         if isolated and self._isolation is None:
             from stanchion.runtime.answers.isolated.isolation import Isolation
 
@@ -165,13 +179,15 @@ class Policies:
         return None if known is None else known[0].placed(guard)
 
     def heard_late(self, policy: str, guard: str) -> bool:
-        """Whether what a guard of a policy was asked about may have gone ahead though its answer was late."""
+        """Whether what a guard of a policy was asked about may have gone ahead though its answer
+        was late."""
         placed = self.placed(policy, guard)
         return placed is not None and (placed.fail_open or DEEP.of(placed.guard) is not None)
 
 
 def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:
-    """The files by which a policy may change: those it was read from and, where it was found, those that may appear."""
+    """The files by which a policy may change: those it was read from and, where it was found, those
+    that may appear."""
     if source != FOUND:
         return policy.files
     from pathlib import Path
@@ -180,7 +196,8 @@ def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:
 
 
 def watchable(source: Any, policy: Callable[[], CompiledPolicy]) -> Callable[[], tuple[Path, ...]]:
-    """Gives the files to watch, as they are at a time; `ValueError` where there is none: nothing would be noticed."""
+    """Gives the files to watch, as they are at a time; `ValueError` where there is none: nothing
+    would be noticed."""
     if watched(source, policy()):
         return lambda: watched(source, policy())
     match source:
@@ -191,14 +208,15 @@ def watchable(source: Any, policy: Callable[[], CompiledPolicy]) -> Callable[[],
         case _:
             given = f"the pack `{source}`"
     raise ValueError(
-        f"there is no file to watch: the policy was {given}; load it from a file (one line, `extends: default`, is "
+        f"there is no file to watch: the policy was {given}; load it from a file (one line, "
+        f"`extends: default`, is "
         "enough to build on a pack), or call `reload()` with the new policy yourself"
     )
 
 
 class Watcher:
-    """Looks at a policy's files now and then, and reloads when one of them has changed, or when one that was refused
-    because it loosens has been trusted since."""
+    """Looks at a policy's files now and then, and reloads when one of them has changed, or when one
+    that was refused because it loosens has been trusted since."""
 
     def __init__(
         self,
@@ -209,7 +227,9 @@ class Watcher:
         trouble: PolicyTrouble | None = None,
     ) -> None:
         if tell is not None and not callable(tell):
-            raise TypeError(f"`tell` is `{tell!r}`, which cannot be called: give a function of one argument")
+            raise TypeError(
+                f"`tell` is `{tell!r}`, which cannot be called: give a function of one argument"
+            )
         self._troubles = trouble
         self._files = files
         self._reload = reload
@@ -222,28 +242,40 @@ class Watcher:
 
     @property
     def trouble(self) -> RefusedPolicy | None:
-        """The policy that is refused now, since when, and why; `None` where the one that is there is in force."""
+        """The policy that is refused now, since when, and why; `None` where the one that is there
+        is in force."""
         return None if self._troubles is None else self._troubles.now
 
     def start(self, every_s: float) -> None:
         """Look every so many seconds, in a thread that ends with the process."""
-        if isinstance(every_s, bool) or not isinstance(every_s, int | float) or not 0 < every_s <= LONGEST_WAIT_S:
+        if (
+            isinstance(every_s, bool)
+            or not isinstance(every_s, int | float)
+            or not 0 < every_s <= LONGEST_WAIT_S
+        ):
             raise ValueError(
-                f"`every_s` is `{every_s!r}`: give a positive number of seconds, at most {LONGEST_WAIT_S:,}"
+                f"`every_s` is `{every_s!r}`: give a positive number of seconds, at most "
+                f"{LONGEST_WAIT_S:,}"
             )
-        self._thread = threading.Thread(target=self._watch, args=(every_s,), name="stanchion-policy", daemon=True)
+        self._thread = threading.Thread(
+            target=self._watch, args=(every_s,), name="stanchion-policy", daemon=True
+        )
         self._thread.start()
 
     def goes_on(self, tell: OnReload | None) -> bool:
-        """Whether it still looks; `RuntimeError` where it does and another `tell` is to hear of it."""
+        """Whether it still looks; `RuntimeError` where it does and another `tell` is to hear of
+        it."""
         if self._stop.is_set() or self._thread is None:
             return False
         if tell is not None and tell != self._tell:
-            raise RuntimeError("the policy is already watched, with another `tell`: stop that watcher first")
+            raise RuntimeError(
+                "the policy is already watched, with another `tell`: stop that watcher first"
+            )
         return True
 
     def look(self) -> bool:
-        """Look once; says whether a policy was reloaded or refused, which leaves the old one in force."""
+        """Look once; says whether a policy was reloaded or refused, which leaves the old one in
+        force."""
         signature, waits = self._signature(), self._refused
         if signature == self._seen and (waits is None or not self._trust.trusts(waits.hash, waits)):
             return False
@@ -273,7 +305,8 @@ class Watcher:
 
     def _watch(self, every_s: float) -> None:
         while not self._stop.wait(every_s):
-            # What goes wrong besides the policy is noted, and what `tell` raises is its own: watching goes on.
+            # What goes wrong besides the policy is noted, and what `tell` raises is its own:
+            # watching goes on.
             with suppress(Exception):
                 self.look()
 

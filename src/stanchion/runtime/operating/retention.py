@@ -1,5 +1,5 @@
-"""Retention: how much of the trail is kept, and what leaves it. Once there are operators, nothing does before one of
-them has said so."""
+"""Retention: how much of the trail is kept, and what leaves it. Once there are operators, nothing
+does before one of them has said so."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ RETENTION: Final = key(FLEET, "retention")
 """Where it is kept how much of the trail may leave, with the answer that says so."""
 
 USUAL: Final = Keep(90, 1 << 30)
-"""What is kept where nobody says anything: the last 90 days, and a gigabyte at the most. Records of an agent at work
-take some megabytes a day, so that a disk does not notice; and who looks into something does so within months."""
+"""What is kept where nobody says anything: the last 90 days, and a gigabyte at the most. Records of
+an agent at work take some megabytes a day, so that a disk does not notice; and who looks into
+something does so within months."""
 
 CRITICAL: Final = Asked(critical=True)
 SUBJECT: Final = "trail"
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operator lets leave the trail: what is older than so many days, or more than so many megabytes."""
+    """What an operator lets leave the trail: what is older than so many days, or more than so many
+    megabytes."""
 
     days: float | None = None
     megabytes: float | None = None
@@ -55,8 +57,8 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
-    """What retention leaves: what the environment asks for, or what is usual; but no less than an operator has said
-    where there are operators, and everything, where none has."""
+    """What retention leaves: what the environment asks for, or what is usual; but no less than an
+    operator has said where there are operators, and everything, where none has."""
     if not asked:
         return asked
     try:
@@ -65,7 +67,12 @@ def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
             return asked
         value = store.read(RETENTION)[1]
         said = None if value is None else typed.convert(value, Retention)
-        if said is None or not _is_signed(said) or said.answer is None or doubt(roster, said.answer, CRITICAL):
+        if (
+            said is None
+            or not _is_signed(said)
+            or said.answer is None
+            or doubt(roster, said.answer, CRITICAL)
+        ):
             if asked != USUAL:
                 _remark("no operator has said what may be removed from the trail, so nothing is")
             return Keep()
@@ -88,21 +95,32 @@ def said_of(keep: Keep) -> str:
 
 
 def tell_first(folder: Path | None, keep: Keep) -> None:
-    """Tell whoever begins a trail at a terminal how much of it is kept, where they have not said so themselves."""
-    if keep == USUAL and folder is not None and not folder.exists() and sys.stderr is not None and sys.stderr.isatty():
-        said = f"stanchion: the trail in {folder} keeps {said_of(keep)}; STANCHION_AUDIT_KEEP_DAYS and"
+    """Tell whoever begins a trail at a terminal how much of it is kept, where they have not said so
+    themselves."""
+    if (
+        keep == USUAL
+        and folder is not None
+        and not folder.exists()
+        and sys.stderr is not None
+        and sys.stderr.isatty()
+    ):
+        said = (
+            f"stanchion: the trail in {folder} keeps {said_of(keep)}; STANCHION_AUDIT_KEEP_DAYS and"
+        )
         sys.stderr.write(f"{said} STANCHION_AUDIT_KEEP_MB change that (`all` keeps everything)\n")
 
 
 def erased(shield: Operated, request: Request, answer: Answer) -> int:
-    """Erase what was said in the records that somebody was asked about, in the shield's trail and in those beside it;
-    gives in how many. `StateError` where the shield keeps no trail."""
+    """Erase what was said in the records that somebody was asked about, in the shield's trail and
+    in those beside it; gives in how many. `StateError` where the shield keeps no trail."""
     from stanchion.audit.erasure import Rows, count_of, erase
     from stanchion.audit.trail import Trail
 
     journal = shield.journal
     if not isinstance(journal, Trail):
-        raise StateError("this shield keeps its records only in memory: set STANCHION_AUDIT to the trail")
+        raise StateError(
+            "this shield keeps its records only in memory: set STANCHION_AUDIT to the trail"
+        )
     rows = typed.convert(request.said["records"], Rows)
     beside = typed.convert(request.said.get("beside", {}), dict[str, Rows])
     act = answer.act

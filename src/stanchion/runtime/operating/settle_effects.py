@@ -54,26 +54,41 @@ def settle_effect(
     """Say whether something happened whose outcome nobody knew; `effect` is the id that
     `stanchion explain` shows with the refusal.
 
-    What has happened is never done again, and answers with `result` where one is given; what has not can start. Say so
-    only when nothing of it is still at work. `EffectError` where there is nothing to settle, `AnswerRefused` where `by`
-    is no operator.
+    What has happened is never done again, and answers with `result` where one is given; what has
+    not can start. Say so only when nothing of it is still at work. `EffectError` where there is
+    nothing to settle, `AnswerRefused` where `by` is no operator.
     """
     said = {"happened": happened, "result": project(result)}
-    shield.act(Request(purpose=Purpose.SETTLE, tenant=shield.tenancy.of(tenant), subject=effect, said=said), by)
+    shield.act(
+        Request(
+            purpose=Purpose.SETTLE, tenant=shield.tenancy.of(tenant), subject=effect, said=said
+        ),
+        by,
+    )
 
 
-def settle(shield: Deciding, effect: str, happened: bool, result: Any, answer: Answer, tenant: str) -> None:
+def settle(
+    shield: Deciding, effect: str, happened: bool, result: Any, answer: Answer, tenant: str
+) -> None:
     """Put an effect to what an operator has said of it."""
     from secrets import token_hex
 
-    drive(_settle(shield, f"settle-{token_hex(8)}", tenant, effect, happened, result, answer), shield)
+    drive(
+        _settle(shield, f"settle-{token_hex(8)}", tenant, effect, happened, result, answer), shield
+    )
 
 
 def _settle(
-    shield: Deciding, batch_id: str, tenant: str, effect_id: str, happened: bool, result: Any, answer: Answer
+    shield: Deciding,
+    batch_id: str,
+    tenant: str,
+    effect_id: str,
+    happened: bool,
+    result: Any,
+    answer: Answer,
 ) -> Flow[Effect]:
-    """Put an effect whose outcome is open to what a person says of it, with the ticket about it, and write that down
-    first."""
+    """Put an effect whose outcome is open to what a person says of it, with the ticket about it,
+    and write that down first."""
     cell, place = key(tenant, "effect", effect_id), key_of(tenant, ticket_id(tenant, effect_id))
     data, by = result, shield.policy.veil.name(answer.act.operator)
     for turn in range(TRIES):
@@ -83,14 +98,20 @@ def _settle(
         asked = next((fresh for fresh in reply.fresh if fresh.key == place), None)
         if found is None:
             raise EffectError(
-                f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or the call's own key"
+                f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or "
+                f"the call's own key"
             )
         effect = typed.convert(found.value, Effect)
         if effect.state not in OPEN:
             raise EffectError(f"effect `{effect_id}` is {effect.state}: there is nothing to settle")
         keeps = happened and data is not None and kept(data)
         new = msgspec.structs.replace(
-            effect, state=DONE if happened else FAILED, until=0, by=by, kept=keeps, result=data if keeps else None
+            effect,
+            state=DONE if happened else FAILED,
+            until=0,
+            by=by,
+            kept=keeps,
+            result=data if keeps else None,
         )
         what = "effect.happened" if happened else "effect.not_happened"
         said = {"tool": effect.tool, "call": effect.call, **told(answer)}

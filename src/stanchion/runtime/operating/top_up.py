@@ -22,7 +22,9 @@ from stanchion.runtime.standing.veil import tell
 if TYPE_CHECKING:
     from stanchion.runtime.operating.grounds import Operated
 
-FORM: Final = "`BUDGET/run:ID`, `BUDGET/task:NAME`, `BUDGET/agent:NAME`, `BUDGET/tenant` or `BUDGET/fleet`"
+FORM: Final = (
+    "`BUDGET/run:ID`, `BUDGET/task:NAME`, `BUDGET/agent:NAME`, `BUDGET/tenant` or `BUDGET/fleet`"
+)
 _SCOPE: Final = regex(r"([^/]+)/(?:(tenant|fleet)|(run|task|agent):(.+))", re.DOTALL)
 _WINDOW: Final = regex(r"(.*)/(\d+)", re.DOTALL)
 
@@ -32,7 +34,8 @@ class BudgetError(Shown):
 
 
 class Named(NamedTuple):
-    """A budget as it is named: the id of its guard, whose it is, and the parts of its counter's key behind the unit."""
+    """A budget as it is named: the id of its guard, whose it is, and the parts of its counter's key
+    behind the unit."""
 
     budget: str
     tenant: str
@@ -75,14 +78,26 @@ def topped_up(shield: Operated, request: Request, answer: Answer) -> None:
     one, tokens, cost, api_calls, working_ms = [-more.get(unit, 0) for unit in Unit]
     amounts: Amounts = (one, tokens, cost, api_calls, working_ms)
     act = answer.act
-    fact = Fact(shield.clock(), "budget.topped_up", request.subject, request.tenant, "", act.operator, act.comment)
+    fact = Fact(
+        shield.clock(),
+        "budget.topped_up",
+        request.subject,
+        request.tenant,
+        "",
+        act.operator,
+        act.comment,
+    )
     tell(shield, fact._replace(data={"amount": request.said["amount"], **told(answer)}))
     cell = _record(request.tenant)
     put: Put = (cell, {"budget": request.subject, "by": act.operator}, When.JUDGED, 0, 0)
     batch_id, expects = f"top-up-{token_hex(8)}", ((cell, act.generation, act.generation + 1),)
-    reply = shield.store.carry(Batch(batch_id, request.tenant, True, expects, (), lines, amounts, (put,)))
+    reply = shield.store.carry(
+        Batch(batch_id, request.tenant, True, expects, (), lines, amounts, (put,))
+    )
     if reply.stale:
-        raise BudgetError("somebody else topped up a budget in the meantime: look at it, and try again")
+        raise BudgetError(
+            "somebody else topped up a budget in the meantime: look at it, and try again"
+        )
 
 
 def _line(shield: Operated, named: Named, unit: Unit) -> Line:
@@ -96,7 +111,8 @@ def _line(shield: Operated, named: Named, unit: Unit) -> Line:
             return Line(seen.key, unit=unit, window_ms=int(window[2]))
     measure = unit.name.lower()
     raise BudgetError(
-        f"nothing is spent of the {measure} of `{named.budget}` by that {named.scope[0]}: `stanchion budget show` "
+        f"nothing is spent of the {measure} of `{named.budget}` by that {named.scope[0]}: "
+        f"`stanchion budget show` "
         "lists "
         f"every budget; write {FORM}"
     )

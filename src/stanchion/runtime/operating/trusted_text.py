@@ -1,5 +1,5 @@
-"""The text of a policy that operators have trusted last, by its name and environment: what the next one is compared
-with. It is as good as the trust in its hash; a text that has another is none."""
+"""The text of a policy that operators have trusted last, by its name and environment: what the next
+one is compared with. It is as good as the trust in its hash; a text that has another is none."""
 
 from __future__ import annotations
 
@@ -22,12 +22,21 @@ if TYPE_CHECKING:
 def keep_text(shield: Operated, document: Document, env: str | None) -> None:
     """Keep a policy that was just trusted, as it is in its environment."""
     value = document.root.data()
-    drive(change(shield.records, f"text-{os.urandom(8).hex()}", FLEET, _key(document, env), lambda *_: value), shield)
+    drive(
+        change(
+            shield.records,
+            f"text-{os.urandom(8).hex()}",
+            FLEET,
+            _key(document, env),
+            lambda *_: value,
+        ),
+        shield,
+    )
 
 
 def last_text(shield: Operated, document: Document, env: str | None) -> CompiledPolicy | None:
-    """The policy of that name that was trusted last in that environment, with none of its code run; `None` where there
-    is none, or nobody trusts it any more."""
+    """The policy of that name that was trusted last in that environment, with none of its code run;
+    `None` where there is none, or nobody trusts it any more."""
     kept = shield.store.read(_key(document, env))[1]
     if not isinstance(kept, dict):
         return None

@@ -1,4 +1,5 @@
-"""Authority: who may do what only an operator may, on the store of one shield; every refusal is written down."""
+"""Authority: who may do what only an operator may, on the store of one shield; every refusal is
+written down."""
 
 from __future__ import annotations
 
@@ -43,19 +44,24 @@ if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.standing.grounds import Grounds
 
-DISAPPEARED: Final = "changes to the operators have disappeared from the store: restore it, or restart this process"
+DISAPPEARED: Final = (
+    "changes to the operators have disappeared from the store: restore it, or restart this process"
+)
 
 FUTURE_MS: Final = 60_000
 """By how much the clock of whoever signs may be ahead of the store's."""
 
 
 class Authority:
-    """The operators that a shield knows: those its program and its policy pin, and those in the store who follow from
-    them. The first operator of a store counts only where it was there before the shield's first run."""
+    """The operators that a shield knows: those its program and its policy pin, and those in the
+    store who follow from them. The first operator of a store counts only where it was there before
+    the shield's first run."""
 
     def __init__(self, shield: Grounds, pinned: Iterable[Operator]) -> None:
         self._shield = shield
-        self._pinned = tuple([msgspec.structs.replace(one, key=public_of(one.key).line) for one in pinned])
+        self._pinned = tuple(
+            [msgspec.structs.replace(one, key=public_of(one.key).line) for one in pinned]
+        )
         self._begun: str | None = None
         self._spent = Spent()
         self._heard = Spent()
@@ -70,19 +76,32 @@ class Authority:
                 self._read(version, value, self._mark(value))
 
     def _mark(self, changes: Any) -> bool:
-        """Whether it is marked that somebody names operators here; where this shield does, it is from now on. Beside
-        operators in the store those alone are marked who are among them."""
+        """Whether it is marked that somebody names operators here; where this shield does, it is
+        from now on. Beside operators in the store those alone are marked who are among them."""
         shield = self._shield
         marked = shield.store.read(PINNED)[1] is not None
         if marked or not self.shared:
             return marked
         own = rostered((), changes).operators
-        named = [one for one in self._named() if not changes or (one.name in own and own[one.name].key == one.key)]
+        named = [
+            one
+            for one in self._named()
+            if not changes or (one.name in own and own[one.name].key == one.key)
+        ]
         if not named:
             return False
         value = msgspec.to_builtins(named)
         batch = f"pinned-{os.urandom(8).hex()}"
-        drive(change(shield.records, batch, FLEET, PINNED, lambda kept, _now: value if kept is None else LEFT), shield)
+        drive(
+            change(
+                shield.records,
+                batch,
+                FLEET,
+                PINNED,
+                lambda kept, _now: value if kept is None else LEFT,
+            ),
+            shield,
+        )
         return True
 
     def _named(self) -> tuple[Operator, ...]:
@@ -90,8 +109,9 @@ class Authority:
         return (*self._pinned, *pinned_by(self._shield.policy))
 
     def keepers(self) -> Flow[Roster]:
-        """Who may change what the store holds, whoever comes with which policy: its operators, and of those whom this
-        shield names the ones that were named there first. Where there are none yet, whom this shield names."""
+        """Who may change what the store holds, whoever comes with which policy: its operators, and
+        of those whom this shield names the ones that were named there first. Where there are none
+        yet, whom this shield names."""
         roster, _ = yield from self._now()
         return self._keeping(roster)
 
@@ -103,7 +123,11 @@ class Authority:
             return roster
         kept = self.rostered(changes)
         if roster.trouble == DISAPPEARED:
-            both = {name: one for name, one in kept.operators.items() if roster.operators.get(name) == one}
+            both = {
+                name: one
+                for name, one in kept.operators.items()
+                if roster.operators.get(name) == one
+            }
             return msgspec.structs.replace(roster, operators=both)
         return kept if kept.enrolled else Roster({}, (), ELSEWHERE)
 
@@ -127,12 +151,17 @@ class Authority:
     def _now(self) -> Flow[tuple[Roster, int]]:
         """Who is an operator, and the store's time."""
         batch, records = f"operators-{os.urandom(8).hex()}", self._shield.records
-        kept = yield from change_together(records, batch, FLEET, lambda: (RECORD, PINNED), lambda _now: {})
+        kept = yield from change_together(
+            records, batch, FLEET, lambda: (RECORD, PINNED), lambda _now: {}
+        )
         marked = records.get(PINNED, ABSENT)[1] is not None
         return self._read(*records.get(RECORD, ABSENT), marked), kept.reply.now
 
-    def said(self, wish: Wish, by: By, *, yes: bool = True, comment: str = "", for_s: float = GRANT_S) -> Answer:
-        """Somebody's answer to a wish, if they may give it: `AnswerRefused` otherwise, which is written down."""
+    def said(
+        self, wish: Wish, by: By, *, yes: bool = True, comment: str = "", for_s: float = GRANT_S
+    ) -> Answer:
+        """Somebody's answer to a wish, if they may give it: `AnswerRefused` otherwise, which is
+        written down."""
         try:
             return self._answer(wish, by, yes, comment, for_s)
         except AnswerRefused as error:
@@ -146,18 +175,20 @@ class Authority:
         return doubt(roster, answer, asked, scope, self.shared, self._has_heard(answer))
 
     def _has_heard(self, answer: Answer) -> bool:
-        """Whether somebody has said so to this process in a dialog that its policy names. What a store holds may have
-        been written by anybody."""
+        """Whether somebody has said so to this process in a dialog that its policy names. What a
+        store holds may have been written by anybody."""
         named = [f"host:{name}" for name in self._shield.policy.file.escalation.dialogs]
         return answer.act.operator in named and self._heard.has(answer)
 
     def spend(self, answer: Answer) -> None:
-        """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
+        """Remember that an answer was used or taken back: whatever a store says later, it lets
+        nothing through here."""
         self._spent.add(answer, self._shield.clock())
 
     @property
     def shared(self) -> bool:
-        """Whether others than this process may reach the state: so it is, unless its store says otherwise."""
+        """Whether others than this process may reach the state: so it is, unless its store says
+        otherwise."""
         return not ends_here(self._shield.store)
 
     def follows(self, roster: Roster, change: Change) -> bool:
@@ -177,10 +208,14 @@ class Authority:
             case Answer():
                 answer = by
                 if answer.act.yes and not answer.way.proven:
-                    raise AnswerRefused("a yes that is handed in has to be signed: `stanchion tickets sign` does that")
+                    raise AnswerRefused(
+                        "a yes that is handed in has to be signed: `stanchion tickets sign` does "
+                        "that"
+                    )
                 if not wish.is_answered_by(answer.act):
                     raise AnswerRefused(
-                        "this answer is for something else: show the ticket again, and sign what is shown"
+                        "this answer is for something else: show the ticket again, and sign what "
+                        "is shown"
                     )
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
                     raise AnswerRefused("this answer is too late: sign it again")
@@ -191,23 +226,32 @@ class Authority:
                 answer = by.signed(wish.act(by.name, role, until, yes, comment))
             case Person():
                 self._shield.nobody_beside()
-                answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
+                answer = Answer(
+                    act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL
+                )
             case Dialog():
-                answer = Answer(act=wish.act(by.name, OPERATOR, until, yes, comment), way=Way.DIALOG)
+                answer = Answer(
+                    act=wish.act(by.name, OPERATOR, until, yes, comment), way=Way.DIALOG
+                )
                 if wish.purpose is Purpose.TICKET:
                     self._heard.add(answer, now)
             case _:
-                answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
+                answer = Answer(
+                    act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM
+                )
         why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
             veil = self._shield.policy.veil
-            raise AnswerRefused(f"`{veil.name(answer.act.operator)}` cannot answer this: {veil.words(why)}")
+            raise AnswerRefused(
+                f"`{veil.name(answer.act.operator)}` cannot answer this: {veil.words(why)}"
+            )
         if isinstance(by, Person):
             by.confirms(wish)
         return answer
 
     def _read(self, version: int, value: Any, marked: bool) -> Roster:
-        """The roster by what the store has; what this shield knew before cannot be taken from under it."""
+        """The roster by what the store has; what this shield knew before cannot be taken from under
+        it."""
         pinned = self._named()
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None and known.enrolled:
@@ -220,12 +264,22 @@ class Authority:
         if self._begun is None:
             self._begun = first
         elif not pinned and first != self._begun:
-            late = "the first operator was added after this process began: restart it" if not self._begun else ""
-            roster = Roster({}, (), late if late else "the operators are not the ones that this process knows")
+            late = (
+                "the first operator was added after this process began: restart it"
+                if not self._begun
+                else ""
+            )
+            roster = Roster(
+                {}, (), late if late else "the operators are not the ones that this process knows"
+            )
         elif furthest.changes != roster.changes[: len(furthest.changes)]:
-            # Who was revoked may be back in an older copy, and sign what would stand in the place of that: those count
-            # who are operators by that and by what was known.
-            both = {name: one for name, one in roster.operators.items() if furthest.operators.get(name) == one}
+            # Who was revoked may be back in an older copy, and sign what would stand in the place
+            # of that: those count who are operators by that and by what was known.
+            both = {
+                name: one
+                for name, one in roster.operators.items()
+                if furthest.operators.get(name) == one
+            }
             roster = Roster(both, furthest.changes, DISAPPEARED)
         else:
             self._furthest = (pinned, roster)
@@ -238,7 +292,13 @@ class Authority:
         shield = self._shield
         data = {"purpose": str(wish.purpose), "generation": wish.generation, "why": why}
         with contextlib.suppress(AuditLost):
-            fact = Fact(shield.clock(), "answer.refused", wish.subject, wish.tenant, by=shield.policy.veil.name(by))
+            fact = Fact(
+                shield.clock(),
+                "answer.refused",
+                wish.subject,
+                wish.tenant,
+                by=shield.policy.veil.name(by),
+            )
             tell(shield, fact._replace(why=shield.policy.veil.words(why), data=data))
 
 
@@ -260,7 +320,8 @@ def told(answer: Answer) -> dict[str, Any]:
 
 
 def _role(operator: Operator | None, asked: Asked) -> str:
-    """The role in which somebody answers who does not say: the first that counts, or the first that they have."""
+    """The role in which somebody answers who does not say: the first that counts, or the first that
+    they have."""
     roles = () if operator is None else operator.roles
     counts = [role for role in asked.roles if role in roles and may_bypass(asked.mode, role)]
     return next(iter((*counts, *roles)), OPERATOR)

@@ -1,4 +1,5 @@
-"""Enrolling operators: the first at a terminal while nothing runs, every other change signed by one who is there."""
+"""Enrolling operators: the first at a terminal while nothing runs, every other change signed by one
+who is there."""
 
 from __future__ import annotations
 
@@ -22,18 +23,30 @@ if TYPE_CHECKING:
     from stanchion.runtime.people.grounds import Answered
 
 
-def enrol(shield: Answered, kind: Literal["add", "revoke", "rotate"], operator: Operator, by: By) -> Roster:
-    """Change who is an operator of the store; `TicketError` where `by` may not, which is written down."""
+def enrol(
+    shield: Answered, kind: Literal["add", "revoke", "rotate"], operator: Operator, by: By
+) -> Roster:
+    """Change who is an operator of the store; `TicketError` where `by` may not, which is written
+    down."""
     from stanchion.approvals.public_key import public_of
 
     operator = msgspec.structs.replace(operator, key=public_of(operator.key).line)
     roster = drive(shield.authority.keepers(), shield)
-    made = Change(kind=kind, operator=operator, at=shield.clock(), before=roster.last, by=_signs(roster, by))
+    made = Change(
+        kind=kind, operator=operator, at=shield.clock(), before=roster.last, by=_signs(roster, by)
+    )
     try:
         made = _signed(shield, roster, checked(made, roster), by)
         return _keep(shield, roster, made, by)
     except (AnswerRefused, OperatorError) as error:
-        fact = Fact(shield.clock(), "answer.refused", f"operator:{operator.name}", FLEET, by=named(by), why=str(error))
+        fact = Fact(
+            shield.clock(),
+            "answer.refused",
+            f"operator:{operator.name}",
+            FLEET,
+            by=named(by),
+            why=str(error),
+        )
         tell(shield, fact._replace(data={"purpose": str(Purpose.OPERATORS), "kind": kind}))
         raise
 
@@ -45,11 +58,14 @@ def _signs(roster: Roster, by: By) -> str:
 def _signed(shield: Answered, roster: Roster, made: Change, by: By) -> Change:
     if roster.operators:
         if not isinstance(by, Signer):
-            raise AnswerRefused("there is an operator already: an operator has to sign every change, with their key")
+            raise AnswerRefused(
+                "there is an operator already: an operator has to sign every change, with their key"
+            )
         signer = roster.operators.get(by.name)
         if signer is None or OPERATOR not in signer.roles:
             raise AnswerRefused(
-                f"`{by.name}` cannot change who is an operator: somebody with the role `{OPERATOR}` can"
+                f"`{by.name}` cannot change who is an operator: somebody with the role "
+                f"`{OPERATOR}` can"
             )
         signed = msgspec.structs.replace(made, signature=by.key.sign(made.message).hex())
         if not shield.authority.follows(roster, signed):
@@ -73,10 +89,14 @@ def _first(shield: Answered, made: Change, by: Person) -> None:
     try:
         open_now = live_runs(shield.presence.state) if shield.presence is not None else ()
     except OSError as error:
-        raise AnswerRefused(f"it is not known which runs are open: {error}; pin the key in the policy") from None
+        raise AnswerRefused(
+            f"it is not known which runs are open: {error}; pin the key in the policy"
+        ) from None
     if open_now:
         pids = ", ".join(str(one.pid) for one in open_now)
-        raise AnswerRefused(f"runs are open (process {pids}): end them first, or pin the key in the policy")
+        raise AnswerRefused(
+            f"runs are open (process {pids}): end them first, or pin the key in the policy"
+        )
     said = msgspec.to_builtins(made)
     by.confirms(
         Wish(
@@ -95,10 +115,14 @@ def _keep(shield: Answered, roster: Roster, made: Change, by: By) -> Roster:
 
     def written(value: Any, _now: int) -> Any:
         if shield.authority.rostered(value).changes != roster.changes:
-            raise OperatorError("the operators were changed in the meantime: look at them, and try again")
+            raise OperatorError(
+                "the operators were changed in the meantime: look at them, and try again"
+            )
         return msgspec.to_builtins(after)
 
-    drive(change(shield.records, f"operators-{os.urandom(8).hex()}", FLEET, RECORD, written), shield)
+    drive(
+        change(shield.records, f"operators-{os.urandom(8).hex()}", FLEET, RECORD, written), shield
+    )
     way = by.way if isinstance(by, Signer) else Way.TERMINAL
     data = {
         "key": made.operator.key,

@@ -1,4 +1,5 @@
-"""What people's rooms need of a shield: beside what holds, who may answer, and who waits for an answer."""
+"""What people's rooms need of a shield: beside what holds, who may answer, and who waits for an
+answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Missed reviews: what went past a guardrail unanswered and nobody has reviewed in time is told of, once."""
+"""Missed reviews: what went past a guardrail unanswered and nobody has reviewed in time is told of,
+once."""
 
 from __future__ import annotations
 
@@ -27,12 +28,15 @@ AT_ONCE: Final = 16
 
 
 def tell_missed(shield: Grounds, tenant: str) -> tuple[str, ...]:
-    """Tell of the reviews of a tenant that nobody has given in time; gives their tickets. Whoever looks first tells,
-    and no process tells of one again. One that cannot be told of now is left to the next look."""
+    """Tell of the reviews of a tenant that nobody has given in time; gives their tickets. Whoever
+    looks first tells, and no process tells of one again. One that cannot be told of now is left to
+    the next look."""
     try:
         watched = reviews_of(shield.store.read(reviews_key(tenant))[1])
         now = shield.clock()
-        due = [one for one, at in sorted(watched.items(), key=lambda pair: pair[1]) if at <= now][:AT_ONCE]
+        due = [one for one, at in sorted(watched.items(), key=lambda pair: pair[1]) if at <= now][
+            :AT_ONCE
+        ]
         missed = _taken(shield, tenant, due) if due else ()
     except (StoreLost, TicketError) as error:
         aside("nobody could look for missed reviews", error)
@@ -48,8 +52,8 @@ def tell_missed(shield: Grounds, tenant: str) -> tuple[str, ...]:
 
 
 def _taken(shield: Grounds, tenant: str, due: list[str]) -> tuple[Ticket, ...]:
-    """Take reviews that are due from those that are watched for; gives those that this process took and nobody had
-    given."""
+    """Take reviews that are due from those that are watched for; gives those that this process took
+    and nobody had given."""
     records, name = shield.records, reviews_key(tenant)
     keys = (name, *[key_of(tenant, one) for one in due])
     missed: list[Ticket] = []
@@ -61,14 +65,20 @@ def _taken(shield: Grounds, tenant: str, due: list[str]) -> tuple[Ticket, ...]:
         written = {one.key: msgspec.to_builtins(one) for one in missed}
         return {} if left == watched else {name: left, **written}
 
-    made = drive(change_together(records, f"missed-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield)
+    made = drive(
+        change_together(records, f"missed-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield
+    )
     return tuple(missed) if made.written else ()
 
 
 def _missed(records: Records, tenant: str, due: list[str], now: int) -> list[Ticket]:
     """The reviews among some that are open and overdue, marked as missed."""
     watched = reviews_of(records.get(reviews_key(tenant), ABSENT)[1])
-    kept = [read(records.get(key_of(tenant, one), ABSENT)[1]) for one in due if watched.get(one, now + 1) <= now]
+    kept = [
+        read(records.get(key_of(tenant, one), ABSENT)[1])
+        for one in due
+        if watched.get(one, now + 1) <= now
+    ]
     found: list[Ticket] = []
     for one in kept:
         if one is not None and one.review is not None and one.state is State.OPEN:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def nobody_beside(shield: Answered) -> None:
-    """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its process, below it,
-    or at its terminal."""
+    """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its
+    process, below it, or at its terminal."""
     if shield.presence is None:
         return
     from stanchion.runtime.standing.live import beside, live_runs
@@ -24,6 +24,7 @@ def nobody_beside(shield: Answered) -> None:
         raise AnswerRefused(f"it is not known which runs are open: {error}; use a key") from None
     if found is not None:
         raise AnswerRefused(
-            f"process {found.pid} has an open run, and this process belongs to it: answer at another terminal, or "
+            f"process {found.pid} has an open run, and this process belongs to it: answer at "
+            f"another terminal, or "
             "use a key"
         )

@@ -1,4 +1,5 @@
-"""Passing a ticket on: when its time has come the next role is asked as well, and told so once, by whoever notices."""
+"""Passing a ticket on: when its time has come the next role is asked as well, and told so once, by
+whoever notices."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def is_due(ticket: Ticket, roster: Roster, now: int) -> bool:
-    """Whether a role is asked by now that has not been told. Who cannot tell who the operators are tells nobody."""
+    """Whether a role is asked by now that has not been told. Who cannot tell who the operators are
+    tells nobody."""
     if ticket.next_ms <= 0 or ticket.state is not State.OPEN or roster.trouble:
         return False
     role = turn(ticket, roster, now).role
@@ -29,8 +31,9 @@ def is_due(ticket: Ticket, roster: Roster, now: int) -> bool:
 
 
 def pass_on(shield: Answered, ticket: Ticket, roster: Roster, batch_id: str) -> Flow[Kept]:
-    """Ask whose turn it is by the store's time. Of all processes that notice, the one tells that has written it down:
-    a step is told once, and not at all where that process is killed in between."""
+    """Ask whose turn it is by the store's time. Of all processes that notice, the one tells that
+    has written it down: a step is told once, and not at all where that process is killed in
+    between."""
 
     def told(kept: Ticket | None, now: int) -> Ticket | None:
         if kept is None or not is_due(as_of(kept, now), roster, now):
@@ -44,7 +47,8 @@ def pass_on(shield: Answered, ticket: Ticket, roster: Roster, batch_id: str) -> 
 
 
 def context(ticket: Ticket) -> dict[str, object]:
-    """What whoever is asked has to know of a ticket at first sight; `stanchion tickets show` has all of it."""
+    """What whoever is asked has to know of a ticket at first sight; `stanchion tickets show` has
+    all of it."""
     return {
         "digest": ticket.deed.digest,
         "about": ticket.about,
@@ -59,7 +63,9 @@ def context(ticket: Ticket) -> dict[str, object]:
 
 
 def _write_down(shield: Answered, ticket: Ticket, now: int) -> None:
-    fact = Fact(now, "ticket.passed", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
+    fact = Fact(
+        now, "ticket.passed", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message
+    )
     try:
         tell(shield, fact._replace(data=context(ticket)), ticket.deed.tool)
     except AuditLost as lost:

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from stanchion.runtime.people.tickets import Tickets
 
 
-def tickets(shield: Answered, tenant: str | None = None, state: str | None = None, *, most: int = 50) -> list[Ticket]:
-    """What waits for a person, and what was approved and is not used yet; the most urgent comes first. With a `state`
-    (`open`, `approved`, `used`, …; `all` for every one) all that are kept are read. Without a tenant those of the
-    shield's, where it has one by name; `*` is all."""
+def tickets(
+    shield: Answered, tenant: str | None = None, state: str | None = None, *, most: int = 50
+) -> list[Ticket]:
+    """What waits for a person, and what was approved and is not used yet; the most urgent comes
+    first. With a `state` (`open`, `approved`, `used`, …; `all` for every one) all that are kept are
+    read. Without a tenant those of the shield's, where it has one by name; `*` is all."""
     kept, whose = ticketing(shield), _whose(shield, tenant)
     if state is None:
         return kept.waiting(whose, most)
@@ -29,7 +31,8 @@ def tickets(shield: Answered, tenant: str | None = None, state: str | None = Non
 
 
 def ticket(shield: Answered, id: str, tenant: str | None = None) -> Ticket:
-    """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is none."""
+    """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is
+    none."""
     return ticketing(shield).find(id, _whose(shield, tenant))
 
 
@@ -51,10 +54,11 @@ def approve(
     tenant: str | None = None,
     generation: int | None = None,
 ) -> Ticket:
-    """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds, or as often as `scope`
-    lets it (`run`, `task`, `time`, `pattern`). With `edits` it goes ahead with these arguments changed, once.
-    `TicketError` where it is not open any more, or `by` may not answer it. `generation` is that of the ticket as it was
-    shown. A critical action stays open until as many people have said yes as it takes."""
+    """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds, or
+    as often as `scope` lets it (`run`, `task`, `time`, `pattern`). With `edits` it goes ahead with
+    these arguments changed, once. `TicketError` where it is not open any more, or `by` may not
+    answer it. `generation` is that of the ticket as it was shown. A critical action stays open
+    until as many people have said yes as it takes."""
     return ticketing(shield).answer(
         id,
         by,
@@ -70,19 +74,31 @@ def approve(
 
 
 def deny(shield: Answered, id: str, *, by: By, comment: str, tenant: str | None = None) -> Ticket:
-    """Say no to a ticket, or take back an approval that is not used yet; the agent reads the comment, so there has to
-    be one."""
-    return ticketing(shield).answer(id, by, yes=False, comment=comment, tenant=_whose(shield, tenant))
+    """Say no to a ticket, or take back an approval that is not used yet; the agent reads the
+    comment, so there has to be one."""
+    return ticketing(shield).answer(
+        id, by, yes=False, comment=comment, tenant=_whose(shield, tenant)
+    )
 
 
 def answer(shield: Answered, data: bytes) -> Ticket:
-    """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it here."""
+    """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it
+    here."""
     return ticketing(shield).carried(answer_of(data))
 
 
-def review(shield: Answered, id: str, *, by: By, comment: str, right: bool = True, tenant: str | None = None) -> Ticket:
-    """End the review of an action that went past a guardrail unanswered: say whether that was right, and what you
-    found. `TicketError` where it is no review, was given already, or `by` is no operator who may."""
+def review(
+    shield: Answered,
+    id: str,
+    *,
+    by: By,
+    comment: str,
+    right: bool = True,
+    tenant: str | None = None,
+) -> Ticket:
+    """End the review of an action that went past a guardrail unanswered: say whether that was
+    right, and what you found. `TicketError` where it is no review, was given already, or `by` is no
+    operator who may."""
     found = ticket(shield, id, tenant)
     if found.review is None:
         raise TicketError(f"ticket `{found.id}` is no review: approve or deny it")
@@ -92,7 +108,9 @@ def review(shield: Answered, id: str, *, by: By, comment: str, right: bool = Tru
     return ticketing(shield).answer(found.id, by, yes=True, comment=said, tenant=found.tenant)
 
 
-def revoke(shield: Answered, grant: str, *, by: str, why: str = "", tenant: str | None = None) -> bool:
+def revoke(
+    shield: Answered, grant: str, *, by: str, why: str = "", tenant: str | None = None
+) -> bool:
     """Take back a yes that reaches further than one call, by its id; says whether there was one."""
     return ticketing(shield).revoke(grant, by, why, shield.tenancy.of(tenant))
 

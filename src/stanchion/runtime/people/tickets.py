@@ -17,7 +17,15 @@ from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grant
 from stanchion.approvals.lookup import LEAST, named as one_of
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_answer, fact_of, told_of
-from stanchion.approvals.pages import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
+from stanchion.approvals.pages import (
+    TENANTS,
+    head_key,
+    head_of,
+    listed,
+    page_key,
+    relisted,
+    tenants_of,
+)
 from stanchion.approvals.quorum import needed, voted
 from stanchion.approvals.reasons import check_reason
 from stanchion.approvals.rules import Asked
@@ -53,7 +61,8 @@ class Tickets:
         self._store = shield.store
 
     def waiting(self, tenant: str | None = None, most: int = FIRST) -> list[Ticket]:
-        """What waits for a person, and what was approved and is not used yet, the one that ends first at the top."""
+        """What waits for a person, and what was approved and is not used yet, the one that ends
+        first at the top."""
         now = self._shield.clock()
         found: list[Ticket] = []
         for one in self._tenants() if tenant is None else (tenant,):
@@ -63,7 +72,8 @@ class Tickets:
         return self._passed_on(sorted(found, key=urgency)[:most], now)
 
     def _passed_on(self, tickets: list[Ticket], now: int) -> list[Ticket]:
-        """Tickets as they are listed, where those whose time has come have been passed on to the next role."""
+        """Tickets as they are listed, where those whose time has come have been passed on to the
+        next role."""
         if not any(one.state is State.OPEN and one.next_ms for one in tickets):
             return tickets
         roster = self._shield.authority.known()
@@ -101,10 +111,14 @@ class Tickets:
     def find(self, ticket_id: str, tenant: str | None = None) -> Ticket:
         """A ticket by its id, or by as much of it as is unique, as it stands."""
         if not isinstance(ticket_id, str):
-            raise UnknownTicket("there is no ticket id: check `refused.waits` before you use `refused.ticket`")
+            raise UnknownTicket(
+                "there is no ticket id: check `refused.waits` before you use `refused.ticket`"
+            )
         wanted = ticket_id.strip().lower()
         if len(wanted) < LEAST:
-            raise UnknownTicket(f"`{ticket_id}` is too short: write at least {LEAST} digits of the id")
+            raise UnknownTicket(
+                f"`{ticket_id}` is too short: write at least {LEAST} digits of the id"
+            )
         tenants = self._tenants() if tenant is None else (tenant,)
         exact = [read(self._store.read(key_of(one, wanted))[1]) for one in tenants]
         known = [ticket for ticket in exact if ticket is not None and ticket.id == wanted]
@@ -119,14 +133,23 @@ class Tickets:
         pattern: dict[str, str] | None = None,
         edits: Mapping[str, Any] | None = None,
     ) -> Wish:
-        """What somebody is asked who answers a ticket; `TicketError` where a yes cannot reach so far, or not change
-        what it is to."""
+        """What somebody is asked who answers a ticket; `TicketError` where a yes cannot reach so
+        far, or not change what it is to."""
         edited = checked_edits(ticket, {} if edits is None else edits, scope)
         if masked(edited) is not edited:
-            raise TicketError("the changed arguments contain a secret, and an answer is recorded: deny it instead")
-        pattern = checked_pattern(pattern if pattern else {}, ticket.content) if scope is Scope.PATTERN else {}
+            raise TicketError(
+                "the changed arguments contain a secret, and an answer is recorded: deny it instead"
+            )
+        pattern = (
+            checked_pattern(pattern if pattern else {}, ticket.content)
+            if scope is Scope.PATTERN
+            else {}
+        )
         if scope is not Scope.ONCE and not ticket.kind.starts:
-            raise TicketError(f"nothing starts on a ticket about a {ticket.kind}: a yes to it is not for a {scope}")
+            raise TicketError(
+                f"nothing starts on a ticket about a {ticket.kind}: a yes to it is not for a "
+                f"{scope}"
+            )
         if scope is Scope.TASK and not ticket.task:
             raise TicketError("the run has no task: say yes for the run, or for a time")
         if not ticket.whole:
@@ -148,18 +171,22 @@ class Tickets:
         tenant: str | None = None,
         generation: int | None = None,
     ) -> Ticket:
-        """Say yes or no to a ticket, or take an approval back that is not used yet. `edits` are arguments that a yes
-        changes."""
+        """Say yes or no to a ticket, or take an approval back that is not used yet. `edits` are
+        arguments that a yes changes."""
         veil = self._shield.policy.veil
         ticket = self.find(ticket_id, tenant)
         if generation is not None and generation != ticket.generation:
-            raise AnswerRefused(f"ticket `{ticket.id}` was asked for again in the meantime: look at it again")
+            raise AnswerRefused(
+                f"ticket `{ticket.id}` was asked for again in the meantime: look at it again"
+            )
         check_answer(ticket, yes, scope, edits)
         by = veil.name(by) if isinstance(by, str) else by
         if not yes:
             check_reason(comment)
         wish = self.wish(ticket, scope, pattern, edits) if yes else wish_of(ticket)
-        answer = self._shield.authority.said(wish, by, yes=yes, comment=veil.words(comment), for_s=for_s)
+        answer = self._shield.authority.said(
+            wish, by, yes=yes, comment=veil.words(comment), for_s=for_s
+        )
         return self._keep(ticket, answer, scope, {} if pattern is None else pattern)
 
     def carried(self, answer: Answer) -> Ticket:
@@ -170,8 +197,12 @@ class Tickets:
         if not act.yes:
             check_reason(act.comment)
         check_answer(ticket, act.yes, scope, edits_of(act.scope) if act.yes else None)
-        wish = self.wish(ticket, scope, pattern, edits_of(act.scope)) if act.yes else wish_of(ticket)
-        return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
+        wish = (
+            self.wish(ticket, scope, pattern, edits_of(act.scope)) if act.yes else wish_of(ticket)
+        )
+        return self._keep(
+            ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern
+        )
 
     def revoke(self, grant_id: str, by: str, why: str = "", tenant: str = "default") -> bool:
         """Take a grant back; says whether there was one. Anybody may: it lets nothing through."""
@@ -189,16 +220,23 @@ class Tickets:
         for one in gone:
             self._shield.authority.spend(one.answer)
             fact = Fact(self._shield.clock(), "grant.revoked", one.id, tenant, one.run, by, why)
-            tell(self._shield, fact._replace(data={"scope": str(one.scope), "about": one.deed.tool}))
+            tell(
+                self._shield, fact._replace(data={"scope": str(one.scope), "about": one.deed.tool})
+            )
         return bool(gone)
 
     def _keep(self, found: Ticket, answer: Answer, scope: Scope, pattern: dict[str, str]) -> Ticket:
-        """Keep an answer with its ticket, and a grant with the others, in one step, with which a run goes on that waits
-        for it; then write it down. A yes to a ticket about an effect settles that."""
+        """Keep an answer with its ticket, and a grant with the others, in one step, with which a
+        run goes on that waits for it; then write it down. A yes to a ticket about an effect settles
+        that."""
         if found.kind is Kind.EFFECT and answer.act.yes:
             return self._shield.settle_by(found, answer)
         shield, records, tenant = self._shield, self._shield.records, found.tenant
-        grants, page, run = grants_key(tenant), page_key(tenant, found.page), ending_key(tenant, found.run)
+        grants, page, run = (
+            grants_key(tenant),
+            page_key(tenant, found.page),
+            ending_key(tenant, found.run),
+        )
         changed: list[tuple[Ticket, Ticket]] = []
         authority = shield.authority
         roster = authority.known()
@@ -206,10 +244,19 @@ class Tickets:
         def new(now: int) -> dict[str, Any]:
             ticket = read(records.get(found.key, ABSENT)[1])
             if ticket is None:
-                raise TicketError(f"ticket `{found.id}` is gone: have the action repeated, which opens it again")
+                raise TicketError(
+                    f"ticket `{found.id}` is gone: have the action repeated, which opens it again"
+                )
             asked = ticket.asked
             takes = needed(ticket, roster)
-            after = voted(ticket, now, answer, scope, takes, lambda vote: not authority.doubt(roster, vote, asked))
+            after = voted(
+                ticket,
+                now,
+                answer,
+                scope,
+                takes,
+                lambda vote: not authority.doubt(roster, vote, asked),
+            )
             changed[:] = [(ticket, after)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
@@ -225,11 +272,18 @@ class Tickets:
             if shield.journal.trouble:
                 shield.journal.probe()
             keys = (found.key, page, grants, run)
-            drive(change_together(records, f"ticket-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield)
+            drive(
+                change_together(
+                    records, f"ticket-{os.urandom(8).hex()}", tenant, lambda: keys, new
+                ),
+                shield,
+            )
             self._write_down(*changed[0], answer)
         except AuditLost as lost:
             why = f"the audit trail cannot be written: {lost}"
-            raise TicketError(f"ticket `{found.id}` is not answered, because {why}; answer it when it can be") from lost
+            raise TicketError(
+                f"ticket `{found.id}` is not answered, because {why}; answer it when it can be"
+            ) from lost
         except TicketError as error:
             self._refused(found, answer, str(error))
             raise
@@ -256,7 +310,10 @@ class Tickets:
         at = ticket.answered_at if ticket.answered_at else self._shield.clock()
         fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run)
         try:
-            tell(self._shield, fact._replace(by=answer.act.operator, why=answer.act.comment, data=data))
+            tell(
+                self._shield,
+                fact._replace(by=answer.act.operator, why=answer.act.comment, data=data),
+            )
             if ticket.bypass is not None and not answer.act.yes:
                 about = RunInfo(ticket.run, ticket.agent, task=ticket.task, tenant=ticket.tenant)
                 self._shield.telemetry.bypass(ticket.bypass.guardrail, str(ticket.state), about)
@@ -265,23 +322,44 @@ class Tickets:
             raise
 
     def _put_back(self, before: Ticket, ticket: Ticket) -> None:
-        """Have a ticket as it was before an answer that could not be recorded, unless something came of it since."""
-        records, name, page = self._shield.records, grants_key(ticket.tenant), page_key(ticket.tenant, ticket.page)
+        """Have a ticket as it was before an answer that could not be recorded, unless something
+        came of it since."""
+        records, name, page = (
+            self._shield.records,
+            grants_key(ticket.tenant),
+            page_key(ticket.tenant, ticket.page),
+        )
 
         def back(_now: int) -> dict[str, Any]:
             if read(records.get(ticket.key, ABSENT)[1]) != ticket:
                 return {}
             left = without(grants_of(records.get(name, ABSENT)[1]), ticket)
             listing = relisted(records.get(page, ABSENT)[1], ticket.id, listed_until(before))
-            return {ticket.key: msgspec.to_builtins(before), name: msgspec.to_builtins(left), page: listing}
+            return {
+                ticket.key: msgspec.to_builtins(before),
+                name: msgspec.to_builtins(left),
+                page: listing,
+            }
 
         batch = f"ticket-{os.urandom(8).hex()}"
-        flow = change_together(records, batch, ticket.tenant, lambda: (ticket.key, name, page), back)
+        flow = change_together(
+            records, batch, ticket.tenant, lambda: (ticket.key, name, page), back
+        )
         drive(flow, self._shield)
 
     def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
-        fact = Fact(self._shield.clock(), "answer.refused", ticket.id, ticket.tenant, ticket.run, answer.act.operator)
-        tell(self._shield, fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}))
+        fact = Fact(
+            self._shield.clock(),
+            "answer.refused",
+            ticket.id,
+            ticket.tenant,
+            ticket.run,
+            answer.act.operator,
+        )
+        tell(
+            self._shield,
+            fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}),
+        )
 
     def _look_after(self, tenant: str) -> None:
         from stanchion.runtime.people.missed_reviews import tell_missed
@@ -301,7 +379,8 @@ class Tickets:
 
 
 def _is_live(ticket: Ticket) -> bool:
-    """Whether a ticket waits for somebody, or an approval of one call for that call; the rest are grants."""
+    """Whether a ticket waits for somebody, or an approval of one call for that call; the rest are
+    grants."""
     return ticket.state in LIVE and (ticket.state is State.OPEN or ticket.scope is Scope.ONCE)
 
 

@@ -1,4 +1,5 @@
-"""Trust in policies: whether somebody who may has said that a policy may loosen what is in force."""
+"""Trust in policies: whether somebody who may has said that a policy may loosen what is in
+force."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
 
 TRUSTED: Final = key(FLEET, "trusted")
-"""Where the policies are kept that operators trust, by their hashes, each with the answer that says so."""
+"""Where the policies are kept that operators trust, by their hashes, each with the answer that says
+so."""
 
 CRITICAL: Final = Asked(critical=True)
 
@@ -31,8 +33,8 @@ class Trust(Protocol):
     def trusts(self, policy_hash: str, policy: CompiledPolicy, /) -> bool:
         """Whether a policy may loosen what is in force.
 
-        The policy is there to be looked at: none of the code that it names has been run. What cannot be found out is
-        no trust.
+        The policy is there to be looked at: none of the code that it names has been run. What
+        cannot be found out is no trust.
         """
 
 
@@ -69,4 +71,9 @@ class OperatorsTrust:
 
 def _is_about(answer: Answer, policy_hash: str) -> bool:
     act = answer.act
-    return (act.purpose, act.tenant, act.subject, act.yes) == (Purpose.POLICY, FLEET, policy_hash, True)
+    return (act.purpose, act.tenant, act.subject, act.yes) == (
+        Purpose.POLICY,
+        FLEET,
+        policy_hash,
+        True,
+    )

@@ -1,4 +1,5 @@
-"""Waiting for an answer in the process that gives it: whoever waits is woken instead of looking again."""
+"""Waiting for an answer in the process that gives it: whoever waits is woken instead of looking
+again."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from stanchion.runtime.driving.turns import Waiter
 
 
 class Waiting:
-    """Who waits for which ticket, in this process. Waking is a courtesy: what counts is what the store says."""
+    """Who waits for which ticket, in this process. Waking is a courtesy: what counts is what the
+    store says."""
 
     def __init__(self) -> None:
         self._lock = Lock()

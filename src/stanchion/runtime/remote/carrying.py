@@ -14,7 +14,16 @@ from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudg
 from stanchion.runtime.remote.faults import MOST_TEXT, told
 from stanchion.runtime.remote.framing import BadFrame
 from stanchion.runtime.remote.link import Conversation
-from stanchion.runtime.remote.messages import Call, Done, Fault, Go, Outcome, Raised, Refusal, Withheld
+from stanchion.runtime.remote.messages import (
+    Call,
+    Done,
+    Fault,
+    Go,
+    Outcome,
+    Raised,
+    Refusal,
+    Withheld,
+)
 from stanchion.runtime.remote.replies import misfit
 from stanchion.runtime.remote.sharing import sent, shared
 from stanchion.runtime.values import Read, arguments, read, restored
@@ -25,7 +34,8 @@ if TYPE_CHECKING:
 
 
 class Undos:
-    """How the calls of a run are undone, by their requests; the broker says when. The oldest is forgotten first."""
+    """How the calls of a run are undone, by their requests; the broker says when. The oldest is
+    forgotten first."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Invoke] = OrderedDict()
@@ -51,7 +61,9 @@ class Undos:
 class Carried:
     """One call: its arguments as they were taken, and what came of it here."""
 
-    def __init__(self, undos: Undos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, undos: Undos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         values = tool.values(args, kwargs)
         self._undos, self._tool = undos, tool
         self.sent, self._took = sent(lambda: arguments(values, tool.own(values)))
@@ -65,14 +77,20 @@ class Carried:
         """Ask for it, run it when told to, and give what the broker lets the agent have."""
         reply = yield from talk.ask(request)
         while isinstance(reply, Go):
-            outcome = (yield from self._undos.run(reply.request)) if reply.undo else (yield from self._run(reply))
+            outcome = (
+                (yield from self._undos.run(reply.request))
+                if reply.undo
+                else (yield from self._run(reply))
+            )
             reply = yield from self._told(talk, outcome)
         if isinstance(reply, Done):
             if self._seen is None or self._error is not None:
                 return reply.value
             if reply.unchanged:
                 return self._seen.handed
-            return restored(self._seen.handed, self._seen.content, shared(self._seen.content, reply.value))
+            return restored(
+                self._seen.handed, self._seen.content, shared(self._seen.content, reply.value)
+            )
         if isinstance(reply, Raised) and self._error is not None:
             for note in reply.notes:
                 self._error.add_note(note)
@@ -94,11 +112,14 @@ class Carried:
             value = yield Invoke(tool.fn, args, kwargs, go.timeout_s)
             if is_stream(value):
                 raise NotThroughBroker(
-                    f"`{tool.name}` gives its items one by one, which a broker cannot judge: return a list"
+                    f"`{tool.name}` gives its items one by one, which a broker cannot judge: "
+                    f"return a list"
                 )
         except Exception as error:  # noqa: BLE001 - the broker decides what every failure means
             self._error = error
-            return Outcome(fault=told(error, isinstance(error, TypeError) and not tool.fits(args, kwargs)))
+            return Outcome(
+                fault=told(error, isinstance(error, TypeError) and not tool.fits(args, kwargs))
+            )
         if tool.undo is not None:
             self._undos.remember(go.request, Invoke(tool.undo, args, kwargs))
         content, self._seen = sent(lambda: read(value))
@@ -111,7 +132,9 @@ class Carried:
                 return (yield from talk.say(outcome))
             except BadFrame as error:
                 if outcome.fault is None:
-                    self._error = ToolFailed(f"`{self._tool.name}` has run, and its result is too large: {error}")
+                    self._error = ToolFailed(
+                        f"`{self._tool.name}` has run, and its result is too large: {error}"
+                    )
                     return (yield from talk.say(Outcome(fault=told(self._error))))
                 # Longer than anybody reads: an error that cannot be judged is withheld.
                 unread = Fault(outcome.fault.name, outcome.fault.bases, " " * MOST_TEXT)

@@ -26,10 +26,14 @@ class BrokerLost(Shown):
 
 
 class NotThroughBroker(Shown, AttributeError):
-    """Something that a program cannot do through a broker; the text says what to do in its place."""
+    """Something that a program cannot do through a broker; the text says what to do in its
+    place."""
 
 
 def unjudged(why: str, stage: Stage | None = None) -> Decision:
-    """The refusal of something that no broker has judged; `stage` is that of an outcome, of what has happened."""
+    """The refusal of something that no broker has judged; `stage` is that of an outcome, of what
+    has happened."""
     code = "kernel.broker_lost" if stage is None else "kernel.done_unjudged"
-    return Decision("", Action.BLOCK, "", (Finding(Action.BLOCK, code, (why,), guard="kernel"),), withheld=stage)
+    return Decision(
+        "", Action.BLOCK, "", (Finding(Action.BLOCK, code, (why,), guard="kernel"),), withheld=stage
+    )

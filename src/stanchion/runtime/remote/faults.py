@@ -1,4 +1,5 @@
-"""Errors that travel: what one says of itself, and an error that says the same on the other side."""
+"""Errors that travel: what one says of itself, and an error that says the same on the other
+side."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ from stanchion.runtime.remote.messages import Fault
 from stanchion.runtime.values.texts import encodable, spelled_out
 
 MOST_TEXT: Final = CEILING + 1
-"""How much of a text is told: one character more than anybody reads, so that what is cut is refused as too large."""
+"""How much of a text is told: one character more than anybody reads, so that what is cut is refused
+as too large."""
 MOST_HELD: Final = 1_000
 LONGEST_NAME: Final = 200
 
 
 def told(error: BaseException, unfit: bool = False) -> Fault:
-    """What an error says, as data; those behind it are told too, as far as anybody looks at them."""
+    """What an error says, as data; those behind it are told too, as far as anybody looks at
+    them."""
     return _told(error, {id(error)}, unfit)
 
 
@@ -91,7 +94,8 @@ def raised(fault: Fault) -> Elsewhere:
     error = _kind(root, fault.name, fault.bases)(fault)
     for note in fault.notes:
         error.add_note(note)
-    # What a group holds is behind it like a cause: guards are shown its words, and whose fault it is is read from it.
+    # What a group holds is behind it like a cause: guards are shown its words, and whose fault it
+    # is is read from it.
     behind = [*fault.grouped, *([] if fault.cause is None else [fault.cause])]
     last: BaseException | None = None
     for one in behind:

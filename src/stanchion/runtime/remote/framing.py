@@ -38,7 +38,9 @@ def size_in(head: bytes, limit: int = MAX_FRAME) -> int:
     """How long the message is that these four bytes announce; `BadFrame` where it is too long."""
     size = int.from_bytes(head, "big")
     if not 0 < size <= limit:
-        raise BadFrame(f"a message of {size:,} bytes is announced, and a message has 1 to {limit:,}")
+        raise BadFrame(
+            f"a message of {size:,} bytes is announced, and a message has 1 to {limit:,}"
+        )
     return size
 
 

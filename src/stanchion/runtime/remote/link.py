@@ -1,4 +1,5 @@
-"""The link to a broker: a session that lives as long as the client, and connections for what it says at a time."""
+"""The link to a broker: a session that lives as long as the client, and connections for what it
+says at a time."""
 
 from __future__ import annotations
 
@@ -31,12 +32,18 @@ class Link:
     def at_hand(self) -> Wire | None:
         """A connection that nobody else uses, where there is one; never waits."""
         with self._lock.within(0) as held:
-            if not held or self._anchor is None or self._pid != os.getpid() or self._anchor.is_closed():
+            if (
+                not held
+                or self._anchor is None
+                or self._pid != os.getpid()
+                or self._anchor.is_closed()
+            ):
                 return None
             return self._waiting()
 
     def wire(self) -> Wire:
-        """A connection that nobody else uses, made where there is none; `BrokerLost` where none can be."""
+        """A connection that nobody else uses, made where there is none; `BrokerLost` where none can
+        be."""
         with self._lock:
             self._renew()
             wire, anchor = self._waiting(), self._anchor
@@ -52,8 +59,8 @@ class Link:
         return None
 
     def _renew(self) -> None:
-        """Begin a session where there is none: at first, when the broker was restarted, and in a forked process, which
-        is a client of its own and whose connections are its parent's."""
+        """Begin a session where there is none: at first, when the broker was restarted, and in a
+        forked process, which is a client of its own and whose connections are its parent's."""
         if self._closed:
             raise BrokerLost("this shield is closed: load another one")
         if self._pid != os.getpid():
@@ -69,7 +76,12 @@ class Link:
         """Give a connection back that nothing more is said on."""
         with self._lock:
             anchor = self._anchor
-            if not self._closed and anchor is not None and wire.session == anchor.session and self._has_room():
+            if (
+                not self._closed
+                and anchor is not None
+                and wire.session == anchor.session
+                and self._has_room()
+            ):
                 self._idle.append(wire)
                 return
         wire.close()
@@ -98,8 +110,8 @@ class Conversation:
         return answer
 
     def ask(self, request: Any) -> Flow[Any]:
-        """`say` for a request: one whose answer is lost on the way is asked for again by its id, of the same broker,
-        which judges nothing twice."""
+        """`say` for a request: one whose answer is lost on the way is asked for again by its id, of
+        the same broker, which judges nothing twice."""
         first = self.wire
         try:
             return (yield from self.say(request))
@@ -138,7 +150,8 @@ def conversed(link: Link, talk: Callable[[Conversation], Flow[T]]) -> Flow[T]:
 
 
 class _Saying:
-    """A message under way, for whichever driver waits for its answer: `Turn` is what both of them wait for."""
+    """A message under way, for whichever driver waits for its answer: `Turn` is what both of them
+    wait for."""
 
     def __init__(self, wire: Wire, message: Any) -> None:
         self._wire, self._message = wire, message

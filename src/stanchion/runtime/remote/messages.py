@@ -18,7 +18,8 @@ ENDED: Final = "ended"
 
 
 class Fault(msgspec.Struct, frozen=True, array_like=True):
-    """What an exception says of itself: its kinds, its words, what it holds, and the errors behind it."""
+    """What an exception says of itself: its kinds, its words, what it holds, and the errors behind
+    it."""
 
     name: str
     bases: tuple[str, ...] = ()
@@ -36,8 +37,8 @@ class Fault(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Value(msgspec.Struct, frozen=True, array_like=True):
-    """A value as the client has read it: its content, what of it could not be read, and whether it was plain data.
-    `unreadable` says why it could not be read at all."""
+    """A value as the client has read it: its content, what of it could not be read, and whether it
+    was plain data. `unreadable` says why it could not be read at all."""
 
     content: Any = None
     unread: tuple[str, ...] = ()
@@ -47,7 +48,8 @@ class Value(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Hello(msgspec.Struct, frozen=True, tag=True):
-    """The first message of a connection. One without a session begins one, which lives as long as this connection."""
+    """The first message of a connection. One without a session begins one, which lives as long as
+    this connection."""
 
     version: int
     session: bytes = b""
@@ -85,8 +87,8 @@ class Resume(msgspec.Struct, frozen=True, tag=True):
 
 
 class Began(msgspec.Struct, frozen=True, tag=True):
-    """A run has begun: its id, the token that speaks for it, what a later life of the broker knows it by, and whether
-    the broker's policy keeps locks."""
+    """A run has begun: its id, the token that speaks for it, what a later life of the broker knows
+    it by, and whether the broker's policy keeps locks."""
 
     run: str
     agent: str
@@ -97,7 +99,8 @@ class Began(msgspec.Struct, frozen=True, tag=True):
 
 
 class Report(msgspec.Struct, frozen=True, tag=True):
-    """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is one."""
+    """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is
+    one."""
 
     id: str
     run: str
@@ -108,8 +111,8 @@ class Report(msgspec.Struct, frozen=True, tag=True):
 
 
 class Call(msgspec.Struct, frozen=True, tag=True):
-    """Judge a call that the client runs when it is told to; `key` names what is to happen once, and `usage` is what
-    the tool says that a call uses."""
+    """Judge a call that the client runs when it is told to; `key` names what is to happen once, and
+    `usage` is what the tool says that a call uses."""
 
     id: str
     run: str
@@ -148,7 +151,8 @@ class Notices(msgspec.Struct, frozen=True, tag=True):
 
 
 class Advise(msgspec.Struct, frozen=True, tag=True):
-    """What a run's agent should know: of a call where a tool is named, or else of all its tools, in so many tokens."""
+    """What a run's agent should know: of a call where a tool is named, or else of all its tools, in
+    so many tokens."""
 
     id: str
     run: str
@@ -207,7 +211,8 @@ class Answer(msgspec.Struct, frozen=True, tag=True):
 
 
 class Witness(msgspec.Struct, frozen=True, tag=True):
-    """Write heads of the client's own trail down, with the broker's time; the answer is the line that was written."""
+    """Write heads of the client's own trail down, with the broker's time; the answer is the line
+    that was written."""
 
     id: str
     name: str
@@ -216,7 +221,8 @@ class Witness(msgspec.Struct, frozen=True, tag=True):
 
 
 class Witnessed(msgspec.Struct, frozen=True, tag=True):
-    """What was written down for this user under a name, from a byte on; the answer is a piece, empty at the end."""
+    """What was written down for this user under a name, from a byte on; the answer is a piece,
+    empty at the end."""
 
     id: str
     name: str
@@ -224,7 +230,7 @@ class Witnessed(msgspec.Struct, frozen=True, tag=True):
 
 
 Request = (
-    Begin | Resume | Report | Call | RollBack | Notices | Advise | Escalate | AskBypass | End | Tighten | Answer
+    Begin | Resume | Report | Call | RollBack | Notices | Advise | Escalate | AskBypass | End | Tighten | Answer  # noqa: E501
     | Witness | Witnessed
 )  # fmt: skip
 """What a client asks for."""
@@ -237,7 +243,8 @@ class Decided(msgspec.Struct, frozen=True, tag=True):
 
 
 class Go(msgspec.Struct, frozen=True, tag=True):
-    """Run the call of a request, or its `undo`; `args` are there where something in them was changed."""
+    """Run the call of a request, or its `undo`; `args` are there where something in them was
+    changed."""
 
     request: str
     args: dict[str, Any] | None = None

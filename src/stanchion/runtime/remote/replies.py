@@ -21,20 +21,24 @@ MISUSES: Final[dict[str, type[Exception]]] = {
     "TypeError": TypeError,
     "ValueError": ValueError,
 }
-"""The errors that a broker can name: they say that it was asked for something that makes no sense."""
+"""The errors that a broker can name: they say that it was asked for something that makes no
+sense."""
 
 
 def misfit(reply: Any) -> Exception:
     """The error for an answer that does not give what was asked for."""
     if isinstance(reply, Refusal):
-        return Refused(reply.decision, reply.approvers, reply.partial, reply.ticket, reply.undone, reply.beside)
+        return Refused(
+            reply.decision, reply.approvers, reply.partial, reply.ticket, reply.undone, reply.beside
+        )
     if isinstance(reply, Misused):
         return MISUSES.get(reply.kind, ValueError)(reply.text)
     return Refused(refused(reply))
 
 
 def given(reply: Any) -> Any:
-    """What a broker gives where it has done what it was asked for; raises what it says otherwise."""
+    """What a broker gives where it has done what it was asked for; raises what it says
+    otherwise."""
     if not isinstance(reply, Done):
         raise misfit(reply)
     return reply.value
@@ -45,4 +49,6 @@ def refused(reply: Any) -> Decision:
     if isinstance(reply, Sorry) and reply.code == ENDED:
         ended = Finding(Action.HALT, "kernel.ended", (reply.text,), guard="kernel")
         return Decision("", Action.HALT, "", (ended,))
-    return unjudged(reply.text if isinstance(reply, Sorry) else "its answer does not fit what was asked")
+    return unjudged(
+        reply.text if isinstance(reply, Sorry) else "its answer does not fit what was asked"
+    )

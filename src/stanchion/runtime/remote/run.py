@@ -32,7 +32,18 @@ from stanchion.runtime.remote.far import Far
 from stanchion.runtime.remote.faults import told
 from stanchion.runtime.remote.framing import BadFrame
 from stanchion.runtime.remote.link import Conversation, conversed
-from stanchion.runtime.remote.messages import Began, Begin, Call, Decided, Done, End, Go, Notices, Report, Resume
+from stanchion.runtime.remote.messages import (
+    Began,
+    Begin,
+    Call,
+    Decided,
+    Done,
+    End,
+    Go,
+    Notices,
+    Report,
+    Resume,
+)
 from stanchion.runtime.remote.replies import given as value_of, misfit, refused
 from stanchion.runtime.remote.sharing import sent
 from stanchion.runtime.values import arguments, read
@@ -55,13 +66,17 @@ class Afar:
     """Stands where a run in this process has its desk: that one is the broker's."""
 
     def __getattr__(self, name: str) -> Any:
-        raise NotThroughBroker(f"`{name}` belongs to the broker: report what happens with the methods of the run")
+        raise NotThroughBroker(
+            f"`{name}` belongs to the broker: report what happens with the methods of the run"
+        )
 
 
 class RemoteRun(AsksBroker, Locking, Reporting):
     """One agent's work on one task, judged by a broker. Made by `shield.run(...)`."""
 
-    def __init__(self, shield: Far, began: Began, boot: str, can: tuple[Action, ...] = EVERY_ACTION) -> None:
+    def __init__(
+        self, shield: Far, began: Began, boot: str, can: tuple[Action, ...] = EVERY_ACTION
+    ) -> None:
         far: Any = Afar()
         super().__init__(far)
         self._shield, self._began, self._boot = shield, began, boot
@@ -91,7 +106,9 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         return self._began.task
 
     def __getattr__(self, name: str) -> Any:
-        raise NotThroughBroker(f"there is no `run.{name}` through a broker: use a run in this process for it")
+        raise NotThroughBroker(
+            f"there is no `run.{name}` through a broker: use a run in this process for it"
+        )
 
     # Every request names the run and what speaks for it, and has an id that no other has.
     def _named(self) -> dict[str, Any]:
@@ -101,7 +118,9 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         def going_on(conversation: Conversation) -> Flow[Any]:
             boot = conversation.wire.boot
             if boot != self._boot:
-                reply = yield from conversation.ask(Resume(self._shield.new_id(), self._began.passed))
+                reply = yield from conversation.ask(
+                    Resume(self._shield.new_id(), self._began.passed)
+                )
                 if not isinstance(reply, Began):
                     raise misfit(reply)
                 self._began, self._boot = reply, boot
@@ -110,7 +129,8 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         return conversed(self._shield.link, going_on)
 
     def _simply(self, make: Callable[[], Any]) -> Flow[Any]:
-        """Ask for something that is one question and one answer; raises `Refused` where there is none."""
+        """Ask for something that is one question and one answer; raises `Refused` where there is
+        none."""
         try:
             return (yield from self._ask(lambda talk: talk.ask(make())))
         except (BrokerLost, BadFrame) as lost:
@@ -130,7 +150,9 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         else:
             value, _ = sent(lambda: read(fields))
         try:
-            reply = yield from self._simply(lambda: Report(**self._named(), stage=stage, fields=value, fault=fault))
+            reply = yield from self._simply(
+                lambda: Report(**self._named(), stage=stage, fields=value, fault=fault)
+            )
         except Refused as lost:
             why = lost.decision.findings[0].args[0]
             return unjudged(str(why), stage) if stage in OUTCOMES else lost.decision
@@ -155,7 +177,8 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         api_calls: int | None = None,
         duration_s: float | None = None,
     ) -> Flow[Decision]:
-        """Judge a tool call that the host will run itself; report what came of it with `result` or `error`."""
+        """Judge a tool call that the host will run itself; report what came of it with `result` or
+        `error`."""
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
         return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
 
@@ -171,7 +194,8 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     def call(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
     def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a tool: judged by the broker, run here, its result judged by the broker. Returns the tool's own result.
+        """Call a tool: judged by the broker, run here, its result judged by the broker. Returns the
+        tool's own result.
 
         Raises `Refused` where it does not go ahead, and whatever the tool raises.
         """
@@ -184,7 +208,9 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     async def acall(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
-    async def acall(self, tool: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    async def acall(
+        self, tool: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> R: ...
 
     @overload
     async def acall(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -198,10 +224,15 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
-    def call_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def call_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
 
-    def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for something that happens once: `key` names it in its task, or in a run without one."""
+    def call_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`call` for something that happens once: `key` names it in its task, or in a run without
+        one."""
         known = self._tool(tool)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
@@ -211,26 +242,36 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
-    async def acall_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    async def acall_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
 
-    async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+    async def acall_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
         """`call_once` for async code."""
         known = self._tool(tool)
-        return await awork(self._desk, known.name, self.called(known, args, kwargs, _key(key)), at_once=True)
+        return await awork(
+            self._desk, known.name, self.called(known, args, kwargs, _key(key)), at_once=True
+        )
 
     def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
-        """The same function, in this run wherever it is called: `threading.Thread(target=run.bind(work))`,
-        `pool.submit(run.bind(work))`. Threads of your own begin without a run, and `@shield.tool` raises `NoRun` there.
+        """The same function, in this run wherever it is called:
+        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
+        own begin without a run, and `@shield.tool` raises `NoRun` there.
         """
         from stanchion.runtime.calling.bound import bound
 
         return bound(_open, self, fn)
 
-    def thread_pool(self, max_workers: int | None = None, name: str = "stanchion-run") -> RunThreads:
-        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else in this one.
+    def thread_pool(
+        self, max_workers: int | None = None, name: str = "stanchion-run"
+    ) -> RunThreads:
+        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
+        in this one.
 
-        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What is still at work when
-        the run is closed goes on, and is refused its next step.
+        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
+        is still at work when the run is closed goes on, and is refused its next step.
         """
         from stanchion.runtime.calling.thread_pool import RunThreads
 
@@ -240,16 +281,21 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         known = self._shield.tool_of(tool)
         if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
             raise NotThroughBroker(
-                f"`{known.name}` gives its items one by one, which a broker cannot judge: return a list"
+                f"`{known.name}` gives its items one by one, which a broker cannot judge: return a "
+                f"list"
             )
         return known
 
-    def called(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = "") -> Flow[Any]:
+    def called(
+        self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = ""
+    ) -> Flow[Any]:
         """A call as a flow: judged by the broker, run here."""
         flow = self._carried(tool, args, kwargs, key)
         return answered_in_text(flow) if tool.refusal == TEXT else flow
 
-    def _carried(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str) -> Flow[Any]:
+    def _carried(
+        self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str
+    ) -> Flow[Any]:
         carried = Carried(self._undos, tool, args, kwargs)
 
         def talk(conversation: Conversation) -> Flow[Any]:
@@ -273,7 +319,8 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         raise Refused(unjudged(why)) from None
 
     def _rollback(self, /) -> Flow[tuple[Undone, ...]]:
-        """Undo what this run and its children have done, newest first: every finished call whose tool has an undo."""
+        """Undo what this run and its children have done, newest first: every finished call whose
+        tool has an undo."""
 
         def talk(conversation: Conversation) -> Flow[Any]:
             reply = yield from conversation.ask(messages.RollBack(**self._named()))
@@ -302,14 +349,21 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
     ) -> Flow[RemoteRun]:
-        """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this run's budgets."""
+        """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this
+        run's budgets."""
         own = None if can is None else able(can)
         about = begin_fields(agent, task, role, deadline_s, tools, own, risk)
 
         def make() -> Begin:
             named = self._named()
             parent, token = named.pop("run"), named.pop("token")
-            return Begin(**named, **about, parent=parent, token=token, budget=None if budget is None else dict(budget))
+            return Begin(
+                **named,
+                **about,
+                parent=parent,
+                token=token,
+                budget=None if budget is None else dict(budget),
+            )
 
         reply = yield from self._simply(make)
         if not isinstance(reply, Began):
@@ -321,15 +375,19 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     spawn, aspawn = twins(_spawn)
 
     def cancel(self, why: str = "by the caller") -> None:
-        """End this run and its children, in every process; what is under way is refused its next step."""
-        self._over(drive(self._simply(lambda: End(**self._named(), cancel=True, why=why)), self._desk))
+        """End this run and its children, in every process; what is under way is refused its next
+        step."""
+        self._over(
+            drive(self._simply(lambda: End(**self._named(), cancel=True, why=why)), self._desk)
+        )
 
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call."""
         return tuple(value_of(drive(self._simply(lambda: Notices(**self._named())), self._desk)))
 
     def close(self) -> None:
-        """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
+        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
+        goes back."""
         drive(self._ended(), self._desk)
 
     async def aclose(self) -> None:
@@ -365,7 +423,9 @@ class RemoteRun(AsksBroker, Locking, Reporting):
 
 def _key(key: str) -> str:
     if not key or not isinstance(key, str):
-        raise ValueError(f"the key is `{key}`: give a text that identifies what must happen only once")
+        raise ValueError(
+            f"the key is `{key}`: give a text that identifies what must happen only once"
+        )
     return key
 
 
@@ -384,7 +444,8 @@ def begin_fields(
     can: Iterable[Any] | None,
     risk: str | None,
 ) -> dict[str, Any]:
-    """What a run begins with, as a broker is told it; raises `ValueError` for what makes no sense."""
+    """What a run begins with, as a broker is told it; raises `ValueError` for what makes no
+    sense."""
     return {
         "agent": agent,
         "task": task,

@@ -1,4 +1,5 @@
-"""Values on their way to a broker and back: read here, changed there, and put together again here."""
+"""Values on their way to a broker and back: read here, changed there, and put together again
+here."""
 
 from __future__ import annotations
 
@@ -19,17 +20,26 @@ def sent(reading: Callable[[], Read]) -> tuple[Value, Read]:
 
 
 def shared(content: Any, changed: Any) -> Any:
-    """Changed content that shares with the first what is still the same, so that untouched parts stay the objects they
-    are."""
+    """Changed content that shares with the first what is still the same, so that untouched parts
+    stay the objects they are."""
     if type(content) is not type(changed):
         return changed
     if type(content) is dict:
-        parts = {name: shared(content[name], part) if name in content else part for name, part in changed.items()}
-        same = len(parts) == len(content) and all(parts[name] is content.get(name) for name in parts)
+        parts = {
+            name: shared(content[name], part) if name in content else part
+            for name, part in changed.items()
+        }
+        same = len(parts) == len(content) and all(
+            parts[name] is content.get(name) for name in parts
+        )
         return content if same and list(parts) == list(content) else parts
     if type(content) is list:
         if len(content) != len(changed):
             return changed
         items = list(map(shared, content, changed))
-        return content if all(one is other for one, other in zip(items, content, strict=True)) else items
+        return (
+            content
+            if all(one is other for one, other in zip(items, content, strict=True))
+            else items
+        )
     return content if content == changed else changed

@@ -32,15 +32,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @spelled
 class RemoteShield:
-    """Has a broker judge what agents do: it holds policy, state and trail, and an agent cannot reach them.
+    """Has a broker judge what agents do: it holds policy, state and trail, and an agent cannot
+    reach them.
 
-    It works like a shield in this process as far as an agent's program needs one. What only an operator may do is not
-    here.
+    It works like a shield in this process as far as an agent's program needs one. What only an
+    operator may do is not here.
     """
 
     def __init__(self, path: str) -> None:
         if not os.path.isabs(path):
-            raise ValueError(f"`{BROKER}{path}` does not name a broker: write `{BROKER}/absolute/path/of/its.sock`")
+            raise ValueError(
+                f"`{BROKER}{path}` does not name a broker: write "
+                f"`{BROKER}/absolute/path/of/its.sock`"
+            )
         self.link = Link(path)
         try:
             self.link.back(self.link.wire())
@@ -68,15 +72,19 @@ class RemoteShield:
         risk: RiskName | None = None,
         parent: RemoteRun | None = None,
     ) -> RemoteRun:
-        """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one is named. Raises
-        `Refused` where the broker cannot be asked."""
+        """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one
+        is named. Raises `Refused` where the broker cannot be asked."""
         for name, said in (("id", id), ("tenant", tenant)):
             if said is not None:
                 raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
         if parent is not None:
-            return parent.spawn(agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can, risk=risk)
+            return parent.spawn(
+                agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can, risk=risk
+            )
         host = EVERY_ACTION if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, None if can is None else host, risk)
+        about = begin_fields(
+            agent, task, role, deadline_s, tools, None if can is None else host, risk
+        )
         reply, boot = self._asked(Begin(self.new_id(), **about))
         if not isinstance(reply, Began):
             raise misfit(reply)
@@ -86,7 +94,9 @@ class RemoteShield:
     def tool(self, fn: F, /) -> F: ...
 
     @overload
-    def tool(self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+    def tool(
+        self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]
+    ) -> Callable[[F], F]: ...
 
     @overload
     def tool(self, *, refusal: Literal["text"], **options: Unpack[ToolOptions]) -> TextTool: ...
@@ -103,13 +113,16 @@ class RemoteShield:
         once: bool = False,
         refusal: Refusal = RAISE,
     ) -> Any:
-        """Put every call of a function under the shield: the same function to look at, judged whenever it is called.
+        """Put every call of a function under the shield: the same function to look at, judged
+        whenever it is called.
 
         With `refusal="text"` a refused call gives the words of the refusal in place of a result.
         """
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal)
+            made = Tool(
+                target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal
+            )
             self._toolbox.register(made)
             run_for: Any = self._run_for
             return wrapped(made, run_for)
@@ -123,7 +136,8 @@ class RemoteShield:
         raise no_run(tool.name, beside=bool(open_remote_runs()))
 
     def halt(self, why: str = "", scope: str = "") -> None:
-        """Stop everything of one's tenant, or of a `scope` in it; only an operator lets it go on."""
+        """Stop everything of one's tenant, or of a `scope` in it; only an operator lets it go
+        on."""
         self._tighten("halt", scope, why)
 
     def quarantine(self, scope: str, for_s: float = 300.0, why: str = "") -> None:
@@ -133,7 +147,9 @@ class RemoteShield:
     def safe_mode(self, on: bool, why: str = "", scope: str = "") -> None:
         """Switch safe mode on; switching it off is an operator's."""
         if not on:
-            raise NotThroughBroker("only an operator can switch safe mode off, where the broker runs")
+            raise NotThroughBroker(
+                "only an operator can switch safe mode off, where the broker runs"
+            )
         self._tighten("safe_mode", scope, why)
 
     def answer(self, data: bytes) -> None:
@@ -162,7 +178,8 @@ class RemoteShield:
 
     def __getattr__(self, name: str) -> Any:
         raise NotThroughBroker(
-            f"there is no `shield.{name}` through a broker: an operator does it where the broker runs"
+            f"there is no `shield.{name}` through a broker: an operator does it where the broker "
+            f"runs"
         )
 
     def close(self) -> None:

@@ -74,11 +74,15 @@ class Wire:
         except BadFrame as error:
             raise BrokerLost(f"its answer cannot be read: {error}") from None
 
-    def _sync(self, frames: Generator[bytes | int, bytes, bytes], timeout_s: float | None = None) -> bytes:
+    def _sync(
+        self, frames: Generator[bytes | int, bytes, bytes], timeout_s: float | None = None
+    ) -> bytes:
         self._sock.settimeout(timeout_s)
         given = b""
         try:
-            need = next(frames)  # no flow: it asks for bytes, and both drivers stand above a connection
+            need = next(
+                frames
+            )  # no flow: it asks for bytes, and both drivers stand above a connection
             while True:
                 if isinstance(need, bytes):
                     # A broker that turns a client away says why first: that can still be read.

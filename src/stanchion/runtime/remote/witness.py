@@ -1,4 +1,5 @@
-"""A witness that a broker keeps: it writes down the heads it is told, with its own time, where no agent can reach."""
+"""A witness that a broker keeps: it writes down the heads it is told, with its own time, where no
+agent can reach."""
 
 from __future__ import annotations
 

@@ -9,13 +9,17 @@ from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
 
 
 class Commands:
-    """Runs commands that begin with the words of one of `programs`, and no others; without any, nothing runs.
+    """Runs commands that begin with the words of one of `programs`, and no others; without any,
+    nothing runs.
 
-    `cat` allows every command of that program, `git log` only those with this first argument. A command may write only
-    if `writes` is true and it asks for it. There is no shell: `;`, `|` and `>` are words like others.
+    `cat` allows every command of that program, `git log` only those with this first argument. A
+    command may write only if `writes` is true and it asks for it. There is no shell: `;`, `|` and
+    `>` are words like others.
     """
 
-    def __init__(self, sandbox: Sandbox, programs: Iterable[str] = (), writes: bool = False) -> None:
+    def __init__(
+        self, sandbox: Sandbox, programs: Iterable[str] = (), writes: bool = False
+    ) -> None:
         if isinstance(programs, str):
             raise TypeError(f"`programs` is the text `{programs}`: give a list of programs")
         self._sandbox, self._writes = sandbox, writes
@@ -24,7 +28,8 @@ class Commands:
             raise ValueError("one of `programs` is empty: name a program")
 
     def run(self, command: str | Iterable[str], write: bool = False) -> Confined:
-        """Run a command, given as its words or as one text; one that may not run has not `ended`, and says why."""
+        """Run a command, given as its words or as one text; one that may not run has not `ended`,
+        and says why."""
         try:
             words = shlex.split(command) if isinstance(command, str) else list(command)
         except ValueError as error:
@@ -37,5 +42,8 @@ class Commands:
             return "it has no words that can be run"
         if not any(tuple(words[: len(allowed)]) == allowed for allowed in self._allowed):
             listed = ", ".join(sorted(map(shlex.join, self._allowed)))
-            return f"`{words[0]}` may not run so: {f'what may is {listed}' if listed else 'nothing may run here'}"
+            return (
+                f"`{words[0]}` may not run so: "
+                f"{f'what may is {listed}' if listed else 'nothing may run here'}"
+            )
         return "it may not write here" if write and not self._writes else ""

@@ -1,7 +1,9 @@
-"""The keeper: a small process that starts commands behind walls. This file is the script that it is.
+"""The keeper: a small process that starts commands behind walls. This file is the script that it
+is.
 
-It has one thread: so it can fork whenever it is asked to, which a process with threads cannot. It loads the files of
-`keeping` and nothing else of Stanchion, so that there is little to copy when it forks.
+It has one thread: so it can fork whenever it is asked to, which a process with threads cannot. It
+loads the files of `keeping` and nothing else of Stanchion, so that there is little to copy when it
+forks.
 """
 
 from __future__ import annotations

@@ -24,30 +24,45 @@ Seen = tuple[object, ...]
 
 
 class Keeper:
-    """A keeper that was started, with the commands that it still has to end. Whoever calls holds the sandbox's lock."""
+    """A keeper that was started, with the commands that it still has to end. Whoever calls holds
+    the sandbox's lock."""
 
-    def __init__(self, seen: Seen, user: int | None, ground: Callable[[str], dict[str, Any]]) -> None:
+    def __init__(
+        self, seen: Seen, user: int | None, ground: Callable[[str], dict[str, Any]]
+    ) -> None:
         self.seen, self.running, self._owner = seen, 0, os.getpid()
         self._base = tempfile.mkdtemp(prefix="stanchion-sandbox-")
         if user is not None:
             os.chown(self._base, user, user)
         told = memory_file(json.dumps(ground(self._base)).encode())
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), "" if user is None else str(user)]
-        self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env={}, stdin=told, cwd="/")
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(KEEPER),
+            str(theirs.fileno()),
+            "" if user is None else str(user),
+        ]
+        self.process = subprocess.Popen(
+            words, pass_fds=[theirs.fileno()], env={}, stdin=told, cwd="/"
+        )
         os.close(told)
         theirs.close()
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be asked; it serves the process that has started it, and no fork of that."""
+        """Whether it can still be asked; it serves the process that has started it, and no fork of
+        that."""
         return os.getpid() == self._owner and self.process.poll() is None
 
     def ask(self, verb: str, name: str, files: list[int]) -> bool:
         """Have it run a command; false if it has died."""
         fds = array.array("i", files)
         try:
-            self._line.sendmsg([f"{verb} {name}".encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+            self._line.sendmsg(
+                [f"{verb} {name}".encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)]
+            )
         except OSError:
             return False
         self.running += 1

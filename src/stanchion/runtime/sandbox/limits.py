@@ -24,4 +24,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             value = getattr(self, field.name)
             meta = field.type.__metadata__[0]
             if type(value) is not int or not meta.ge <= value <= meta.le:
-                raise ValueError(f"`{field.name}` is `{value}`: give a whole number from {meta.ge} to {meta.le:,}")
+                raise ValueError(
+                    f"`{field.name}` is `{value}`: give a whole number from {meta.ge} to "
+                    f"{meta.le:,}"
+                )

@@ -1,4 +1,5 @@
-"""A sandbox: runs commands behind walls that stand, and refuses where one that is needed does not."""
+"""A sandbox: runs commands behind walls that stand, and refuses where one that is needed does
+not."""
 
 from __future__ import annotations
 
@@ -22,10 +23,16 @@ from stanchion.runtime.sandbox.reading import CHUNK, Reading
 from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
 
 SHOWN: Final = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache", "/etc/alternatives",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache",
+    "/etc/alternatives",
 )  # fmt: skip
 """What a command can read beside its own folder: programs and their libraries."""
-ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "HOME": "/tmp", "TMPDIR": "/tmp"}
+ENVIRONMENT: Final = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C",
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+}
 NOBODY: Final = 65_534
 """Who commands of root run as, where no other user is named."""
 LAST_USER: Final = (1 << 32) - 2
@@ -40,8 +47,8 @@ class SandboxError(StanchionError, RuntimeError):
 
 
 class Confined(msgspec.Struct, frozen=True):
-    """What came of a command. `ended` is false where it was stopped or not started, and then `why` says by what;
-    `walls` are those that stood, of the `kind`."""
+    """What came of a command. `ended` is false where it was stopped or not started, and then `why`
+    says by what; `walls` are those that stood, of the `kind`."""
 
     ended: bool
     rc: int = -1
@@ -53,13 +60,15 @@ class Confined(msgspec.Struct, frozen=True):
 
 
 class Sandbox:
-    """Runs commands in a folder: with nothing else to read but programs, nothing to write but what is granted, no
-    network, no other processes, and within limits. Close it, or use it as a context manager.
+    """Runs commands in a folder: with nothing else to read but programs, nothing to write but what
+    is granted, no network, no other processes, and within limits. Close it, or use it as a context
+    manager.
 
-    Commands never run as root. Whoever is root may name the `user` (a number) that they run as; it is 65534 otherwise.
-    This user has to be able to read the folder, and to write it where a command may write. `required` are the walls
-    without which nothing runs. A `kind` that is named has to stand with all walls that it holds, unless `required` says
-    otherwise; without one, the strongest kind is taken that has what is required.
+    Commands never run as root. Whoever is root may name the `user` (a number) that they run as; it
+    is 65534 otherwise. This user has to be able to read the folder, and to write it where a command
+    may write. `required` are the walls without which nothing runs. A `kind` that is named has to
+    stand with all walls that it holds, unless `required` says otherwise; without one, the strongest
+    kind is taken that has what is required.
     """
 
     def __init__(
@@ -86,21 +95,27 @@ class Sandbox:
         self._keeper: Keeper | None = None
 
     def run(self, argv: Iterable[str], write: bool = False) -> Confined:
-        """Run the words of a command; raises `SandboxError` where a wall cannot be built, and then nothing ran."""
+        """Run the words of a command; raises `SandboxError` where a wall cannot be built, and then
+        nothing ran."""
         words = list(argv)
         if not words or not words[0] or any("\0" in word for word in words):
             raise ValueError("give the words of a command, none of them with a zero byte")
         with self._choosing:
             kind = self._chosen()
         if sum(len(os.fsencode(word)) + 1 for word in words) > WORDS_BYTES:
-            return Confined(False, why=f"it cannot be started: {os.strerror(errno.E2BIG)}", kind=kind)
+            return Confined(
+                False, why=f"it cannot be started: {os.strerror(errno.E2BIG)}", kind=kind
+            )
         try:
             return self._collected(kind, words, write)
         except SandboxError as error:
-            raise SandboxError(f"nothing ran: {'; '.join([*self._reasons, f'{kind}: {error}'])}") from None
+            raise SandboxError(
+                f"nothing ran: {'; '.join([*self._reasons, f'{kind}: {error}'])}"
+            ) from None
 
     def _chosen(self) -> Kind:
-        """The strongest kind that stands, tried with a command that does nothing. It is chosen once."""
+        """The strongest kind that stands, tried with a command that does nothing. It is chosen
+        once."""
         while len(self._kinds) > 1:
             try:
                 self._collected(self._kinds[0], ["true"], False)
@@ -129,7 +144,9 @@ class Sandbox:
                 "RLIMIT_NOFILE": 256,
                 "RLIMIT_CORE": 0,
             },
-            "bwrap": (shutil.which("bwrap", path=ENVIRONMENT["PATH"]) or "") if kind is Kind.BUBBLEWRAP else "",
+            "bwrap": (shutil.which("bwrap", path=ENVIRONMENT["PATH"]) or "")
+            if kind is Kind.BUBBLEWRAP
+            else "",
         }
 
     def _collected(self, kind: Kind, words: list[str], write: bool) -> Confined:
@@ -137,7 +154,9 @@ class Sandbox:
         pipes = [os.pipe() for _ in range(3)]
         given = [memory_file(b"\0".join(map(os.fsencode, words))), *(pipe[1] for pipe in pipes)]
         most = (self.limits.stdout_bytes, self.limits.stderr_bytes, CHUNK)
-        reading = Reading([pipe[0] for pipe in pipes], most, time.monotonic() + self.limits.timeout_s)
+        reading = Reading(
+            [pipe[0] for pipe in pipes], most, time.monotonic() + self.limits.timeout_s
+        )
         why, keeper = "interrupt", None
         try:
             try:
@@ -157,8 +176,8 @@ class Sandbox:
         return _told(reading, why, self.limits, kind)
 
     def _sent(self, kind: Kind, verb: str, name: str, files: list[int]) -> Keeper:
-        """Hand a command to the keeper, or to a new one if that has died or was started for what is not there any
-        more."""
+        """Hand a command to the keeper, or to a new one if that has died or was started for what is
+        not there any more."""
         with self._lock:
             for _ in range(2):
                 seen = (kind, *which([str(self.root), *self._shown]))
@@ -177,7 +196,8 @@ class Sandbox:
             raise SandboxError(f"its keeper cannot be started{who}: {error.strerror}") from None
 
     def _retire(self) -> None:
-        """Let go of the keeper; one that still runs commands for others ends with the last of them."""
+        """Let go of the keeper; one that still runs commands for others ends with the last of
+        them."""
         if self._keeper is not None and not (self._keeper.running and self._keeper.alive):
             self._keeper.drop()
         self._keeper = None
@@ -206,13 +226,16 @@ def _runs_as(user: int | None) -> int | None:
     """Who commands run as: never root. None is whoever this process is."""
     if os.getuid() != 0:
         if user is not None:
-            raise SandboxError("only root can have commands run as somebody else: leave `user` away")
+            raise SandboxError(
+                "only root can have commands run as somebody else: leave `user` away"
+            )
         return None
     if user is None:
         return NOBODY
     if not 1 <= user <= LAST_USER:
         raise SandboxError(
-            f"commands do not run as user `{user}`: give a number from 1, or leave `user` away for {NOBODY}"
+            f"commands do not run as user `{user}`: give a number from 1, or leave `user` away for "
+            f"{NOBODY}"
         )
     return user
 
@@ -233,7 +256,9 @@ def _required(kind: str | None, required: Iterable[str] | None) -> frozenset[Wal
 def _told(reading: Reading, why: str, limits: Limits, kind: Kind) -> Confined:
     stdout, stderr, status = (bytes(one) for one in reading.got)
     if why == "time":
-        return Confined(False, stdout=stdout, stderr=stderr, why=f"it took longer than {limits.timeout_s} s")
+        return Confined(
+            False, stdout=stdout, stderr=stderr, why=f"it took longer than {limits.timeout_s} s"
+        )
     if why == "output":
         return Confined(False, stdout=stdout, stderr=stderr, why="it printed more than it may")
     try:

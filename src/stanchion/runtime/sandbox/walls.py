@@ -45,7 +45,10 @@ MEANING: Final = {
     Wall.TMP: "`/tmp` is its own, and bounded",
     Wall.CHILDREN: "how many processes it starts is bounded",
     Wall.LANDLOCK: "Landlock as a second wall round files",
-    Wall.CALLS: "no sockets, keys, uncounted memory or set-user-id files: a filter refuses these calls of the kernel",
+    Wall.CALLS: (
+        "no sockets, keys, uncounted memory or set-user-id files: a filter refuses these "
+        "calls of the kernel"
+    ),
 }
 """What each wall means for a command."""
 
@@ -55,6 +58,7 @@ HOLDS: Final = {
     Kind.BUBBLEWRAP: _BOTH,
     Kind.LANDLOCK: frozenset(Wall) - {Wall.UNSEEN, Wall.USER, Wall.TMP},
 }
-"""What each kind holds wherever it stands; Landlock on kernels from 6.12. Namespaces may have more."""
+"""What each kind holds wherever it stands; Landlock on kernels from 6.12. Namespaces may have
+more."""
 REQUIRED: Final = _BOTH
 """The walls without which nothing runs, unless whoever makes a sandbox says otherwise."""

@@ -20,13 +20,17 @@ from stanchion.stores.protocol import Store, ends_here
 from stanchion.stores.wrapped import Wrapped
 
 EVERY_S: Final = 0.05
-"""How long after an anchor the next one is sent: a store that carries a thousand batches a second writes twenty."""
+"""How long after an anchor the next one is sent: a store that carries a thousand batches a second
+writes twenty."""
 
 
 class Anchored(Wrapped):
-    """A store whose batches keep, beside what they are for, how far the trail has come. It costs no trip of its own."""
+    """A store whose batches keep, beside what they are for, how far the trail has come. It costs no
+    trip of its own."""
 
-    def __init__(self, store: Store, journal: Moored, now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: Store, journal: Moored, now_s: Callable[[], float] = time.monotonic
+    ) -> None:
         super().__init__(store)
         self._journal, self._now_s = journal, now_s
         self._sent: Anchor | None = None
@@ -48,15 +52,16 @@ class Anchored(Wrapped):
         now_s = self._now_s()
         if now_s < self._next_s:
             return batch
-        # Two threads may both send one, or the older one last: an anchor names what is there, however old it is.
+        # Two threads may both send one, or the older one last: an anchor names what is there,
+        # however old it is.
         self._sent, self._next_s = anchor, now_s + EVERY_S
         if not self._may_move(batch.tenant, anchor):
             return batch
         return msgspec.structs.replace(batch, puts=(*batch.puts, put_of(batch.tenant, anchor)))
 
     def _may_move(self, tenant: str, anchor: Anchor) -> bool:
-        """Whether the store has seen no more of a chain than there is: then what it has seen stays, for who verifies.
-        It is asked once for each tenant and chain."""
+        """Whether the store has seen no more of a chain than there is: then what it has seen stays,
+        for who verifies. It is asked once for each tenant and chain."""
         known = self._moves.get((tenant, anchor.chain))
         if known is None:
             try:
@@ -69,25 +74,30 @@ class Anchored(Wrapped):
 
 
 def look_for_ends(store: Any, trail: Path, tenant: str) -> None:
-    """Before a trail is gone on with: put into doubt what does not have what the store has seen of it. A store that
-    cannot be asked now says so when it is needed."""
+    """Before a trail is gone on with: put into doubt what does not have what the store has seen of
+    it. A store that cannot be asked now says so when it is needed."""
     if ends_here(store):
         return
     tenants = dict.fromkeys((FLEET, tenant if tenant else os.environ.get(TENANT, ""), DEFAULT))
     try:
         cells = [key(one, chain, ANCHOR) for chain in chains(trail) for one in tenants if one]
-        doubt(trail, [seen for name in cells if (seen := anchor_in(name, store.read(name)[1])) is not None])
+        doubt(
+            trail,
+            [seen for name in cells if (seen := anchor_in(name, store.read(name)[1])) is not None],
+        )
     except (StoreLost, OSError):
         return
 
 
 def anchored(store: Any, journal: Any) -> Any:
-    """A store that keeps how far the journal has come; itself where the one or the other ends with this process."""
+    """A store that keeps how far the journal has come; itself where the one or the other ends with
+    this process."""
     return Anchored(store, journal) if is_moored(journal) and not ends_here(store) else store
 
 
 def anchor_last(store: Any, journal: Any, batch_id: str) -> None:
-    """Tell the store how far a journal came that is closed now; one that is lost has the anchor before."""
+    """Tell the store how far a journal came that is closed now; one that is lost has the anchor
+    before."""
     if not is_moored(journal) or ends_here(store) or journal.anchor is None:
         return
     try:

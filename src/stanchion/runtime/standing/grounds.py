@@ -1,6 +1,8 @@
-"""The grounds: what the runtime needs of a shield to write down, to look up and to change what stands.
+"""The grounds: what the runtime needs of a shield to write down, to look up and to change what
+stands.
 
-Each room that needs more of it says so in a `grounds` of its own. Nothing below the shield knows its class.
+Each room that needs more of it says so in a `grounds` of its own. Nothing below the shield knows
+its class.
 """
 
 from __future__ import annotations

@@ -12,9 +12,12 @@ from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
 
 
 class HeardStore(Wrapped):
-    """A store whose failures are told, and its first answer after them. It changes nothing about either."""
+    """A store whose failures are told, and its first answer after them. It changes nothing about
+    either."""
 
-    def __init__(self, store: Any, place: str, occurrences: Occurrences, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, store: Any, place: str, occurrences: Occurrences, clock: Callable[[], int]
+    ) -> None:
         super().__init__(store)
         self._about = f"store:{place}" if place else "store"
         self._occurrences, self._clock = occurrences, clock
@@ -48,19 +51,23 @@ class HeardStore(Wrapped):
             return
         self._is_lost = True
         why = str(error) if str(error) else f"it failed with `{type(error).__name__}`"
-        self._tell(Kind.STORE_LOST, f"the state store cannot be used: {why}; what needs it is refused")
+        self._tell(
+            Kind.STORE_LOST, f"the state store cannot be used: {why}; what needs it is refused"
+        )
 
     def _back(self) -> None:
         self._is_lost = False
         self._tell(Kind.STORE_BACK, "the state store answers again")
 
     def _tell(self, kind: Kind, text: str) -> None:
-        self._occurrences.tell(Occurrence(kind=kind, at=self._clock(), text=text, about=self._about))
+        self._occurrences.tell(
+            Occurrence(kind=kind, at=self._clock(), text=text, about=self._about)
+        )
 
 
 def heard(store: Any, inner: Any, occurrences: Occurrences, clock: Callable[[], int]) -> Any:
-    """What carries a store's batches (`inner`), and is heard when that fails; itself where the store ends with this
-    process, because such a one is never lost."""
+    """What carries a store's batches (`inner`), and is heard when that fails; itself where the
+    store ends with this process, because such a one is never lost."""
     if ends_here(store):
         return inner
     return HeardStore(inner, store.place if is_lasting(store) else "", occurrences, clock)

@@ -23,10 +23,12 @@ CLOSED: Final = frozenset({HALTED, QUARANTINE, SAFE})
 """States in which something is refused."""
 
 MOST_STATES: Final = 1_000
-"""Of how many tenants states are remembered; the oldest are forgotten first, and the fleet's never."""
+"""Of how many tenants states are remembered; the oldest are forgotten first, and the fleet's
+never."""
 
 PATIENCE_S: Final = 10.0
-"""How long a change of a state waits for its turn at the folder, before it is written all the same."""
+"""How long a change of a state waits for its turn at the folder, before it is written all the
+same."""
 SOON_S: Final = 0.1
 """How long a raised mark waits for its turn, before it is left to the next time."""
 PAUSE_S: Final = 0.005
@@ -34,8 +36,8 @@ PAUSE_S: Final = 0.005
 
 
 class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A store as this host last knew it: where it is, the number of its epoch and when that began, and the states in
-    which something was refused, by their keys, with their versions."""
+    """A store as this host last knew it: where it is, the number of its epoch and when that began,
+    and the states in which something was refused, by their keys, with their versions."""
 
     place: str
     number: int
@@ -61,7 +63,8 @@ def recall(file: Path, place: str) -> Remembered | None:
 
 
 def closed_states(records: Records) -> tuple[Records, dict[str, int]]:
-    """The states among records in which something is refused, and the versions of those in which nothing is."""
+    """The states among records in which something is refused, and the versions of those in which
+    nothing is."""
     closed: Records = {}
     opened: dict[str, int] = {}
     for key, known in [*records.items()]:
@@ -74,10 +77,10 @@ def closed_states(records: Records) -> tuple[Records, dict[str, int]]:
 
 
 def remember_as(file: Path, new: Remembered, opened: dict[str, int], *, last: bool) -> None:
-    """Remember a store, beside what other processes remember of the same epoch: the higher number, the newer states.
-    `opened` has the versions of states in which nothing is refused any more. With `last` it is on the disk afterwards.
-    Where it cannot be written, nothing is remembered; nor without `last` where others write for long, because they may
-    be about to remember a halt."""
+    """Remember a store, beside what other processes remember of the same epoch: the higher number,
+    the newer states. `opened` has the versions of states in which nothing is refused any more. With
+    `last` it is on the disk afterwards. Where it cannot be written, nothing is remembered; nor
+    without `last` where others write for long, because they may be about to remember a halt."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _taking_turns(file.parent, PATIENCE_S if last else SOON_S) as held:
@@ -124,7 +127,8 @@ def _is_closed(value: Any) -> bool:
 
 @contextlib.contextmanager
 def _taking_turns(folder: Path, wait_s: float) -> Iterator[bool]:
-    """Read and write while no other process does; says whether that is so. Decisions wait, so nobody waits for ever."""
+    """Read and write while no other process does; says whether that is so. Decisions wait, so
+    nobody waits for ever."""
     if os.name == "nt":
         yield True
         return

@@ -18,16 +18,17 @@ def standing(shield: Grounds, tenant: str | None = None) -> Standing:
 
 
 def health(shield: Grounds, tool: str, tenant: str | None = None) -> int | None:
-    """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no call of it."""
+    """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no
+    call of it."""
     from stanchion.guards.health import health_key, score
 
     return score(shield.store.read(health_key(shield.tenancy.of(tenant), tool))[0])
 
 
 def guardrails(shield: Grounds) -> tuple[GuardrailState, ...]:
-    """The state of each guardrail of the policy in force, in the policy's order: how often it was reached by all
-    processes that publish their figures in the same folder, and what it said. Guards that are parts of one are one.
-    Nothing is counted where `metrics` is off."""
+    """The state of each guardrail of the policy in force, in the policy's order: how often it was
+    reached by all processes that publish their figures in the same folder, and what it said. Guards
+    that are parts of one are one. Nothing is counted where `metrics` is off."""
     from stanchion.telemetry.guardrail_state import states
 
     return states(shield.telemetry.collect(), switched_on(shield.policy))
@@ -37,5 +38,7 @@ def switched_on(policy: CompiledPolicy) -> dict[str, bool]:
     """Every guardrail of a policy, and whether it is on: one of which a part is on is."""
     from stanchion.policy.schema import id_of
 
-    found = {entry.part_of if entry.part_of else id_of(entry): False for entry in policy.file.guards}
+    found = {
+        entry.part_of if entry.part_of else id_of(entry): False for entry in policy.file.guards
+    }
     return found | {seat.placed.whole: True for seat in policy.seats}

@@ -27,7 +27,8 @@ def listened_to(post: Post | None) -> Occurrences:
 
 
 def listen_to_trail(shield: Grounds) -> None:
-    """Have a shield tell what its trail finds changed: what it has found already, and what it will find."""
+    """Have a shield tell what its trail finds changed: what it has found already, and what it will
+    find."""
     journal = shield.journal
     if not is_telling(journal):
         return
@@ -44,7 +45,9 @@ def listen_to_trail(shield: Grounds) -> None:
 def tell_unopened(post: Post | None, error: StoreError | TrailError, at: int) -> None:
     """Tell that a shield could not be made, because its store or its trail cannot be opened."""
     occurrences = listened_to(post)
-    lost, what = (Kind.STORE_LOST, "store") if isinstance(error, StoreError) else (Kind.TRAIL_LOST, "trail")
+    lost, what = (
+        (Kind.STORE_LOST, "store") if isinstance(error, StoreError) else (Kind.TRAIL_LOST, "trail")
+    )
     text = f"a process cannot start, because its {what} cannot be opened: {error}"
     occurrences.tell(Occurrence(kind=lost, at=at, text=text, about=f"{what}:opening", hourly=True))
     occurrences.close()

@@ -44,19 +44,22 @@ def live_runs(state: Path) -> tuple[Live, ...]:
         names = os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return ()
-    named = [(name, match) for name in sorted(names) if (match := _NAME.fullmatch(name)) is not None]
+    named = [
+        (name, match) for name in sorted(names) if (match := _NAME.fullmatch(name)) is not None
+    ]
     found = [_noted(folder / name, Process(int(match[1]), match[2])) for name, match in named]
     return tuple(dict.fromkeys([live for live in found if live is not None]))
 
 
 def beside(live: Iterable[Live], me: Asker) -> Live | None:
-    """The first process with an open run that is `me`, from which `me` descends, or whose terminal or session `me`
-    shares; `None` where there is none.
+    """The first process with an open run that is `me`, from which `me` descends, or whose terminal
+    or session `me` shares; `None` where there is none.
 
-    Who leaves all of these behind is not known: this tells an agent's own shell from another terminal, and proves
-    nothing. In a space of process ids inside of another one, like a container, nothing can be told about processes
-    of other spaces, nor where `/proc` is hidden from `me` alone: they count as beside. On a host without `/proc` a
-    terminal is known by its session, and one elsewhere can be used.
+    Who leaves all of these behind is not known: this tells an agent's own shell from another
+    terminal, and proves nothing. In a space of process ids inside of another one, like a container,
+    nothing can be told about processes of other spaces, nor where `/proc` is hidden from `me`
+    alone: they count as beside. On a host without `/proc` a terminal is known by its session, and
+    one elsewhere can be used.
     """
     return next((each for each in live if _is_beside(each, me)), None)
 
@@ -111,6 +114,7 @@ def _read(file: int, named: Process) -> Live:
 
 
 def _running(named: Process) -> Live | None:
-    """The process that a note's name means, as the system tells of it, where the note itself cannot be read."""
+    """The process that a note's name means, as the system tells of it, where the note itself cannot
+    be read."""
     process = process_at(named.pid)
     return process if process is not None and process.started == named.started else None

@@ -1,4 +1,5 @@
-"""The file that says where notices go. It is the operator's, and no policy of a project has a word in it."""
+"""The file that says where notices go. It is the operator's, and no policy of a project has a word
+in it."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ FOLDER: Final = "notices"
 
 
 def notify_file(given: str | Path | None, environ: Mapping[str, str]) -> Path | None:
-    """The file: the one that is named, here or by `STANCHION_NOTIFY`, or the one beside the user's own policy; `None`
-    where there is none."""
+    """The file: the one that is named, here or by `STANCHION_NOTIFY`, or the one beside the user's
+    own policy; `None` where there is none."""
     named = environ.get(NOTIFY, "").strip() if given is None else str(given)
     if named == NOBODY:
         return None
@@ -66,8 +67,8 @@ def read_notify(path: Path) -> NotifyFile:
 
 
 def post_for(given: str | Path | None, environ: Mapping[str, str]) -> Post | None:
-    """What brings notices where the operator wants them; `None` where that is the log alone. `NotifyError` where the
-    file is wrong, or a secret that it names cannot be used."""
+    """What brings notices where the operator wants them; `None` where that is the log alone.
+    `NotifyError` where the file is wrong, or a secret that it names cannot be used."""
     path = notify_file(given, environ)
     if path is None:
         return None

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """How a fact is told: as what, in which words, and whether it has happened even where it could not be recorded."""
+    """How a fact is told: as what, in which words, and whether it has happened even where it could
+    not be recorded."""
 
     kind: Kind
     words: str
@@ -26,43 +27,70 @@ class Told(NamedTuple):
 FACTS: Final[dict[str, Told]] = {
     "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"),
     "ticket.passed": Told(
-        Kind.TICKET_PASSED, "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}"
+        Kind.TICKET_PASSED,
+        "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}",
     ),
-    "ticket.voted": Told(Kind.TICKET_ANSWERED, "`{by}` said yes to `{about}`, and others have to: {why}", stands=False),
-    "ticket.approved": Told(Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False),
-    "ticket.denied": Told(Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False),
-    "ticket.withdrawn": Told(Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False),
+    "ticket.voted": Told(
+        Kind.TICKET_ANSWERED,
+        "`{by}` said yes to `{about}`, and others have to: {why}",
+        stands=False,
+    ),
+    "ticket.approved": Told(
+        Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False
+    ),
+    "ticket.denied": Told(
+        Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False
+    ),
+    "ticket.withdrawn": Told(
+        Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False
+    ),
     "bypass.requested": Told(Kind.BYPASS_REQUESTED, "ticket `{about}` asks for a bypass: {why}"),
-    "bypass.granted": Told(Kind.BYPASS_ANSWERED, "`{by}` granted the bypass of ticket `{about}`: {why}", stands=False),
-    "bypass.denied": Told(Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` is denied: {why}", stands=False),
-    "bypass.withdrawn": Told(Kind.BYPASS_ANSWERED, "`{by}` withdrew the bypass of `{about}`: {why}", stands=False),
+    "bypass.granted": Told(
+        Kind.BYPASS_ANSWERED, "`{by}` granted the bypass of ticket `{about}`: {why}", stands=False
+    ),
+    "bypass.denied": Told(
+        Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` is denied: {why}", stands=False
+    ),
+    "bypass.withdrawn": Told(
+        Kind.BYPASS_ANSWERED, "`{by}` withdrew the bypass of `{about}`: {why}", stands=False
+    ),
     "bypass.used": Told(Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` was used: {why}"),
     "bypass.overridden": Told(Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"),
-    "bypass.reviewed": Told(Kind.BYPASS_ANSWERED, "`{by}` reviewed ticket `{about}`: {why}", stands=False),
-    "bypass.review_missed": Told(Kind.REVIEW_MISSED, "ticket `{about}` was not reviewed in time: {why}"),
+    "bypass.reviewed": Told(
+        Kind.BYPASS_ANSWERED, "`{by}` reviewed ticket `{about}`: {why}", stands=False
+    ),
+    "bypass.review_missed": Told(
+        Kind.REVIEW_MISSED, "ticket `{about}` was not reviewed in time: {why}"
+    ),
     "run.flagged": Told(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
     "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
     "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
     "state.safe_mode": Told(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
     "state.normal": Told(Kind.NORMAL, "`{about}` is back to normal: {why}"),
-    "answer.refused": Told(Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"),
+    "answer.refused": Told(
+        Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"
+    ),
     "definition.changed": Told(Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"),
     "coverage.escaped": Told(Kind.ESCAPED, "`{about}` passed by: {why}"),
     "coverage.unguarded": Told(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
     "coverage.canary_missed": Told(Kind.ESCAPED, "`{about}` does not catch its canary: {why}"),
-    "definition.suspect": Told(Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"),
+    "definition.suspect": Told(
+        Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"
+    ),
 }
 """Facts that operators hear of, besides what is recorded."""
 
-ASKED: Final = frozenset({Kind.TICKET_OPENED, Kind.TICKET_PASSED, Kind.BYPASS_REQUESTED, Kind.BYPASS_OVERRIDDEN})
+ASKED: Final = frozenset(
+    {Kind.TICKET_OPENED, Kind.TICKET_PASSED, Kind.BYPASS_REQUESTED, Kind.BYPASS_OVERRIDDEN}
+)
 """Kinds of what an agent has brought about."""
 
 NO_REASON: Final = "no reason was given"
 
 
 def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) -> None:
-    """Tell of a fact, as it is shown in records, where operators have to hear of it. `stands` says whether it could be
-    recorded."""
+    """Tell of a fact, as it is shown in records, where operators have to hear of it. `stands` says
+    whether it could be recorded."""
     told = FACTS.get(fact.what)
     if told is None or not (stands or told.stands):
         return
@@ -100,8 +128,14 @@ def _asks(fact: Fact) -> str:
 
 def _who(fact: Fact) -> str:
     """Whose ticket it is, about what, and how bad that can be."""
-    said = [f"{name} `{value}`" for name in ("agent", "task", "risk") if (value := fact.data.get(name, ""))]
-    return ", ".join([*said, f"`{fact.data['about']}`"]) if fact.data.get("about") else ", ".join(said)
+    said = [
+        f"{name} `{value}`"
+        for name in ("agent", "task", "risk")
+        if (value := fact.data.get(name, ""))
+    ]
+    return (
+        ", ".join([*said, f"`{fact.data['about']}`"]) if fact.data.get("about") else ", ".join(said)
+    )
 
 
 class OfRun(Protocol):
@@ -142,7 +176,12 @@ def trail_lost(shield: Grounds, why: Exception) -> None:
 def trail_back(shield: Grounds) -> None:
     """Tell that the trail can be written again, where it could not."""
     if Kind.TRAIL_LOST in shield.occurrences.open:
-        _tell(shield, Kind.TRAIL_BACK, "the audit trail can be written again", place_of(shield.journal))
+        _tell(
+            shield,
+            Kind.TRAIL_BACK,
+            "the audit trail can be written again",
+            place_of(shield.journal),
+        )
 
 
 def trail_tampered(shield: Grounds, words: str) -> None:

@@ -1,4 +1,5 @@
-"""Own places: everything that a shield keeps on this host, so that its guards can keep agents off it."""
+"""Own places: everything that a shield keeps on this host, so that its guards can keep agents off
+it."""
 
 from __future__ import annotations
 
@@ -24,14 +25,28 @@ SQLITE: Final = "sqlite:"
 
 
 def own_places(
-    store: Any, journal: Any, policies: Iterable[Path], environ: Mapping[str, str], post: Post | None = None
+    store: Any,
+    journal: Any,
+    policies: Iterable[Path],
+    environ: Mapping[str, str],
+    post: Post | None = None,
 ) -> OwnPlaces:
-    """Where a store, a journal and the files of a policy are, the state folder, the folders of keys and of the user's
-    own policy, and what says where notices go; each as it is named and as it really is."""
+    """Where a store, a journal and the files of a policy are, the state folder, the folders of keys
+    and of the user's own policy, and what says where notices go; each as it is named and as it
+    really is."""
     secrets = () if post is None else post.secrets
-    closed = [*_state(environ), *_config(), *_stored(store), *_recorded(journal), *_named(environ), *secrets]
+    closed = [
+        *_state(environ),
+        *_config(),
+        *_stored(store),
+        *_recorded(journal),
+        *_named(environ),
+        *secrets,
+    ]
     ours = [
-        (name, value) for name, value in environ.items() if name.startswith(("STANCHION_", "XDG_")) or name == "USER"
+        (name, value)
+        for name, value in environ.items()
+        if name.startswith(("STANCHION_", "XDG_")) or name == "USER"
     ]
     return OwnPlaces(
         closed=_both(closed),
@@ -80,7 +95,11 @@ def _named(environ: Mapping[str, str]) -> list[Path]:
 
 def _both(paths: Iterable[Path]) -> tuple[str, ...]:
     named = [os.path.abspath(path) for path in paths]
-    return tuple(dict.fromkeys([each.replace("\\", "/") for path in named for each in (path, os.path.realpath(path))]))
+    return tuple(
+        dict.fromkeys(
+            [each.replace("\\", "/") for path in named for each in (path, os.path.realpath(path))]
+        )
+    )
 
 
 def _cwd() -> str:

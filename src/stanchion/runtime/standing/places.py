@@ -1,4 +1,5 @@
-"""Where state and records are kept: what was asked for, what the environment says, or the state of the project."""
+"""Where state and records are kept: what was asked for, what the environment says, or the state of
+the project."""
 
 from __future__ import annotations
 
@@ -38,17 +39,19 @@ Clock = Callable[[], int]
 
 
 def broker_for(source: Any, store: Any, environ: Mapping[str, str]) -> str:
-    """The socket of the broker that a policy's or a store's name says, or `STANCHION_STORE` where no store is named;
-    empty where the shield is in this process."""
+    """The socket of the broker that a policy's or a store's name says, or `STANCHION_STORE` where
+    no store is named; empty where the shield is in this process."""
     for name in (source, environ.get(STORE, "") if store is None else store):
         if isinstance(name, str) and name.startswith(BROKER):
             return name.removeprefix(BROKER)
     return ""
 
 
-def store_for(given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose) -> Any:
-    """The store: one that was made already, the one a name or `STANCHION_STORE` says, or a file in the state's folder;
-    `user:` is the state that all projects of a user share."""
+def store_for(
+    given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose
+) -> Any:
+    """The store: one that was made already, the one a name or `STANCHION_STORE` says, or a file in
+    the state's folder; `user:` is the state that all projects of a user share."""
     if given is not None and not isinstance(given, str | Path):
         return given
     if is_own(given, environ):
@@ -58,7 +61,9 @@ def store_for(given: Store | str | Path | None, environ: Mapping[str, str], cloc
 
 def store_name(given: str | Path | None, environ: Mapping[str, str], whose: Whose) -> str | Path:
     """How the store is named."""
-    return whose.state.folder / STORE_FILE if is_own(given, environ) else store_named(given, environ)
+    return (
+        whose.state.folder / STORE_FILE if is_own(given, environ) else store_named(given, environ)
+    )
 
 
 def is_own(given: object, environ: Mapping[str, str]) -> bool:
@@ -67,11 +72,16 @@ def is_own(given: object, environ: Mapping[str, str]) -> bool:
 
 
 def journal_for(
-    given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose, keep: Keep
+    given: Journal | str | Path | None,
+    environ: Mapping[str, str],
+    clock: Clock,
+    whose: Whose,
+    keep: Keep,
 ) -> Any:
-    """The journal: one that was made already, a trail in the folder that was named or that `STANCHION_AUDIT` names, or
-    one in the state's folder; `memory:` keeps the newest decisions in memory, `user:` is the trail of the state that
-    all projects share. The URL of a PostgreSQL keeps the trail in the state's folder and copies it there."""
+    """The journal: one that was made already, a trail in the folder that was named or that
+    `STANCHION_AUDIT` names, or one in the state's folder; `memory:` keeps the newest decisions in
+    memory, `user:` is the trail of the state that all projects share. The URL of a PostgreSQL keeps
+    the trail in the state's folder and copies it there."""
     if given is not None and not isinstance(given, str | Path):
         return given
     named = _named(given, environ)
@@ -99,18 +109,23 @@ def trail_folder(given: str | Path | None, environ: Mapping[str, str], whose: Wh
 
 
 def epochs_folder(given: object, environ: Mapping[str, str], whose: Whose) -> Path:
-    """Where this host remembers a store: beside it where it is the state's own. What was named can be used by many
-    projects, and each has to know what another has seen of it."""
+    """Where this host remembers a store: beside it where it is the state's own. What was named can
+    be used by many projects, and each has to know what another has seen of it."""
     return (whose.keep() if is_own(given, environ) else state_folder(environ)) / EPOCHS
 
 
-def metrics_folder(store: object, journal: object, environ: Mapping[str, str], whose: Whose) -> Path | None:
-    """Where processes write their figures: the folder that `STANCHION_METRICS_DIR` names, or one in the state's folder
-    where a shield keeps its store or its trail there; `None` where it keeps nothing."""
+def metrics_folder(
+    store: object, journal: object, environ: Mapping[str, str], whose: Whose
+) -> Path | None:
+    """Where processes write their figures: the folder that `STANCHION_METRICS_DIR` names, or one in
+    the state's folder where a shield keeps its store or its trail there; `None` where it keeps
+    nothing."""
     named = environ.get(METRICS_DIR, "")
     if named:
         return Path(named)
-    own_trail = (journal is None or isinstance(journal, str | Path)) and not _named(journal, environ)
+    own_trail = (journal is None or isinstance(journal, str | Path)) and not _named(
+        journal, environ
+    )
     return whose.keep() / METRICS if is_own(store, environ) or own_trail else None
 
 
@@ -130,7 +145,9 @@ def _is_database(named: str | Path) -> bool:
 def keep_of(environ: Mapping[str, str], usual: Keep) -> Keep:
     """What retention leaves, as the environment says, and as is usual where it says nothing."""
     size = _number(environ, KEEP_MB, None if usual.size is None else usual.size / MEGABYTE)
-    return Keep(_number(environ, KEEP_DAYS, usual.days), None if size is None else int(size * MEGABYTE))
+    return Keep(
+        _number(environ, KEEP_DAYS, usual.days), None if size is None else int(size * MEGABYTE)
+    )
 
 
 def _number(environ: Mapping[str, str], name: str, usual: float | None) -> float | None:

@@ -1,7 +1,9 @@
-"""This process, noted in the folder of a state while a run is open on it: a file that it holds locked.
+"""This process, noted in the folder of a state while a run is open on it: a file that it holds
+locked.
 
-The system lets go of the lock however the process ends. Where the folder cannot be written, and on Windows, nothing
-is noted and runs go on all the same. The child of a fork has none of its parent's runs.
+The system lets go of the lock however the process ends. Where the folder cannot be written, and on
+Windows, nothing is noted and runs go on all the same. The child of a fork has none of its parent's
+runs.
 """
 
 from __future__ import annotations
@@ -24,10 +26,21 @@ from stanchion.runtime.standing.system import need_locks
 from stanchion.stores.protocol import is_lasting
 
 with contextlib.suppress(ImportError):  # where there is none, no shield is made
-    # When the interpreter ends, runs that are still open end as well, and nothing can be imported any more.
+    # When the interpreter ends, runs that are still open end as well, and nothing can be imported
+    # any more.
     import fcntl
 
-__all__ = ["Asker", "Live", "Presence", "Stay", "asker", "beside", "live_runs", "presence_of", "state_of"]
+__all__ = [
+    "Asker",
+    "Live",
+    "Presence",
+    "Stay",
+    "asker",
+    "beside",
+    "live_runs",
+    "presence_of",
+    "state_of",
+]
 
 SQLITE: Final = "sqlite:"
 
@@ -38,8 +51,8 @@ TRIES: Final = 64
 """How often a file is made anew where somebody who looks has removed it before it was locked."""
 
 _changing: Final = Reentrant()
-"""Held while a note changes, and while this process forks. A run that is collected may end within a change by the
-same thread: the order of the steps allows for that."""
+"""Held while a note changes, and while this process forks. A run that is collected may end within a
+change by the same thread: the order of the steps allows for that."""
 
 _known: Final[weakref.WeakSet[Presence]] = weakref.WeakSet()
 _minds_forks: list[bool] = []
@@ -65,8 +78,8 @@ class Stay:
 
 
 class Presence:
-    """This process at the state in a folder: noted while a run is open. Between runs the file stays, unlocked, so that
-    another run costs no file."""
+    """This process at the state in a folder: noted while a run is open. Between runs the file
+    stays, unlocked, so that another run costs no file."""
 
     def __init__(self, state: Path) -> None:
         self.state = state
@@ -108,8 +121,8 @@ class Presence:
     __del__ = close
 
     def forget(self) -> None:
-        """Let go of the file and of the open runs, which are the parent's in the child of a fork. The lock is the
-        parent's, too: it is not unlocked."""
+        """Let go of the file and of the open runs, which are the parent's in the child of a fork.
+        The lock is the parent's, too: it is not unlocked."""
         self._open.clear()
         self._locked = False
         file, self._file = self._file, -1
@@ -117,7 +130,8 @@ class Presence:
             os.close(file)
 
     def _lock(self) -> bool:
-        """Lock the file that is there; another one where somebody has removed that, or looks at it in this moment."""
+        """Lock the file that is there; another one where somebody has removed that, or looks at it
+        in this moment."""
         with contextlib.suppress(OSError):
             if self._file >= 0 and _locked(self._file):
                 return True
@@ -142,7 +156,8 @@ class Presence:
 
 
 def presence_of(store: Any, environ: Mapping[str, str]) -> Presence | None:
-    """This process at a store; `None` where the store ends with it. `NoLocks` where the system has none."""
+    """This process at a store; `None` where the store ends with it. `NoLocks` where the system has
+    none."""
     need_locks()
     if not is_lasting(store) or not store.place:
         return None
@@ -153,8 +168,8 @@ def presence_of(store: Any, environ: Mapping[str, str]) -> Presence | None:
 
 
 def state_of(place: str, environ: Mapping[str, str]) -> Path:
-    """The folder in which runs on a store are noted: the one that its file is in, whatever the environment says, and
-    for a server the state folder of this host."""
+    """The folder in which runs on a store are noted: the one that its file is in, whatever the
+    environment says, and for a server the state folder of this host."""
     if place.startswith(SQLITE):
         return Path(place.removeprefix(SQLITE)).resolve().parent
     return state_folder(environ)
@@ -178,7 +193,9 @@ def _mind_forks() -> None:
     """Have no process fork within a change, and every child forget what is its parent's."""
     if not _minds_forks and hasattr(os, "register_at_fork"):
         _minds_forks.append(True)
-        os.register_at_fork(before=_stand_still, after_in_parent=_changing.give_back, after_in_child=_forget_all)
+        os.register_at_fork(
+            before=_stand_still, after_in_parent=_changing.give_back, after_in_child=_forget_all
+        )
 
 
 def _stand_still() -> None:

@@ -1,4 +1,5 @@
-"""What the system tells of a process: who started it, when, and at which terminal and session it sits."""
+"""What the system tells of a process: who started it, when, and at which terminal and session it
+sits."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ DEEPEST: Final = 10_000
 class Process(msgspec.Struct, frozen=True):
     """One process of a host. What the system does not tell is empty or 0.
 
-    A number of a process, session or terminal means something in its own `space` alone: a container has another.
-    `started` is the time since the host's start, so that a number that is used again is another process.
+    A number of a process, session or terminal means something in its own `space` alone: a container
+    has another. `started` is the time since the host's start, so that a number that is used again
+    is another process.
     """
 
     pid: int
@@ -60,7 +62,8 @@ def asker() -> Asker:
 
 
 def ancestors(parent: int) -> tuple[Process, ...]:
-    """A process and all above it. One that cannot be looked at is known by its number, and ends the row."""
+    """A process and all above it. One that cannot be looked at is known by its number, and ends the
+    row."""
     if not (PROC / "self").exists():
         return _by_table(parent, _table())
     found: list[Process] = []
@@ -72,7 +75,8 @@ def ancestors(parent: int) -> tuple[Process, ...]:
 
 
 def process_at(pid: int) -> Process | None:
-    """The process with a number, in this space; `None` where there is none, or it cannot be looked at."""
+    """The process with a number, in this space; `None` where there is none, or it cannot be looked
+    at."""
     known = _stat(pid)
     return None if known is None else known.process
 
@@ -86,10 +90,16 @@ def _stat(pid: int) -> _Known | None:
 
 
 def read_stat(line: str, space: str) -> _Known | None:
-    """Read what Linux tells of a process in one line. Its second field is a name that may hold anything."""
+    """Read what Linux tells of a process in one line. Its second field is a name that may hold
+    anything."""
     words = line.rpartition(")")[2].split()
     try:
-        pid, parent, session, tty = int(line.split(" ", 1)[0]), int(words[1]), int(words[3]), int(words[4])
+        pid, parent, session, tty = (
+            int(line.split(" ", 1)[0]),
+            int(words[1]),
+            int(words[3]),
+            int(words[4]),
+        )
         return _Known(Process(pid, str(int(words[19])), tty, session, space), parent)
     except (ValueError, IndexError):
         return None
@@ -115,7 +125,12 @@ def _table() -> dict[int, int]:
     import subprocess
 
     try:
-        done = subprocess.run([PS, "-axo", "pid=,ppid="], capture_output=True, text=True, timeout=10, check=True)
-        return {int(pid): int(parent) for pid, parent in (line.split() for line in done.stdout.splitlines())}
+        done = subprocess.run(
+            [PS, "-axo", "pid=,ppid="], capture_output=True, text=True, timeout=10, check=True
+        )
+        return {
+            int(pid): int(parent)
+            for pid, parent in (line.split() for line in done.stdout.splitlines())
+        }
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}

@@ -1,4 +1,5 @@
-"""Which project a folder belongs to, and the folder in which that project's state says whose it is."""
+"""Which project a folder belongs to, and the folder in which that project's state says whose it
+is."""
 
 from __future__ import annotations
 
@@ -34,11 +35,12 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 def project_of(folder: Path, home: Path) -> Path:
-    """The root of the project that a folder is in: the nearest folder with a marker, or else the folder itself.
+    """The root of the project that a folder is in: the nearest folder with a marker, or else the
+    folder itself.
 
-    Paths are real ones, so every way to a folder leads to one root. A marker counts in no folder that holds more than
-    one project: the home folder and what is above it, the root of a file system, and what everybody may write to,
-    like `/tmp`, where anybody could put one.
+    Paths are real ones, so every way to a folder leads to one root. A marker counts in no folder
+    that holds more than one project: the home folder and what is above it, the root of a file
+    system, and what everybody may write to, like `/tmp`, where anybody could put one.
     """
     start, wide = os.path.realpath(folder), {*_upwards(os.path.realpath(home))}
     for each in _upwards(start):
@@ -50,7 +52,8 @@ def project_of(folder: Path, home: Path) -> Path:
 
 
 def state_name(root: Path) -> str:
-    """What the folder of a project's state is called: the root's name, and eight digits of its path."""
+    """What the folder of a project's state is called: the root's name, and eight digits of its
+    path."""
     name = _OTHER.sub("-", root.name).strip("-.")[:NAME_LENGTH]
     return f"{name if name else 'project'}-{blake2b(os.fsencode(root), digest_size=4).hexdigest()}"
 
@@ -58,11 +61,14 @@ def state_name(root: Path) -> str:
 def claim(folder: Path, root: Path) -> None:
     """Write down, once, whose state a folder holds; `OSError` where it is another project's.
 
-    Where it cannot be written that is for the store or the trail to say, which are to be in the same folder.
+    Where it cannot be written that is for the store or the trail to say, which are to be in the
+    same folder.
     """
     own, known = _words(root), owner_of(folder)
     if known is not None and known != own:
-        raise OSError(f"`{folder}` holds the state of `{known}` and not of `{own}`: move that folder away")
+        raise OSError(
+            f"`{folder}` holds the state of `{known}` and not of `{own}`: move that folder away"
+        )
     if known is None:
         with contextlib.suppress(OSError):
             for each in reversed((folder, *folder.parents)):

@@ -20,7 +20,11 @@ def remark_on(policy: CompiledPolicy) -> None:
         return
     from stanchion.policy.rule_lint import about_guard
 
-    every = [point for seat in policy.seats for point in about_guard(seat, policy.warnings, policy.count_marks)]
+    every = [
+        point
+        for seat in policy.seats
+        for point in about_guard(seat, policy.warnings, policy.count_marks)
+    ]
     for point in every:
         if point.code == UNBOUNDED:
             say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
@@ -30,4 +34,8 @@ def remark_on_found(found: Found) -> None:
     """Say what of a project's policies does not count because nobody has trusted them."""
     for file in found.files:
         for each in file.left_out:
-            say(POLICY, WARNING, f"policy `{file.file}`: {each}: left out until an operator trusts the file")
+            say(
+                POLICY,
+                WARNING,
+                f"policy `{file.file}`: {each}: left out until an operator trusts the file",
+            )

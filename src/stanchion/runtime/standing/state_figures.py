@@ -1,4 +1,5 @@
-"""How a store stands, as figures: whether it can be read, what waits for a person, and how much of budgets is used."""
+"""How a store stands, as figures: whether it can be read, what waits for a person, and how much of
+budgets is used."""
 
 from __future__ import annotations
 
@@ -44,8 +45,11 @@ class Spent(NamedTuple):
     whose: str
 
 
-def state_figures(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) -> list[Series]:
-    """How a store stands; of budgets only those whose limits a policy says, for the tenants that are named."""
+def state_figures(
+    store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]
+) -> list[Series]:
+    """How a store stands; of budgets only those whose limits a policy says, for the tenants that
+    are named."""
     try:
         found = [*_tickets(store, policy), *_budgets(store, policy, tenants)]
     except StoreLost:
@@ -56,7 +60,9 @@ def state_figures(store: Any, policy: CompiledPolicy | None, tenants: Iterable[s
 def _tickets(store: Any, policy: CompiledPolicy | None) -> Iterator[Series]:
     for tenant in tenants_of(store.read(TENANTS)[1])[:MOST_TENANTS]:
         shown = tenant if policy is None else policy.veil.name(tenant)
-        yield Series(TICKETS_WAITING.name, (shown,), (head_of(store.read(head_key(tenant))[1]).count,))
+        yield Series(
+            TICKETS_WAITING.name, (shown,), (head_of(store.read(head_key(tenant))[1]).count,)
+        )
 
 
 def _budgets(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) -> Iterator[Series]:
@@ -70,7 +76,13 @@ def _budgets(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) 
     )
     veil: Veil = policy.veil
     for one in nlargest(MOST, [spent for spent in cells if spent is not None]):
-        names = (veil.name(one.tenant), veil.name(one.budget), one.measure, one.per, veil.name(one.whose))
+        names = (
+            veil.name(one.tenant),
+            veil.name(one.budget),
+            one.measure,
+            one.per,
+            veil.name(one.whose),
+        )
         yield Series(BUDGET_USED.name, names, (one.share,))
 
 

@@ -21,8 +21,8 @@ PROJECTS: Final = "projects"
 
 
 class State(msgspec.Struct, frozen=True):
-    """A folder for state, and why it is that one: a project's own, one for everything that `STANCHION_STATE_DIR`
-    names, or the user's shared one."""
+    """A folder for state, and why it is that one: a project's own, one for everything that
+    `STANCHION_STATE_DIR` names, or the user's shared one."""
 
     folder: Path
     why: Literal["project", "folder", "shared"]
@@ -30,10 +30,13 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Whose:
-    """Finds the state of a shield, when somebody asks for it and once. `start` is the folder from which its project is
-    looked for, the current one if there is none; `store` is how its store was named."""
+    """Finds the state of a shield, when somebody asks for it and once. `start` is the folder from
+    which its project is looked for, the current one if there is none; `store` is how its store was
+    named."""
 
-    def __init__(self, environ: Mapping[str, str], start: Path | None = None, store: object = None) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], start: Path | None = None, store: object = None
+    ) -> None:
         self._environ, self._start, self._store = environ, start, store
         self._found: State | None = None
         self._claimed = False
@@ -59,13 +62,15 @@ class Whose:
             return State(user / SHARED, "shared")
         if self._environ.get(STATE_DIR, ""):
             return State(user, "folder")
-        root = project_of(_current() if self._start is None else self._start, Path(os.path.expanduser("~")))
+        root = project_of(
+            _current() if self._start is None else self._start, Path(os.path.expanduser("~"))
+        )
         return State(user / PROJECTS / state_name(root), "project", root)
 
 
 def start_of(project: str | Path | None, files: Sequence[Path] = ()) -> Path | None:
-    """The folder from which a project is looked for: the one that was named, or that of a policy's first file; `None`
-    for the current one. `OSError` where what was named is no folder.
+    """The folder from which a project is looked for: the one that was named, or that of a policy's
+    first file; `None` for the current one. `OSError` where what was named is no folder.
 
     A policy that is linked to from several projects is each one's own: the link's folder counts.
     """
@@ -81,5 +86,6 @@ def _current() -> Path:
         return Path.cwd()
     except FileNotFoundError:
         raise OSError(
-            f"the current folder no longer exists: change to another, give a project, or set {STATE_DIR}"
+            f"the current folder no longer exists: change to another, give a project, or set "
+            f"{STATE_DIR}"
         ) from None

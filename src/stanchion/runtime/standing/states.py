@@ -1,4 +1,5 @@
-"""Changing what stands before every chain: ending runs, and the states of a shield, its tools, agents and runs."""
+"""Changing what stands before every chain: ending runs, and the states of a shield, its tools,
+agents and runs."""
 
 from __future__ import annotations
 
@@ -31,7 +32,10 @@ SAFE_MODE_VARIABLES: Final = ("STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE")
 
 def asked_for_safe_mode(environ: Mapping[str, str]) -> bool:
     """Whether the environment asks for safe mode."""
-    return any(environ.get(name, "").strip().lower() in ("1", "true", "yes", "on") for name in SAFE_MODE_VARIABLES)
+    return any(
+        environ.get(name, "").strip().lower() in ("1", "true", "yes", "on")
+        for name in SAFE_MODE_VARIABLES
+    )
 
 
 class Shift(NamedTuple):
@@ -52,8 +56,9 @@ def shift(
     why: str,
     terms: Terms = TERMS,
 ) -> Flow[tuple[Shift, ...]]:
-    """Give signals to a tenant's state, or to that of something in it (`tool:NAME`, `agent:NAME`, `run:ID`), one after
-    the other; says what has changed. What a signal does not move stays, and nothing is written for it."""
+    """Give signals to a tenant's state, or to that of something in it (`tool:NAME`, `agent:NAME`,
+    `run:ID`), one after the other; says what has changed. What a signal does not move stays, and
+    nothing is written for it."""
     shifts: list[Shift] = []
 
     def after(value: Any, now: int) -> Any:
@@ -65,12 +70,16 @@ def shift(
             if new is not None:
                 mark = new
                 before = phase(was, now).state
-                shifts.extend([Shift(name, before, mark.state, why)] if mark.state != before else [])
+                shifts.extend(
+                    [Shift(name, before, mark.state, why)] if mark.state != before else []
+                )
         if mark is first:
             return LEFT
         if not name:
             return msgspec.to_builtins(msgspec.structs.replace(standing, own=mark))
-        live = {one: each for one, each in standing.marks.items() if one != name and _lasts(each, now)}
+        live = {
+            one: each for one, each in standing.marks.items() if one != name and _lasts(each, now)
+        }
         if len(live) >= MAX_MARKED:
             del live[min(live, key=lambda one: live[one].until or FOREVER)]
         marks = {**live, name: mark} if _lasts(mark, now) else live
@@ -86,24 +95,43 @@ def scope_of(tenant: str, scope: str) -> tuple[str, str]:
         return FLEET, ""
     kind, _, name = scope.partition(":")
     if scope and (kind not in ("tool", "agent", "run") or not name):
-        raise ValueError(f"the scope is `{scope}`: give `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`, or none at all")
+        raise ValueError(
+            f"the scope is `{scope}`: give `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`, or none "
+            f"at all"
+        )
     return tenant, scope
 
 
 def _lasts(mark: Mark, now: int) -> bool:
-    """Whether a mark still says something; one that was quarantined before is remembered for a day."""
+    """Whether a mark still says something; one that was quarantined before is remembered for a
+    day."""
     over = mark.until + mark.after_ms + (REMEMBERED_MS if mark.times else 0)
     return phase(mark, now).state != NORMAL or (mark.until > 0 and now < over)
 
 
 def record_shift(
-    shield: Grounds, tenant: str, one: Shift, by: str = "", run: str = "", proof: Mapping[str, Any] | None = None
+    shield: Grounds,
+    tenant: str,
+    one: Shift,
+    by: str = "",
+    run: str = "",
+    proof: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write down that a state has changed; where it cannot be, the state has changed all the same."""
+    """Write down that a state has changed; where it cannot be, the state has changed all the
+    same."""
     about = one.name if one.name else "fleet" if tenant == FLEET else f"tenant:{tenant}"
-    data = {"before": shown(one.before), "after": shown(one.after), **({} if proof is None else proof)}
+    data = {
+        "before": shown(one.before),
+        "after": shown(one.after),
+        **({} if proof is None else proof),
+    }
     with contextlib.suppress(AuditLost):
-        tell(shield, Fact(shield.clock(), f"state.{shown(one.after)}", about, tenant, run, by, one.why, data))
+        tell(
+            shield,
+            Fact(
+                shield.clock(), f"state.{shown(one.after)}", about, tenant, run, by, one.why, data
+            ),
+        )
 
 
 def shown(state: str) -> str:

@@ -1,4 +1,5 @@
-"""Telling telemetry: what a shield tells of decisions and runs, in names as they may be shown, and how it stands."""
+"""Telling telemetry: what a shield tells of decisions and runs, in names as they may be shown, and
+how it stands."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ from stanchion.policy.veil import renamed
 from stanchion.runtime.errors import NoTenant
 from stanchion.runtime.standing.grounds import Grounds
 from stanchion.runtime.standing.veil import hidden_by
-from stanchion.telemetry.catalogue import RULE_QUESTIONS, TRAIL_RECORDS, TRAIL_WAITING, UNSETTLED, UNWRITTEN
+from stanchion.telemetry.catalogue import (
+    RULE_QUESTIONS,
+    TRAIL_RECORDS,
+    TRAIL_WAITING,
+    UNSETTLED,
+    UNWRITTEN,
+)
 from stanchion.telemetry.figures import Series
 from stanchion.telemetry.registry import Registry
 from stanchion.telemetry.sinks import Telemetry
@@ -48,7 +55,8 @@ class Figured(Grounds, Protocol):
 
 
 def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, str]) -> Telemetry:
-    """The telemetry of a shield; it counts unless `metrics` says that it does not, or `STANCHION_METRICS` does."""
+    """The telemetry of a shield; it counts unless `metrics` says that it does not, or
+    `STANCHION_METRICS` does."""
     counts = switched(environ) if metrics is None else metrics
     registry = Registry() if counts else None
     if registry is not None:
@@ -98,7 +106,8 @@ class Shown:
         return self._shield.policy.veil.name(name)
 
     def category(self, guardrail: str) -> str:
-        """The category of a guardrail of the policy in force; `kernel` for whatever else has blocked."""
+        """The category of a guardrail of the policy in force; `kernel` for whatever else has
+        blocked."""
         for seat in self._shield.policy.seats:
             if guardrail in (seat.placed.whole, seat.placed.id):
                 return seat.placed.category.name.lower()
@@ -132,7 +141,9 @@ class Shown:
 
     def run(self, run: RunInfo) -> ToldRun:
         """A run."""
-        told = ToldRun(run.id, run.agent, run.task, run.tenant, run.parents[0] if run.parents else "")
+        told = ToldRun(
+            run.id, run.agent, run.task, run.tenant, run.parents[0] if run.parents else ""
+        )
         return renamed(told, self._shield.policy.veil.of_run(run))
 
 

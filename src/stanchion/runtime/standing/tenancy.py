@@ -1,4 +1,5 @@
-"""Whose runs and states a shield's are: the tenant that was named, and what holds where none was."""
+"""Whose runs and states a shield's are: the tenant that was named, and what holds where none
+was."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ DEFAULT: Final = "default"
 
 
 class Tenancy(NamedTuple):
-    """The tenant that was named, empty where none was, and whether the store is a server that many share."""
+    """The tenant that was named, empty where none was, and whether the store is a server that many
+    share."""
 
     named: str = ""
     shared: bool = False
@@ -26,8 +28,8 @@ class Tenancy(NamedTuple):
         if self.named or not self.shared:
             return self.named if self.named else DEFAULT
         raise NoTenant(
-            f"the store is a server, which many can share: give the tenant, with `tenant=` where the shield is loaded, "
-            f"`--tenant` on the command line, or {TENANT}"
+            f"the store is a server, which many can share: give the tenant, with `tenant=` where "
+            f"the shield is loaded, `--tenant` on the command line, or {TENANT}"
         )
 
     def of(self, given: str | None) -> str:

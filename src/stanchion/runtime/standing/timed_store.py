@@ -11,12 +11,19 @@ from stanchion.stores.wrapped import Wrapped
 from stanchion.telemetry.catalogue import OTHER, STORE_FAILURES, STORE_SECONDS
 from stanchion.telemetry.sinks import Telemetry
 
-KINDS: Final = {"sqlite": "sqlite", "postgresql": "postgres", "redis": "redis", "rediss": "redis", "unix": "redis"}
+KINDS: Final = {
+    "sqlite": "sqlite",
+    "postgresql": "postgres",
+    "redis": "redis",
+    "rediss": "redis",
+    "unix": "redis",
+}
 """What a store is, by how its place begins."""
 
 
 class Timed(Wrapped):
-    """Carries batches out as the store does, and measures how long that took, or counts that it failed.
+    """Carries batches out as the store does, and measures how long that took, or counts that it
+    failed.
 
     Operators are told by `HeardStore`, which stands around it: one loss is one line.
     """
@@ -60,5 +67,6 @@ class Timed(Wrapped):
 
 
 def timed(store: Any, telemetry: Telemetry) -> Any:
-    """A store whose round trips are timed; itself where it ends with this process, because there are none."""
+    """A store whose round trips are timed; itself where it ends with this process, because there
+    are none."""
     return store if ends_here(store) else Timed(store, telemetry)

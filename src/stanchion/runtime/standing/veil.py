@@ -1,4 +1,5 @@
-"""Veiling: what is written down and told bears names as they are shown, with the secrets in them hidden."""
+"""Veiling: what is written down and told bears names as they are shown, with the secrets in them
+hidden."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ def hidden_names(plans: Plans, event: Event) -> Pairs:
 
 
 def hidden_in(plans: Plans, event: Event, decision: Decision) -> Pairs:
-    """What is hidden in the names of a decision: those of its event, the call that a host named, what broke, and the
-    tools, agents and runs that are in a state of their own."""
+    """What is hidden in the names of a decision: those of its event, the call that a host named,
+    what broke, and the tools, agents and runs that are in a state of their own."""
     return hidden_by(getattr(plans.policy, "veil", NO_VEIL), event, decision)
 
 
@@ -49,8 +50,8 @@ def hidden_by(veil: Veil, event: Event, decision: Decision) -> Pairs:
 
 
 def veiled(moment: Moment, decision: Decision, pairs: Pairs) -> tuple[Moment, Decision]:
-    """A moment and its decision as they are written down. Content is left to the guards that redact it: their patches
-    fit it only as it is."""
+    """A moment and its decision as they are written down. Content is left to the guards that redact
+    it: their patches fit it only as it is."""
     new = msgspec.structs.replace(
         moment,
         events=tuple([_event(event, pairs) for event in moment.events]),
@@ -70,17 +71,25 @@ def veiled(moment: Moment, decision: Decision, pairs: Pairs) -> tuple[Moment, De
 
 def _event(event: Any, pairs: Pairs) -> Any:
     names = ("id", "call", "tool", "run", *NAMED.get(event.stage, ()))
-    return msgspec.structs.replace(event, **{name: renamed(getattr(event, name), pairs) for name in names})
+    return msgspec.structs.replace(
+        event, **{name: renamed(getattr(event, name), pairs) for name in names}
+    )
 
 
 def _findings(findings: tuple[Finding, ...], pairs: Pairs) -> tuple[Finding, ...]:
     return tuple(
-        [msgspec.structs.replace(one, args=renamed(one.args, pairs), text=renamed(one.text, pairs)) for one in findings]
+        [
+            msgspec.structs.replace(
+                one, args=renamed(one.args, pairs), text=renamed(one.text, pairs)
+            )
+            for one in findings
+        ]
     )
 
 
 def tell(shield: Grounds, fact: Fact, tool: str = "") -> None:
-    """Write a fact down, and tell operators of it where they have to hear of it; `tool` is the one it is about."""
+    """Write a fact down, and tell operators of it where they have to hear of it; `tool` is the one
+    it is about."""
     shown, tool = fact_veiled(shield.policy.veil, fact), shield.policy.veil.name(tool)
     try:
         shield.journal.tell(shown)
@@ -89,11 +98,17 @@ def tell(shield: Grounds, fact: Fact, tool: str = "") -> None:
         trail_lost(shield, lost)
         raise
     tell_fact(shield, shown, tool)
-    shield.telemetry.happened(shown.what, about=shown.about, tenant=shown.tenant, run=shown.run, by=shown.by)
+    shield.telemetry.happened(
+        shown.what, about=shown.about, tenant=shown.tenant, run=shown.run, by=shown.by
+    )
 
 
 def fact_veiled(veil: Veil, fact: Fact) -> Fact:
     """A fact as it is written down."""
     names = [fact.about, fact.tenant, fact.run, fact.by]
-    names += [value for name, value in fact.data.items() if not name.endswith(DIGEST) and isinstance(value, str)]
+    names += [
+        value
+        for name, value in fact.data.items()
+        if not name.endswith(DIGEST) and isinstance(value, str)
+    ]
     return renamed(fact, veil.pairs(names))._replace(why=veil.words(fact.why))

@@ -1,7 +1,9 @@
-"""Blocks of a streamed reply: which of them an object is about, which it ends, and whether it repeats them as a whole.
+"""Blocks of a streamed reply: which of them an object is about, which it ends, and whether it
+repeats them as a whole.
 
-Known by how the events of providers are built, not by their names one by one: `content_block_stop` and
-`response.output_text.done` end something, and an event without a `delta` that is named in this way brings whole texts.
+Known by how the events of providers are built, not by their names one by one: `content_block_stop`
+and `response.output_text.done` end something, and an event without a `delta` that is named in this
+way brings whole texts.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ Block = tuple[int, ...]
 def numbers_of(content: Any, outermost: bool) -> Block:
     """The numbers that an object, or a part of one, gives to what it is about.
 
-    An object's own `index` may just count objects. It is that of a block only where the object says so.
+    An object's own `index` may just count objects. It is that of a block only where the object says
+    so.
     """
     if not isinstance(content, dict):
         return ()
@@ -32,7 +35,8 @@ def numbers_of(content: Any, outermost: bool) -> Block:
 
 
 def is_whole(content: Any) -> bool:
-    """Whether an object brings whole texts: those that came in pieces once more, or such as come at once."""
+    """Whether an object brings whole texts: those that came in pieces once more, or such as come at
+    once."""
     return isinstance(content, dict) and "delta" not in content and _named(content).endswith(WHOLE)
 
 

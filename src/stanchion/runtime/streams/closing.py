@@ -14,7 +14,8 @@ from stanchion.runtime.streams.holdback import Item
 
 @contextmanager
 def closing(source: Iterable[Item]) -> Iterator[Iterator[Item]]:
-    """A source's items; whatever ends the stream, the source is closed, and what ended it is what is raised."""
+    """A source's items; whatever ends the stream, the source is closed, and what ended it is what
+    is raised."""
     items = iter(source)
     try:
         yield items

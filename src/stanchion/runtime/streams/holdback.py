@@ -1,4 +1,5 @@
-"""Holding back: how much of a streamed text can be judged for good, and what has to wait for more."""
+"""Holding back: how much of a streamed text can be judged for good, and what has to wait for
+more."""
 
 from __future__ import annotations
 
@@ -24,14 +25,16 @@ ESCAPED: Final = "surrogateescape"
 
 
 class Piece(NamedTuple):
-    """A piece of a stream that has several channels: `text`, `arguments`, `reasoning`, or whatever the host has."""
+    """A piece of a stream that has several channels: `text`, `arguments`, `reasoning`, or whatever
+    the host has."""
 
     channel: str
     text: str
 
 
 Item = TypeVar("Item")
-"""What a stream is made of: texts, bytes, pieces, or objects of an SDK. What comes out has the type of what went in."""
+"""What a stream is made of: texts, bytes, pieces, or objects of an SDK. What comes out has the type
+of what went in."""
 
 
 class Keepers:
@@ -41,25 +44,31 @@ class Keepers:
 
     def __init__(self, policy: Policy, run: RunInfo) -> None:
         chain = policy.guards(Stage.MODEL_CHUNK, "", run, "")
-        self._placed: tuple[Placed, ...] = tuple([p for p in chain if SETTLES.of(p.guard) is not None])
+        self._placed: tuple[Placed, ...] = tuple(
+            [p for p in chain if SETTLES.of(p.guard) is not None]
+        )
         self.any: Final = bool(self._placed)
         self.context: Final[int] = max([placed.guard.CONTEXT for placed in self._placed], default=0)
         """How much of what was passed on still matters for what comes."""
 
     def settled(self, text: str) -> tuple[int, Finding | None]:
-        """How many characters can be judged for good whatever follows; or what refuses the stream: a guard that fails,
-        or that holds back more than there can be to wait for."""
+        """How many characters can be judged for good whatever follows; or what refuses the stream:
+        a guard that fails, or that holds back more than there can be to wait for."""
         points: list[tuple[Any, int]] = []
         for placed in self._placed:
             point, trouble = _asked(placed, text)
             if not trouble:
                 points.append((placed.guard, point))
             elif not placed.shadow and not placed.fail_open:
-                return 0, Finding(Action.BLOCK, "kernel.guard_error", (placed.id, trouble), guard="kernel")
+                return 0, Finding(
+                    Action.BLOCK, "kernel.guard_error", (placed.id, trouble), guard="kernel"
+                )
         at = agreed(points, text) if points else len(text)
         if len(text) - at > LONGEST:
             names = ", ".join([placed.id for placed in self._placed])
-            return 0, Finding(Action.BLOCK, "kernel.guard_error", (names, "Disagreement"), guard="kernel")
+            return 0, Finding(
+                Action.BLOCK, "kernel.guard_error", (names, "Disagreement"), guard="kernel"
+            )
         return at, None
 
 
@@ -77,8 +86,8 @@ def _asked(placed: Placed, text: str) -> tuple[int, str]:
 def agreed(points: list[tuple[Any, int]], text: str) -> int:
     """The last place where a text can be cut for every guard.
 
-    What is settled for one is not a place to cut for another that has settled more: something it has found may span
-    it. It is one where the other, given less of the text, settles exactly there.
+    What is settled for one is not a place to cut for another that has settled more: something it
+    has found may span it. It is one where the other, given less of the text, settles exactly there.
     """
     at = min([point for _, point in points])
     sure = {index for index, (_, point) in enumerate(points) if point == at}
@@ -111,7 +120,8 @@ def _nearest(guard: Any, text: str, at: int) -> int:
 
 
 class Held:
-    """What waits on one channel of a stream, what was passed on just before it, and the shape it came in."""
+    """What waits on one channel of a stream, what was passed on just before it, and the shape it
+    came in."""
 
     __slots__ = ("_came", "_decoder", "_next", "before", "passed", "shape", "text")
 
@@ -126,7 +136,8 @@ class Held:
         self._next = 0
 
     def add(self, given: str | bytes) -> None:
-        """Append a chunk. Bytes become characters when all of them have come; broken ones survive as they are."""
+        """Append a chunk. Bytes become characters when all of them have come; broken ones survive
+        as they are."""
         if isinstance(given, str):
             self.text += given
             self._came.append(given)
@@ -134,8 +145,14 @@ class Held:
             self.text += self._decode(given)
 
     def is_all(self, text: str) -> bool:
-        """Whether this is everything that came, and all of it was passed on. Bytes are never repeated."""
-        return not self.text and bool(text) and sum(map(len, self._came)) == len(text) and "".join(self._came) == text
+        """Whether this is everything that came, and all of it was passed on. Bytes are never
+        repeated."""
+        return (
+            not self.text
+            and bool(text)
+            and sum(map(len, self._came)) == len(text)
+            and "".join(self._came) == text
+        )
 
     def end(self) -> None:
         """Say that nothing more comes."""
@@ -145,7 +162,8 @@ class Held:
         return "" if self._decoder is None else self._decoder.decode(given, final)
 
     def ready(self, keepers: Keepers) -> tuple[int, Finding | None]:
-        """How much can be judged now, or what refuses the stream. What is too large is not looked at: it is refused."""
+        """How much can be judged now, or what refuses the stream. What is too large is not looked
+        at: it is refused."""
         if len(self.text) < self._next:
             return 0, None
         if len(self.text) > CEILING:

@@ -10,8 +10,8 @@ from stanchion.runtime.streams.holdback import Held
 
 
 class _Waiting(NamedTuple):
-    """An object that waits: for the text of these channels, or for what stands before it. One without text has a
-    number, by which channels know that they began behind it."""
+    """An object that waits: for the text of these channels, or for what stands before it. One
+    without text has a number, by which channels know that they began behind it."""
 
     made: Any
     after: frozenset[str] = frozenset()
@@ -19,8 +19,9 @@ class _Waiting(NamedTuple):
 
 
 class Order:
-    """Objects without text wait behind text that is held back, and so does whatever began after them: what opens a
-    block goes out before what is in it, and what ends it behind that. Text that is not behind them does not wait."""
+    """Objects without text wait behind text that is held back, and so does whatever began after
+    them: what opens a block goes out before what is in it, and what ends it behind that. Text that
+    is not behind them does not wait."""
 
     def __init__(self, held: Mapping[str, Held]) -> None:
         self._held = held
@@ -32,8 +33,9 @@ class Order:
     def put(
         self, made: Any, spoken: Collection[str], begun: Collection[str] = (), last: bool = False
     ) -> tuple[Any, ...]:
-        """Take an object with text of some channels, and the channels that begin with it; gives what goes out now. The
-        last object of its text also says that nothing comes behind it: what waited goes out first."""
+        """Take an object with text of some channels, and the channels that begin with it; gives
+        what goes out now. The last object of its text also says that nothing comes behind it: what
+        waited goes out first."""
         if spoken:
             self._begin(begun)
             behind = max([self._began.get(name, 0) for name in spoken])
@@ -56,8 +58,11 @@ class Order:
             self._began |= dict.fromkeys(channels, last)
 
     def _place(self, behind: int) -> int:
-        """Where text has to stand that began behind an object: before the next one that has none."""
-        return next((place for place, one in enumerate(self._line) if one.number > behind), len(self._line))
+        """Where text has to stand that began behind an object: before the next one that has
+        none."""
+        return next(
+            (place for place, one in enumerate(self._line) if one.number > behind), len(self._line)
+        )
 
     def settle(self) -> tuple[Any, ...]:
         """What no longer waits, in its order."""

@@ -1,4 +1,5 @@
-"""Streams: replies that come in chunks. Each piece is judged before it is passed on, and held back until it can be."""
+"""Streams: replies that come in chunks. Each piece is judged before it is passed on, and held back
+until it can be."""
 
 from __future__ import annotations
 
@@ -44,10 +45,19 @@ SNAPSHOT: Final = "snapshot"
 
 
 def chunks(
-    desk: Desk, source: Iterable[Item], channel: str, account: Account, final: bool | None = None, **about: Any
+    desk: Desk,
+    source: Iterable[Item],
+    channel: str,
+    account: Account,
+    final: bool | None = None,
+    **about: Any,
 ) -> Iterator[Item]:
-    """Pass a streamed reply on; the source is closed as soon as a piece is refused or nobody wants more."""
-    if defined(type(source), "__iter__") is MISSING and defined(type(source), "__aiter__") is not MISSING:
+    """Pass a streamed reply on; the source is closed as soon as a piece is refused or nobody wants
+    more."""
+    if (
+        defined(type(source), "__iter__") is MISSING
+        and defined(type(source), "__aiter__") is not MISSING
+    ):
         raise TypeError("these chunks have to be awaited: use `astream` instead of `stream`")
     drive(account.begin(**about), desk) if about else None
     stream = Stream(desk, channel, account, final)
@@ -71,7 +81,12 @@ def chunks(
 
 
 async def achunks(
-    desk: Desk, source: AsyncIterable[Item], channel: str, account: Account, final: bool | None = None, **about: Any
+    desk: Desk,
+    source: AsyncIterable[Item],
+    channel: str,
+    account: Account,
+    final: bool | None = None,
+    **about: Any,
 ) -> AsyncIterator[Item]:
     """The same on an event loop."""
     from stanchion.runtime.calling.item_task import next_in_time
@@ -106,15 +121,22 @@ async def achunks(
 
 def delivered(desk: Desk, reply: Streaming, awaited: bool) -> Any:
     """A streamed reply as it comes, for code of either kind."""
-    own = is_stream(reply.source, awaited=True) if awaited else not is_stream(reply.source, awaited=False)
+    own = (
+        is_stream(reply.source, awaited=True)
+        if awaited
+        else not is_stream(reply.source, awaited=False)
+    )
     pass_on: Any = achunks if own else chunks
     return pass_on(desk, reply.source, "text", reply.account, reply.final)
 
 
 class Stream:
-    """One streamed reply: what is held back on each of its channels until it can be judged for good."""
+    """One streamed reply: what is held back on each of its channels until it can be judged for
+    good."""
 
-    def __init__(self, desk: Desk, channel: str, account: Account, final: bool | None = None) -> None:
+    def __init__(
+        self, desk: Desk, channel: str, account: Account, final: bool | None = None
+    ) -> None:
         self._desk = desk
         self._channel = channel
         self._account = account
@@ -156,8 +178,8 @@ class Stream:
     def whole(self) -> Flow[None]:
         """Judge the reply as it was delivered; what can no longer be redacted is refused.
 
-        The reply is the stream's own channel, or the words of its objects; where nothing came on them, the channel that
-        began first.
+        The reply is the stream's own channel, or the words of its objects; where nothing came on
+        them, the channel that began first.
         """
         said = [self._channel] if self._channel in self._held else self._mains
         said = said if said else list(self._held)[:1]
@@ -168,7 +190,8 @@ class Stream:
             raise self._desk.refusal(decision)
 
     def _flushed(self, names: Iterable[str]) -> Flow[tuple[Any, ...]]:
-        """What is left on these channels, on which nothing more comes, and what waited behind it."""
+        """What is left on these channels, on which nothing more comes, and what waited behind
+        it."""
         out: list[Any] = []
         for name in names:
             held = self._held[name]
@@ -180,7 +203,8 @@ class Stream:
         return (*out, *self._order.settle())
 
     def _take_object(self, item: Any) -> Flow[tuple[Any, ...]]:
-        """Take an object of an SDK: its words go through their channels, and it goes on with what came out of them."""
+        """Take an object of an SDK: its words go through their channels, and it goes on with what
+        came out of them."""
         try:
             seen = read(item)
         except Unreadable as error:
@@ -193,7 +217,9 @@ class Stream:
         self._account.heard(content)
         patches = yield from self._clean(content, {path for path, _ in words.places})
         ended, repeats = ended_by(content), is_whole(content)
-        named = [(path, channel, *self._named(channel, content, path)) for path, channel in words.places]
+        named = [
+            (path, channel, *self._named(channel, content, path)) for path, channel in words.places
+        ]
         spoke = [name for path, _, name, _ in named if at(content, path)] if not repeats else []
         before = yield from self._ended(ended, spoke)
         known = len(self._held)
@@ -203,7 +229,9 @@ class Stream:
             if repeats:
                 passed = yield from self._again(name, given)
             else:
-                passed = yield from self._piece(name, block, channel, given, name in spoke and _is_over(block, ended))
+                passed = yield from self._piece(
+                    name, block, channel, given, name in spoke and _is_over(block, ended)
+                )
                 self._last[name] = (item, path)
             if passed != given:
                 patches.append(Patch(path, "" if passed is None else passed))
@@ -214,8 +242,11 @@ class Stream:
         last = any(_is_over(self._blocks[name], ended) for name in spoke)
         return (*before, *self._order.put(made, spoke, list(self._held)[known:], last))
 
-    def _piece(self, name: str, block: Block, channel: str, given: str, last: bool) -> Flow[str | None]:
-        """Put a piece of an object's words into its channel; gives what comes out of it, all of it with the last."""
+    def _piece(
+        self, name: str, block: Block, channel: str, given: str, last: bool
+    ) -> Flow[str | None]:
+        """Put a piece of an object's words into its channel; gives what comes out of it, all of it
+        with the last."""
         held = self._held.get(name)
         if held is None:
             held = self._held[name] = Held(str)
@@ -224,13 +255,18 @@ class Stream:
         return (yield from self._flow(name, held, given, last))
 
     def _ended(self, blocks: list[Block], spoke: list[str]) -> Flow[tuple[Any, ...]]:
-        """What is left of blocks that end, but for the channels on which more comes with their end."""
+        """What is left of blocks that end, but for the channels on which more comes with their
+        end."""
         known = [name for name in self._order.first() if name in self._blocks and name not in spoke]
-        return (yield from self._flushed([name for name in known if _is_over(self._blocks[name], blocks)]))
+        return (
+            yield from self._flushed(
+                [name for name in known if _is_over(self._blocks[name], blocks)]
+            )
+        )
 
     def _again(self, name: str, given: str) -> Flow[str]:
-        """A whole text: what was passed on of it where it came before, in pieces or as a whole; otherwise it is judged
-        by itself."""
+        """A whole text: what was passed on of it where it came before, in pieces or as a whole;
+        otherwise it is judged by itself."""
         for held in self._held.values():
             if held.is_all(given):
                 return "".join(held.passed)
@@ -239,8 +275,8 @@ class Stream:
         return self._wholes.get(given, given)
 
     def _named(self, channel: str, content: Any, path: Path) -> tuple[str, Block]:
-        """The channel of a text in an object, and its block: each field has its own channel, and of several calls,
-        choices or blocks each."""
+        """The channel of a text in an object, and its block: each field has its own channel, and of
+        several calls, choices or blocks each."""
         names: list[str] = [self._channel if channel == TEXT else channel]
         block: Block = ()
         for depth, step in enumerate(path):
@@ -252,8 +288,8 @@ class Stream:
         return ".".join(names), block
 
     def _clean(self, content: Any, words: set[Path]) -> Flow[list[Patch]]:
-        """What has to be hidden in an object beside its words. They are not held back: a secret that comes in pieces is
-        cut where it would be whole."""
+        """What has to be hidden in an object beside its words. They are not held back: a secret
+        that comes in pieces is cut where it would be whole."""
         texts: list[tuple[Path, str]] = []
         tails: dict[Path, int] = {}
         patches: list[Patch] = []
@@ -284,7 +320,9 @@ class Stream:
         item, path = self._last[name]
         seen = read(item)
         words = words_of(seen.content)
-        gone = [Patch(each, "") for each, _ in words.places if each != path and at(seen.content, each)]
+        gone = [
+            Patch(each, "") for each, _ in words.places if each != path and at(seen.content, each)
+        ]
         gone += [Patch(place, None) for place in fields_of(seen.content, ENDS)]
         return restored(seen.handed, seen.content, apply(seen.content, [*gone, Patch(path, text)]))
 
@@ -306,21 +344,28 @@ class Stream:
         return name, held, given
 
     def _begun(self, name: Any, given: Any, shape: type[Any]) -> Held:
-        """What is held on a channel on which something comes for the first time, or in another shape."""
+        """What is held on a channel on which something comes for the first time, or in another
+        shape."""
         kinds: tuple[type[Any], ...] = SHAPES
         shape = next(kind for kind in kinds if issubclass(shape, kind))
         if not isinstance(given, bytes if shape is bytes else str) or not isinstance(name, str):
-            raise TypeError(f"a piece has a text, not `{type(given).__name__}`: give the text of each chunk")
+            raise TypeError(
+                f"a piece has a text, not `{type(given).__name__}`: give the text of each chunk"
+            )
         held = self._held.setdefault(name, Held(shape))
         if (held.shape is bytes) != (shape is bytes):
             raise TypeError(
-                f"the channel `{name}` has both text and bytes: give only one of them, or use a channel for each"
+                f"the channel `{name}` has both text and bytes: give only one of them, or use a "
+                f"channel for each"
             )
         held.shape = shape
         return held
 
-    def _flow(self, name: str, held: Held, given: str | bytes, last: bool = False) -> Flow[str | None]:
-        """Put a text into its channel; gives what comes out of it, judged, or `None` where nothing does yet."""
+    def _flow(
+        self, name: str, held: Held, given: str | bytes, last: bool = False
+    ) -> Flow[str | None]:
+        """Put a text into its channel; gives what comes out of it, judged, or `None` where nothing
+        does yet."""
         held.add(given)
         count, refused = held.ready(self._keepers) if self._keepers.any else (len(held.text), None)
         if refused is not None or last or self._desk.ended is not None:
@@ -339,10 +384,14 @@ class Stream:
     def _judged(self, name: str, text: str, before: str, refused: Any = None) -> Flow[str]:
         """A text of a channel as it may be passed on; raises `Refused` where it may not."""
         desk = self._desk
-        event: Any = desk.event(ModelChunk, call=self._first, text=text, channel=name, index=self._index, before=before)
+        event: Any = desk.event(
+            ModelChunk, call=self._first, text=text, channel=name, index=self._index, before=before
+        )
         self._first = self._first if self._first else event.id
         self._index += 1
-        decision = yield from judge(desk, desk.moment(event, refused=() if refused is None else (refused,)))
+        decision = yield from judge(
+            desk, desk.moment(event, refused=() if refused is None else (refused,))
+        )
         if not decision.proceeds:
             raise desk.refusal(decision)
         return str(decision.patched(text))

@@ -1,4 +1,5 @@
-"""The benchmark: each of its games, played by each player, under each law, through each choice of layers."""
+"""The benchmark: each of its games, played by each player, under each law, through each choice of
+layers."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ from stanchion.tutor.rules.typed import TypedRule
 
 FOLDER: Final = Path(__file__).parent / "benchmark"
 WORLD: Final = "world"
-"""The folder of a game that its commands see: neither what has to be proven nor what was answered stands in it."""
+"""The folder of a game that its commands see: neither what has to be proven nor what was answered
+stands in it."""
 LAWS: Final = ("1", "2")
 PLAYERS: Final = ("strong", "weak")
 RETRIES: Final = 2
@@ -39,7 +41,9 @@ LAYERS: Final = {
     "off": EnvelopeConfig(),
     "schema": EnvelopeConfig(layer1_schema="lenient"),
     "repair": EnvelopeConfig(layer2_repair="bestofn", repair_max_attempts=RETRIES),
-    BOTH: EnvelopeConfig(layer1_schema="lenient", layer2_repair="bestofn", repair_max_attempts=RETRIES),
+    BOTH: EnvelopeConfig(
+        layer1_schema="lenient", layer2_repair="bestofn", repair_max_attempts=RETRIES
+    ),
 }
 
 
@@ -96,8 +100,8 @@ class Still(Sandbox):
 
 @contextmanager
 def readable(world: Path) -> Iterator[Path]:
-    """A copy of a folder that everybody can read, for as long as it is needed: commands may run as somebody who cannot
-    read where Stanchion is installed, and would find nothing there."""
+    """A copy of a folder that everybody can read, for as long as it is needed: commands may run as
+    somebody who cannot read where Stanchion is installed, and would find nothing there."""
     with TemporaryDirectory(prefix="stanchion-game-") as made:
         copy = Path(shutil.copytree(world, Path(made) / WORLD))
         for one in (Path(made), copy, *copy.rglob("*")):
@@ -129,15 +133,25 @@ def _game(folder: Path, user: int | None) -> Iterator[Result]:
             for layers, config in LAYERS.items():
                 envelope = enveloped(_played(game, rules, law, config), _hands(law, sandbox, game))
                 episode = play_transcript(envelope, said, game.turns)
-                yield _result(game, (law, player, layers), episode, called_provable(envelope.base_tutor), world)
+                yield _result(
+                    game,
+                    (law, player, layers),
+                    episode,
+                    called_provable(envelope.base_tutor),
+                    world,
+                )
 
 
 def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig) -> Played:
     plain = msgspec.to_builtins
-    return Played(law=law, game=plain(game), rules=tuple(plain(rules)), config=plain(config), turns=game.turns)
+    return Played(
+        law=law, game=plain(game), rules=tuple(plain(rules)), config=plain(config), turns=game.turns
+    )
 
 
-def _result(game: Game, how: tuple[str, str, str], episode: Episode, proven: tuple[str, ...], world: Path) -> Result:
+def _result(
+    game: Game, how: tuple[str, str, str], episode: Episode, proven: tuple[str, ...], world: Path
+) -> Result:
     law, player, layers = how
     known = {one: is_true(one, world) for one in proven}
     return Result(
@@ -160,11 +174,15 @@ def _hands(law: str, sandbox: Sandbox, game: Game) -> ShellExecutor | Confining:
 
 
 def called_provable(tutor: TutorV1 | TutorV2) -> tuple[str, ...]:
-    """The claims that a law called PROVABLE at any time, each once: those of its graph, and where it has a list of
-    claims to be proven, these and their opposites as it judges them in the end."""
+    """The claims that a law called PROVABLE at any time, each once: those of its graph, and where
+    it has a list of claims to be proven, these and their opposites as it judges them in the end."""
     graph = tutor.pcg
     validated: set[str | None] = {one.id for one in graph.of(Truth, Status.VALIDATED)}
-    validated |= {one.target for one in graph.events if one.event_type == "check" and one.verdict == "provable"}
+    validated |= {
+        one.target
+        for one in graph.events
+        if one.event_type == "check" and one.verdict == "provable"
+    }
     texts = [one.text for one in graph.of(Truth) if one.id in validated]
     if isinstance(tutor, TutorV2):
         judged = [claim for one in tutor.goal for claim in (one, one.denied())]

@@ -35,7 +35,8 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 def choose_bundle(path: str | Path, use: Use, refused: Refused = "stop") -> Chosen:
-    """The bundle of a file, for one use. One that is refused raises `BundleRefused`, or leaves the run at baseline."""
+    """The bundle of a file, for one use. One that is refused raises `BundleRefused`, or leaves the
+    run at baseline."""
     found = load_bundle(path)
     why = found if isinstance(found, Refusal) else unfit(found, use)
     if isinstance(found, BundleFile) and why is None:
@@ -53,9 +54,10 @@ def load_bundle(path: str | Path) -> BundleFile | Refusal:
 
 
 def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
-    """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong with it, that is
-    said instead. What is there already is not written over: a frozen bundle stays as it is. Raises `OSError` where it
-    cannot be written, and `ValueError` for a file that does not end in `.json`."""
+    """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong
+    with it, that is said instead. What is there already is not written over: a frozen bundle stays
+    as it is. Raises `OSError` where it cannot be written, and `ValueError` for a file that does not
+    end in `.json`."""
     target = Path(to)
     if target.suffix != ".json":
         raise ValueError(f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
@@ -84,8 +86,8 @@ def read_data(path: Path) -> Any:
 
 
 def text_of(path: Path) -> str | Refusal:
-    """The text of a plain file: anything else may be endless, and is not opened for long. Raises `OSError`, and
-    `UnicodeDecodeError` for what is no text."""
+    """The text of a plain file: anything else may be endless, and is not opened for long. Raises
+    `OSError`, and `UnicodeDecodeError` for what is no text."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return Refusal(Reason.UNREADABLE, "it is not a plain file")

@@ -1,4 +1,5 @@
-"""A game that somebody plays move by move, without any envelope, and that leaves a manifest all the same."""
+"""A game that somebody plays move by move, without any envelope, and that leaves a manifest all the
+same."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ PLAYER = "player"
 
 
 class ByHand:
-    """Takes down the commands of a game while it is played, and writes its manifest afterwards. Raises `ManifestError`
-    where it can be seen before the game that none can be written."""
+    """Takes down the commands of a game while it is played, and writes its manifest afterwards.
+    Raises `ManifestError` where it can be seen before the game that none can be written."""
 
-    def __init__(self, game: Game, rules: Sequence[TypedRule], root: str | Path, path: str | Path) -> None:
+    def __init__(
+        self, game: Game, rules: Sequence[TypedRule], root: str | Path, path: str | Path
+    ) -> None:
         config = EnvelopeConfig(manifest_path=str(path))
         plain: list[Any] = [msgspec.to_builtins(one) for one in rules]
         self._played = Played(
@@ -39,15 +42,18 @@ class ByHand:
         self._tape = Recorder()
         files = game_hash(self._played.game, self._played.rules, root)
         benchmark = Benchmark(benchmark_files_hash=files, benchmark_ids=(game.name,))
-        self._writer = ManifestWriter(self._played, Model(temperature=0.0, model_id=PLAYER), benchmark, path)
+        self._writer = ManifestWriter(
+            self._played, Model(temperature=0.0, model_id=PLAYER), benchmark, path
+        )
 
     def runner(self, runner: Runner) -> RecordedRunner:
         """What runs the commands, and takes down what they show."""
         return RecordedRunner(runner, self._tape)
 
     def finish(self, replies: Sequence[str]) -> dict[str, Any]:
-        """Write what the game leaves, and give the manifest. The trace is that of the same replies, played through an
-        envelope that changes nothing, with commands that show what they showed: nothing runs."""
+        """Write what the game leaves, and give the manifest. The trace is that of the same replies,
+        played through an envelope that changes nothing, with commands that show what they showed:
+        nothing runs."""
         envelope = enveloped(self._played, Playback(self._tape.lines))
         episode = envelope.run_episode(script(replies), self._played.turns)
         self._tape.episode(episode)

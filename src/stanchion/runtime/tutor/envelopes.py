@@ -1,4 +1,5 @@
-"""Making an envelope by its settings: the bundle that they name is read, and has to be for this game, model and law."""
+"""Making an envelope by its settings: the bundle that they name is read, and has to be for this
+game, model and law."""
 
 from __future__ import annotations
 
@@ -23,13 +24,17 @@ class Enveloped(NamedTuple):
 
 
 def make_envelope(
-    base_tutor: TutorV1 | TutorV2, config: EnvelopeConfig, model: str = "", refused: Refused = "stop"
+    base_tutor: TutorV1 | TutorV2,
+    config: EnvelopeConfig,
+    model: str = "",
+    refused: Refused = "stop",
 ) -> Enveloped:
-    """The envelope of some settings round a referee; `model` is the name of the model that will play.
+    """The envelope of some settings round a referee; `model` is the name of the model that will
+    play.
 
-    With layer 3 on, the bundle of `policy_bundle_path` is read. One that is refused, as for another game, model or law,
-    raises `BundleRefused`; where `refused` is `baseline`, the envelope goes on without one, and `chosen` says why.
-    Raises `EnvelopeError` for settings that do not fit.
+    With layer 3 on, the bundle of `policy_bundle_path` is read. One that is refused, as for another
+    game, model or law, raises `BundleRefused`; where `refused` is `baseline`, the envelope goes on
+    without one, and `chosen` says why. Raises `EnvelopeError` for settings that do not fit.
     """
     use = Use(game=base_tutor.game_id, model=model, law=law_name(base_tutor))
     chosen = bundle_for(config, use, refused)
@@ -41,11 +46,17 @@ def bundle_for(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
     if not config.policy_enabled:
         return Chosen()
     if config.policy_bundle_path is None:
-        raise EnvelopeError("`layer3_policy` is `bundle`, and `policy_bundle_path` names none: name its file")
+        raise EnvelopeError(
+            "`layer3_policy` is `bundle`, and `policy_bundle_path` names none: name its file"
+        )
     wanted = msgspec.structs.replace(use, deterministic=config.deterministic_mode)
     return choose_bundle(config.policy_bundle_path, wanted, refused)
 
 
 def played_by(config: EnvelopeConfig, chosen: Chosen) -> EnvelopeConfig:
     """The settings that hold once a bundle was chosen: without one, layer 3 is off."""
-    return config if chosen.bundle is not None else msgspec.structs.replace(config, layer3_policy="off")
+    return (
+        config
+        if chosen.bundle is not None
+        else msgspec.structs.replace(config, layer3_policy="off")
+    )

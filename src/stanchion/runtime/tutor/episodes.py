@@ -1,5 +1,5 @@
-"""Playing an episode in a run: every call of the model is judged, charged and recorded like any other, and what the
-episode leaves is written down."""
+"""Playing an episode in a run: every call of the model is judged, charged and recorded like any
+other, and what the episode leaves is written down."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Driven(NamedTuple):
     raised: Exception | None = None
 
     def whole(self) -> Episode:
-        """The episode; raises what was raised in it. Where the run was ended, that has the episode as what was produced
-        until there."""
+        """The episode; raises what was raised in it. Where the run was ended, that has the episode
+        as what was produced until there."""
         if isinstance(self.raised, Refused):
             self.raised.partial = (*self.raised.partial, self.episode)
         if self.raised is not None:
@@ -58,14 +58,15 @@ def play(
     seed: int | None = None,
     chosen: Chosen | None = None,
 ) -> Episode:
-    """Play as `envelope.run_episode` does, the model asked through a run, if there is one; `name` is its name, for
-    prices and the trail.
+    """Play as `envelope.run_episode` does, the model asked through a run, if there is one; `name`
+    is its name, for prices and the trail.
 
-    Nobody but the envelope has the model asked again. A reply that a guard refuses is no move; where a call is refused,
-    as by a budget, the episode ends. Unless the envelope has `manifest_enabled` off, a manifest, the trace and a
-    recording are written; `chosen` says in it where the bundle is from. Raises `ManifestError` where that cannot be,
-    `Refused` where the run ends, and what the model or a command raises: what was played until then is written first,
-    and is the last of what `Refused` has as `partial`.
+    Nobody but the envelope has the model asked again. A reply that a guard refuses is no move;
+    where a call is refused, as by a budget, the episode ends. Unless the envelope has
+    `manifest_enabled` off, a manifest, the trace and a recording are written; `chosen` says in it
+    where the bundle is from. Raises `ManifestError` where that cannot be, `Refused` where the run
+    ends, and what the model or a command raises: what was played until then is written first, and
+    is the last of what `Refused` has as `partial`.
     """
     kept = keeper(run, envelope, turns, _asked_as(name, temperature, seed), chosen)
     with kept.taping():
@@ -85,12 +86,14 @@ async def aplay(
     seed: int | None = None,
     chosen: Chosen | None = None,
 ) -> Episode:
-    """`play` for async code; the model may be async. Moves are made in a thread, for commands take their time, and so
-    are the files written."""
+    """`play` for async code; the model may be async. Moves are made in a thread, for commands take
+    their time, and so are the files written."""
     asked = _asked_as(name, temperature, seed)
     kept = await asyncio.to_thread(keeper, run, envelope, turns, asked, chosen)
     with kept.taping():
-        driven = await _adrive(run, envelope, model, turns, name=name, temperature=temperature, seed=seed)
+        driven = await _adrive(
+            run, envelope, model, turns, name=name, temperature=temperature, seed=seed
+        )
     await asyncio.to_thread(kept.finish, driven.episode)
     return driven.whole()
 
@@ -105,8 +108,8 @@ def drive(
     temperature: float | None = None,
     seed: int | None = None,
 ) -> Driven:
-    """`play` for a caller who writes the manifest, or none: what is raised is given, and not raised. Without a run the
-    model is asked as it is."""
+    """`play` for a caller who writes the manifest, or none: what is raised is given, and not
+    raised. Without a run the model is asked as it is."""
     if run is None:
         return Driven(*envelope.play_out(model, turns, temperature=temperature, seed=seed))
     playing, ask = _begun(envelope, model, turns, temperature, seed)
@@ -193,4 +196,6 @@ def _instead(error: Exception) -> tuple[Came, Exception | None]:
     if error.ended:
         return Halted(str(error), error.happened), error
     advice = error.decision.advice
-    return (Withheld(advice if advice else str(error)) if error.happened else Over(str(error))), None
+    return (
+        Withheld(advice if advice else str(error)) if error.happened else Over(str(error))
+    ), None

@@ -56,7 +56,8 @@ def load_game(path: str | Path) -> Game:
 
 
 def load_rules(path: str | Path | None = None) -> RuleLibrary:
-    """The rules of a file, or of all `*.rules.yaml` in a folder; without one those about shell commands."""
+    """The rules of a file, or of all `*.rules.yaml` in a folder; without one those about shell
+    commands."""
     if path is None:
         return bash_rules()
     library = RuleLibrary()
@@ -74,7 +75,10 @@ def load_typed_rules(path: str | Path) -> tuple[TypedRule, ...]:
     for file in files:
         for rule in _read(file, read_typed_rules):
             if rule.id in found:
-                raise GameError(f"{file}: `{rule.id}` is a rule of another file, too: give each rule an id of its own")
+                raise GameError(
+                    f"{file}: `{rule.id}` is a rule of another file, too: give each rule an id of "
+                    f"its own"
+                )
             found[rule.id] = rule
     return tuple(found.values())
 
@@ -101,7 +105,8 @@ def plain_of(path: str | Path) -> Any:
 
 
 def read_as(path: str | Path, kind: type[R]) -> R:
-    """What stands in a file of that kind; raises `GameError` with the first mistake, where it is, and what to write."""
+    """What stands in a file of that kind; raises `GameError` with the first mistake, where it is,
+    and what to write."""
     try:
         return convert(_document(path), kind)
     except PolicyError as error:
@@ -119,5 +124,7 @@ def _document(path: str | Path) -> Document:
         raise GameError(f"{path}: {text.why}")
     document = read_text(text, str(path))
     if document.faults:
-        raise GameError(f"{path}: it is no YAML that can be read: {' '.join(str(document.faults[0]).split())}")
+        raise GameError(
+            f"{path}: it is no YAML that can be read: {' '.join(str(document.faults[0]).split())}"
+        )
     return document

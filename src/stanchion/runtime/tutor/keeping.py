@@ -1,5 +1,5 @@
-"""Who writes the manifest and the recording of an episode that is played in a run, and what they say of a game that
-came from no file."""
+"""Who writes the manifest and the recording of an episode that is played in a run, and what they
+say of a game that came from no file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ import msgspec
 from stanchion.runtime.tutor.bundle_files import Chosen
 from stanchion.runtime.tutor.games import load_rules
 from stanchion.runtime.tutor.manifests import ManifestWriter
-from stanchion.runtime.tutor.recordings import Playback, Played, RecordedExecutor, RecordedRunner, Recorder
+from stanchion.runtime.tutor.recordings import (
+    Playback,
+    Played,
+    RecordedExecutor,
+    RecordedRunner,
+    Recorder,
+)
 from stanchion.runtime.tutor.referees import referee
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.bundles.canonical import digest
@@ -26,10 +32,12 @@ from stanchion.tutor.manifests.manifest import Benchmark, Model
 
 
 class Kept:
-    """Takes down what commands show while an episode is played, and writes what the episode leaves; without a writer
-    neither."""
+    """Takes down what commands show while an episode is played, and writes what the episode leaves;
+    without a writer neither."""
 
-    def __init__(self, tutor: TutorV1 | TutorV2, writer: ManifestWriter | None = None, taped: bool = False) -> None:
+    def __init__(
+        self, tutor: TutorV1 | TutorV2, writer: ManifestWriter | None = None, taped: bool = False
+    ) -> None:
         self._tutor, self._writer = tutor, writer
         self._tape = Recorder() if taped else None
 
@@ -60,10 +68,13 @@ class Kept:
             self._writer.finish(episode, self._tape)
 
 
-def keeper(run: Any, envelope: TutorEnvelope, turns: int, asked: Model, chosen: Chosen | None = None) -> Kept:
-    """Who keeps what an episode leaves. A game is recorded if it can be begun again from what is known of it: one that
-    was under way already, or under the first law has other rules or an author of rules, cannot. Raises `ManifestError`,
-    before anything has run, where nothing could be written."""
+def keeper(
+    run: Any, envelope: TutorEnvelope, turns: int, asked: Model, chosen: Chosen | None = None
+) -> Kept:
+    """Who keeps what an episode leaves. A game is recorded if it can be begun again from what is
+    known of it: one that was under way already, or under the first law has other rules or an author
+    of rules, cannot. Raises `ManifestError`, before anything has run, where nothing could be
+    written."""
     config, tutor = envelope.config, envelope.base_tutor
     if not config.manifest_enabled:
         return Kept(tutor)
@@ -71,9 +82,13 @@ def keeper(run: Any, envelope: TutorEnvelope, turns: int, asked: Model, chosen: 
     game = {"name": tutor.game_id, "goal": goal_of(law), "claims": _claims(tutor)}
     state = States(law.graph, law.state).hash()
     played = _played(envelope, game, turns)
-    files = Benchmark(benchmark_files_hash=digest({"game": game, "state": state}), benchmark_ids=(tutor.game_id,))
+    files = Benchmark(
+        benchmark_files_hash=digest({"game": game, "state": state}), benchmark_ids=(tutor.game_id,)
+    )
     by = Chosen(envelope.bundle) if chosen is None else chosen
-    writer = ManifestWriter(played, tuned(asked, envelope.bundle), files, config.manifest_path, by, run)
+    writer = ManifestWriter(
+        played, tuned(asked, envelope.bundle), files, config.manifest_path, by, run
+    )
     return Kept(tutor, writer, taped=_begins_so(played, tutor, state))
 
 
@@ -90,7 +105,9 @@ def _played(envelope: TutorEnvelope, game: dict[str, Any], turns: int) -> Played
         own = tuple(one.text for one in tutor.pcg.of(Constraint) if one.kind == CUSTOM)
         return msgspec.structs.replace(played, constraints=own)
     rules = tuple(msgspec.to_builtins(one) for one in tutor.rules)
-    return msgspec.structs.replace(played, game={**game, "writes": tutor.writes}, rules=rules, wip=tutor.wip)
+    return msgspec.structs.replace(
+        played, game={**game, "writes": tutor.writes}, rules=rules, wip=tutor.wip
+    )
 
 
 def _begins_so(played: Played, tutor: TutorV1 | TutorV2, state: str) -> bool:

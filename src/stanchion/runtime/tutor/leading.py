@@ -7,13 +7,16 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 MOST_LINKS: Final = 40
-"""How many links the kernel follows in one path; behind more of them nothing is found, with walls or without."""
+"""How many links the kernel follows in one path; behind more of them nothing is found, with walls
+or without."""
 
 
 def leads_out(root: Path, word: str) -> bool:
-    """Whether a path leaves a folder at any step, if only to come back: by how it begins, by a step back, or by a link.
+    """Whether a path leaves a folder at any step, if only to come back: by how it begins, by a step
+    back, or by a link.
 
-    The steps are taken one by one, as the kernel takes them: where a step back leads depends on the links before it.
+    The steps are taken one by one, as the kernel takes them: where a step back leads depends on the
+    links before it.
     """
     at, links = root, 0
     steps = _steps(root, word)
@@ -33,8 +36,8 @@ def leads_out(root: Path, word: str) -> bool:
 
 
 def _steps(root: Path, path: str) -> list[str]:
-    """The steps of a path, the last one first. An absolute path into the folder is taken from there; any other begins
-    with `/`."""
+    """The steps of a path, the last one first. An absolute path into the folder is taken from
+    there; any other begins with `/`."""
     steps = [*PurePosixPath(path).parts]
     own = [*root.parts]
     return (steps[len(own) :] if steps[: len(own)] == own else steps)[::-1]

@@ -1,4 +1,5 @@
-"""Writing what a run of the Tutor leaves: its trace, its recording, and the manifest that vouches for both."""
+"""Writing what a run of the Tutor leaves: its trace, its recording, and the manifest that vouches
+for both."""
 
 from __future__ import annotations
 
@@ -47,11 +48,13 @@ MODE: Final = 0o600
 
 
 class ManifestWriter:
-    """Writes the manifest of one episode, and what stands beside it. What is there already is not written over.
+    """Writes the manifest of one episode, and what stands beside it. What is there already is not
+    written over.
 
-    `path` is where the manifest goes; without one it goes to the folder of the state, under the run's id. `run` is the
-    run of a shield, where there is one: its trail then knows the manifest. Raises `ManifestError` where it can be seen
-    before the game that no manifest can be written after it.
+    `path` is where the manifest goes; without one it goes to the folder of the state, under the
+    run's id. `run` is the run of a shield, where there is one: its trail then knows the manifest.
+    Raises `ManifestError` where it can be seen before the game that no manifest can be written
+    after it.
     """
 
     def __init__(
@@ -71,21 +74,29 @@ class ManifestWriter:
         self._chosen = Chosen() if chosen is None else chosen
         self._run, self._clock, self._began = run, clock, clock()
         self._repository = repository()
-        self._files = {name: self.path.with_name(f"{self.path.stem}.{name}.jsonl") for name in ("trace", "recording")}
+        self._files = {
+            name: self.path.with_name(f"{self.path.stem}.{name}.jsonl")
+            for name in ("trace", "recording")
+        }
         for file in (self.path, *self._files.values()):
             if file.exists():
-                raise ManifestError(f"outputs: `{file}` is there already: give another `manifest_path`")
+                raise ManifestError(
+                    f"outputs: `{file}` is there already: give another `manifest_path`"
+                )
         if not self.path.parent.is_dir():
             raise ManifestError(f"outputs: there is no folder `{self.path.parent}`: make it first")
 
     def finish(self, episode: Episode, recorder: Recorder | None = None) -> dict[str, Any]:
-        """Write what the episode leaves, and give the manifest; raises `ManifestError` where it cannot be. Without a
-        recorder there is no recording, and the episode cannot be played again."""
+        """Write what the episode leaves, and give the manifest; raises `ManifestError` where it
+        cannot be. Without a recorder there is no recording, and the episode cannot be played
+        again."""
         trace = episode.trace
         texts = {"trace": trace.to_jsonl().encode()}
         recorded = episode.calls if recorder is None else recorder.calls
         if trace.calls != recorded:
-            raise ManifestError(f"result.model_calls: the trace has {trace.calls}, the recording {recorded}")
+            raise ManifestError(
+                f"result.model_calls: the trace has {trace.calls}, the recording {recorded}"
+            )
         if recorder is not None:
             texts["recording"] = to_lines(self._played, recorder)
         made = hashed(self._manifest(episode, {name: _hash(text) for name, text in texts.items()}))
@@ -94,7 +105,9 @@ class ManifestWriter:
                 _write(self._files[name], text)
             _write(self.path, msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
         except OSError as error:
-            raise ManifestError(f"outputs: `{error.filename}` cannot be written: {error.strerror}") from None
+            raise ManifestError(
+                f"outputs: `{error.filename}` cannot be written: {error.strerror}"
+            ) from None
         if self._run is not None:
             anchor(self._run, made)
         return made
@@ -122,7 +135,9 @@ class ManifestWriter:
                 recording=self._files["recording"].name if "recording" in hashes else None,
                 manifest_file=self.path.name,
             ),
-            checksums=Checksums(jsonl_log_hash=hashes["trace"], recording_hash=hashes.get("recording")),
+            checksums=Checksums(
+                jsonl_log_hash=hashes["trace"], recording_hash=hashes.get("recording")
+            ),
             repair_stats=_repairs(trace) if config.repair_enabled else None,
             result=Result(
                 turns=episode.turns,
@@ -147,10 +162,14 @@ class ManifestWriter:
 
 
 def anchor(run: Any, made: dict[str, Any]) -> None:
-    """Write the hashes of a manifest into the trail of a run: who changes the manifest then has to change both."""
+    """Write the hashes of a manifest into the trail of a run: who changes the manifest then has to
+    change both."""
     info, shield = run.desk.info, run.desk.shield
     # Pairs and no mapping: the name of a field such as `max_tokens` would have its hash redacted.
-    data = {"manifest_digest": made[WHOLE], "fields": [[place, one] for place, one in made[FIELDS].items()]}
+    data = {
+        "manifest_digest": made[WHOLE],
+        "fields": [[place, one] for place, one in made[FIELDS].items()],
+    }
     about = f"manifest:{made['run_id']}"
     tell(shield, Fact(shield.clock(), WRITTEN, about, info.tenant, info.id, info.agent, data=data))
 
@@ -161,12 +180,18 @@ def _own(run_id: str) -> Path:
         folder = state_folder(os.environ) / "tutor" / run_id
         folder.mkdir(parents=True, mode=0o700)
     except OSError as error:
-        raise ManifestError(f"outputs: no folder for the manifest can be made: {error}: set `manifest_path`") from None
+        raise ManifestError(
+            f"outputs: no folder for the manifest can be made: {error}: set `manifest_path`"
+        ) from None
     return folder / "manifest.json"
 
 
 def _any_layer(config: EnvelopeConfig) -> bool:
-    return (config.layer1_schema, config.layer2_repair, config.layer3_policy) != ("off", "off", "off")
+    return (config.layer1_schema, config.layer2_repair, config.layer3_policy) != (
+        "off",
+        "off",
+        "off",
+    )
 
 
 def _repairs(trace: Trace) -> RepairStats:
@@ -186,5 +211,7 @@ def _hash(text: bytes) -> str:
 
 
 def _write(path: Path, text: bytes) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, MODE), "wb") as file:
+    with open(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, MODE), "wb"
+    ) as file:
         file.write(text)

@@ -1,7 +1,7 @@
 """Whether a sentence is true of the files in a folder, by looking at them.
 
-What a law calls proven is checked by this. It therefore shares no code with the laws, with how they read commands, or
-with how they judge claims: it has the sentence and the files, and nothing else.
+What a law calls proven is checked by this. It therefore shares no code with the laws, with how they
+read commands, or with how they judge claims: it has the sentence and the files, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,16 +15,22 @@ from stanchion.kernel.regex import regex
 
 Holds = Callable[[Path, str], bool]
 
-_TYPED: Final = regex(r"(?P<no>not )?(?P<what>[a-z]+)\(`(?P<path>[^`]+)`(?:, `?(?P<value>.*?)`?)?\)")
+_TYPED: Final = regex(
+    r"(?P<no>not )?(?P<what>[a-z]+)\(`(?P<path>[^`]+)`(?:, `?(?P<value>.*?)`?)?\)"
+)
 """How the second law writes a claim."""
 _WORDS: Final = (
     ("file", regex(r"File '(?P<path>[^']+)' (?:exists|does (?P<no>not) exist)")),
     ("directory", regex(r"Directory '(?P<path>[^']+)' exists")),
     ("lines", regex(r"File '(?P<path>[^']+)' has (?P<value>[0-9]+) lines")),
-    ("nonempty", regex(r"File '(?P<path>[^']+)' (?:has content|is (?P<no>empty) or does not exist)")),
+    (
+        "nonempty",
+        regex(r"File '(?P<path>[^']+)' (?:has content|is (?P<no>empty) or does not exist)"),
+    ),
     ("contains", regex(r"Pattern '(?P<value>[^']+)' (?P<no>not )?found in file '(?P<path>[^']+)'")),
 )
-"""How players of the first law, and its rules, write one. A sentence that names no file can be true of any."""
+"""How players of the first law, and its rules, write one. A sentence that names no file can be true
+of any."""
 
 
 def _bytes(path: Path) -> bytes:
@@ -39,7 +45,9 @@ _LOOKS: Final[Mapping[str, Holds]] = {
     "lines": lambda path, value: path.is_file() and str(_bytes(path).count(b"\n")) == value,
     "bytes": lambda path, value: path.is_file() and str(len(_bytes(path))) == value,
     "contains": lambda path, value: value.encode() in _bytes(path),
-    "digest": lambda path, value: path.is_file() and hashlib.sha256(_bytes(path)).hexdigest() == value,
+    "digest": lambda path, value: (
+        path.is_file() and hashlib.sha256(_bytes(path)).hexdigest() == value
+    ),
 }
 
 

@@ -1,4 +1,5 @@
-"""The first law made the way it was published: from a folder, a file of rules and somebody who writes rules."""
+"""The first law made the way it was published: from a folder, a file of rules and somebody who
+writes rules."""
 
 from __future__ import annotations
 
@@ -33,13 +34,16 @@ def make_tutor(
     *,
     sandbox: Sandbox | None = None,
 ) -> TutorV1:
-    """The published law over a folder. Its commands run in a shell behind walls; close `tutor.executor` after the game.
-    Without `rules_path` it has the rules about shell commands. Raises `GameError` for rules that are wrong.
+    """The published law over a folder. Its commands run in a shell behind walls; close
+    `tutor.executor` after the game. Without `rules_path` it has the rules about shell commands.
+    Raises `GameError` for rules that are wrong.
 
     Whoever is root gives a `sandbox` that has commands run as somebody else.
     """
     author = None if fat_llm_callback is None else author_of(fat_llm_callback)
-    return TutorV1(game_id, ShellExecutor(sandbox_root, sandbox=sandbox), load_rules(rules_path), author, now)
+    return TutorV1(
+        game_id, ShellExecutor(sandbox_root, sandbox=sandbox), load_rules(rules_path), author, now
+    )
 
 
 def author_of(writes: Writes) -> Author:

@@ -1,4 +1,5 @@
-"""Playing a game with a model so that it can be played again: through the envelope, behind walls, with a manifest."""
+"""Playing a game with a model so that it can be played again: through the envelope, behind walls,
+with a manifest."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ from stanchion.tutor.rules.typed import TypedRule
 
 
 class Left(msgspec.Struct, frozen=True):
-    """A game that was played, by which bundle, and the manifest that it left, if the settings ask for one."""
+    """A game that was played, by which bundle, and the manifest that it left, if the settings ask
+    for one."""
 
     episode: Episode
     chosen: Chosen
@@ -53,13 +55,14 @@ def play_recorded(
     run: Any = None,
     user: int | None = None,
 ) -> Left:
-    """Play the game of a file. `asked` says who the model is and how it is asked; `refused` what becomes of the run
-    where its bundle is refused; `run` is the run of a shield: it judges and charges the calls of the model and the
-    commands, and its trail knows the manifest.
+    """Play the game of a file. `asked` says who the model is and how it is asked; `refused` what
+    becomes of the run where its bundle is refused; `run` is the run of a shield: it judges and
+    charges the calls of the model and the commands, and its trail knows the manifest.
 
-    Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but for the last, nothing
-    has run. Raises `Refused` where the run ends: the manifest then says so, and what was played until then is the last
-    of its `partial`. What the model or a command raises is raised as well, after the manifest is written.
+    Raises `GameError`, `SandboxError`, `BundleRefused`, `EnvelopeError` and `ManifestError`: but
+    for the last, nothing has run. Raises `Refused` where the run ends: the manifest then says so,
+    and what was played until then is the last of its `partial`. What the model or a command raises
+    is raised as well, after the manifest is written.
     """
     if law not in LAWS:
         raise ValueError(f"`{law}` is no law: there are {', '.join(LAWS)}")
@@ -67,10 +70,18 @@ def play_recorded(
     folder = Path(file).parent if root is None else Path(root)
     chosen = bundle_for(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
     played = _played(
-        game, rules_of(game, file), law, config, chosen, game.turns if turns is None else min(turns, game.turns)
+        game,
+        rules_of(game, file),
+        law,
+        config,
+        chosen,
+        game.turns if turns is None else min(turns, game.turns),
     )
     asked = tuned(asked, chosen.bundle)
-    files = Benchmark(benchmark_files_hash=game_hash(played.game, played.rules, folder), benchmark_ids=(game.name,))
+    files = Benchmark(
+        benchmark_files_hash=game_hash(played.game, played.rules, folder),
+        benchmark_ids=(game.name,),
+    )
     tape = Recorder()
     with ExitStack() as stack:
         sandbox = stack.enter_context(Sandbox(folder, Limits(), user=user))
@@ -94,13 +105,28 @@ def script(replies: Iterable[str]) -> Model:
     return said
 
 
-def _driven(run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart) -> Driven:
+def _driven(
+    run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart
+) -> Driven:
     heat = heat_of(played, asked)
-    return drive(run, envelope, model, played.turns, name=asked.model_id or "", temperature=heat, seed=asked.seed)
+    return drive(
+        run,
+        envelope,
+        model,
+        played.turns,
+        name=asked.model_id or "",
+        temperature=heat,
+        seed=asked.seed,
+    )
 
 
 def _played(
-    game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig, chosen: Chosen, turns: int
+    game: Game,
+    rules: tuple[TypedRule, ...],
+    law: str,
+    config: EnvelopeConfig,
+    chosen: Chosen,
+    turns: int,
 ) -> Played:
     return Played(
         law=law,
@@ -113,7 +139,12 @@ def _played(
 
 
 def _writer(
-    played: Played, asked: ModelPart, files: Benchmark, config: EnvelopeConfig, chosen: Chosen, run: Any
+    played: Played,
+    asked: ModelPart,
+    files: Benchmark,
+    config: EnvelopeConfig,
+    chosen: Chosen,
+    run: Any,
 ) -> ManifestWriter | None:
     if not config.manifest_enabled:
         return None
@@ -128,7 +159,8 @@ def _hands(law: str, sandbox: Sandbox, game: Game, run: Any, tape: Recorder) -> 
 
 
 def enveloped(played: Played, hands: Any) -> TutorEnvelope:
-    """The envelope of what was played, or is to be, at the beginning of the game; `hands` run its commands."""
+    """The envelope of what was played, or is to be, at the beginning of the game; `hands` run its
+    commands."""
     config = typed.convert(played.config, EnvelopeConfig)
     bundle = None if played.bundle is None else typed.convert(played.bundle, Bundle)
     return TutorEnvelope(referee(played, hands), config, bundle)

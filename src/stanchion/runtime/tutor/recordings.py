@@ -1,5 +1,5 @@
-"""Recordings: what a model said in an episode and what its commands showed, line by line. By one the episode is played
-again without either."""
+"""Recordings: what a model said in an episode and what its commands showed, line by line. By one
+the episode is played again without either."""
 
 from __future__ import annotations
 
@@ -24,11 +24,20 @@ LARGEST: Final = 256 << 20
 
 
 class RecordingError(StanchionError, ValueError):
-    """What is wrong with a recording, or with playing it: it goes another way than it was recorded."""
+    """What is wrong with a recording, or with playing it: it goes another way than it was
+    recorded."""
 
 
-class Played(msgspec.Struct, frozen=True, tag_field="type", tag="game", forbid_unknown_fields=True, kw_only=True):
-    """What was played: the game, under which law, with which layers, by which bundle, for how many turns at most."""
+class Played(
+    msgspec.Struct,
+    frozen=True,
+    tag_field="type",
+    tag="game",
+    forbid_unknown_fields=True,
+    kw_only=True,
+):
+    """What was played: the game, under which law, with which layers, by which bundle, for how many
+    turns at most."""
 
     law: str
     game: dict[str, Any]
@@ -41,8 +50,16 @@ class Played(msgspec.Struct, frozen=True, tag_field="type", tag="game", forbid_u
     """What held in a game of the first law besides what always holds."""
 
 
-class Reply(msgspec.Struct, frozen=True, tag_field="type", tag="reply", forbid_unknown_fields=True, omit_defaults=True):
-    """One call of the model. `output` is `None` where a guard kept what it said, and `why` what it was told then."""
+class Reply(
+    msgspec.Struct,
+    frozen=True,
+    tag_field="type",
+    tag="reply",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """One call of the model. `output` is `None` where a guard kept what it said, and `why` what it
+    was told then."""
 
     prompt: str
     temperature: float
@@ -51,7 +68,9 @@ class Reply(msgspec.Struct, frozen=True, tag_field="type", tag="reply", forbid_u
     why: str = ""
 
 
-class Refusing(msgspec.Struct, frozen=True, tag_field="type", tag="refused", forbid_unknown_fields=True):
+class Refusing(
+    msgspec.Struct, frozen=True, tag_field="type", tag="refused", forbid_unknown_fields=True
+):
     """Whether a command would run, as it was asked for the first time: empty if it would."""
 
     argv: tuple[str, ...]
@@ -67,7 +86,9 @@ class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_un
     outcome: Outcome
 
 
-class Broke(msgspec.Struct, frozen=True, tag_field="type", tag="raised", forbid_unknown_fields=True):
+class Broke(
+    msgspec.Struct, frozen=True, tag_field="type", tag="raised", forbid_unknown_fields=True
+):
     """That a command raised an error in whatever runs it, and of which type."""
 
     argv: tuple[str, ...]
@@ -79,9 +100,16 @@ class Broken(Exception):
     """Raised where a command raised an error when it was recorded."""
 
 
-class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="over", forbid_unknown_fields=True, omit_defaults=True):
-    """That the model was asked no more, and why: a budget was used up, say. `halted` says that the whole run ended, and
-    `kept` that it did so on the last reply."""
+class Ended(
+    msgspec.Struct,
+    frozen=True,
+    tag_field="type",
+    tag="over",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """That the model was asked no more, and why: a budget was used up, say. `halted` says that the
+    whole run ended, and `kept` that it did so on the last reply."""
 
     why: str
     halted: bool = False
@@ -103,18 +131,23 @@ class Recorder:
         self.lines: list[Line] = []
         self._asked: set[tuple[tuple[str, ...], bool]] = set()
 
-    def reply(self, prompt: str, temperature: float, seed: int | None, output: str | None, why: str = "") -> None:
+    def reply(
+        self, prompt: str, temperature: float, seed: int | None, output: str | None, why: str = ""
+    ) -> None:
         """Take down a call of the model."""
         self.lines.append(Reply(prompt, temperature, seed, output, why))
 
     def episode(self, episode: Episode) -> None:
-        """Take down what the model was asked and said in an episode, and why it was asked no more."""
+        """Take down what the model was asked and said in an episode, and why it was asked no
+        more."""
         for one in episode.exchanges:
             self.reply(one.prompt, one.temperature, one.seed, one.output, one.why)
         if episode.stopped:
             halted = episode.halted
             if episode.raised is None:  # what raised then raises again
-                self.lines.append(Ended(episode.stopped, halted is not None, halted is not None and halted.asked))
+                self.lines.append(
+                    Ended(episode.stopped, halted is not None, halted is not None and halted.asked)
+                )
 
     def refused(self, argv: tuple[str, ...], write: bool, why: str) -> None:
         """Take down whether a command would run."""
@@ -180,18 +213,22 @@ class RecordedExecutor:
 
 
 class Playback:
-    """Gives what was recorded, each thing once and in its order: it answers for the model, and runs the commands, of an
-    episode that is played again. What was not recorded so raises `RecordingError`."""
+    """Gives what was recorded, each thing once and in its order: it answers for the model, and runs
+    the commands, of an episode that is played again. What was not recorded so raises
+    `RecordingError`."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         kept = list(lines)
         self._replies = deque(one for one in kept if isinstance(one, Reply))
         self._shown = iter([one for one in kept if isinstance(one, Showed | Broke)])
         self._over = next((one for one in kept if isinstance(one, Ended)), None)
-        self._refused = {(one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)}
+        self._refused = {
+            (one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)
+        }
 
     def came(self, asked: Asked) -> Came:
-        """What came of asking the model then. Another prompt is no error here: the trace shows it."""
+        """What came of asking the model then. Another prompt is no error here: the trace shows
+        it."""
         over = self._over
         if not self._replies:
             if over is not None:
@@ -244,7 +281,11 @@ def to_lines(played: Played, recorder: Recorder) -> bytes:
 def read_recording(path: str | Path) -> tuple[Played, tuple[Line, ...]]:
     """What was played, and what happened then; raises `RecordingError`."""
     lines = tuple(_lines(Path(path)))
-    if not lines or not isinstance(lines[0], Played) or any(isinstance(one, Played) for one in lines[1:]):
+    if (
+        not lines
+        or not isinstance(lines[0], Played)
+        or any(isinstance(one, Played) for one in lines[1:])
+    ):
         raise RecordingError(f"{path}: a recording begins with one line of type `game`")
     return lines[0], lines[1:]
 

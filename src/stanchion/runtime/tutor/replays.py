@@ -1,4 +1,5 @@
-"""Replaying: an episode is played again from its recording, and compared with its trace, turn by turn."""
+"""Replaying: an episode is played again from its recording, and compared with its trace, turn by
+turn."""
 
 from __future__ import annotations
 
@@ -17,7 +18,13 @@ from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.runtime.tutor.games import Game
 from stanchion.runtime.tutor.manifests import LAWS
 from stanchion.runtime.tutor.recorded import enveloped, heat_of
-from stanchion.runtime.tutor.recordings import Line, Playback, Played, RecordingError, read_recording
+from stanchion.runtime.tutor.recordings import (
+    Line,
+    Playback,
+    Played,
+    RecordingError,
+    read_recording,
+)
 from stanchion.runtime.tutor.runners import Confining, ShellExecutor
 from stanchion.runtime.tutor.surroundings import game_hash, tutor_hash
 from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
@@ -33,7 +40,8 @@ class ReplayError(StanchionError, ValueError):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Where an episode that was played again differs from what was recorded: the turn, the field, and both values."""
+    """Where an episode that was played again differs from what was recorded: the turn, the field,
+    and both values."""
 
     turn: int
     field: str
@@ -42,8 +50,8 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Replayed(msgspec.Struct, frozen=True):
-    """An episode that was played again: how many turns went as they were recorded, where the others differ, and what
-    else should be known of it."""
+    """An episode that was played again: how many turns went as they were recorded, where the others
+    differ, and what else should be known of it."""
 
     turns: int
     differences: tuple[Difference, ...] = ()
@@ -60,8 +68,9 @@ class _Recorded(msgspec.Struct, frozen=True):
 
 
 def replay(path: str | Path, root: str | Path | None = None, user: int | None = None) -> Replayed:
-    """Play the episode of a manifest again with what the model said then. Commands show what they showed then; with a
-    `root` they run again in that folder. Raises `ReplayError` where nothing can be compared, and `SandboxError`."""
+    """Play the episode of a manifest again with what the model said then. Commands show what they
+    showed then; with a `root` they run again in that folder. Raises `ReplayError` where nothing can
+    be compared, and `SandboxError`."""
     known = _recorded(Path(path))
     if root is None:
         found = _again(known, None)
@@ -83,13 +92,24 @@ def _recorded(path: Path) -> _Recorded:
         manifest = manifest_in(data)
         outputs = manifest.outputs
         if manifest.kind != TUTOR or outputs is None or outputs.jsonl_log is None:
-            raise ReplayError(f"{path}: it names no trace and no recording: the Tutor did not write it")
+            raise ReplayError(
+                f"{path}: it names no trace and no recording: the Tutor did not write it"
+            )
         if outputs.recording is None:
-            raise ReplayError(f"{path}: it has no recording: record a game from its beginning, under the usual rules")
+            raise ReplayError(
+                f"{path}: it has no recording: record a game from its beginning, under the usual "
+                f"rules"
+            )
         played, lines = read_recording(path.parent / outputs.recording)
         tutor = manifest.tutor
-        if tutor is None or played.law not in LAWS or (played.law, played.config) != (tutor.law, tutor.envelope_config):
-            raise ReplayError(f"{path}: its recording is not of the law and the layers that it names")
+        if (
+            tutor is None
+            or played.law not in LAWS
+            or (played.law, played.config) != (tutor.law, tutor.envelope_config)
+        ):
+            raise ReplayError(
+                f"{path}: its recording is not of the law and the layers that it names"
+            )
         trace = Trace.from_jsonl((path.parent / outputs.jsonl_log).read_text("utf-8"))
     except (NoManifest, ManifestError) as error:
         raise ReplayError(f"{path}: {error}") from None
@@ -99,11 +119,13 @@ def _recorded(path: Path) -> _Recorded:
 
 
 def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
-    """Where the episode goes another way. Where it cannot go on, it is played once more up to there, to compare what
-    came before; not so in a folder, where commands have been run."""
+    """Where the episode goes another way. Where it cannot go on, it is played once more up to
+    there, to compare what came before; not so in a folder, where commands have been run."""
     tape = Playback(known.lines)
     try:
-        envelope = enveloped(known.played, tape if sandbox is None else _hands(known.played, sandbox))
+        envelope = enveloped(
+            known.played, tape if sandbox is None else _hands(known.played, sandbox)
+        )
     except (msgspec.ValidationError, ValueError) as error:
         raise ReplayError(f"what was recorded cannot be played any more: {error}") from None
     try:
@@ -117,7 +139,10 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
         before = _run(enveloped(known.played, tape), known, tape, at - 1).trace
         past = Trace(tuple(one for one in known.trace.turns if one.turn < at))
         return [*compared(past, before), stopped]
-    return [*compared(known.trace, episode.trace), *_ends(known, episode, tape if sandbox is None else None)]
+    return [
+        *compared(known.trace, episode.trace),
+        *_ends(known, episode, tape if sandbox is None else None),
+    ]
 
 
 def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) -> Episode:
@@ -171,7 +196,9 @@ def _ends(known: _Recorded, episode: Episode, tape: Playback | None) -> Iterator
     if tape is not None:
         replies, commands = tape.left()
         if replies or commands:
-            yield Difference(last, "recording", f"{replies} more replies and {commands} more commands", "the end")
+            yield Difference(
+                last, "recording", f"{replies} more replies and {commands} more commands", "the end"
+            )
 
 
 def _notes(known: _Recorded, path: Path, root: str | Path | None) -> Iterator[str]:
@@ -182,5 +209,8 @@ def _notes(known: _Recorded, path: Path, root: str | Path | None) -> Iterator[st
         outputs = known.manifest.outputs
         names = [] if outputs is None else [outputs.jsonl_log, outputs.recording]
         apart = [path, *(path.parent / name for name in names if name is not None)]
-        if game_hash(known.played.game, known.played.rules, root, apart) != files.benchmark_files_hash:
+        if (
+            game_hash(known.played.game, known.played.rules, root, apart)
+            != files.benchmark_files_hash
+        ):
             yield f"the files in `{root}` are not those that it was played with"

@@ -1,4 +1,5 @@
-"""How the Tutor's commands run: confined, and where a run is given, judged first as any tool call is."""
+"""How the Tutor's commands run: confined, and where a run is given, judged first as any tool call
+is."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.v2 import Outcome
 
 PROGRAMS: Final = (
-    "test", "[", "true", "false", "cat", "head", "tail", "wc", "grep", "ls", "sha256sum", "stat", "file", "diff", "cmp",
+    "test", "[", "true", "false", "cat", "head", "tail", "wc", "grep", "ls", "sha256sum", "stat",
+    "file", "diff", "cmp",
 )  # fmt: skip
 """Programs that look at files and change nothing: what may run unless a game says otherwise."""
 NAME: Final = "shell"
@@ -28,14 +30,19 @@ NAME: Final = "shell"
 class Confining:
     """Runs the words of commands in a sandbox: programs that are on the list, and no others."""
 
-    def __init__(self, sandbox: Sandbox, programs: Iterable[str] = PROGRAMS, run: Any = None) -> None:
+    def __init__(
+        self, sandbox: Sandbox, programs: Iterable[str] = PROGRAMS, run: Any = None
+    ) -> None:
         self._sandbox, self._programs, self._run = sandbox, frozenset(programs), run
 
     def refused(self, argv: tuple[str, ...], _write: bool, /) -> str:
         """Why a command would not run."""
         if argv[0] in self._programs:
             return ""
-        return f"`{argv[0]}` is not among the programs of this game: {', '.join(sorted(self._programs))}"
+        return (
+            f"`{argv[0]}` is not among the programs of this game: "
+            f"{', '.join(sorted(self._programs))}"
+        )
 
     def run(self, argv: tuple[str, ...], write: bool, /) -> Outcome:
         """Run a command; one that a guard refuses does not, and is no evidence."""
@@ -50,13 +57,19 @@ class Confining:
 
 
 class ShellExecutor:
-    """Runs texts in a shell, as the first law does, behind the same walls. Its denylist is kept for what was published,
-    and protects nobody."""
+    """Runs texts in a shell, as the first law does, behind the same walls. Its denylist is kept for
+    what was published, and protects nobody."""
 
     def __init__(
-        self, sandbox_root: str | Path = ".", timeout: int = 30, sandbox: Sandbox | None = None, run: Any = None
+        self,
+        sandbox_root: str | Path = ".",
+        timeout: int = 30,
+        sandbox: Sandbox | None = None,
+        run: Any = None,
     ) -> None:
-        self._sandbox = Sandbox(sandbox_root, Limits(timeout_s=timeout)) if sandbox is None else sandbox
+        self._sandbox = (
+            Sandbox(sandbox_root, Limits(timeout_s=timeout)) if sandbox is None else sandbox
+        )
         self._run = run
 
     def is_safe(self, command: str, /) -> tuple[bool, str]:
@@ -84,9 +97,11 @@ class ShellExecutor:
         self._sandbox.close()
 
 
-def guarded(run: Any, sandbox: Sandbox, argv: tuple[str, ...], write: bool) -> tuple[Confined, bool]:
-    """Have a command judged as a call of the tool `shell`, and run it where it may; says whether the player sees all
-    that it printed. What guards have changed proves nothing."""
+def guarded(
+    run: Any, sandbox: Sandbox, argv: tuple[str, ...], write: bool
+) -> tuple[Confined, bool]:
+    """Have a command judged as a call of the tool `shell`, and run it where it may; says whether
+    the player sees all that it printed. What guards have changed proves nothing."""
     came: Confined | None = None
 
     def confined(command: str) -> dict[str, Any]:

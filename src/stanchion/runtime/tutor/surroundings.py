@@ -1,4 +1,5 @@
-"""What a run stands on: the machine, the repository, the files of the game and of the law, each by a hash or a name."""
+"""What a run stands on: the machine, the repository, the files of the game and of the law, each by
+a hash or a name."""
 
 from __future__ import annotations
 
@@ -46,7 +47,13 @@ def repository(folder: str | Path = ".") -> Repository:
         git = Git(str(folder), time.monotonic() + GIT_S)
         commit = git.lines("rev-parse", "--verify", "HEAD", parted="\n")[0]
         branch = git.lines("symbolic-ref", "--quiet", "--short", "HEAD", parted="\n", none=True)
-        changed = git.lines("status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+        changed = git.lines(
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=normal",
+            "--ignore-submodules=dirty",
+        )
         tags = git.lines("tag", "--points-at", "HEAD", parted="\n")
     except FileNotFoundError:
         return _no_git("git is not installed, or the folder is gone")
@@ -71,16 +78,20 @@ def _text(name: str) -> str:
 
 @cache
 def tutor_hash() -> str:
-    """The hash of the Tutor's source: of every file of `stanchion.tutor`, by its name. What runs does not change while
-    it does."""
+    """The hash of the Tutor's source: of every file of `stanchion.tutor`, by its name. What runs
+    does not change while it does."""
     folder = Path(stanchion.tutor.__file__).parent
     return _hash_of(folder, sorted(folder.rglob("*.py")))
 
 
-def game_hash(game: Mapping[str, Any], rules: Sequence[Any], root: str | Path, apart: Iterable[Path] = ()) -> str:
-    """The hash of what is played: the game, its rules, and every plain file in its folder, by name and content.
+def game_hash(
+    game: Mapping[str, Any], rules: Sequence[Any], root: str | Path, apart: Iterable[Path] = ()
+) -> str:
+    """The hash of what is played: the game, its rules, and every plain file in its folder, by name
+    and content.
 
-    Links are not followed, and files `apart` do not count. Raises `ManifestError` for a folder that has too much.
+    Links are not followed, and files `apart` do not count. Raises `ManifestError` for a folder that
+    has too much.
     """
     left, folder = {one.resolve() for one in apart}, Path(root)
     files = _hash_of(folder, [one for one in sorted(_plain(folder)) if one.resolve() not in left])
@@ -97,7 +108,10 @@ def _plain(folder: Path) -> Iterator[Path]:
             count, size = count + 1, size + path.stat().st_size
             if count > MOST_FILES or size > MOST_BYTES:
                 most = f"{MOST_FILES:,} files or {MOST_BYTES >> 30} GiB"
-                raise ManifestError(f"benchmark.benchmark_files_hash: `{folder}` has more than {most}: play in a copy")
+                raise ManifestError(
+                    f"benchmark.benchmark_files_hash: `{folder}` has more than {most}: play in a "
+                    f"copy"
+                )
             yield path
 
 
@@ -105,7 +119,9 @@ def _hash_of(folder: Path, files: Iterable[Path]) -> str:
     try:
         return digest({_text(str(one.relative_to(folder))): file_hash(one) for one in files})
     except OSError as error:
-        raise ManifestError(f"benchmark.benchmark_files_hash: `{error.filename}`: {error.strerror}") from None
+        raise ManifestError(
+            f"benchmark.benchmark_files_hash: `{error.filename}`: {error.strerror}"
+        ) from None
 
 
 def file_hash(path: Path) -> str:

@@ -14,7 +14,8 @@ Replies = tuple[tuple[str, ...], ...]
 
 
 class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The replies of a player under each law. The laws have different moves, and so different replies."""
+    """The replies of a player under each law. The laws have different moves, and so different
+    replies."""
 
     first: Replies
     second: Replies
@@ -29,13 +30,17 @@ def load_transcript(path: str | Path) -> Transcript:
     found = read_as(path, Transcript)
     for law, turns in (("first", found.first), ("second", found.second)):
         if not turns or not all(turns):
-            raise GameError(f"{path}: `{law}` has a turn without a reply, or no turn: give each turn one at least")
+            raise GameError(
+                f"{path}: `{law}` has a turn without a reply, or no turn: give each turn one at "
+                f"least"
+            )
     return found
 
 
 def reply_to(turns: Replies, asked: Asked) -> Came:
-    """What the player answers. Whoever is not asked again does not get the replies to that; whoever is asked more often
-    than was written down gets the last of the turn once more. Behind the last turn there is nothing."""
+    """What the player answers. Whoever is not asked again does not get the replies to that; whoever
+    is asked more often than was written down gets the last of the turn once more. Behind the last
+    turn there is nothing."""
     if asked.turn > len(turns):
         return Over("the transcript ends here")
     said = turns[asked.turn - 1]

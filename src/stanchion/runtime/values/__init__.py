@@ -1,10 +1,20 @@
 """What tools and models take and return: read as content, and given back as what it was.
 
-Nothing of a foreign type runs while it is read: no property, `__str__`, `__iter__` or override. What can be read is
-read as a whole, and what cannot is said to be unread.
+Nothing of a foreign type runs while it is read: no property, `__str__`, `__iter__` or override.
+What can be read is read as a whole, and what cannot is said to be unread.
 """
 
 from stanchion.runtime.values.content import Read, Told, arguments, project, read, restored, taken
 from stanchion.runtime.values.form import Seen, Unreadable
 
-__all__ = ["Read", "Seen", "Told", "Unreadable", "arguments", "project", "read", "restored", "taken"]
+__all__ = [
+    "Read",
+    "Seen",
+    "Told",
+    "Unreadable",
+    "arguments",
+    "project",
+    "read",
+    "restored",
+    "taken",
+]

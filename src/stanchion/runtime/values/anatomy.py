@@ -1,7 +1,7 @@
 """Anatomy: what an object is made of, looked up so that no code of its own class runs.
 
-Properties, `__getattr__`, `__class__`, metaclasses and the like can say anything, and take any time. What is read here
-is read through descriptors of the interpreter itself.
+Properties, `__getattr__`, `__class__`, metaclasses and the like can say anything, and take any
+time. What is read here is read through descriptors of the interpreter itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _POINTER: Final = 8
 _NATIVE: Final = (MemberDescriptorType, GetSetDescriptorType)
 
 _COMPILED: Final = (
-    *_NATIVE, WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType, BuiltinFunctionType,
+    *_NATIVE, WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType,
+    BuiltinFunctionType,
 )  # fmt: skip
 
 CO_ITERABLE_COROUTINE: Final = 256
@@ -56,7 +57,8 @@ def own(kind: type[Any]) -> Any:
 
 
 def defined(kind: type[Any], name: str) -> Any:
-    """What the class or the nearest of its bases defines under a name; `MISSING` where none does."""
+    """What the class or the nearest of its bases defines under a name; `MISSING` where none
+    does."""
     for each in mro_of(kind):
         found = own(each).get(name, MISSING)
         if found is not MISSING:
@@ -98,21 +100,24 @@ def is_standard(kind: type[Any]) -> bool:
 
 
 def is_of_its_module(kind: type[Any]) -> bool:
-    """Whether a class is the one that its module has under its name, and not only called like it."""
+    """Whether a class is the one that its module has under its name, and not only called like
+    it."""
     loaded = sys.modules.get(module_of(kind))
     return loaded is not None and vars(loaded).get(_NAME.__get__(kind)) is kind
 
 
 def is_open(kind: type[Any]) -> bool:
-    """Whether all that objects of a class hold is in their `__dict__` and slots: a class written in Python has no other
-    place, one of another language may have."""
+    """Whether all that objects of a class hold is in their `__dict__` and slots: a class written in
+    Python has no other place, one of another language may have."""
     for each in mro_of(kind):
         base = _BASE.__get__(each)
         if base is None:
             continue
         names = own(each)
         places = sum(type(item) is MemberDescriptorType for item in names.values())
-        places += sum(type(names.get(name)) is GetSetDescriptorType for name in ("__dict__", "__weakref__"))
+        places += sum(
+            type(names.get(name)) is GetSetDescriptorType for name in ("__dict__", "__weakref__")
+        )
         if _SIZE.__get__(each) - _SIZE.__get__(base) > _POINTER * places:
             return False
     return True
@@ -165,8 +170,8 @@ def beside(value: Any) -> bool:
 
 
 def twin(value: Any, changed: dict[str, Any]) -> Any:
-    """Another object of the same class with the same fields, but for those that are changed; `MISSING` where none can
-    be made without running code of the class, now or when it ends."""
+    """Another object of the same class with the same fields, but for those that are changed;
+    `MISSING` where none can be made without running code of the class, now or when it ends."""
     kind = type(value)
     made = MISSING if defined(kind, "__del__") is not MISSING else _empty(value, kind)
     if made is MISSING:
@@ -208,9 +213,12 @@ def _put(made: Any, name: str, slot: Any, item: Any) -> bool:
 
 
 def overrides(kind: type[Any], names: frozenset[str]) -> bool:
-    """Whether a class, or one of its bases that is not Python's own, defines one of these names in code of its own."""
+    """Whether a class, or one of its bases that is not Python's own, defines one of these names in
+    code of its own."""
     for each in mro_of(kind):
-        if not is_standard(each) and any(name in names and not is_native(item) for name, item in own(each).items()):
+        if not is_standard(each) and any(
+            name in names and not is_native(item) for name, item in own(each).items()
+        ):
             return True
     return False
 

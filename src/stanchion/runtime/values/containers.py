@@ -1,4 +1,5 @@
-"""Containers: mappings, lists, sets, views of them, and the buffers in which libraries keep numbers."""
+"""Containers: mappings, lists, sets, views of them, and the buffers in which libraries keep
+numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ MAX_VALUES: Final = 200_000
 
 TEXTUAL: Final = regex(rb"[\x20-\x7e\t\r\n]{6}")
 """So many letters in a row are a text, whatever stands around them."""
-SHOWS: Final = frozenset({"__buffer__", "__str__", "__repr__", "__iter__", "__getitem__", "__getattr__", "tolist"})
+SHOWS: Final = frozenset(
+    {"__buffer__", "__str__", "__repr__", "__iter__", "__getitem__", "__getattr__", "tolist"}
+)
 
 _SINGLE: Final = (str, int, float, bool)
 
@@ -37,7 +40,8 @@ def is_name(name: Any) -> bool:
 
 
 def key(name: Any) -> str:
-    """A key of a mapping as a name in the content; what is no text or single value names nothing."""
+    """A key of a mapping as a name in the content; what is no text or single value names
+    nothing."""
     kind = type(name)
     if kind is str or (descends(kind, str) and not speaks(kind, str)):
         text = str.__str__(name)
@@ -57,12 +61,15 @@ def _dict_parts(value: Any) -> Parts:
 
 
 def _dict_made(value: Any, items: Any) -> Any:
-    """A mapping of the same type with these items, in their order; keys that are gone were cut out."""
+    """A mapping of the same type with these items, in their order; keys that are gone were cut
+    out."""
     kept = dict.copy(value)
     if isinstance(items, list):
         items = dict(zip(map(key, kept), items, strict=True))
     fresh = {name: items[key(name)] for name in kept if key(name) in items}
-    fresh |= {name: item for name, item in items.items() if name not in {key(known) for known in kept}}
+    fresh |= {
+        name: item for name, item in items.items() if name not in {key(known) for known in kept}
+    }
     kind = type(value)
     if kind is OrderedDict or kind is Counter:
         return kind(fresh)
@@ -72,7 +79,11 @@ def _dict_made(value: Any, items: Any) -> Any:
 def _tuple_parts(value: Any) -> Parts:
     items = list(tuple.__iter__(value))
     fields = defined(type(value), "_fields")
-    if type(fields) is tuple and len(fields) == len(items) and all(type(name) is str for name in fields):
+    if (
+        type(fields) is tuple
+        and len(fields) == len(items)
+        and all(type(name) is str for name in fields)
+    ):
         return Parts(list(fields), items)
     return Parts(None, items)
 
@@ -104,7 +115,10 @@ CONTAINERS: Final[tuple[tuple[type[Any], Form], ...]] = (
     (list, Form(parts=_listed(list.copy), made=_made(list))),
     (tuple, Form(parts=_tuple_parts, made=_tuple_made, mutable=False)),
     (set, Form(parts=_listed(set.copy), made=_made(set), ordered=False)),
-    (frozenset, Form(parts=_listed(frozenset.copy), made=_made(frozenset), mutable=False, ordered=False)),
+    (
+        frozenset,
+        Form(parts=_listed(frozenset.copy), made=_made(frozenset), mutable=False, ordered=False),
+    ),
     (deque, Form(parts=_listed(lambda value: list(deque.__iter__(value))), made=_deque_made)),
 )
 """Built-in types that hold others, and how they and their quiet subclasses are read."""
@@ -122,7 +136,8 @@ RANGE: Final = Form(_range, mutable=False)
 
 
 def buffer_form(kind: type[Any]) -> Form | None:
-    """How arrays and single numbers of any library are read: through their memory, where no Python code shows it."""
+    """How arrays and single numbers of any library are read: through their memory, where no Python
+    code shows it."""
     if overrides(kind, SHOWS):
         return None
     return Form(_numbers, made=_memory_again, copy=_copied)
@@ -159,7 +174,9 @@ def _copied(value: Any) -> Any:
 
 def _memory_again(value: Any, text: Any) -> Any:
     """A changed text as memory; as a text where it was an array."""
-    return memoryview(text.encode()) if type(value) is memoryview and isinstance(text, str) else text
+    return (
+        memoryview(text.encode()) if type(value) is memoryview and isinstance(text, str) else text
+    )
 
 
 def _plain(held: Any) -> Any:

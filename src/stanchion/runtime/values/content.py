@@ -1,4 +1,5 @@
-"""Reading: a value as content, all of it or a reason why not, and content that was changed as a value again."""
+"""Reading: a value as content, all of it or a reason why not, and content that was changed as a
+value again."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 class Read(msgspec.Struct, frozen=True):
     """What a value says: its content as JSON-like data, and what goes on in its place.
 
-    `unread` says what could not be read, and where; `seen` how much of that is in the content at least. `plain` says
-    that the value was such data already.
+    `unread` says what could not be read, and where; `seen` how much of that is in the content at
+    least. `plain` says that the value was such data already.
     """
 
     content: Any
@@ -48,8 +49,9 @@ def taken(value: Any) -> Read:
 
 
 def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = True) -> Read:
-    """Take the arguments of a call. Those that are `own` come from the host: they go on as they are, and are no content
-    where they cannot be read. A host that runs the call itself keeps its own values (`copies`)."""
+    """Take the arguments of a call. Those that are `own` come from the host: they go on as they
+    are, and are no content where they cannot be read. A host that runs the call itself keeps its
+    own values (`copies`)."""
     chars = 0
     each: Iterable[Any] = values.values() if type(values) is dict else (values,)
     for value in each:
@@ -58,7 +60,9 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
             chars += len(value)
             if not value.isascii() or (len(value) >= 64 and in_letters(value)):
                 break
-        elif value is not None and kind is not bool and not (kind is int and -LARGE < value < LARGE):
+        elif (
+            value is not None and kind is not bool and not (kind is int and -LARGE < value < LARGE)
+        ):
             break
     else:
         for name in values:
@@ -71,13 +75,14 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
 
 
 def project(value: Any) -> Any:
-    """A value as JSON-like data. What has no such form is named by its type, never by a repr that could leak."""
+    """A value as JSON-like data. What has no such form is named by its type, never by a repr that
+    could leak."""
     return _Reader(copies=False).whole(value).content
 
 
 class Told(dict[str, Any]):
-    """A value that was read in another process: what was read of it there stands for it, or why it could not be. A
-    mapping, because arguments are; it is empty, and nobody looks into it."""
+    """A value that was read in another process: what was read of it there stands for it, or why it
+    could not be. A mapping, because arguments are; it is empty, and nobody looks into it."""
 
     def __init__(self, said: Read | Unreadable) -> None:
         super().__init__()
@@ -139,7 +144,8 @@ class _Reader(msgspec.Struct, eq=False):
         return content, handed
 
     def _parts(self, value: Any, depth: int) -> tuple[Any, Any] | None:
-        """A list or a mapping as most are, by the shortest way; `None` for a mapping whose keys are not all texts."""
+        """A list or a mapping as most are, by the shortest way; `None` for a mapping whose keys are
+        not all texts."""
         items = value.copy()
         if type(items) is dict:
             for name in items:
@@ -208,14 +214,18 @@ class _Reader(msgspec.Struct, eq=False):
         return spelled_out(text)
 
     def _group(self, value: Any, form: Form, depth: int) -> tuple[Any, Any]:
-        names, items, quiet = form.parts(value) if form.parts is not None else (None, [], frozenset())
+        names, items, quiet = (
+            form.parts(value) if form.parts is not None else (None, [], frozenset())
+        )
         self._values -= len(items)
         if self._values < 0:
             raise Unreadable(TOO_MANY)
         if names is not None:
             if len(set(names)) < len(names):
                 raise Unreadable("two of its keys look the same as text: use strings as keys")
-            self._plain = self._plain and type(value) is dict and all(map(is_name, dict.copy(value)))
+            self._plain = (
+                self._plain and type(value) is dict and all(map(is_name, dict.copy(value)))
+            )
             quiet = quiet if self._path else quiet | self.quiet
         contents, handed = [], []
         same = True
@@ -233,7 +243,9 @@ class _Reader(msgspec.Struct, eq=False):
             same = same and other is item
         given = value
         if form is ENUM:
-            return (contents[0] if names is None else dict(zip(names, contents, strict=True))), value
+            return (
+                contents[0] if names is None else dict(zip(names, contents, strict=True))
+            ), value
         if (self.copies and form.mutable) or not same:
             given = _made(form, value, handed)
             if given is MISSING:
@@ -249,10 +261,11 @@ def _made(form: Form, value: Any, items: Any) -> Any:
 
 
 def restored(value: Any, content: Any, changed: Any) -> Any:
-    """A value of the same type that says what its changed content says; untouched parts stay the objects they are.
+    """A value of the same type that says what its changed content says; untouched parts stay the
+    objects they are.
 
-    `content` is what the value said, and shares with `changed` what stays. Where nothing of the type can be made that
-    says so, the content itself is given.
+    `content` is what the value said, and shares with `changed` what stays. Where nothing of the
+    type can be made that says so, the content itself is given.
     """
     if changed is content:
         return value

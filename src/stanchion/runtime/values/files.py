@@ -1,4 +1,5 @@
-"""Files: what they hold from where they stand, handed on as a copy in memory, because a file can change."""
+"""Files: what they hold from where they stand, handed on as a copy in memory, because a file can
+change."""
 
 from __future__ import annotations
 
@@ -19,12 +20,19 @@ def file_form(kind: type[Any]) -> Form | None:
     """How a file of Python's own is read; `None` for other types."""
     if not is_any(kind, FILES):
         return None
-    return Form(_content, made=_again, copy=_copied if kind is io.StringIO or kind is io.BytesIO else None)
+    return Form(
+        _content, made=_again, copy=_copied if kind is io.StringIO or kind is io.BytesIO else None
+    )
 
 
 def _content(value: Any) -> Leaf:
     if not _is_readable(value) or beside(value):
-        return Leaf({"$object": name_of(type(value))}, value, "an open pipe, connection or closed file", Seen.NOTHING)
+        return Leaf(
+            {"$object": name_of(type(value))},
+            value,
+            "an open pipe, connection or closed file",
+            Seen.NOTHING,
+        )
     in_memory = type(value) is io.StringIO or type(value) is io.BytesIO
     data = value.getvalue() if in_memory else value.read(MAX_CHARS + 1)
     if len(data) > MAX_CHARS:
@@ -58,4 +66,6 @@ def _again(value: Any, text: Any) -> Any:
         return text
     if type(value) is io.StringIO or type(value) is io.TextIOWrapper:
         return io.StringIO(text)
-    return io.BytesIO(bytes_again(value.getvalue(), text) if type(value) is io.BytesIO else text.encode())
+    return io.BytesIO(
+        bytes_again(value.getvalue(), text) if type(value) is io.BytesIO else text.encode()
+    )

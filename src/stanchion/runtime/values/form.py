@@ -1,4 +1,5 @@
-"""Forms: how values of one type become content, and how changed content becomes a value of that type again."""
+"""Forms: how values of one type become content, and how changed content becomes a value of that
+type again."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ class Seen(IntEnum):
 
 
 class Leaf(NamedTuple):
-    """A value that is one piece of content. `handed` is what goes on in its place, itself where that can be trusted;
-    `unread` says what could not be read, and `seen` how much of it is in the content."""
+    """A value that is one piece of content. `handed` is what goes on in its place, itself where
+    that can be trusted; `unread` says what could not be read, and `seen` how much of it is in the
+    content."""
 
     content: Any
     handed: Any
@@ -33,8 +35,8 @@ class Leaf(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A value made of others: their names in the content (`None` for a list) and the values themselves, in order; a
-    `Leaf` among them stands for itself.
+    """A value made of others: their names in the content (`None` for a list) and the values
+    themselves, in order; a `Leaf` among them stands for itself.
 
     `quiet` are those that are no content where they cannot be read.
     """
@@ -47,9 +49,9 @@ class Parts(NamedTuple):
 class Form(NamedTuple):
     """How a type is read. A form has either `leaf` or `parts`.
 
-    `made` gives a value of the same type from the value and its new parts, or its new content; `copy` one that is the
-    same, for a leaf that can change; `mutable` says that
-    somebody else could change the value while it is judged, `ordered` that its parts come in an order of their own.
+    `made` gives a value of the same type from the value and its new parts, or its new content;
+    `copy` one that is the same, for a leaf that can change; `mutable` says that somebody else could
+    change the value while it is judged, `ordered` that its parts come in an order of their own.
     """
 
     leaf: Callable[[Any], Leaf] | None = None

@@ -20,7 +20,14 @@ from stanchion.runtime.values.anatomy import (
     state_of,
     twin,
 )
-from stanchion.runtime.values.containers import CONTAINERS, RANGE, VIEW, VIEWS, buffer_form, is_buffer
+from stanchion.runtime.values.containers import (
+    CONTAINERS,
+    RANGE,
+    VIEW,
+    VIEWS,
+    buffer_form,
+    is_buffer,
+)
 from stanchion.runtime.values.files import file_form
 from stanchion.runtime.values.form import Form, Leaf, Parts, Seen
 from stanchion.runtime.values.models import SPEAKS, model_form, plain_form
@@ -61,7 +68,13 @@ def _chosen(kind: type[Any]) -> Form | None:
     for base, form in CONTAINERS:
         if descends(kind, base):
             named = base is tuple and _is_named_tuple(kind)
-            return OPAQUE if speaks(kind, base) and not named else form if kind is base else _alone(form)
+            return (
+                OPAQUE
+                if speaks(kind, base) and not named
+                else form
+                if kind is base
+                else _alone(form)
+            )
     for wrapper, form in WRAPPERS:
         if descends(kind, wrapper):
             return form if not overrides(kind, SPEAKS) else OPAQUE
@@ -78,10 +91,13 @@ def _chosen(kind: type[Any]) -> Form | None:
 
 
 def _alone(form: Form) -> Form:
-    """The form of a subclass: one of its objects that holds something beside what its base does is not read."""
+    """The form of a subclass: one of its objects that holds something beside what its base does is
+    not read."""
 
     def parts(value: Any) -> Parts:
-        if beside(value) or (type(value) is defaultdict and not isinstance(value.default_factory, type | None)):
+        if beside(value) or (
+            type(value) is defaultdict and not isinstance(value.default_factory, type | None)
+        ):
             return Parts(None, [_opaque(value)])
         return form.parts(value) if form.parts is not None else Parts(None, [])
 
@@ -89,7 +105,8 @@ def _alone(form: Form) -> Form:
 
 
 def _is_named_tuple(kind: type[Any]) -> bool:
-    """Whether a class is a tuple with names and nothing more: what it defines is made, not written."""
+    """Whether a class is a tuple with names and nothing more: what it defines is made, not
+    written."""
     if type(defined(kind, "_fields")) is not tuple:
         return False
     for each in mro_of(kind):
@@ -102,8 +119,11 @@ def _is_named_tuple(kind: type[Any]) -> bool:
 
 
 def _gives_items(kind: type[Any]) -> bool:
-    """Whether objects of a type give their items one after the other: they are read as they are consumed."""
-    return any(defined(kind, name) is not MISSING for name in ("__next__", "__anext__", "__await__"))
+    """Whether objects of a type give their items one after the other: they are read as they are
+    consumed."""
+    return any(
+        defined(kind, name) is not MISSING for name in ("__next__", "__anext__", "__await__")
+    )
 
 
 def _opaque(value: Any) -> Leaf:
@@ -131,7 +151,10 @@ def _rewrapped(value: Any, items: Any) -> Any:
 
 
 WRAPPERS: Final[tuple[tuple[type[Any], Form], ...]] = (
-    (UserString, Form(lambda value: Leaf(_data(value), value), made=lambda _value, text: UserString(text))),
+    (
+        UserString,
+        Form(lambda value: Leaf(_data(value), value), made=lambda _value, text: UserString(text)),
+    ),
     (UserDict, Form(parts=_wrapped, made=_rewrapped)),
     (UserList, Form(parts=_wrapped, made=_rewrapped)),
 )

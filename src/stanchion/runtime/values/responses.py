@@ -1,4 +1,5 @@
-"""HTTP responses of any client, known by what they hold: status, headers and body, once the body was read."""
+"""HTTP responses of any client, known by what they hold: status, headers and body, once the body
+was read."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ def _reason(held: dict[str, Any]) -> str:
     """The words beside the status."""
     said = held.get("reason")
     more = held.get("extensions")
-    return _latin(more.get("reason_phrase")) if said is None and type(more) is dict else _latin(said)
+    return (
+        _latin(more.get("reason_phrase")) if said is None and type(more) is dict else _latin(said)
+    )
 
 
 def _rewritten(held: dict[str, Any], headers: dict[str, str]) -> dict[str, Any] | None:
@@ -82,10 +85,19 @@ def _rewritten(held: dict[str, Any], headers: dict[str, str]) -> dict[str, Any] 
     if type(given) is dict:
         return {"headers": {name: headers.get(name, "") for name in given}}
     if isinstance(store := inner.get("_store"), dict):
-        pairs = {key: (pair[0], headers.get(_latin(pair[0]), "")) for key, pair in dict.copy(store).items()}
-        made = twin(given, {"_store": type(store)(pairs) if is_any(type(store), (dict, OrderedDict)) else pairs})
+        pairs = {
+            key: (pair[0], headers.get(_latin(pair[0]), ""))
+            for key, pair in dict.copy(store).items()
+        }
+        made = twin(
+            given,
+            {"_store": type(store)(pairs) if is_any(type(store), (dict, OrderedDict)) else pairs},
+        )
     elif type(listed := inner.get("_list")) is list:
-        lines = [(*line[:-1], headers.get(_latin(line[0]), "").encode("latin-1", "replace")) for line in listed]
+        lines = [
+            (*line[:-1], headers.get(_latin(line[0]), "").encode("latin-1", "replace"))
+            for line in listed
+        ]
         made = twin(given, {"_list": lines})
     else:
         return None
@@ -101,7 +113,11 @@ def _latin(data: Any) -> str:
 def _made(value: Any, items: Any) -> Any:
     """A twin of a response with another body, and nothing that still has the first."""
     names = _parts(value).names
-    given = items if isinstance(items, dict) else dict(zip([] if names is None else names, items, strict=True))
+    given = (
+        items
+        if isinstance(items, dict)
+        else dict(zip([] if names is None else names, items, strict=True))
+    )
     held = held_in(value)
     place = _body_of(held)
     body = given.get("body")
@@ -110,14 +126,24 @@ def _made(value: Any, items: Any) -> Any:
     data = body.encode() if isinstance(body, str) else body
     was = _headers(held)
     headers = {**given.get("headers", was)}
-    headers |= {name: str(len(data)) for name in headers if name.lower() == "content-length" and data != held[place]}
+    headers |= {
+        name: str(len(data))
+        for name in headers
+        if name.lower() == "content-length" and data != held[place]
+    }
     changed: dict[str, Any] = {place: data}
     if headers != was:
         rewritten = _rewritten(held, headers)
         if rewritten is None:
             return MISSING
-        changed |= rewritten | ({"cookies": None} if given.get("headers", was) != was and "cookies" in held else {})
-    changed |= {name: given[name] for name in ("url", "reason") if name in given and type(held.get(name)) is str}
+        changed |= rewritten | (
+            {"cookies": None} if given.get("headers", was) != was and "cookies" in held else {}
+        )
+    changed |= {
+        name: given[name]
+        for name in ("url", "reason")
+        if name in given and type(held.get(name)) is str
+    }
     if given.get("reason", "") != _reason(held) and "extensions" in held:
         changed["extensions"] = {}
     changed |= dict.fromkeys([name for name in ("raw", "stream") if name in held])

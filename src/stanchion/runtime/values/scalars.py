@@ -1,4 +1,5 @@
-"""Single values: numbers, dates, names of places and whatever else is one thing with one way to write it."""
+"""Single values: numbers, dates, names of places and whatever else is one thing with one way to
+write it."""
 
 from __future__ import annotations
 
@@ -26,49 +27,65 @@ LARGE: Final = 1 << 63
 
 _WRITTEN: Final = frozenset(
     {
-        "uuid.UUID", "decimal.Decimal", "fractions.Fraction", "pathlib.PosixPath", "pathlib.WindowsPath",
-        "pathlib.PurePosixPath", "pathlib.PureWindowsPath", "ipaddress.IPv4Address", "ipaddress.IPv6Address",
-        "ipaddress.IPv4Network", "ipaddress.IPv6Network", "ipaddress.IPv4Interface", "ipaddress.IPv6Interface",
+        "uuid.UUID", "decimal.Decimal", "fractions.Fraction", "pathlib.PosixPath",
+        "pathlib.WindowsPath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath",
+        "ipaddress.IPv4Address", "ipaddress.IPv6Address", "ipaddress.IPv4Network",
+        "ipaddress.IPv6Network", "ipaddress.IPv4Interface", "ipaddress.IPv6Interface",
         "datetime.date", "datetime.timedelta", "zoneinfo.ZoneInfo",
         # where Python 3.13 keeps them
         "pathlib._local.PosixPath", "pathlib._local.WindowsPath", "pathlib._local.PurePosixPath",
         "pathlib._local.PureWindowsPath",
     }
 )  # fmt: skip
-"""Types of Python's own that are one thing and say by `str` what; known by name, because importing them would cost
-every caller."""
+"""Types of Python's own that are one thing and say by `str` what; known by name, because importing
+them would cost every caller."""
 
-_MEMBER: Final = frozenset({"_value_", "_name_", "__objclass__", "_sort_order_", "_hashable_values_"})
-_ZONES: Final = frozenset({"datetime.timezone", "zoneinfo.ZoneInfo", "pydantic_core._pydantic_core.TzInfo"})
+_MEMBER: Final = frozenset(
+    {"_value_", "_name_", "__objclass__", "_sort_order_", "_hashable_values_"}
+)
+_ZONES: Final = frozenset(
+    {"datetime.timezone", "zoneinfo.ZoneInfo", "pydantic_core._pydantic_core.TzInfo"}
+)
 """Time zones that are what they say: Python's own, and what pydantic reads from JSON."""
 _HARMLESS: Final = frozenset(
     {
-        "__new__", "__init__", "__init_subclass__", "__class_getitem__", "__doc__", "__module__", "__slots__",
-        "__dict__", "__weakref__", "__annotations__", "__orig_bases__", "__parameters__", "__qualname__", "__reduce__",
-        "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__getstate__", "__setstate__", "__dir__",
-        "__setattr__", "__delattr__", "__static_attributes__", "__firstlineno__", "__abstractmethods__", "_abc_impl",
-        "__annotate__", "__annotate_func__", "__annotations_cache__", "__match_args__", "__type_params__",
+        "__new__", "__init__", "__init_subclass__", "__class_getitem__", "__doc__", "__module__",
+        "__slots__", "__dict__", "__weakref__", "__annotations__", "__orig_bases__",
+        "__parameters__", "__qualname__", "__reduce__", "__reduce_ex__", "__getnewargs__",
+        "__getnewargs_ex__", "__getstate__", "__setstate__", "__dir__", "__setattr__",
+        "__delattr__", "__static_attributes__", "__firstlineno__", "__abstractmethods__",
+        "_abc_impl", "__annotate__", "__annotate_func__", "__annotations_cache__", "__match_args__",
+        "__type_params__",
     }
 )  # fmt: skip
 """What a class may define without its objects saying anything else than what they hold."""
 
 
 def speaks(kind: type[Any], base: type[Any]) -> bool:
-    """Whether objects of a class that has a built-in base may say something else than what that base holds."""
+    """Whether objects of a class that has a built-in base may say something else than what that
+    base holds."""
     for each in mro_of(kind):
         if each is base:
             return False
         if is_standard(each):
             continue
-        if any(name not in _HARMLESS and not is_native(item) and _says(base, name) for name, item in own(each).items()):
+        if any(
+            name not in _HARMLESS and not is_native(item) and _says(base, name)
+            for name, item in own(each).items()
+        ):
             return True
     return False
 
 
 def _says(base: type[Any], name: str) -> bool:
-    return name in ("__getattr__", "__getattribute__", "__format__", "__html__", "__fspath__", "__missing__") or any(
-        name in own(each) for each in mro_of(base)
-    )
+    return name in (
+        "__getattr__",
+        "__getattribute__",
+        "__format__",
+        "__html__",
+        "__fspath__",
+        "__missing__",
+    ) or any(name in own(each) for each in mro_of(base))
 
 
 def whole(value: int) -> Any:
@@ -82,7 +99,8 @@ def real(value: float) -> Any:
 
 
 def _trusted(value: Any, base: type[Any], plain: Any) -> Any:
-    """What goes on in the place of a single value: itself, or the plain value where it could say anything else."""
+    """What goes on in the place of a single value: itself, or the plain value where it could say
+    anything else."""
     kind = type(value)
     return value if kind is base or not (speaks(kind, base) or beside(value)) else plain
 
@@ -105,7 +123,9 @@ def _float(value: Any) -> Leaf:
 
 def _complex(value: Any) -> Leaf:
     number = complex.__complex__(value)
-    return Leaf({"$complex": [real(number.real), real(number.imag)]}, _trusted(value, complex, number))
+    return Leaf(
+        {"$complex": [real(number.real), real(number.imag)]}, _trusted(value, complex, number)
+    )
 
 
 def _bytes(value: Any) -> Leaf:
@@ -129,7 +149,10 @@ SCALARS: Final[tuple[tuple[type[Any], Form], ...]] = (
     (float, Form(_float, mutable=False)),
     (complex, Form(_complex, mutable=False)),
     (bytes, Form(_bytes, made=lambda value, text: bytes_again(bytes(value), text), mutable=False)),
-    (bytearray, Form(_bytearray, made=_bytearray_again, copy=lambda value: bytearray(memoryview(value)))),
+    (
+        bytearray,
+        Form(_bytearray, made=_bytearray_again, copy=lambda value: bytearray(memoryview(value))),
+    ),
 )
 """Built-in types of single values, and how they and their subclasses are read."""
 
@@ -137,7 +160,9 @@ SCALARS: Final[tuple[tuple[type[Any], Form], ...]] = (
 def enum_parts(value: Any) -> Parts:
     """The value of a member of an enumeration, and what else it holds."""
     state = state_of(value)
-    held = {} if state is None else {name: item for name, item in state.items() if name not in _MEMBER}
+    held = (
+        {} if state is None else {name: item for name, item in state.items() if name not in _MEMBER}
+    )
     shown = {"value": None if state is None else state.get("_value_")} | held
     return Parts(list(shown), list(shown.values())) if held else Parts(None, [shown["value"]])
 
@@ -150,7 +175,9 @@ def written(kind: type[Any]) -> Form | None:
     if name in ("datetime.datetime", "datetime.time"):
         return Form(_moment, mutable=False)
     if name in _WRITTEN:
-        return Form(_as_written, made=_path_again if name.startswith("pathlib.") else None, mutable=False)
+        return Form(
+            _as_written, made=_path_again if name.startswith("pathlib.") else None, mutable=False
+        )
     return None
 
 
@@ -170,7 +197,9 @@ def _moment(value: Any) -> Leaf:
     """A time of the day, in a zone that is known: others answer by code of their own."""
     zone = value.tzinfo
     if zone is not None and not (name_of(type(zone)) in _ZONES and is_of_its_module(type(zone))):
-        return Leaf({"$object": "datetime.datetime"}, value, "a time with a custom time zone", Seen.NOTHING)
+        return Leaf(
+            {"$object": "datetime.datetime"}, value, "a time with a custom time zone", Seen.NOTHING
+        )
     told = value.isoformat()
     named = "" if zone is None else str(zone)
     return Leaf(told if named.startswith("UTC") or not named else f"{told} [{named}]", value)
@@ -199,5 +228,15 @@ def _plain_date(base: Any, value: Any) -> Leaf:
 _PARTS: Final[dict[Any, tuple[str, ...]]] = {
     datetime.date: ("year", "month", "day"),
     datetime.time: ("hour", "minute", "second", "microsecond", "tzinfo", "fold"),
-    datetime.datetime: ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold"),
+    datetime.datetime: (
+        "year",
+        "month",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "microsecond",
+        "tzinfo",
+        "fold",
+    ),
 }

@@ -9,8 +9,8 @@ from stanchion.runtime.values.form_of import OPAQUE, form_of
 
 
 def is_stream(value: Any, awaited: bool | None = None) -> bool:
-    """Whether a value gives its items one after the other: a generator, an iterator, or the stream of an SDK; `awaited`
-    asks for one of that kind alone."""
+    """Whether a value gives its items one after the other: a generator, an iterator, or the stream
+    of an SDK; `awaited` asks for one of that kind alone."""
     if form_of(value) is not OPAQUE:
         return False
     kind = type(value)

@@ -43,9 +43,13 @@ _MEDIA: Final = (
 """How files that are no text begin. What begins so and reads as text all the same is text."""
 
 
-_HEADS: Final = frozenset([b64encode(head + bytes(3))[:3].decode() for head, _ in _MEDIA if len(head) > 2])
+_HEADS: Final = frozenset(
+    [b64encode(head + bytes(3))[:3].decode() for head, _ in _MEDIA if len(head) > 2]
+)
 _LETTERS: Final = regex(r"[A-Za-z0-9+/]{64}")
-_TEXTUAL: Final = regex(r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml")
+_TEXTUAL: Final = regex(
+    r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml"
+)
 
 _KIND: Final = regex(r"[\w.+/-]{1,64}")
 _DECLARING: Final = ("mimeType", "mime_type", "media_type")
@@ -63,7 +67,9 @@ def text_leaf(data: bytes, handed: Any) -> Leaf:
     what = f"{media(data)} of {len(data):,} bytes"
     if what.startswith(UNKNOWN):
         return Leaf(data.decode("utf-8", "backslashreplace"), handed, what, Seen.SPELLED)
-    return Leaf({"$bytes": len(data), "$sha256": sha256(data).hexdigest()}, handed, what, Seen.DIGEST)
+    return Leaf(
+        {"$bytes": len(data), "$sha256": sha256(data).hexdigest()}, handed, what, Seen.DIGEST
+    )
 
 
 def encoding_of(data: bytes) -> str:
@@ -87,11 +93,16 @@ def media(data: bytes) -> str:
 
 
 def in_letters(text: str) -> str:
-    """What kind of file a text has in it, written in letters (base64); empty where it is a text like any other."""
+    """What kind of file a text has in it, written in letters (base64); empty where it is a text
+    like any other."""
     if text.startswith("data:"):
         kind, comma, _ = text[5:133].partition(",")
         name = kind.partition(";")[0]
-        return f"data of type `{name}`" if comma and ";base64" in kind and not _TEXTUAL.match(name) else ""
+        return (
+            f"data of type `{name}`"
+            if comma and ";base64" in kind and not _TEXTUAL.match(name)
+            else ""
+        )
     if len(text) < 64 or text[:3] not in _HEADS or not _LETTERS.fullmatch(text[:64]):
         return ""
     what = media(b64decode(text[:64]))
@@ -99,8 +110,8 @@ def in_letters(text: str) -> str:
 
 
 def declared(parts: Mapping[str, Any]) -> tuple[str, str]:
-    """What a mapping says that its data is, where that is no text: the name of the part, and the kind. Data that looks
-    like a text is no text to whoever takes it for an image."""
+    """What a mapping says that its data is, where that is no text: the name of the part, and the
+    kind. Data that looks like a text is no text to whoever takes it for an image."""
     kind = next((parts[name] for name in _DECLARING if isinstance(parts.get(name), str)), None)
     data = next((name for name in _DATA if isinstance(parts.get(name), str) and parts[name]), "")
     if kind is None or not data or (len(parts[data]) >= 64 and in_letters(parts[data])):
@@ -117,7 +128,9 @@ def bytes_again(value: bytes, text: Any) -> Any:
     if not isinstance(text, str):
         return text
     name = encoding_of(value)
-    return text.encode(name if name else "utf-8", "surrogatepass" if name in ("", "utf-8") else "replace")
+    return text.encode(
+        name if name else "utf-8", "surrogatepass" if name in ("", "utf-8") else "replace"
+    )
 
 
 def encodable(text: str) -> bool:

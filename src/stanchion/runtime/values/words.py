@@ -1,7 +1,9 @@
-"""The words of a model's reply: what it says, as opposed to the envelope that it comes in, known by its shape.
+"""The words of a model's reply: what it says, as opposed to the envelope that it comes in, known by
+its shape.
 
-Replies of OpenAI (chat, responses, completions), Anthropic, Gemini, LangChain, LiteLLM, Ollama and pydantic-ai are read
-as they are documented. In a reply of another shape every text counts, so that nothing is passed over.
+Replies of OpenAI (chat, responses, completions), Anthropic, Gemini, LangChain, LiteLLM, Ollama and
+pydantic-ai are read as they are documented. In a reply of another shape every text counts, so that
+nothing is passed over.
 """
 
 from __future__ import annotations
@@ -21,42 +23,66 @@ INNER: Final = ("message", "delta", "content_block", "part")
 """Where they keep one."""
 HOLDERS: Final = frozenset({*LISTS, *INNER})
 SAID: Final = (
-    "output_text", "text", "content", "parts", "response", "generated_text", "completion", "refusal", "output",
-    "message",
+    "output_text", "text", "content", "parts", "response", "generated_text", "completion",
+    "refusal", "output", "message",
 )  # fmt: skip
 """Where a reply keeps its words, as a text or in blocks."""
 THOUGHT: Final = ("reasoning_content", "reasoning", "thinking", "summary_text")
 PASSED: Final = ("arguments", "partial_json", "args", "input_json")
-CALLS: Final = ("tool_calls", "function_call", "functionCall", "tool_call_chunks", "function", "toolUse")
+CALLS: Final = (
+    "tool_calls",
+    "function_call",
+    "functionCall",
+    "tool_call_chunks",
+    "function",
+    "toolUse",
+)
 CALL_TYPES: Final = frozenset(
-    {"tool_use", "function_call", "tool_call", "tool-call", "custom_tool_call", "computer_call", "mcp_call"}
+    {
+        "tool_use",
+        "function_call",
+        "tool_call",
+        "tool-call",
+        "custom_tool_call",
+        "computer_call",
+        "mcp_call",
+    }
 )
 KINDS: Final = ("type", "part_kind")
 """Where a block says what it is."""
 MARKS: Final = frozenset({"tool_calls", "function_call", "tool_use", "toolUse"})
 """Why a reply ended, where it ended in order to call a tool."""
-DELTAS: Final = {"output_text": TEXT, "refusal": TEXT, "reasoning": REASONING, "function_call_arguments": ARGUMENTS}
+DELTAS: Final = {
+    "output_text": TEXT,
+    "refusal": TEXT,
+    "reasoning": REASONING,
+    "function_call_arguments": ARGUMENTS,
+}
 """Channels by the names of events that bring the next piece of one."""
 LOGPROBS: Final = "logprobs"
-"""Where replies spell their words once more, token by token: what is redacted must not stand there."""
+"""Where replies spell their words once more, token by token: what is redacted must not stand
+there."""
 ABOUT: Final = frozenset(
     {
-        "id", "object", "type", "role", "model", "created", "created_at", "finish_reason", "stop_reason", "status",
-        "system_fingerprint", "service_tier", "name", "event", "index", "item_id", "response_id", "stop_sequence",
-        "usage", "usage_metadata", "response_metadata", "logprobs", "annotations", "signature",
+        "id", "object", "type", "role", "model", "created", "created_at", "finish_reason",
+        "stop_reason", "status", "system_fingerprint", "service_tier", "name", "event", "index",
+        "item_id", "response_id", "stop_sequence", "usage", "usage_metadata", "response_metadata",
+        "logprobs", "annotations", "signature",
     }
 )  # fmt: skip
 """Fields of envelopes that are about a reply, and no words of it."""
 
 
 class Words(NamedTuple):
-    """Where the words of a reply are, channel by channel, and whether it calls no tool: then it is an answer."""
+    """Where the words of a reply are, channel by channel, and whether it calls no tool: then it is
+    an answer."""
 
     places: tuple[tuple[Path, str], ...]
     final: bool
 
     def text(self, content: Any) -> str:
-        """What a reply says: its words on the channel of texts, or whatever it says where there are none."""
+        """What a reply says: its words on the channel of texts, or whatever it says where there are
+        none."""
         return "\n".join([found for _, found in self.spoken(content)])
 
     def spoken(self, content: Any) -> list[tuple[Path, str]]:
@@ -107,7 +133,8 @@ def fields_of(content: Any, names: frozenset[str], path: Path = ()) -> Iterator[
 
 
 def patches_for(spoken: Sequence[tuple[Path, str]], patches: Sequence[Patch]) -> tuple[Patch, ...]:
-    """Patches of a reply's words, as patches of the reply: what spans two places is put into the first."""
+    """Patches of a reply's words, as patches of the reply: what spans two places is put into the
+    first."""
     made: list[Patch] = []
     for patch in patches:
         begins = 0
@@ -167,7 +194,10 @@ def _envelope(content: dict[str, Any], path: Path) -> Iterator[tuple[Path, str]]
 def _channel(event: Any) -> str:
     """The channel of an event by its name: `response.output_text.delta` brings text."""
     parts = event.split(".") if isinstance(event, str) else ()
-    return next((channel for name, channel in DELTAS.items() for part in parts if part.startswith(name)), TEXT)
+    return next(
+        (channel for name, channel in DELTAS.items() for part in parts if part.startswith(name)),
+        TEXT,
+    )
 
 
 def _fields(content: dict[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
@@ -215,5 +245,9 @@ def _calls(content: Any) -> bool:
                 return True
             if one.get("finish_reason") in MARKS or one.get("stop_reason") in MARKS:
                 return True
-            waiting += [one[name] for name in (*LISTS, *INNER, "content", "parts", "additional_kwargs") if name in one]
+            waiting += [
+                one[name]
+                for name in (*LISTS, *INNER, "content", "parts", "additional_kwargs")
+                if name in one
+            ]
     return False

@@ -1,1 +1,2 @@
-"""Experience beside state: each kind of store keeps incidents, tallies and practices in its own way."""
+"""Experience beside state: each kind of store keeps incidents, tallies and practices in its own
+way."""

@@ -42,7 +42,9 @@ class MemoryShelf:
     def _add(self, fresh: list[Incident]) -> None:
         sums = sums_of(fresh)
         for (tenant, tool, day), (good, bad) in sums.days.items():
-            self._tallies[tenant, tool] = self._tallies.get((tenant, tool), Tally()).plus(good, bad, day)
+            self._tallies[tenant, tool] = self._tallies.get((tenant, tool), Tally()).plus(
+                good, bad, day
+            )
             self._tallies.move_to_end((tenant, tool))
         for name, one in sums.practices.items():
             before = self._practices.get(name, _Kept(one.tool, 0, 0, None, 0))
@@ -60,7 +62,9 @@ class MemoryShelf:
         """What is known of a tool."""
         with self._lock:
             tally = self._tallies.get((tenant, tool), Tally())
-            days = {day: counted for day, counted in tally.days.items() if day > today - WINDOW_DAYS}
+            days = {
+                day: counted for day, counted in tally.days.items() if day > today - WINDOW_DAYS
+            }
             names = self._of_tool.get((tenant, tool), {})
             found = [self._practices[tenant, name].practice(name) for name in names]
         practices = chosen([one for one in found if one is not None])
@@ -114,8 +118,16 @@ class _Kept:
 
     __slots__ = ("at_ms", "data", "failures", "successes", "tool")
 
-    def __init__(self, tool: str, successes: int, failures: int, data: str | None, at_ms: int) -> None:
-        self.tool, self.successes, self.failures, self.data, self.at_ms = tool, successes, failures, data, at_ms
+    def __init__(
+        self, tool: str, successes: int, failures: int, data: str | None, at_ms: int
+    ) -> None:
+        self.tool, self.successes, self.failures, self.data, self.at_ms = (
+            tool,
+            successes,
+            failures,
+            data,
+            at_ms,
+        )
 
     def practice(self, name: str) -> Practice | None:
         if self.data is None:

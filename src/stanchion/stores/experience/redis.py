@@ -45,7 +45,7 @@ for _, text in ipairs(ARGV) do
     end
 end
 return 1
-""".replace("UNPROVEN", str(UNPROVEN_S))
+""".replace("UNPROVEN", str(UNPROVEN_S))  # noqa: E501
 
 FORGET: Final = """
 local base, gone = KEYS[1], 0
@@ -70,11 +70,12 @@ for _, field in ipairs(redis.call('HKEYS', base .. ':tally:' .. tool)) do
     if day and day <= tonumber(ARGV[4]) then redis.call('HDEL', base .. ':tally:' .. tool, field) end
 end
 return #old
-"""
+"""  # noqa: E501
 
 
 class RedisShelf:
-    """Experience in a Redis or Valkey server, shared by hosts. Keys begin with the store's prefix and a `~`."""
+    """Experience in a Redis or Valkey server, shared by hosts. Keys begin with the store's prefix
+    and a `~`."""
 
     def __init__(self, pool: Pool, prefix: str) -> None:
         self._pool: Final = pool
@@ -90,26 +91,37 @@ class RedisShelf:
             self._ask(["EVAL", WRITE, "1", self._base(tenant), *packed])
 
     def known(self, tenant: str, tool: str, today: int) -> Known:
-        """What is known of a tool: its fields of the last days, and the practices at the top of two lists."""
+        """What is known of a tool: its fields of the last days, and the practices at the top of two
+        lists."""
         base = self._base(tenant)
-        fields = [f"{day}{sign}" for day in range(today - WINDOW_DAYS + 1, today + 2) for sign in "sf"]
+        fields = [
+            f"{day}{sign}" for day in range(today - WINDOW_DAYS + 1, today + 2) for sign in "sf"
+        ]
         counted, newest, used = self._all(
             ["HMGET", f"{base}:tally:{tool}", "s", "f", *fields],
             ["ZREVRANGE", f"{base}:newest:{tool}", "0", str(CANDIDATES - 1)],
             ["ZREVRANGE", f"{base}:used:{tool}", "0", str(CANDIDATES - 1)],
         )
         numbers = [0 if value is None else int(value) for value in counted]
-        pairs = zip(range(today - WINDOW_DAYS + 1, today + 2), numbers[2::2], numbers[3::2], strict=True)
+        pairs = zip(
+            range(today - WINDOW_DAYS + 1, today + 2), numbers[2::2], numbers[3::2], strict=True
+        )
         days = {day: (good, bad) for day, good, bad in pairs if good or bad}
         names = sorted({name.decode() for name in (*newest, *used)})
         asked = [["HMGET", f"{base}:practice:{name}", "s", "f", "data", "at"] for name in names]
         rows = self._all(*asked) if asked else []
-        found = [_practice(name, tool, row) for name, row in zip(names, rows, strict=True) if row[2] is not None]
+        found = [
+            _practice(name, tool, row)
+            for name, row in zip(names, rows, strict=True)
+            if row[2] is not None
+        ]
         return Known(Tally(numbers[0], numbers[1], days), chosen(found))
 
     def tools(self, tenant: str) -> list[str]:
         """The tools of a tenant."""
-        return sorted([name.decode() for name in self._ask(["SMEMBERS", f"{self._base(tenant)}:tools"])])
+        return sorted(
+            [name.decode() for name in self._ask(["SMEMBERS", f"{self._base(tenant)}:tools"])]
+        )
 
     def newest(self, tenant: str, tool: str, most: int) -> list[Incident]:
         """The last incidents."""
@@ -119,14 +131,24 @@ class RedisShelf:
 
     def count(self) -> int:
         """How many incidents are kept."""
-        return sum([int(self._ask(["ZCARD", f"{self._base(tenant)}:order"])) for tenant in self._every()])
+        return sum(
+            [int(self._ask(["ZCARD", f"{self._base(tenant)}:order"])) for tenant in self._every()]
+        )
 
     def oldest(self, before_ms: int, most: int) -> list[Incident]:
         """The oldest incidents."""
         found: list[Incident] = []
         for tenant in self._every():
             base = self._base(tenant)
-            asked = ["ZRANGEBYLEX", f"{base}:order", "-", f"({first_id(before_ms)}", "LIMIT", "0", str(most)]
+            asked = [
+                "ZRANGEBYLEX",
+                f"{base}:order",
+                "-",
+                f"({first_id(before_ms)}",
+                "LIMIT",
+                "0",
+                str(most),
+            ]
             found += self._bodies(base, self._ask(asked))
         return sorted(found, key=lambda one: one.id)[:most]
 
@@ -135,7 +157,12 @@ class RedisShelf:
         of: dict[str, list[str]] = {}
         for one in incidents:
             of.setdefault(one.tenant, []).extend((one.id, one.tool_name))
-        return sum([int(self._ask(["EVAL", FORGET, "1", self._base(tenant), *ids])) for tenant, ids in of.items()])
+        return sum(
+            [
+                int(self._ask(["EVAL", FORGET, "1", self._base(tenant), *ids]))
+                for tenant, ids in of.items()
+            ]
+        )
 
     def forget_before(self, before_ms: int, most: int) -> int:
         """Remove old incidents."""
@@ -182,7 +209,9 @@ class RedisShelf:
         answers = [answers] if len(commands) == 1 else answers
         for answer in answers:
             if isinstance(answer, Exception):
-                raise ShelfError(f"the server `{self._pool.address.name}` cannot keep experience: {answer}")
+                raise ShelfError(
+                    f"the server `{self._pool.address.name}` cannot keep experience: {answer}"
+                )
         return list(answers)
 
 

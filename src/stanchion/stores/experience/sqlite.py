@@ -1,4 +1,5 @@
-"""Experience in SQLite: a file of its own beside the state, so that a batch never keeps a decision waiting."""
+"""Experience in SQLite: a file of its own beside the state, so that a batch never keeps a decision
+waiting."""
 
 from __future__ import annotations
 
@@ -25,16 +26,18 @@ ADD_PRACTICE: Final = """INSERT INTO best_practices VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, fingerprint) DO UPDATE
     SET success_count = success_count + excluded.success_count, failure_count = failure_count + excluded.failure_count,
         last_success_data = coalesce(excluded.last_success_data, last_success_data),
-        last_ms = iif(excluded.last_success_data IS NULL, last_ms, excluded.last_ms)"""
+        last_ms = iif(excluded.last_success_data IS NULL, last_ms, excluded.last_ms)"""  # noqa: E501
 DAYS: Final = """SELECT day, successes, failures FROM tool_days
     WHERE tenant = ? AND tool_name = ? AND (day = -1 OR day > ?) ORDER BY day LIMIT ?"""
 _PRACTICES: Final = """SELECT fingerprint, tool_name, success_count, failure_count, last_success_data, last_ms
     FROM best_practices WHERE tenant = ? AND tool_name = ? AND last_success_data IS NOT NULL {}
-    DESC, fingerprint LIMIT ?"""
+    DESC, fingerprint LIMIT ?"""  # noqa: E501
 NEWEST: Final = _PRACTICES.format("ORDER BY last_ms")
 MOST_USED: Final = _PRACTICES.format("AND success_count > 1 ORDER BY success_count")
 OF_TENANT: Final = "SELECT * FROM incidents WHERE tenant = ? ORDER BY id DESC LIMIT ?"
-OF_TOOL: Final = "SELECT * FROM incidents WHERE tenant = ? AND tool_name = ? ORDER BY id DESC LIMIT ?"
+OF_TOOL: Final = (
+    "SELECT * FROM incidents WHERE tenant = ? AND tool_name = ? ORDER BY id DESC LIMIT ?"
+)
 OLDEST: Final = "SELECT * FROM incidents WHERE id < ? ORDER BY id LIMIT ?"
 UNUSED: Final = """DELETE FROM best_practices
     WHERE rowid IN (SELECT rowid FROM best_practices WHERE last_ms < ? LIMIT ?)"""
@@ -71,7 +74,9 @@ class SqliteShelf:
 
     def newest(self, tenant: str, tool: str, most: int) -> list[Incident]:
         """The last incidents."""
-        rows = self._rows(OF_TOOL, tenant, tool, most) if tool else self._rows(OF_TENANT, tenant, most)
+        rows = (
+            self._rows(OF_TOOL, tenant, tool, most) if tool else self._rows(OF_TENANT, tenant, most)
+        )
         return [_incident(row) for row in rows]
 
     def count(self) -> int:
@@ -85,11 +90,16 @@ class SqliteShelf:
     def forget(self, incidents: Sequence[Incident]) -> int:
         """Remove incidents."""
         ids = [(one.id,) for one in incidents]
-        return self._file.write(lambda db: db.executemany("DELETE FROM incidents WHERE id = ?", ids).rowcount)
+        return self._file.write(
+            lambda db: db.executemany("DELETE FROM incidents WHERE id = ?", ids).rowcount
+        )
 
     def forget_before(self, before_ms: int, most: int) -> int:
         """Remove old incidents."""
-        said = "DELETE FROM incidents WHERE id IN (SELECT id FROM incidents WHERE id < ? ORDER BY id LIMIT ?)"
+        said = (
+            "DELETE FROM incidents WHERE id IN (SELECT id FROM incidents WHERE id < ? ORDER BY "
+            "id LIMIT ?)"
+        )
         return self._file.write(lambda db: db.execute(said, (first_id(before_ms), most)).rowcount)
 
     def forget_practices(self, before_ms: int, most: int) -> int:
@@ -114,10 +124,15 @@ def _write(db: sqlite3.Connection, incidents: Sequence[Incident]) -> None:
     fresh = [one for one in incidents if db.execute(INSERT, _row(one)).rowcount]
     sums = sums_of(fresh)
     db.executemany(ADD_DAY, [(*name, *counted) for name, counted in sums.days.items()])
-    db.executemany(ADD_DAY, [(tenant, tool, TOTAL, *more) for (tenant, tool, _), more in sums.days.items()])
+    db.executemany(
+        ADD_DAY, [(tenant, tool, TOTAL, *more) for (tenant, tool, _), more in sums.days.items()]
+    )
     db.executemany(
         ADD_PRACTICE,
-        [(*name, one.tool, one.successes, one.failures, one.data, one.at_ms) for name, one in sums.practices.items()],
+        [
+            (*name, one.tool, one.successes, one.failures, one.data, one.at_ms)
+            for name, one in sums.practices.items()
+        ],
     )
 
 
@@ -130,11 +145,21 @@ def _known(db: sqlite3.Connection, tenant: str, tool: str, today: int) -> Known:
         for said in (NEWEST, MOST_USED)
         for row in db.execute(said, (tenant, tool, CANDIDATES)).fetchall()
     ]
-    return Known(Tally(successes, failures, days), chosen({one.fingerprint: one for one in found}.values()))
+    return Known(
+        Tally(successes, failures, days), chosen({one.fingerprint: one for one in found}.values())
+    )
 
 
 def _row(one: Incident) -> tuple[Any, ...]:
-    about = (one.id, one.tenant, one.session_id, one.tool_name, one.fingerprint, int(one.success), one.at_ms / 1000)
+    about = (
+        one.id,
+        one.tenant,
+        one.session_id,
+        one.tool_name,
+        one.fingerprint,
+        int(one.success),
+        one.at_ms / 1000,
+    )
     return (*about, one.error_reason, one.context_hint, one.call_data)
 
 

@@ -22,7 +22,8 @@ MARK: Final = 0x53746145
 VERSION: Final = 1
 BUSY_S: Final = 5.0
 CACHE_KB: Final = 16_000
-"""How much of the file is kept in memory: practices are found by hash, here and there in a large file."""
+"""How much of the file is kept in memory: practices are found by hash, here and there in a large
+file."""
 
 TABLES: Final = (
     """CREATE TABLE incidents (
@@ -51,7 +52,7 @@ TABLES: Final = (
     """CREATE INDEX newest_practice ON best_practices (tenant, tool_name, last_ms DESC, fingerprint)
         WHERE last_success_data IS NOT NULL""",
     """CREATE INDEX used_practice ON best_practices (tenant, tool_name, success_count DESC, fingerprint)
-        WHERE last_success_data IS NOT NULL AND success_count > 1""",
+        WHERE last_success_data IS NOT NULL AND success_count > 1""",  # noqa: E501
     """CREATE TABLE tool_days (
         tenant TEXT NOT NULL,
         tool_name TEXT NOT NULL,
@@ -68,8 +69,8 @@ T = TypeVar("T")
 
 
 class File:
-    """A connection that is made when it is first needed, and again after a fork or a trouble. `ShelfError` where there
-    is none to be had. With `reading` no file is made."""
+    """A connection that is made when it is first needed, and again after a fork or a trouble.
+    `ShelfError` where there is none to be had. With `reading` no file is made."""
 
     def __init__(self, path: Path, reading: bool = False) -> None:
         self.path: Final = path
@@ -134,9 +135,12 @@ class File:
             made(self.path)
         mode = "ro" if self._reading else "rw"
         uri = f"{self.path.as_uri()}?mode={mode}"
-        db = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(
+            uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+        )
         try:
-            # Several processes may make the file at once, and SQLite itself waits in some of the steps only.
+            # Several processes may make the file at once, and SQLite itself waits in some of the
+            # steps only.
             patiently(lambda: self._prepare(db), BUSY_S)
         except BaseException:
             db.close()
@@ -174,7 +178,11 @@ def _wholly(db: sqlite3.Connection, begin: str, change: Callable[[sqlite3.Connec
 def _version(db: sqlite3.Connection, path: Path) -> int:
     mark, version, tables = facts(db)
     if mark != MARK and (mark or version or tables):
-        raise ShelfError(f"`{path}` is a database of something else: move it away, or use another store")
+        raise ShelfError(
+            f"`{path}` is a database of something else: move it away, or use another store"
+        )
     if version > VERSION:
-        raise ShelfError(f"`{path}` was written by a newer Stanchion: upgrade Stanchion, or use another store")
+        raise ShelfError(
+            f"`{path}` was written by a newer Stanchion: upgrade Stanchion, or use another store"
+        )
     return version

@@ -1,4 +1,5 @@
-"""Leases: how a process spends from fleet-wide counters without a trip to them for each decision."""
+"""Leases: how a process spends from fleet-wide counters without a trip to them for each
+decision."""
 
 from stanchion.stores.leasing.store import LeasingStore
 

@@ -1,4 +1,5 @@
-"""Carrying out a batch with shared lines: reserve for them, send the rest to the store, keep or give back."""
+"""Carrying out a batch with shared lines: reserve for them, send the rest to the store, keep or
+give back."""
 
 from __future__ import annotations
 
@@ -7,14 +8,25 @@ from typing import Final
 
 import msgspec
 
-from stanchion.kernel.state import CLOCK, FOREVER, IDLE, Batch, Crowded, Line, Reply, StoreLost, When
+from stanchion.kernel.state import (
+    CLOCK,
+    FOREVER,
+    IDLE,
+    Batch,
+    Crowded,
+    Line,
+    Reply,
+    StoreLost,
+    When,
+)
 from stanchion.stores.leasing.parts import Parting, Terms
 from stanchion.stores.leasing.shared_lines import judge
 from stanchion.stores.leasing.slices import TRIES, Flow, Lending
 from stanchion.stores.leasing.trip import Claim, Held, Part, Trip
 
 MOST_HELD: Final = 65_536
-"""How many batches that are still to be settled are remembered; the oldest is charged at its estimate for good."""
+"""How many batches that are still to be settled are remembered; the oldest is charged at its
+estimate for good."""
 MOST_KNOWN: Final = 8_192
 """How many answers are remembered, and how many batches whose answer did not come."""
 
@@ -30,7 +42,8 @@ class Carrying:
         self._replies: OrderedDict[str, Reply] = OrderedDict()
 
     def concerns(self, batch: Batch) -> bool:
-        """Whether a batch has shared lines, had some when it came first, or settles something that is held here."""
+        """Whether a batch has shared lines, had some when it came first, or settles something that
+        is held here."""
         if self._parting.part(batch.tenant, batch.lines).shared or batch.id in self._replies:
             return True
         return any(hold in self._held or hold in self._doubt for hold, _ in batch.settles)
@@ -59,7 +72,12 @@ class Carrying:
             if not reply.stale and len(reply.values) == len(batch.lines):
                 with self._lending.lock:
                     answer = self._finish(batch, trip, reply)
-                    over = {part.lease for claim in trip.claims for part in claim.held.parts if part.lease.overflows}
+                    over = {
+                        part.lease
+                        for claim in trip.claims
+                        for part in claim.held.parts
+                        if part.lease.overflows
+                    }
                 for lease in over:
                     yield from self._lending.returned(lease)
                 return answer
@@ -75,7 +93,8 @@ class Carrying:
                 return msgspec.structs.replace(reply, fresh=fresh)
             trip = None
         raise StoreLost(
-            f"the window of a fleet-wide counter moved on {TRIES} times in the meantime: give it a longer window"
+            f"the window of a fleet-wide counter moved on {TRIES} times in the meantime: give it a "
+            f"longer window"
         )
 
     def _prepare(self, batch: Batch) -> Flow[Trip]:
@@ -97,7 +116,9 @@ class Carrying:
                 expects = (*expects, (CLOCK, 0, until))
             lines = parted.judged(outcomes)
             rest = (batch.amounts, batch.puts, batch.ceiling)
-            trip.batch = Batch(batch.id, batch.tenant, batch.go, expects, batch.settles, lines, *rest)
+            trip.batch = Batch(
+                batch.id, batch.tenant, batch.go, expects, batch.settles, lines, *rest
+            )
         return trip
 
     def _claims(self, batch: Batch) -> list[Claim]:
@@ -112,7 +133,8 @@ class Carrying:
         return claims
 
     def _exceed(self, trip: Trip, claim: Claim) -> Flow[None]:
-        """Reserve what was used beyond what had been reserved: it is spent already, so nothing bounds it."""
+        """Reserve what was used beyond what had been reserved: it is spent already, so nothing
+        bounds it."""
         for part in claim.held.parts:
             more = claim.used(part) - part.amount
             with self._lending.lock:
@@ -138,12 +160,18 @@ class Carrying:
             self._close(claim, words[claim.at] != "unknown")
         for lease, amount in trip.extra:
             lease.open -= amount
-        refused = {line.shadow for line, action in zip(batch.lines, said, strict=False) if action > batch.ceiling}
+        refused = {
+            line.shadow
+            for line, action in zip(batch.lines, said, strict=False)
+            if action > batch.ceiling
+        }
         parts: list[Part] = []
         longest = 0
         for at, line, lease, amount, own in trip.takes:
             lease.take(amount - own)
-            if not _took(line, said[at] if said else IDLE if line.follows else 0, reply.go, refused):
+            if not _took(
+                line, said[at] if said else IDLE if line.follows else 0, reply.go, refused
+            ):
                 lease.give(amount)
             elif line.hold_ms:
                 parts.append(Part(lease, amount))
@@ -175,7 +203,8 @@ class Carrying:
                 part.lease.free += max(0, part.amount - claim.used(part))
 
     def _assume(self, trip: Trip) -> None:
-        """A batch did arrive whose answer was lost: what it took is taken, and what it settled is settled."""
+        """A batch did arrive whose answer was lost: what it took is taken, and what it settled is
+        settled."""
         for claim in trip.claims:
             self._close(claim, True)
         for take in trip.takes:
@@ -186,7 +215,8 @@ class Carrying:
             lease.open -= amount
 
     def _undo(self, trip: Trip) -> None:
-        """A batch was not carried out: what it reserved is free, and what it would have settled is held."""
+        """A batch was not carried out: what it reserved is free, and what it would have settled is
+        held."""
         trip.undo()
         for claim in trip.claims:
             if claim.doubt is None:

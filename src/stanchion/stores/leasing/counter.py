@@ -1,4 +1,5 @@
-"""A fleet-wide counter as one process knows it: what it held when last seen, and the leases that this process has."""
+"""A fleet-wide counter as one process knows it: what it held when last seen, and the leases that
+this process has."""
 
 from __future__ import annotations
 
@@ -28,20 +29,21 @@ class Counter:
         return self._enter(Lease(terms, self._lender)) if lease is None else lease
 
     def pass_on(self, lease: Lease) -> Lease:
-        """Spend from a lease no longer, because its bucket of the window is over; gives the one that follows."""
+        """Spend from a lease no longer, because its bucket of the window is over; gives the one
+        that follows."""
         current = self._current.get(lease.terms)
         return self._enter(lease.next()) if current is None or current is lease else current
 
     def value(self, credit: dict[Lease, int]) -> int | None:
-        """What is used or reserved as far as this process knows: its own slices count by what was taken from them,
-        less the `credit` of holds that are about to be settled."""
+        """What is used or reserved as far as this process knows: its own slices count by what was
+        taken from them, less the `credit` of holds that are about to be settled."""
         if self.total is None:
             return None
         return self.total - sum([lease.free + credit.get(lease, 0) for lease in self.leases])
 
     def answered(self, lease: Lease, batch: Batch, reply: Reply, asked: int, at: float) -> Lease:
-        """Enter what came of asking for a slice; `asked` is how many answers there were when it was asked for. Gives
-        the lease it belongs to."""
+        """Enter what came of asking for a slice; `asked` is how many answers there were when it was
+        asked for. Gives the lease it belongs to."""
         lease.answered(batch)
         if reply.now >= lease.until:
             lease = self.pass_on(lease)
@@ -65,8 +67,11 @@ class Counter:
             lease.gave_back()
 
     def _saw(self, total: int, asked: int, at: float) -> None:
-        """Of answers that crossed each other nobody knows the order: the highest total is the safe one."""
-        self.total = total if self.total is None or asked == self.answers else max(self.total, total)
+        """Of answers that crossed each other nobody knows the order: the highest total is the safe
+        one."""
+        self.total = (
+            total if self.total is None or asked == self.answers else max(self.total, total)
+        )
         self.answers += 1
         self.at = at
 

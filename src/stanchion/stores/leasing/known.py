@@ -1,4 +1,5 @@
-"""What is known of records that the whole fleet shares: batches of tenants do not ask for it anew each time."""
+"""What is known of records that the whole fleet shares: batches of tenants do not ask for it anew
+each time."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from stanchion.kernel.state import Batch, Expect
 from stanchion.stores.leasing.parts import TAGS
 
 GOOD_FOR_S: Final = 1.0
-"""How long it is taken to be as it was last seen: as long as a run that has nothing to send takes the gates to be."""
+"""How long it is taken to be as it was last seen: as long as a run that has nothing to send takes
+the gates to be."""
 
 MOST_KNOWN: Final = 4_096
 
@@ -30,8 +32,8 @@ class Knowing:
         self._numbers = itertools.count()
 
     def part(self, batch: Batch) -> tuple[Batch, Batch | None]:
-        """A tenant's batch without what it expects of the fleet, and a batch that asks for that first, where nobody
-        has lately."""
+        """A tenant's batch without what it expects of the fleet, and a batch that asks for that
+        first, where nobody has lately."""
         if batch.tenant == FLEET or not batch.expects:
             return batch, None
         shared = [expect for expect in batch.expects if expect[0].startswith(TAGS)]
@@ -42,7 +44,9 @@ class Knowing:
         now = time.monotonic()
         if all(now < self._confirmed.get(expect, 0.0) for expect in shared):
             return rest, None
-        return rest, Batch(f"fleet-{self._prefix}-{next(self._numbers)}", FLEET, expects=tuple(shared))
+        return rest, Batch(
+            f"fleet-{self._prefix}-{next(self._numbers)}", FLEET, expects=tuple(shared)
+        )
 
     def confirm(self, asked: Batch) -> None:
         """Remember that what was asked is true."""

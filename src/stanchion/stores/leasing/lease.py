@@ -1,4 +1,5 @@
-"""A lease: what one process has taken of a fleet-wide counter, in slices, and what of it is not spent yet."""
+"""A lease: what one process has taken of a fleet-wide counter, in slices, and what of it is not
+spent yet."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ SHARE: Final = 8
 """A slice is at most this part of what is left of a counter, so that slices shrink near its end."""
 
 POOL: Final = 100
-"""All slices of a counter together hold at most this part of its limit beyond what is asked for at once: so much is
-held back at the most when every process that has one is killed."""
+"""All slices of a counter together hold at most this part of its limit beyond what is asked for at
+once: so much is held back at the most when every process that has one is killed."""
 
 PART: Final = 4
 """A slice takes at most this part of what is left in the pool."""
@@ -29,8 +30,8 @@ HOLD_MS: Final = 3_600_000
 
 
 class Back(NamedTuple):
-    """A batch that gives back what is `free`, and what was `pooled`; `again` is what it takes anew, for reservations
-    that are still open."""
+    """A batch that gives back what is `free`, and what was `pooled`; `again` is what it takes anew,
+    for reservations that are still open."""
 
     batch: Batch
     again: int
@@ -41,13 +42,14 @@ class Back(NamedTuple):
 class Lease:
     """Slices of one counter on the same terms, in one bucket of its window if it has one.
 
-    `holds` are the slices with their sizes, the oldest first. `free` is what nobody has reserved, `open` what is
-    reserved and may yet come back; what the holds have beyond that is spent. Whoever uses it has a lock.
+    `holds` are the slices with their sizes, the oldest first. `free` is what nobody has reserved,
+    `open` what is reserved and may yet come back; what the holds have beyond that is spent. Whoever
+    uses it has a lock.
     """
 
     __slots__ = (
-        "_again", "_asks", "_exactly", "_lender", "_pooled", "_size", "asked", "at", "back", "free", "holds", "limit",
-        "lost", "open", "pool", "stuck", "terms", "until",
+        "_again", "_asks", "_exactly", "_lender", "_pooled", "_size", "asked", "at", "back", "free",
+        "holds", "limit", "lost", "open", "pool", "stuck", "terms", "until",
     )  # fmt: skip
 
     def __init__(self, terms: Terms, lender: str, size: int = 0) -> None:
@@ -64,8 +66,15 @@ class Lease:
             idle_s=terms.idle_s,
         )
         beat = beating(lender, terms.unit)
-        looks = Line(pool_key(terms.key), unit=_beside(terms.unit), when=When.LOOK, window_ms=_pool_window(terms))
-        takes = looks._replace(bands=((self.pool, Action.BLOCK),), when=When.PROCEED, hold_ms=HOLD_MS)
+        looks = Line(
+            pool_key(terms.key),
+            unit=_beside(terms.unit),
+            when=When.LOOK,
+            window_ms=_pool_window(terms),
+        )
+        takes = looks._replace(
+            bands=((self.pool, Action.BLOCK),), when=When.PROCEED, hold_ms=HOLD_MS
+        )
         self._asks = (line, takes, beat)
         self._exactly = (line, looks, beat)
         self._again = (line._replace(bands=()), beat)
@@ -84,7 +93,10 @@ class Lease:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to give back and nothing to wait for."""
-        return not (self.free or self.open or self.holds or self.lost or self.asked) and self.back is None
+        return (
+            not (self.free or self.open or self.holds or self.lost or self.asked)
+            and self.back is None
+        )
 
     @property
     def idle(self) -> bool:
@@ -93,12 +105,13 @@ class Lease:
 
     @property
     def overflows(self) -> bool:
-        """Whether more is free than it has of the pool: what calls did not use of their estimates came on top."""
+        """Whether more is free than it has of the pool: what calls did not use of their estimates
+        came on top."""
         return self.free > sum(self._pooled.values())
 
     def crowds(self, lent: int) -> bool:
-        """Whether slices that are reserved, and so cannot be closed, take more of the pool than is left in it: they are
-        better taken anew, as no more than what is reserved."""
+        """Whether slices that are reserved, and so cannot be closed, take more of the pool than is
+        left in it: they are better taken anew, as no more than what is reserved."""
         if self.terms.window_ms or self.back is not None or self.free > self.open:
             return False
         return sum(self._pooled.values()) > self.pool - lent
@@ -113,11 +126,14 @@ class Lease:
         self.open -= amount
         self.free += amount
 
-    def asking(self, batch_id: str, need: int, total: int | None, lent: int, exactly: bool) -> Batch:
-        """The batch that takes another slice: twice as much as the last time if there is enough of it, and of what all
-        processes may hold together, of which `lent` was taken when last seen.
+    def asking(
+        self, batch_id: str, need: int, total: int | None, lent: int, exactly: bool
+    ) -> Batch:
+        """The batch that takes another slice: twice as much as the last time if there is enough of
+        it, and of what all processes may hold together, of which `lent` was taken when last seen.
 
-        It also closes slices that are spent, and those of which it is not known whether they were taken.
+        It also closes slices that are spent, and those of which it is not known whether they were
+        taken.
         """
         room = 0 if total is None or exactly else (self.terms.reach - total) // SHARE
         settles: list[Settle] = [(hold, None) for hold in self.lost]
@@ -133,7 +149,8 @@ class Lease:
         return Batch(batch_id, FLEET, settles=tuple(settles), lines=lines, amounts=amounts)
 
     def answered(self, batch: Batch) -> None:
-        """Enter that there was an answer: slices were closed, whether or not there was another one."""
+        """Enter that there was an answer: slices were closed, whether or not there was another
+        one."""
         self.asked -= 1
         for hold, _ in batch.settles:
             self.holds.pop(hold, None)
@@ -141,7 +158,8 @@ class Lease:
             self.lost.discard(hold)
 
     def unanswered(self, batch: Batch, sent: bool) -> None:
-        """Enter that it is not known whether a slice was taken; what was not even sent has taken none."""
+        """Enter that it is not known whether a slice was taken; what was not even sent has taken
+        none."""
         self.asked -= 1
         if sent:
             self.lost.add(batch.id)
@@ -160,11 +178,11 @@ class Lease:
             self.until = min(self.until, (now // width + 1) * width)
 
     def giving_back(self, batch_id: str, last: bool) -> Batch | None:
-        """The batch that gives back what is free; `None` where there is nothing, or it is under way. One whose answer
-        did not come is sent again as it was: it may have been carried out.
+        """The batch that gives back what is free; `None` where there is nothing, or it is under
+        way. One whose answer did not come is sent again as it was: it may have been carried out.
 
-        `last`: what is reserved will not be settled here any more. A slice of a window cannot be taken anew for what
-        is reserved, so it is kept until that is settled.
+        `last`: what is reserved will not be settled here any more. A slice of a window cannot be
+        taken anew for what is reserved, so it is kept until that is settled.
         """
         if self.back is not None and self.stuck:
             self.stuck = False
@@ -180,7 +198,9 @@ class Lease:
             settles.append((hold, self._vector(min(size, spent))))
             spent -= min(size, spent)
         lines = self._again if again else ()
-        batch = Batch(batch_id, FLEET, settles=tuple(settles), lines=lines, amounts=self._vector(again))
+        batch = Batch(
+            batch_id, FLEET, settles=tuple(settles), lines=lines, amounts=self._vector(again)
+        )
         self.back = Back(batch, again, self.free, sum(self._pooled.values()))
         self.free = 0
         self.holds, self._pooled = {}, {}
@@ -196,7 +216,8 @@ class Lease:
             self.back = None
 
     def next(self) -> Lease:
-        """A lease for what comes after: the next bucket of the window, or the same without what may be gone."""
+        """A lease for what comes after: the next bucket of the window, or the same without what may
+        be gone."""
         return Lease(self.terms, self._lender, self._size)
 
     def _vector(self, amount: int, more: int = 0) -> Amounts:
@@ -217,5 +238,6 @@ def _beside(unit: int) -> Unit:
 
 
 def _pool_window(terms: Terms) -> int:
-    """A pool slides with its counter, and forgets after a week what nobody has settled or released."""
+    """A pool slides with its counter, and forgets after a week what nobody has settled or
+    released."""
     return terms.window_ms if terms.window_ms else IDLE_S * 1000 // BUCKETS * BUCKETS

@@ -1,4 +1,5 @@
-"""How slices are named: the process that holds them, its sign of life, and the pool that bounds all of them."""
+"""How slices are named: the process that holds them, its sign of life, and the pool that bounds all
+of them."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def lender_key(lender: str) -> str:
 
 
 def pool_key(counter: str) -> str:
-    """The counter of what all processes together hold of a counter and have not asked for yet to spend it."""
+    """The counter of what all processes together hold of a counter and have not asked for yet to
+    spend it."""
     shadow, tag = ("~", counter[1:]) if counter.startswith("~") else ("", counter)
     rest = tag.removeprefix(key(FLEET))
     return f"{shadow}{key(FLEET, 'lent')}:{rest}"

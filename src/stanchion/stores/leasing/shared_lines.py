@@ -23,8 +23,8 @@ UNREACHED: Final = LineOutcome(0, 0)
 
 
 def judge(lending: Lending, batch: Batch, parted: Parted, trip: Trip) -> Flow[tuple[int, ...]]:
-    """Judge the shared lines as if no other line said anything: takers first, because those that only look at the
-    same counter go by what the taker found."""
+    """Judge the shared lines as if no other line said anything: takers first, because those that
+    only look at the same counter go by what the taker found."""
     judged: dict[int, LineOutcome] = {}
     passed: set[int] = set()
     stopped, going = False, batch.go
@@ -38,7 +38,11 @@ def judge(lending: Lending, batch: Batch, parted: Parted, trip: Trip) -> Flow[tu
             if within:
                 passed.add(at)
         else:
-            value = judged[taker].value if taker in judged else (yield from lending.known(line, trip.credit))
+            value = (
+                judged[taker].value
+                if taker in judged
+                else (yield from lending.known(line, trip.credit))
+            )
             judged[at] = LineOutcome(value, _outcome(line, value + amount, taker in passed))
         if judged[at].outcome > batch.ceiling and not line.shadow and not line.follows:
             going, stopped = False, stopped or judged[at].outcome >= STOPS
@@ -46,9 +50,11 @@ def judge(lending: Lending, batch: Batch, parted: Parted, trip: Trip) -> Flow[tu
     return tuple([judged.get(shared.at, UNREACHED).outcome for shared in parted.shared])
 
 
-def _take(lending: Lending, trip: Trip, shared: Shared, terms: Terms, amount: int) -> Flow[tuple[LineOutcome, bool]]:
-    """Reserve for one line; also says whether that was within all limits. What is written all the same is counted
-    whatever it exceeds."""
+def _take(
+    lending: Lending, trip: Trip, shared: Shared, terms: Terms, amount: int
+) -> Flow[tuple[LineOutcome, bool]]:
+    """Reserve for one line; also says whether that was within all limits. What is written all the
+    same is counted whatever it exceeds."""
     line = shared.line
     lease, value, drawn = yield from lending.reserve(terms, amount, trip.credit)
     within = lease is not None
@@ -61,7 +67,8 @@ def _take(lending: Lending, trip: Trip, shared: Shared, terms: Terms, amount: in
 
 
 def _outcome(line: Line, after: int, passed: bool) -> int:
-    """The action of the highest band that is exceeded. Where enough was reserved, those that refuse are not."""
+    """The action of the highest band that is exceeded. Where enough was reserved, those that refuse
+    are not."""
     outcome = 0
     for limit, action in line.bands:
         if after > limit and action > outcome and not (passed and action > PROCEEDS):

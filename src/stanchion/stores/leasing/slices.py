@@ -1,7 +1,8 @@
-"""Lending: slices of fleet-wide counters, asked for when they are needed and given back when they are not.
+"""Lending: slices of fleet-wide counters, asked for when they are needed and given back when they
+are not.
 
-Everything here is a generator that yields batches for the store and is sent their replies, so that threads and event
-loops share it.
+Everything here is a generator that yields batches for the store and is sent their replies, so that
+threads and event loops share it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ TRIES: Final = 8
 
 T = TypeVar("T")
 Flow = Generator[Batch, Any, T]
-"""A flow yields batches for the store that has the counters, is sent their replies, and returns its result."""
+"""A flow yields batches for the store that has the counters, is sent their replies, and returns its
+result."""
 
 
 class Lending:
@@ -47,7 +49,8 @@ class Lending:
         return not self._counters
 
     def known(self, line: Line, credit: dict[Lease, int]) -> Flow[int]:
-        """What a counter holds as far as this process knows; the store is asked where it knows nothing."""
+        """What a counter holds as far as this process knows; the store is asked where it knows
+        nothing."""
         with self.lock:
             counter = self._counter(line.key)
             value, asked = counter.value(credit), counter.answers
@@ -59,11 +62,15 @@ class Lending:
             counter.looked(reply, asked, self._monotonic())
         return reply.values[0]
 
-    def reserve(self, terms: Terms, amount: int, credit: dict[Lease, int]) -> Flow[tuple[Lease | None, int, int]]:
-        """Reserve an amount, of this batch's own `credit` first, then of what is free, then of another slice.
+    def reserve(
+        self, terms: Terms, amount: int, credit: dict[Lease, int]
+    ) -> Flow[tuple[Lease | None, int, int]]:
+        """Reserve an amount, of this batch's own `credit` first, then of what is free, then of
+        another slice.
 
-        Gives the lease, the value before and what came from the credit. No lease: it is refused, because what is left
-        of the counter, with all that this process could give back, is not enough.
+        Gives the lease, the value before and what came from the credit. No lease: it is refused,
+        because what is left of the counter, with all that this process could give back, is not
+        enough.
         """
         exactly = emptied = False
         for turn in range(TRIES):
@@ -78,7 +85,8 @@ class Lending:
                 drawn = min(amount, credit.get(lease, 0))
                 own = amount - drawn
                 known = counter.value(credit)
-                # Where others have taken it further than this lease may go, only the store knows what is left.
+                # Where others have taken it further than this lease may go, only the store knows
+                # what is left.
                 if known is not None and known + amount <= lease.limit:
                     if lease.free >= own:
                         return self._taken(known, lease, amount, drawn, credit)
@@ -99,14 +107,22 @@ class Lending:
                 if reply.go and then is lease and lease.free >= own:
                     return self._taken(counter.value(credit), lease, amount, drawn, credit)
                 refused = not reply.go and reply.values[0] + need > lease.limit
-                value = reply.values[0] - counts - sum([credit.get(one, 0) for one in counter.leases])
-                spare = [one for one in counter.leases if one.idle and (one is not lease or one.stuck or not counts)]
+                value = (
+                    reply.values[0] - counts - sum([credit.get(one, 0) for one in counter.leases])
+                )
+                spare = [
+                    one
+                    for one in counter.leases
+                    if one.idle and (one is not lease or one.stuck or not counts)
+                ]
             if refused and (emptied or not spare):
                 return None, max(value, lease.limit - amount + 1), 0
             for one in spare if refused else ():
                 yield from self.give_back(counter, one)
             exactly, emptied = not reply.go, refused
-        raise StoreLost(f"`{terms.key}` was taken by other processes {TRIES} times in the meantime: try again")
+        raise StoreLost(
+            f"`{terms.key}` was taken by other processes {TRIES} times in the meantime: try again"
+        )
 
     def _taken(
         self, known: int | None, lease: Lease, amount: int, drawn: int, credit: dict[Lease, int]
@@ -132,8 +148,8 @@ class Lending:
             counter.gave_back(lease)
 
     def returned(self, lease: Lease) -> Flow[None]:
-        """Give back at once what is free beyond the pool, so that nobody's death holds it back. Where the store cannot
-        take it, it goes back later."""
+        """Give back at once what is free beyond the pool, so that nobody's death holds it back.
+        Where the store cannot take it, it goes back later."""
         with self.lock:
             counter = self._counter(lease.terms.key)
         with contextlib.suppress(StoreLost):
@@ -143,12 +159,16 @@ class Lending:
         """Give back what was not used for so long, and forget what nobody asks for."""
         since = self._monotonic() - keep_s
         with self.lock:
-            found = [(counter, lease) for counter in self._counters.values() for lease in counter.leases]
+            found = [
+                (counter, lease) for counter in self._counters.values() for lease in counter.leases
+            ]
         for counter, lease in found:
             if lease.at <= since:
                 yield from self.give_back(counter, lease)
         with self.lock:
-            holds = any(lease.holds for counter in self._counters.values() for lease in counter.leases)
+            holds = any(
+                lease.holds for counter in self._counters.values() for lease in counter.leases
+            )
         if holds:
             yield Batch(self._new_id(), FLEET, lines=self._beat)
         with self.lock:
@@ -158,7 +178,9 @@ class Lending:
     def end(self) -> Flow[None]:
         """Give back everything that is not reserved; what is reserved stays charged."""
         with self.lock:
-            found = [(counter, lease) for counter in self._counters.values() for lease in counter.leases]
+            found = [
+                (counter, lease) for counter in self._counters.values() for lease in counter.leases
+            ]
         for counter, lease in found:
             yield from self.give_back(counter, lease, last=True)
             yield from self.give_back(counter, lease, last=True)

@@ -25,13 +25,15 @@ KEEP_S: Final = 1.0
 class LeasingStore:
     """Keeps the counters of the whole fleet out of the batches of its tenants.
 
-    A line whose counter all tenants share is spent from a slice that this process holds on it, and the rest of its
-    batch goes to `inner`. A slice is charged before it is spent, so that no limit is ever exceeded, however many
-    processes spend; it doubles as long as it is used up soon, and shrinks near the end of the counter. What is not
-    spent within `keep_s` goes back, and everything does at `close` or when the process ends. Of a process that is
-    killed the slices stay charged until an operator releases them: all of them together hold at most a hundredth of the
-    limit beyond what was asked for at once. What was not spent in time is not spent at all: a process that was stopped
-    takes another slice. What a batch expects of records of the fleet is asked for once a second.
+    A line whose counter all tenants share is spent from a slice that this process holds on it, and
+    the rest of its batch goes to `inner`. A slice is charged before it is spent, so that no limit
+    is ever exceeded, however many processes spend; it doubles as long as it is used up soon, and
+    shrinks near the end of the counter. What is not spent within `keep_s` goes back, and everything
+    does at `close` or when the process ends. Of a process that is killed the slices stay charged
+    until an operator releases them: all of them together hold at most a hundredth of the limit
+    beyond what was asked for at once. What was not spent in time is not spent at all: a process
+    that was stopped takes another slice. What a batch expects of records of the fleet is asked for
+    once a second.
     """
 
     def __init__(self, inner: Store, *, keep_s: float = KEEP_S) -> None:
@@ -108,11 +110,13 @@ class LeasingStore:
         return self.inner.holds()
 
     def held(self, tenant: str, hold_id: str) -> Hold | None:
-        """The hold with that id; what it took of the fleet's counters is part of a slice, and not in it."""
+        """The hold with that id; what it took of the fleet's counters is part of a slice, and not
+        in it."""
         return self.inner.held(tenant, hold_id)
 
     def give_back(self) -> None:
-        """Give back all that this process does not need at the moment; `StoreLost` where the store cannot take it."""
+        """Give back all that this process does not need at the moment; `StoreLost` where the store
+        cannot take it."""
         _drive(self._lending.tidy(0.0), self.inner.carry)
 
     def close(self) -> None:
@@ -121,7 +125,8 @@ class LeasingStore:
         self.inner.close()
 
     def _begin(self) -> None:
-        """Start with nothing; in a forked process too, because its parent goes on spending what it was lent."""
+        """Start with nothing; in a forked process too, because its parent goes on spending what it
+        was lent."""
         self._lending = Lending()
         self._carrying = Carrying(self._lending)
         self._knowing = Knowing()
@@ -129,7 +134,8 @@ class LeasingStore:
         self._starting = Lock()
 
     def _watch(self) -> None:
-        """Have what is not used given back by a thread of its own: this process may not carry out another batch."""
+        """Have what is not used given back by a thread of its own: this process may not carry out
+        another batch."""
         if self._timer is not None or self._closed or self._lending.idle:
             return
         with self._starting, contextlib.suppress(RuntimeError):
@@ -157,8 +163,8 @@ class LeasingStore:
 
 
 def _drive(flow: Flow[T], carry: Callable[[Batch], Reply]) -> T:
-    """Run a flow to its end in this thread. It needs nothing but batches, and a store knows no runtime whose drivers
-    could run it."""
+    """Run a flow to its end in this thread. It needs nothing but batches, and a store knows no
+    runtime whose drivers could run it."""
     try:
         need = flow.send(None)
         while True:

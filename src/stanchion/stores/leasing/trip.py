@@ -1,4 +1,5 @@
-"""A trip: a tenant's batch on its way to the store, with what was reserved for its shared lines beforehand."""
+"""A trip: a tenant's batch on its way to the store, with what was reserved for its shared lines
+beforehand."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class Held(NamedTuple):
 
 
 class Take(NamedTuple):
-    """What one shared line reserved; `own` is what did not come from holds that the same batch settles."""
+    """What one shared line reserved; `own` is what did not come from holds that the same batch
+    settles."""
 
     at: int
     line: Line
@@ -34,8 +36,8 @@ class Take(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A hold that a batch settles, the place of that among its settles, and the actual amounts. `doubt` is the trip
-    that made the hold, where it is not known whether that arrived."""
+    """A hold that a batch settles, the place of that among its settles, and the actual amounts.
+    `doubt` is the trip that made the hold, where it is not known whether that arrived."""
 
     at: int
     id: str
@@ -67,7 +69,8 @@ class Trip:
 
     @property
     def until(self) -> int:
-        """The store's time until which what was reserved can be spent: the end of a window's bucket."""
+        """The store's time until which what was reserved can be spent: the end of a window's
+        bucket."""
         return min([take.lease.until for take in self.takes], default=FOREVER)
 
     def held(self) -> list[Part]:

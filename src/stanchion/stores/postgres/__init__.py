@@ -1,4 +1,5 @@
-"""A store in one schema of a PostgreSQL database, for any number of processes on any number of hosts."""
+"""A store in one schema of a PostgreSQL database, for any number of processes on any number of
+hosts."""
 
 from stanchion.stores.postgres.store import PostgresStore
 

@@ -14,7 +14,10 @@ from stanchion.stores.postgres.troubles import brief
 from stanchion.stores.protocol import StoreError
 
 SECRET: Final = ("password", "sslpassword")
-FORM: Final = "write `postgresql://user:password@host:5432/database`, with `%40` for an @ in the password and so on"
+FORM: Final = (
+    "write `postgresql://user:password@host:5432/database`, with `%40` for an @ in the "
+    "password and so on"
+)
 
 
 class Address:
@@ -23,7 +26,8 @@ class Address:
     __slots__ = ("_conninfo", "_public", "_secrets", "name")
 
     def __init__(self, url: str, timeout_s: float) -> None:
-        """Read a URL. What it leaves open gets Stanchion's value: the name of the application, and limits of time."""
+        """Read a URL. What it leaves open gets Stanchion's value: the name of the application, and
+        limits of time."""
         try:
             given = {name: str(value) for name, value in conninfo_to_dict(url).items()}
             defaults = {
@@ -35,8 +39,13 @@ class Address:
             self._conninfo: Final = make_conninfo("", **{**defaults, **given})
         except (psycopg.Error, UnicodeError):
             # The driver's words can have a part of the password in them.
-            raise StoreError(f"the URL of the PostgreSQL store cannot be read{_unknown(url)}: {FORM}") from None
-        host, port = given.get("hostaddr", given.get("host", "localhost")), given.get("port", "5432")
+            raise StoreError(
+                f"the URL of the PostgreSQL store cannot be read{_unknown(url)}: {FORM}"
+            ) from None
+        host, port = (
+            given.get("hostaddr", given.get("host", "localhost")),
+            given.get("port", "5432"),
+        )
         database = given.get("dbname", given.get("user", ""))
         # A password that was not encoded ends up in these.
         if not re.fullmatch(r"[0-9,]*", port) or "@" in host + database:
@@ -54,15 +63,21 @@ class Address:
         return self._conninfo
 
     def reason(self, said: str) -> str:
-        """Why something failed, in the words of the driver or the server; nothing of them where a secret is there."""
+        """Why something failed, in the words of the driver or the server; nothing of them where a
+        secret is there."""
         text = rest = brief(said)
         for public in self._public:
             rest = rest.replace(f'"{public}"', "")
-        return "no reason given" if not text or any(secret in rest for secret in self._secrets) else text
+        return (
+            "no reason given"
+            if not text or any(secret in rest for secret in self._secrets)
+            else text
+        )
 
 
 def _unknown(url: str) -> str:
-    """The first option in a URL that there is none of, where it certainly is one and no part of a password."""
+    """The first option in a URL that there is none of, where it certainly is one and no part of a
+    password."""
     before, _, query = url.partition("?")
     if "@" in query or not re.match(r"postgres(ql)?://", before):
         return ""

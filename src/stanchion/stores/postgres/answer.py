@@ -29,13 +29,19 @@ def reply_of(sent: bytes, names: Callable[[], list[str]]) -> Reply:
     if said[3]:
         actions = said[end : end + count]
         end += count
-    return Reply(said[0], False, said[1] == 1, values, actions, tuple([SETTLED[code] for code in said[end:]]))
+    return Reply(
+        said[0], False, said[1] == 1, values, actions, tuple([SETTLED[code] for code in said[end:]])
+    )
 
 
 def _stale(said: tuple[int, ...], sent: bytes | None, names: list[str]) -> Reply:
     values = [None if value is None else unpack(value) for value in wire.read_elements(sent or b"")]
     cells = zip(said[2::2], said[3::2], values, strict=True)
-    return Reply(said[0], True, fresh=tuple([Fresh(names[place], number, value) for place, number, value in cells]))
+    return Reply(
+        said[0],
+        True,
+        fresh=tuple([Fresh(names[place], number, value) for place, number, value in cells]),
+    )
 
 
 def value_of(sent: bytes | None) -> Any:

@@ -28,8 +28,8 @@ EVERY: Final = 256
 PAGES: Final = 32
 ANSWERS_S: Final = 3_600
 MARGIN_S: Final = 600
-"""How large a portion is, how long answers are remembered, and how long cells are kept after they fell idle: no batch
-that is under way can see one of them go."""
+"""How large a portion is, how long answers are remembered, and how long cells are kept after they
+fell idle: no batch that is under way can see one of them go."""
 
 _PORTION: Final[list[bytes | None]] = [
     PAGES.to_bytes(4, "big"),
@@ -44,7 +44,8 @@ T = TypeVar("T")
 
 
 class Carrying:
-    """The connections of one store, and what is sent over them. One piece of code serves threads and tasks."""
+    """The connections of one store, and what is sent over them. One piece of code serves threads
+    and tasks."""
 
     def __init__(
         self,
@@ -62,11 +63,18 @@ class Carrying:
         self._requests: Final = Requests(schema)
         self._carried = 0
         server = address.name
-        words = Words(troubles.busy(server, timeout_s), troubles.late(server, timeout_s), troubles.closed(server))
-        self._pool: Final = Pool(Connecting(address, schema, timeout_s, reading), pool_size, words, room)
+        words = Words(
+            troubles.busy(server, timeout_s),
+            troubles.late(server, timeout_s),
+            troubles.closed(server),
+        )
+        self._pool: Final = Pool(
+            Connecting(address, schema, timeout_s, reading), pool_size, words, room
+        )
 
     def open(self) -> None:
-        """Make the first connection, which brings the schema up to date; `StoreLost` says why it cannot be."""
+        """Make the first connection, which brings the schema up to date; `StoreLost` says why it
+        cannot be."""
         self._placed(self._first)
 
     @property
@@ -92,7 +100,9 @@ class Carrying:
             self._pool.leave(place)
         return reply
 
-    def ask(self, sql: bytes, given: list[bytes | None], kinds: list[int]) -> list[list[bytes | None]]:
+    def ask(
+        self, sql: bytes, given: list[bytes | None], kinds: list[int]
+    ) -> list[list[bytes | None]]:
         """The rows of one statement that only reads."""
         return self._placed(lambda place: self._ask(place, sql, given, kinds))
 
@@ -101,7 +111,8 @@ class Carrying:
         self._pool.close()
 
     def _placed(self, work: Callable[[Visit], T]) -> T:
-        """Do something at a place of the pool; however it ends, and wherever it is cut off, the place is left."""
+        """Do something at a place of the pool; however it ends, and wherever it is cut off, the
+        place is left."""
         place = Visit()
         try:
             try:
@@ -125,7 +136,11 @@ class Carrying:
             step = next(steps)
             while True:
                 try:
-                    got = self._pool.take(place, until) if step is None else step[0].wait(step[1], until)
+                    got = (
+                        self._pool.take(place, until)
+                        if step is None
+                        else step[0].wait(step[1], until)
+                    )
                 except (Broken, Late, Complaint) as trouble:
                     step = steps.throw(trouble)
                 else:
@@ -144,7 +159,11 @@ class Carrying:
             step = next(steps)
             while True:
                 try:
-                    got = await self._pool.atake(place, until) if step is None else await step[0].await_(step[1], until)
+                    got = (
+                        await self._pool.atake(place, until)
+                        if step is None
+                        else await step[0].await_(step[1], until)
+                    )
                 except (Broken, Late, Complaint) as trouble:
                     step = steps.throw(trouble)
                 else:
@@ -155,7 +174,9 @@ class Carrying:
         finally:
             steps.close()
 
-    def _ask(self, place: Visit, sql: bytes, given: list[bytes | None], kinds: list[int]) -> list[list[bytes | None]]:
+    def _ask(
+        self, place: Visit, sql: bytes, given: list[bytes | None], kinds: list[int]
+    ) -> list[list[bytes | None]]:
         self._pool.enter(place)
         until = monotonic() + self._timeout_s
         for attempt in range(2):
@@ -173,11 +194,15 @@ class Carrying:
                 continue
             self._pool.give(place)
             columns = range(answer.nfields)
-            return [[answer.get_value(row, column) for column in columns] for row in range(answer.ntuples)]
+            return [
+                [answer.get_value(row, column) for column in columns]
+                for row in range(answer.ntuples)
+            ]
         raise StoreLost(troubles.late(self._address.name, self._timeout_s))
 
     def _steps(self, place: Visit, batch: Batch) -> Generator[Step, Any, Reply]:
-        """Send a batch until it is answered. What broke is sent once more: its id makes sure that it counts once."""
+        """Send a batch until it is answered. What broke is sent once more: its id makes sure that
+        it counts once."""
         given = self._arguments(batch)
         broken = False
         for _ in range(TRIES):
@@ -210,7 +235,9 @@ class Carrying:
                 else:
                     self._pool.give(place)
                 return reply
-        raise StoreLost(f"batch `{batch.id}` collided with others on its holds {TRIES} times: send it again")
+        raise StoreLost(
+            f"batch `{batch.id}` collided with others on its holds {TRIES} times: send it again"
+        )
 
     def _sweep(self, place: Visit, link: Link) -> Generator[Step, Any, None]:
         """Remove a portion of what nobody needs; what fails here is done another time."""
@@ -228,7 +255,8 @@ class Carrying:
             return self._requests.arguments(batch, None if self._clock is None else self._clock())
         except (OverflowError, UnicodeEncodeError) as error:
             says = (
-                f"batch {batch.id!a} has values that the server cannot store ({error}): use other names, or "
+                f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
+                f"names, or "
                 "smaller amounts"
             )
             raise StoreLost(says) from error

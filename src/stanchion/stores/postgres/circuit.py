@@ -1,4 +1,5 @@
-"""A circuit: while the server is known to be lost nobody waits for it, and one at a time tries again."""
+"""A circuit: while the server is known to be lost nobody waits for it, and one at a time tries
+again."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ class Circuit:
         return self._pause_s > 0 and self._monotonic() < self._retry_at
 
     def may_try(self) -> bool:
-        """Whether to attempt it now; while it is open that is one caller's turn, who tells how it went. One who does
-        not has had its turn after a while."""
+        """Whether to attempt it now; while it is open that is one caller's turn, who tells how it
+        went. One who does not has had its turn after a while."""
         if not self.is_open:
             return True
         if self.is_resting:

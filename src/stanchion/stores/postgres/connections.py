@@ -1,4 +1,5 @@
-"""Making connections that are ready for batches: settings made, the schema up to date, the functions prepared."""
+"""Making connections that are ready for batches: settings made, the schema up to date, the
+functions prepared."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ CARRY: Final = b"carry"
 SWEEP: Final = b"sweep"
 
 SHARE: Final = 0.9
-"""How much of the time for a batch the server has before it gives up by itself, so that it can still say so."""
+"""How much of the time for a batch the server has before it gives up by itself, so that it can
+still say so."""
 
 OLDEST: Final = 140_000
 """The oldest PostgreSQL that the functions are written for: 14."""
@@ -27,7 +29,8 @@ OLDEST: Final = 140_000
 _SETTINGS: Final = {
     "default_transaction_isolation": "read committed",
     "search_path": "pg_catalog",
-    # Every statement finds its rows by a key, whatever the planner thinks of tables that were empty a minute ago.
+    # Every statement finds its rows by a key, whatever the planner thinks of tables that were empty
+    # a minute ago.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
@@ -41,7 +44,8 @@ _PREPARED: Final = {
 
 
 class Connecting:
-    """Makes connections. The first one finds out whether the schema is as it must be, or makes it so."""
+    """Makes connections. The first one finds out whether the schema is as it must be, or makes it
+    so."""
 
     def __init__(self, address: Address, schema: str, timeout_s: float, reading: bool) -> None:
         self._address: Final = address
@@ -51,7 +55,8 @@ class Connecting:
         self._ready = False
 
     def __call__(self) -> Link:
-        """A connection; `StoreLost` where there is none to be had, `StoreError` where the schema is not to be used."""
+        """A connection; `StoreLost` where there is none to be had, `StoreError` where the schema is
+        not to be used."""
         link = Link(self._connected())
         try:
             self._prepare(link)
@@ -67,22 +72,34 @@ class Connecting:
         try:
             connection = psycopg.connect(self._address.conninfo, autocommit=True)
         except psycopg.Error as error:
-            raise StoreLost(explain_refusal(self._address.reason(str(error)), self._address.name)) from None
-        version, encoding = connection.info.server_version, connection.info.parameter_status("server_encoding")
+            raise StoreLost(
+                explain_refusal(self._address.reason(str(error)), self._address.name)
+            ) from None
+        version, encoding = (
+            connection.info.server_version,
+            connection.info.parameter_status("server_encoding"),
+        )
         if version < OLDEST or encoding != "UTF8":
             connection.close()
             raise StoreError(
-                f"the PostgreSQL server `{self._address.name}` has version {version // 10_000} and a database in "
-                f"{encoding}: use version {OLDEST // 10_000} or later with a UTF8 database"
+                f"the PostgreSQL server `{self._address.name}` has version {version // 10_000} and "
+                f"a database in {encoding}: use version {OLDEST // 10_000} or later with a UTF8 "
+                f"database"
             )
         return connection
 
     def _prepare(self, link: Link) -> None:
         until = monotonic() + self._timeout_s
-        settings = {**_SETTINGS, "statement_timeout": str(max(1, int(self._timeout_s * SHARE * 1000)))}
+        settings = {
+            **_SETTINGS,
+            "statement_timeout": str(max(1, int(self._timeout_s * SHARE * 1000))),
+        }
         if self._reading:
             settings["default_transaction_read_only"] = "on"
-        made = [sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(to)) for name, to in settings.items()]
+        made = [
+            sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(to))
+            for name, to in settings.items()
+        ]
         link.wait(link.run(sql.SQL("; ").join(made).as_string(None).encode()), until)
         if not self._ready:
             schema = Schema(link, self._schema, self._address.name)

@@ -1,4 +1,5 @@
-"""Listing what is in the schema for people, a portion at a time, so that nothing waits for the reader."""
+"""Listing what is in the schema for people, a portion at a time, so that nothing waits for the
+reader."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ FROM {schema}.cell AS c LEFT JOIN LATERAL (
     FROM {schema}.permit WHERE key = c.key AND due <= $1
 ) AS p ON c.next_due <= $1
 WHERE c.key >= $2 AND (c.key <> $2 OR $3 = 0) AND c.touched + c.keep > $1 ORDER BY c.key LIMIT $4
-"""
+"""  # noqa: E501
 _HOLDS: Final = """
 SELECT (due <= $1)::integer::bigint, due, seq, id, keys, took, at FROM {schema}.batch
 WHERE due IS NOT NULL AND ((due <= $1)::integer::bigint, due, seq) > ($2, $3, $4)
@@ -55,7 +56,8 @@ class Listing:
         self._clock: Final = clock
         own = sql.Identifier(schema)
         self._times_sql, self._cells_sql, self._holds_sql, self._hold_sql = (
-            sql.SQL(text).format(schema=own).as_string(None).encode() for text in (_TIMES, _CELLS, _HOLDS, _HOLD)
+            sql.SQL(text).format(schema=own).as_string(None).encode()
+            for text in (_TIMES, _CELLS, _HOLDS, _HOLD)
         )
 
     def one(self, key: str) -> tuple[int, Any]:
@@ -103,7 +105,12 @@ class Listing:
         return _hold(rows[0], self._times().now) if rows else None
 
     def _page(self, last: int, start: str, after: int, count: int) -> list[list[bytes | None]]:
-        given: list[bytes | None] = [wire.number(last), start.encode(), wire.number(after), wire.number(count)]
+        given: list[bytes | None] = [
+            wire.number(last),
+            start.encode(),
+            wire.number(after),
+            wire.number(count),
+        ]
         return self._ask(self._cells_sql, given, [wire.INT8, wire.TEXT, wire.INT8, wire.INT8])
 
     def _times(self) -> _Times:
@@ -119,9 +126,13 @@ def _seen(row: list[bytes | None], now: int) -> Seen:
     if _number(width):
         oldest = now // _number(width) - BUCKETS
         newest = _number(head)
-        slots = {newest - (newest - at) % BUCKETS: amount for at, amount in enumerate(_numbers(ring))}
+        slots = {
+            newest - (newest - at) % BUCKETS: amount for at, amount in enumerate(_numbers(ring))
+        }
         held = [amount for bucket, amount in slots.items() if bucket > oldest]
-        live = sum(held) - sum(amount for bucket, amount in lapsed if bucket > max(oldest, newest - BUCKETS))
+        live = sum(held) - sum(
+            amount for bucket, amount in lapsed if bucket > max(oldest, newest - BUCKETS)
+        )
     return Seen(_text(key), total, value_of(value), live, _number(touched))
 
 
@@ -131,7 +142,10 @@ def _hold(row: list[bytes | None], now: int) -> Hold:
     names = [_text(key) for key in wire.read_elements(keys or b"")]
     parts = [taken[at : at + 4] for at in range(0, len(taken), 4)]
     took_all = tuple(
-        [Took(key, amount, unit, keeps == 1) for key, (amount, keeps, _, unit) in zip(names, parts, strict=True)]
+        [
+            Took(key, amount, unit, keeps == 1)
+            for key, (amount, keeps, _, unit) in zip(names, parts, strict=True)
+        ]
     )
     return Hold(_text(hold_id), _number(due), _number(due) <= now, took_all, _number(at))
 

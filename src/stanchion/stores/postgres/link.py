@@ -1,4 +1,5 @@
-"""One connection to the server: statements go out, answers come back, and nobody waits longer than said."""
+"""One connection to the server: statements go out, answers come back, and nobody waits longer than
+said."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from psycopg.pq.abc import PGresult
 from stanchion.stores.postgres.troubles import GONE
 
 Exchange = Generator[bool, None, PGresult]
-"""Yields each time it must wait for the server, whether there is something left to send; returns the answer."""
+"""Yields each time it must wait for the server, whether there is something left to send; returns
+the answer."""
 
 
 class Broken(Exception):
@@ -42,7 +44,8 @@ class Complaint(Exception):
 
 
 class Link:
-    """A connection, used by one caller at a time. Who does not go through with an exchange must close it."""
+    """A connection, used by one caller at a time. Who does not go through with an exchange must
+    close it."""
 
     __slots__ = ("_connection", "_pg")
 
@@ -52,11 +55,15 @@ class Link:
 
     def call(self, statement: bytes, given: list[bytes | None]) -> Exchange:
         """Run a prepared statement; arguments and answer are as PostgreSQL sends them."""
-        return self._exchange(lambda: self._pg.send_query_prepared(statement, given, [1] * len(given), 1))
+        return self._exchange(
+            lambda: self._pg.send_query_prepared(statement, given, [1] * len(given), 1)
+        )
 
     def ask(self, sql: bytes, given: list[bytes | None], kinds: list[int]) -> Exchange:
         """Run one statement with arguments of these types."""
-        return self._exchange(lambda: self._pg.send_query_params(sql, given, kinds, [1] * len(given), 1))
+        return self._exchange(
+            lambda: self._pg.send_query_params(sql, given, kinds, [1] * len(given), 1)
+        )
 
     def run(self, sql: bytes) -> Exchange:
         """Run some statements without arguments."""
@@ -123,7 +130,9 @@ class Link:
         if answer.status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
             return answer
         code = (answer.error_field(DiagnosticField.SQLSTATE) or b"").decode()
-        words = (answer.error_field(DiagnosticField.MESSAGE_PRIMARY) or answer.error_message).decode("utf-8", "replace")
+        words = (
+            answer.error_field(DiagnosticField.MESSAGE_PRIMARY) or answer.error_message
+        ).decode("utf-8", "replace")
         if not code or code in GONE or pg.status == pq.ConnStatus.BAD:
             raise Broken(words, code)
         raise Complaint(code, words)

@@ -1,4 +1,5 @@
-"""Connections kept open for batches: a bounded number, made by threads of their own so that no caller hangs on one."""
+"""Connections kept open for batches: a bounded number, made by threads of their own so that no
+caller hangs on one."""
 
 from __future__ import annotations
 
@@ -32,13 +33,17 @@ class Words:
 
 
 class Pool:
-    """Hands connections out to those who have a place. `connect` gives a new one or raises `StoreLost`.
+    """Hands connections out to those who have a place. `connect` gives a new one or raises
+    `StoreLost`.
 
-    As many have a place as there may be connections, so nobody in here waits for anything but the server. Who has which
-    connection is written in its place alone, and nothing is counted: what is cut off in the middle leaves no wrong sum.
+    As many have a place as there may be connections, so nobody in here waits for anything but the
+    server. Who has which connection is written in its place alone, and nothing is counted: what is
+    cut off in the middle leaves no wrong sum.
     """
 
-    def __init__(self, connect: Callable[[], Link], size: int, words: Words, room: Callable[[], Room]) -> None:
+    def __init__(
+        self, connect: Callable[[], Link], size: int, words: Words, room: Callable[[], Room]
+    ) -> None:
         self._connect: Final = connect
         self._size: Final = size
         self._words: Final = words
@@ -50,8 +55,8 @@ class Pool:
         _pools.add(self)
 
     def enter(self, place: Visit, finishes: bool = False) -> None:
-        """Wait for a place in the calling thread. `Crowded` where none gets free in time, `StoreLost` at once where the
-        server is known to be lost."""
+        """Wait for a place in the calling thread. `Crowded` where none gets free in time,
+        `StoreLost` at once where the server is known to be lost."""
         self._check()
         self.queue.take(place, finishes)
 
@@ -118,7 +123,8 @@ class Pool:
         self.queue.leave(place)
 
     def clear(self, lost: str = "") -> None:
-        """Close what is idle: it is as old as one that broke. With `lost` the server cannot be reached at all."""
+        """Close what is idle: it is as old as one that broke. With `lost` the server cannot be
+        reached at all."""
         with self._lock:
             idle, self._idle = self._idle, []
             if lost:
@@ -138,7 +144,8 @@ class Pool:
             link.close()
 
     def after_fork(self) -> None:
-        """Begin anew in a child. Its parent's connections are never closed here, which would end the parent's work."""
+        """Begin anew in a child. Its parent's connections are never closed here, which would end
+        the parent's work."""
         _inherited.extend(self._idle)
         _inherited.extend([place.link for place in self.queue.seated if place.link is not None])
         self._begin()
@@ -175,7 +182,8 @@ class Pool:
             return link
 
     def _want(self, place: Visit) -> None:
-        """Wait for a connection; `StoreLost` at once where the server is known to be lost and others are trying."""
+        """Wait for a connection; `StoreLost` at once where the server is known to be lost and
+        others are trying."""
         with self._lock:
             self._wanting[place] = None
             if self._idle:
@@ -219,7 +227,11 @@ class Pool:
         """Begin to make a connection where one is wanted and may be made."""
         self._making = [thread for thread in self._making if thread.is_alive()]
         there = self._links() + len(self._idle) + len(self._making)
-        if there >= self._size or len(self._making) >= len(self._wanting) or not self._circuit.may_try():
+        if (
+            there >= self._size
+            or len(self._making) >= len(self._wanting)
+            or not self._circuit.may_try()
+        ):
             return False
         thread = Thread(target=self._make, name="stanchion-postgres", daemon=True)
         self._making.append(thread)
@@ -243,7 +255,9 @@ class Pool:
         lost = ""
         with self._lock:
             me = current_thread()
-            self._making = [thread for thread in self._making if thread is not me and thread.is_alive()]
+            self._making = [
+                thread for thread in self._making if thread is not me and thread.is_alive()
+            ]
             if isinstance(made, Link):
                 self._circuit.worked()
                 self._hand(made)

@@ -52,7 +52,8 @@ class Requests:
         self._bound: Final[dict[int, Bound]] = {}
 
     def arguments(self, batch: Batch, now: int | None) -> Arguments:
-        """The arguments for a batch; `now` is the time of a test's clock, and `None` where the server's rules."""
+        """The arguments for a batch; `now` is the time of a test's clock, and `None` where the
+        server's rules."""
         bound = self._bound.get(id(batch.lines))
         if bound is None or bound.lines is not batch.lines:
             bound = self._bind(batch.lines)
@@ -71,7 +72,9 @@ class Requests:
         settles = actuals = None
         if batch.settles:
             settles = wire.elements(wire.TEXT, [hold.encode() for hold, _ in batch.settles])
-            actuals = wire.numbers([n for _, actual in batch.settles for n in ((0,) * 5 if actual is None else actual)])
+            actuals = wire.numbers(
+                [n for _, actual in batch.settles for n in ((0,) * 5 if actual is None else actual)]
+            )
         return [
             batch.id.encode(),
             None if now is None else wire.number(now),
@@ -97,7 +100,9 @@ class Requests:
         """The number of the lock of a key; with `SHARED` added it stands for sharing it."""
         return self._name(key).lock
 
-    def _expects(self, batch: Batch, known: dict[str, int], names: list[bytes], locks: dict[str, int]) -> bytes:
+    def _expects(
+        self, batch: Batch, known: dict[str, int], names: list[bytes], locks: dict[str, int]
+    ) -> bytes:
         sent = []
         for key, lo, hi in batch.expects:
             at = 0
@@ -108,7 +113,9 @@ class Requests:
             sent += [at, lo, hi]
         return wire.numbers(sent)
 
-    def _puts(self, batch: Batch, known: dict[str, int], names: list[bytes], locks: dict[str, int]) -> bytes:
+    def _puts(
+        self, batch: Batch, known: dict[str, int], names: list[bytes], locks: dict[str, int]
+    ) -> bytes:
         sent = []
         for key, _value, when, at, shadow in batch.puts:
             place = self._place(key, known, names)
@@ -126,7 +133,9 @@ class Requests:
             key = line.key
             place = self._place(key, known, names)
             lock = self._name(key).lock
-            locks[key] = min(locks.get(key, lock + SHARED), lock if line.when != When.LOOK else lock + SHARED)
+            locks[key] = min(
+                locks.get(key, lock + SHARED), lock if line.when != When.LOOK else lock + SHARED
+            )
             lowest = min([limit for limit, _ in line.bands], default=FOREVER)
             first = len(bands) + 1
             for limit, action in line.bands:
@@ -161,7 +170,8 @@ class Requests:
         if name is None:
             text = key.encode()
             digest = blake2b(text, digest_size=8, key=self._salt).digest()
-            # An even number of 63 bits, so that the shared lock of the same key comes next in order.
+            # An even number of 63 bits, so that the shared lock of the same key comes next in
+            # order.
             name = Name(wire.element(text), int.from_bytes(digest, "big") >> 2 << 1)
             if len(self._names) >= MOST_KEYS:
                 self._names.clear()

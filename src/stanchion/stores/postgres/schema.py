@@ -1,4 +1,5 @@
-"""The tables and functions of a store, and how a schema of an earlier version becomes one of this version."""
+"""The tables and functions of a store, and how a schema of an earlier version becomes one of this
+version."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from stanchion.stores.protocol import FORMER, StoreError
 Migration = tuple[str, ...]
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (("tables.sql", "carry.sql", "sweep.sql"),)
-"""Migrations in order, each the files whose statements it is made of; they run in one transaction. A function that
-changes after a release needs another migration, which runs its file again."""
+"""Migrations in order, each the files whose statements it is made of; they run in one transaction.
+A function that changes after a release needs another migration, which runs its file again."""
 
 PATIENCE_S: Final = 30.0
 """How long whoever opens a store waits for another process that brings its schema up to date."""
@@ -26,20 +27,23 @@ _FOUND: Final = b"""
 SELECT count(*) > 0, count(c.oid) > 0, count(c.oid) FILTER (WHERE c.relname = 'stanchion_version') > 0,
     count(c.oid) FILTER (WHERE c.relname IN ('cell', 'batch', 'permit')) = 3
 FROM pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = $1
-"""
+"""  # noqa: E501
 _LOCK: Final = b"SELECT pg_advisory_xact_lock(hashtextextended('stanchion ' || $1, 0))"
 _MAY_READ: Final = b"""
 SELECT bool_and(has_table_privilege($1 || '.' || own, 'SELECT')) AND has_sequence_privilege($1 || '.clock', 'SELECT')
 FROM unnest(ARRAY['cell', 'batch', 'permit']) AS own
-"""
+"""  # noqa: E501
 _MAY_WRITE: Final = b"""
 SELECT bool_and(has_table_privilege($1 || '.' || own, needed)) AND has_sequence_privilege($1 || '.clock', 'UPDATE')
 FROM unnest(ARRAY['cell', 'batch', 'permit']) AS own, unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) AS needed
-"""
-_VERSION: Final = sql.SQL("SELECT coalesce(max(version), 0)::bigint FROM {schema}.stanchion_version")
+"""  # noqa: E501
+_VERSION: Final = sql.SQL(
+    "SELECT coalesce(max(version), 0)::bigint FROM {schema}.stanchion_version"
+)
 _NOTE: Final = sql.SQL("INSERT INTO {schema}.stanchion_version (version) VALUES ({version})")
 _TABLE: Final = sql.SQL(
-    "CREATE TABLE {schema}.stanchion_version (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+    "CREATE TABLE {schema}.stanchion_version (version integer PRIMARY KEY, at timestamptz NOT NULL "
+    "DEFAULT now())"
 )
 
 
@@ -47,7 +51,8 @@ def checked(schema: str) -> str:
     """The name of a schema; `StoreError` where it would have to be quoted."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise StoreError(
-            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), and do not begin "
+            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), "
+            f"and do not begin "
             "with pg_"
         )
     return schema
@@ -62,7 +67,9 @@ def statements(schema: str, file: str) -> str:
 class Schema:
     """A schema, seen through one connection."""
 
-    def __init__(self, link: Link, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    def __init__(
+        self, link: Link, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS
+    ) -> None:
         self._link: Final = link
         self._name: Final = name
         self._own: Final = sql.Identifier(name)
@@ -71,7 +78,8 @@ class Schema:
         self._until: Final = monotonic() + PATIENCE_S
 
     def bring_up_to_date(self) -> None:
-        """Make the schema where there is none, and take it to this version, once however many processes begin to.
+        """Make the schema where there is none, and take it to this version, once however many
+        processes begin to.
 
         `StoreError` where it is newer than we know, not ours, or this role may not.
         """
@@ -79,14 +87,19 @@ class Schema:
             if self.version() < len(self._migrations):
                 self._migrate()
             if self._ask(_MAY_READ) != [b"\1"] or self._ask(_MAY_WRITE) != [b"\1"]:
-                says = f"this role may not write {self._where}: grant it all rights on its tables and sequences"
+                says = (
+                    f"this role may not write {self._where}: grant it all rights on its tables "
+                    f"and sequences"
+                )
                 raise StoreError(says)
         except Complaint as complaint:
             if complaint.code != "42501":
                 raise
             raise StoreError(
-                f"this role may not create or use {self._where} ({complaint.words}): grant it CREATE on the database, "
-                "or have an owner open the store once and grant this role rights on the schema, its tables and its "
+                f"this role may not create or use {self._where} ({complaint.words}): grant it "
+                f"CREATE on the database, "
+                "or have an owner open the store once and grant this role rights on the schema, "
+                "its tables and its "
                 "sequence"
             ) from None
 
@@ -97,27 +110,35 @@ class Schema:
             raise StoreError(f"{self._where} does not exist: give the schema of a store")
         if version < len(self._migrations):
             raise StoreError(
-                f"{self._where} was created by an earlier Stanchion (version {version}, this one reads "
-                f"{len(self._migrations)}): open it for writing once, which brings it up to date"
+                f"{self._where} was created by an earlier Stanchion (version {version}, this one "
+                f"reads {len(self._migrations)}): open it for writing once, which brings it up to "
+                f"date"
             )
         if self._ask(_MAY_READ) != [b"\1"]:
-            raise StoreError(f"this role may not read {self._where}: grant it SELECT on its tables and sequences")
+            raise StoreError(
+                f"this role may not read {self._where}: grant it SELECT on its tables and sequences"
+            )
 
     def version(self) -> int:
-        """Its version, 0 where there is none; `StoreError` where it is newer than we know, or not ours."""
+        """Its version, 0 where there is none; `StoreError` where it is newer than we know, or not
+        ours."""
         _, used, ours, alike = self._ask(_FOUND)
         if ours != b"\1":
             if alike == b"\1":
                 raise StoreError(FORMER.format(self._where))
             if used == b"\1":
-                raise StoreError(f"{self._where} has tables that are not Stanchion's: use another schema")
+                raise StoreError(
+                    f"{self._where} has tables that are not Stanchion's: use another schema"
+                )
             return 0
-        answer = self._link.wait(self._link.ask(_sent(_VERSION.format(schema=self._own)), [], []), self._until)
+        answer = self._link.wait(
+            self._link.ask(_sent(_VERSION.format(schema=self._own)), [], []), self._until
+        )
         version = wire.read_number(answer.get_value(0, 0) or b"")
         if version > len(self._migrations):
             raise StoreError(
-                f"{self._where} was created by a newer Stanchion (version {version}, this one knows "
-                f"{len(self._migrations)}): upgrade Stanchion, or use another schema"
+                f"{self._where} was created by a newer Stanchion (version {version}, this one "
+                f"knows {len(self._migrations)}): upgrade Stanchion, or use another schema"
             )
         return version
 
@@ -137,7 +158,9 @@ class Schema:
         self._run(sql.SQL("COMMIT"))
 
     def _ask(self, question: bytes) -> list[bytes | None]:
-        answer = self._link.wait(self._link.ask(question, [self._name.encode()], [wire.TEXT]), self._until)
+        answer = self._link.wait(
+            self._link.ask(question, [self._name.encode()], [wire.TEXT]), self._until
+        )
         return [answer.get_value(0, column) for column in range(answer.nfields)]
 
     def _run(self, said: sql.Composable) -> None:

@@ -14,9 +14,10 @@ from stanchion.stores.seen import Hold, Seen
 class PostgresStore:
     """State in one schema of a database, shared by any number of hosts; the server's clock rules.
 
-    The store is opened at once: `StoreError` says what is wrong. Later a batch that cannot be carried out within
-    `timeout_s` raises `StoreLost`; while the server is lost batches are refused at once and one at a time tries again,
-    so that the store works again by itself. A batch that was lost can be sent again: its id counts once.
+    The store is opened at once: `StoreError` says what is wrong. Later a batch that cannot be
+    carried out within `timeout_s` raises `StoreLost`; while the server is lost batches are refused
+    at once and one at a time tries again, so that the store works again by itself. A batch that was
+    lost can be sent again: its id counts once.
     """
 
     def __init__(
@@ -33,20 +34,25 @@ class PostgresStore:
     ) -> None:
         """Open the schema, and make it where there is none.
 
-        `url` is a libpq URL with all its options (`sslmode`, `target_session_attrs` …). `pool_size` is how many
-        connections are open at the most. `clock` replaces the server's clock in tests. With `reading` the store is for
-        looking only: it makes no schema and carries nothing out. Where there are more at once than connections, up to
-        `queue` of them wait in this process for `patience_s`; the others are told that it is `Crowded`.
+        `url` is a libpq URL with all its options (`sslmode`, `target_session_attrs` …). `pool_size`
+        is how many connections are open at the most. `clock` replaces the server's clock in tests.
+        With `reading` the store is for looking only: it makes no schema and carries nothing out.
+        Where there are more at once than connections, up to `queue` of them wait in this process
+        for `patience_s`; the others are told that it is `Crowded`.
         """
         if timeout_s <= 0 or pool_size < 1:
-            raise StoreError(f"timeout_s is `{timeout_s}` and pool_size `{pool_size}`: both must be above zero")
+            raise StoreError(
+                f"timeout_s is `{timeout_s}` and pool_size `{pool_size}`: both must be above zero"
+            )
         try:
             from stanchion.stores.postgres.address import Address
             from stanchion.stores.postgres.carry import Carrying
             from stanchion.stores.postgres.contents import Listing
             from stanchion.stores.postgres.schema import checked
         except ImportError as error:
-            raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`") from error
+            raise StoreError(
+                f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`"
+            ) from error
         address = Address(url, timeout_s)
         self._name, self._schema = address.name, schema
         self._conninfo = address.conninfo
@@ -55,7 +61,9 @@ class PostgresStore:
         def room() -> Room:
             return Room(address.name, queue, patience_s)
 
-        self._carrying = Carrying(address, checked(schema), timeout_s, pool_size, clock, reading, room)
+        self._carrying = Carrying(
+            address, checked(schema), timeout_s, pool_size, clock, reading, room
+        )
         self._listing = Listing(self._carrying.ask, schema, clock)
         try:
             self._carrying.open()
@@ -113,4 +121,6 @@ class PostgresStore:
 
     def _check(self) -> None:
         if self._reading:
-            raise StoreLost(f"the store on `{self._name}` is open read-only: nothing can be written")
+            raise StoreLost(
+                f"the store on `{self._name}` is open read-only: nothing can be written"
+            )

@@ -13,17 +13,29 @@ GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05", STANDBY})
 """Codes of what ends a connection: the server goes, comes, or is no longer the one that writes."""
 
 _SAYS: Final = {
-    "57014": "did not carry out the batch within {limit_s:g} s: find the session that holds the locks (pg_locks), "
+    "57014": "did not carry out the batch within {limit_s:g} s: find the session that holds the "
+    "locks (pg_locks), "
     "or try again",
     STANDBY: "accepts no writes, so it is a standby: put the primary server into the URL",
-    "42501": "does not let this role do that ({reason}): grant it the rights on the schema, its tables and functions",
+    "42501": (
+        "does not let this role do that ({reason}): grant it the rights on the schema, its "
+        "tables and functions"
+    ),
     "53100": "has a full disk: free some space on it",
     "53200": "has no memory left ({reason}): check its memory and its max_locks_per_transaction",
-    "53300": "accepts no more connections: raise its max_connections, or open stores with a smaller pool",
+    "53300": (
+        "accepts no more connections: raise its max_connections, or open stores with a smaller pool"
+    ),
     "28P01": "does not accept this password: correct it in the URL, or in the password file",
-    "28000": "does not let this role log in ({reason}): correct the role in the URL, or the server's pg_hba.conf",
+    "28000": (
+        "does not let this role log in ({reason}): correct the role in the URL, or the "
+        "server's pg_hba.conf"
+    ),
     "3D000": "has no such database: create it, or put another one into the URL",
-    "ST002": "is behind a connection pooler that changes settings ({reason}): set the pooler to session pooling",
+    "ST002": (
+        "is behind a connection pooler that changes settings ({reason}): set the pooler to "
+        "session pooling"
+    ),
 }
 _REFUSALS: Final = {
     r"password authentication failed|no password supplied": "28P01",
@@ -42,10 +54,14 @@ def explain(code: str, reason: str, server: str, limit_s: float) -> str:
     if code in _CHANGED:
         says = "no longer has the tables that this store was opened with ({reason}): open it again"
     elif code in _UNWRITABLE:
-        says = "cannot store the values of the batch ({reason}): use other names, or smaller amounts"
+        says = (
+            "cannot store the values of the batch ({reason}): use other names, or smaller amounts"
+        )
     else:
         says = _SAYS.get(code, "failed ({reason}, code {code}): look at its log")
-    return f"the PostgreSQL server `{server}` " + says.format(reason=reason, code=code, limit_s=limit_s)
+    return f"the PostgreSQL server `{server}` " + says.format(
+        reason=reason, code=code, limit_s=limit_s
+    )
 
 
 def explain_refusal(reason: str, server: str) -> str:
@@ -59,7 +75,8 @@ def explain_refusal(reason: str, server: str) -> str:
 def late(server: str, limit_s: float) -> str:
     """What to say where no answer came in time."""
     return (
-        f"the PostgreSQL server `{server}` did not answer within {limit_s:g} s: check that it is running and can "
+        f"the PostgreSQL server `{server}` did not answer within {limit_s:g} s: check that it is "
+        f"running and can "
         "be reached"
     )
 
@@ -67,7 +84,8 @@ def late(server: str, limit_s: float) -> str:
 def unreached(server: str, reason: str) -> str:
     """What to say where there is no connection."""
     return (
-        f"the PostgreSQL server `{server}` cannot be reached ({reason}): check that it is running and accepts "
+        f"the PostgreSQL server `{server}` cannot be reached ({reason}): check that it is running "
+        f"and accepts "
         "connections"
     )
 
@@ -75,7 +93,8 @@ def unreached(server: str, reason: str) -> str:
 def busy(server: str, limit_s: float) -> str:
     """What to say where there are connections, and the server gives no further one in time."""
     return (
-        f"the PostgreSQL server `{server}` gave no further connection within {limit_s:g} s: raise its max_connections, "
+        f"the PostgreSQL server `{server}` gave no further connection within {limit_s:g} s: raise "
+        f"its max_connections, "
         "open the store with a smaller pool_size, or find out what slows the server down"
     )
 

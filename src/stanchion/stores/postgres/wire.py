@@ -1,4 +1,5 @@
-"""Arrays as PostgreSQL sends and reads them, made by hand: a list would cost more to adapt than the batch to send."""
+"""Arrays as PostgreSQL sends and reads them, made by hand: a list would cost more to adapt than the
+batch to send."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def head(kind: int, count: int) -> bytes:
 
 def numbers(given: Sequence[int]) -> bytes:
     """An array of numbers; `OverflowError` where one needs more than 64 bits."""
-    return head(INT8, len(given)) + b"".join([_EIGHT + number.to_bytes(8, "big", signed=True) for number in given])
+    return head(INT8, len(given)) + b"".join(
+        [_EIGHT + number.to_bytes(8, "big", signed=True) for number in given]
+    )
 
 
 def element(given: bytes) -> bytes:

@@ -1,4 +1,5 @@
-"""Where a server is and how it is spoken to, read from a URL; its name for people has no credentials in it."""
+"""Where a server is and how it is spoken to, read from a URL; its name for people has no
+credentials in it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ PORT: Final = 6379
 
 UNREADABLE: Final = (
     f"the `{{scheme}}:` URL of the store cannot be read: write {SHAPES}, "
-    "with `%23` for `#`, `%2F` for `/`, `%3F` for `?` and `%40` for `@` in a user's name or a password"
+    "with `%23` for `#`, `%2F` for `/`, `%3F` for `?` and `%40` for `@` in a user's name or a "
+    "password"
 )
 
 _NAME: Final = regex("[a-z_]+")
@@ -28,7 +30,8 @@ _PREFIX: Final = regex(r"[A-Za-z0-9_.]+")
 
 
 class Address(msgspec.Struct, frozen=True):
-    """A server, a database in it, and the settings a URL gives; `path` is that of a local socket."""
+    """A server, a database in it, and the settings a URL gives; `path` is that of a local
+    socket."""
 
     name: str
     host: str = ""
@@ -75,7 +78,9 @@ def parse(url: str) -> Address:
         try:
             given[field] = read(text)
         except ValueError:
-            raise StoreError(f"the option `{key}` of `{given['name']}` is `{text}`: give {wants}") from None
+            raise StoreError(
+                f"the option `{key}` of `{given['name']}` is `{text}`: give {wants}"
+            ) from None
     if scheme == LOCAL:
         given["name"] = f"unix://{given['path']}"
     return typed.convert(given, Address)
@@ -91,7 +96,8 @@ def _place(scheme: str, split: SplitResult, port: int | None) -> dict[str, Any]:
         given |= {"path": path, "name": f"unix://{path}"}
         if not path.startswith("/") or split.hostname:
             raise StoreError(
-                "the `unix:` URL of the store does not have an absolute path: write `unix:///path/of/the.sock`"
+                "the `unix:` URL of the store does not have an absolute path: write "
+                "`unix:///path/of/the.sock`"
             )
         return given
     host = split.hostname if split.hostname is not None else ""
@@ -99,12 +105,19 @@ def _place(scheme: str, split: SplitResult, port: int | None) -> dict[str, Any]:
         raise StoreError(f"the `{scheme}:` URL of the store does not have a host: write {SHAPES}")
     shown = f"[{host}]" if ":" in host else host
     number = PORT if port is None else port
-    given |= {"host": host, "port": number, "tls": scheme in SECURE, "name": f"{scheme}://{shown}:{number}"}
+    given |= {
+        "host": host,
+        "port": number,
+        "tls": scheme in SECURE,
+        "name": f"{scheme}://{shown}:{number}",
+    }
     if path not in ("", "/"):
         try:
             given["db"] = _whole(path[1:])
         except ValueError:
-            raise StoreError(f"`{given['name']}` names the database `{path[1:]}`: give a number, as in `/0`") from None
+            raise StoreError(
+                f"`{given['name']}` names the database `{path[1:]}`: give a number, as in `/0`"
+            ) from None
     given["name"] = f"{given['name']}/{given.get('db', 0)}"
     return given
 
@@ -114,7 +127,9 @@ def check_prefix(text: str) -> str:
     try:
         return _prefix(text)
     except ValueError:
-        raise StoreError(f"the prefix of the store's keys is `{text}`: give letters, digits, `_` and `.`") from None
+        raise StoreError(
+            f"the prefix of the store's keys is `{text}`: give letters, digits, `_` and `.`"
+        ) from None
 
 
 def _whole(text: str) -> int:
@@ -154,6 +169,10 @@ OPTIONS: Final[Mapping[str, tuple[str, Callable[[str], Any], str]]] = {
     "prefix": ("prefix", _prefix, "letters, digits, `_` and `.`"),
     "timeout_s": ("timeout_s", _seconds, "a number of seconds above 0"),
     "wait_replicas": ("wait_replicas", _whole, "a number"),
-    "eviction": ("checks_eviction", _one_of({"checked": True, "unchecked": False}), "`checked` or `unchecked`"),
+    "eviction": (
+        "checks_eviction",
+        _one_of({"checked": True, "unchecked": False}),
+        "`checked` or `unchecked`",
+    ),
 }
 """Options of a URL: the field each sets, how it is read, and what to give."""

@@ -1,4 +1,5 @@
-"""Making a connection: find the host, open a socket, agree on TLS, greet the server; all before a deadline."""
+"""Making a connection: find the host, open a socket, agree on TLS, greet the server; all before a
+deadline."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ OLDEST: Final = (6, 2)
 
 POLICY: Final = "maxmemory-policy"
 KEEPS: Final = "noeviction"
-"""The setting by which a server drops keys when its memory is full, and its value where it drops none."""
+"""The setting by which a server drops keys when its memory is full, and its value where it drops
+none."""
 
 Spot = tuple[int, Any]
 """A family of addresses, and an address in it."""
@@ -63,7 +65,8 @@ def _open(address: Address, deadline: float) -> socket.socket:
 
 
 def _spots(address: Address, deadline: float) -> list[Spot]:
-    """Where the server may be; a name server is asked in a thread, because asking has no deadline of its own."""
+    """Where the server may be; a name server is asked in a thread, because asking has no deadline
+    of its own."""
     if address.path:
         return [(socket.AF_UNIX, address.path)]
     with contextlib.suppress(socket.gaierror):
@@ -88,7 +91,9 @@ def _spots(address: Address, deadline: float) -> list[Spot]:
 
 
 def _ask(address: Address, flags: int = 0) -> list[Spot]:
-    all_of_them = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM, flags=flags)
+    all_of_them = socket.getaddrinfo(
+        address.host, address.port, type=socket.SOCK_STREAM, flags=flags
+    )
     return [(family, spot) for family, _, _, _, spot in all_of_them]
 
 
@@ -98,7 +103,9 @@ def _secure(sock: socket.socket, address: Address, deadline: float) -> socket.so
     try:
         context = ssl.create_default_context(cafile=address.ca_file if address.ca_file else None)
         if address.cert_file:
-            context.load_cert_chain(address.cert_file, address.key_file if address.key_file else None)
+            context.load_cert_chain(
+                address.cert_file, address.key_file if address.key_file else None
+            )
     except (OSError, ValueError) as error:
         raise StoreLost(troubles.no_certificates(address.name, error)) from None
     if not address.verify:
@@ -109,7 +116,8 @@ def _secure(sock: socket.socket, address: Address, deadline: float) -> socket.so
 
 
 def _greet(link: Link, address: Address, deadline: float) -> None:
-    """Say who we are and which database we use, and make sure that the server can keep what it is given."""
+    """Say who we are and which database we use, and make sure that the server can keep what it is
+    given."""
     greeting: list[bytes] = []
     if address.password or address.user:
         given = (address.user, address.password) if address.user else (address.password,)
@@ -145,18 +153,19 @@ def _setting(reply: Any) -> str:
 
 
 def _check(address: Address, version: str, policy: str) -> None:
-    """Refuse a server that is too old, or that may drop what it was given: every key of ours that has a time to live is
-    dropped by some policies, and every key by others."""
+    """Refuse a server that is too old, or that may drop what it was given: every key of ours that
+    has a time to live is dropped by some policies, and every key by others."""
     numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdigit()])
     if numbers and numbers < OLDEST:
         raise StoreLost(f"`{address.name}` is Redis {version[:20]}: use 6.2 or later, or Valkey")
     if policy and policy != KEEPS:
         raise StoreLost(
-            f"`{address.name}` drops keys when its memory is full (`{POLICY} {policy[:40]}`), halts and budgets "
-            f"included: set `{POLICY} {KEEPS}`"
+            f"`{address.name}` drops keys when its memory is full (`{POLICY} {policy[:40]}`), "
+            f"halts and budgets included: set `{POLICY} {KEEPS}`"
         )
     if not policy and address.checks_eviction:
         raise StoreLost(
-            f"`{address.name}` does not say whether it drops keys when its memory is full: let this user run "
-            f"`CONFIG GET {POLICY}` or `INFO memory`, or make sure that it is `{KEEPS}` and add `?eviction=unchecked`"
+            f"`{address.name}` does not say whether it drops keys when its memory is full: let "
+            f"this user run `CONFIG GET {POLICY}` or `INFO memory`, or make sure that it is "
+            f"`{KEEPS}` and add `?eviction=unchecked`"
         )

@@ -1,4 +1,5 @@
-"""Listing what is on the server for people, a portion at a time, so that nothing waits for the reader."""
+"""Listing what is on the server for people, a portion at a time, so that nothing waits for the
+reader."""
 
 from __future__ import annotations
 
@@ -44,14 +45,16 @@ class Listing:
         return (seen[0].number, seen[0].value) if seen else (0, None)
 
     def cells(self, prefix: str) -> Iterator[Seen]:
-        """Every cell whose key begins so; first all keys are gathered, then their cells are read."""
+        """Every cell whose key begins so; first all keys are gathered, then their cells are
+        read."""
         found = sorted(self._scan(self._keys.cell(_literal(prefix)) + b"*"))
         now = self._now()
         for start in range(0, len(found), PORTION):
             yield from self._seen(found[start : start + PORTION], now)
 
     def holds(self) -> Iterator[Hold]:
-        """Every hold that is not settled; they are gathered from all batches that are remembered."""
+        """Every hold that is not settled; they are gathered from all batches that are
+        remembered."""
         now = self._now()
         found: list[tuple[bool, float, float, Hold]] = []
         names = sorted(self._scan(self._keys.batch("*")))
@@ -71,7 +74,8 @@ class Listing:
         return None
 
     def _seen(self, names: list[bytes], now: int) -> Iterator[Seen]:
-        """Cells as they stand; what nobody touched for long enough is gone, whether or not the server knows."""
+        """Cells as they stand; what nobody touched for long enough is gone, whether or not the
+        server knows."""
         for name, raw, last in self._with_time(names):
             try:
                 kind, number, touched, keep = _cell.unpack_from(raw)
@@ -82,8 +86,11 @@ class Listing:
             except UNREADABLE as error:
                 raise StoreLost(self._damaged(name)) from error
 
-    def _hold(self, name: bytes, raw: bytes, now: int, last: int) -> tuple[bool, float, float, Hold]:
-        """A hold, behind what it is sorted by: whether a batch came since it lapsed, when it is due, its place."""
+    def _hold(
+        self, name: bytes, raw: bytes, now: int, last: int
+    ) -> tuple[bool, float, float, Hold]:
+        """A hold, behind what it is sorted by: whether a batch came since it lapsed, when it is
+        due, its place."""
         try:
             _, due, place, length = _hold.unpack_from(raw)
             took = []
@@ -92,7 +99,9 @@ class Listing:
             while at < len(raw):
                 amount, keeps, _, unit, size = _took.unpack_from(raw, at)
                 at += _took.size + size
-                took.append(Took(self._shown(raw[at - size : at]), int(amount), unit - 1, keeps == 1))
+                took.append(
+                    Took(self._shown(raw[at - size : at]), int(amount), unit - 1, keeps == 1)
+                )
             tag = tag_of(name.decode())
             hold_id = name.removeprefix(self._keys.batch(tag)).decode()
             return due <= last, due, place, Hold(hold_id, int(due), due <= now, tuple(took), since)
@@ -100,9 +109,11 @@ class Listing:
             raise StoreLost(self._damaged(name)) from error
 
     def _with_time(self, names: list[bytes]) -> list[tuple[bytes, bytes, int]]:
-        """Those keys that have a value, with it, and with the time of the newest answer to their tenant.
+        """Those keys that have a value, with it, and with the time of the newest answer to their
+        tenant.
 
-        One command for each key, all sent at once: on a cluster no command may have the keys of several tenants.
+        One command for each key, all sent at once: on a cluster no command may have the keys of
+        several tenants.
         """
         tags = [tag_of(name.decode()) for name in names]
         owns = {tag: self._keys.own(tag) for tag in tags}
@@ -142,7 +153,10 @@ class Listing:
 
     def _damaged(self, name: bytes) -> str:
         shown = name.decode(errors="replace")
-        return f"`{self._pool.address.name}` has data under `{shown}` that no store wrote: remove that key"
+        return (
+            f"`{self._pool.address.name}` has data under `{shown}` that no store wrote: remove "
+            f"that key"
+        )
 
 
 def _literal(text: str) -> str:

@@ -1,4 +1,5 @@
-"""How keys are named on the server: all of a tenant's under its hash tag, so that they are in one slot of a cluster."""
+"""How keys are named on the server: all of a tenant's under its hash tag, so that they are in one
+slot of a cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from typing import Final
 
 
 class Keys:
-    """Names behind a prefix: cells as the kernel names them; whatever else there is has a sign where they have a colon.
+    """Names behind a prefix: cells as the kernel names them; whatever else there is has a sign
+    where they have a colon.
 
     `tag` is a tenant's, with its braces.
     """

@@ -12,7 +12,9 @@ from stanchion.stores.protocol import StoreError
 try:
     import hiredis
 except ImportError as missing:
-    raise StoreError("a Redis store needs the package `hiredis`: install the extra `redis`") from missing
+    raise StoreError(
+        "a Redis store needs the package `hiredis`: install the extra `redis`"
+    ) from missing
 
 CUT: Final = (OSError, EOFError, hiredis.HiredisError)
 """What is raised where a connection is of no use any more."""
@@ -37,7 +39,8 @@ def left(deadline: float) -> float:
 class Link:
     """A socket and the reader of what comes from it; one thread uses it at a time.
 
-    An error that the server answers is returned, not raised. After anything was raised the link is of no use.
+    An error that the server answers is returned, not raised. After anything was raised the link is
+    of no use.
     """
 
     __slots__ = ("_recv", "_send", "_timeout_s", "reader", "sock")
@@ -51,7 +54,8 @@ class Link:
         sock.settimeout(timeout_s)
 
     def ask(self, data: bytes, deadline: float) -> Any:
-        """Send a short command on a link that was idle, and wait for its answer as long as links wait."""
+        """Send a short command on a link that was idle, and wait for its answer as long as links
+        wait."""
         self._send(data)
         chunk = self._recv(CHUNK)
         if not chunk:

@@ -1,4 +1,5 @@
-"""Connections for event loops: each loop has one, which is made when it is needed and again when it was lost."""
+"""Connections for event loops: each loop has one, which is made when it is needed and again when it
+was lost."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from stanchion.stores.redis.pool import Pool
 from stanchion.stores.redis.stream import Stream
 
 WINDOW: Final = 256
-"""How many commands of a loop are on their way at once; a server is through with that many in a moment."""
+"""How many commands of a loop are on their way at once; a server is through with that many in a
+moment."""
 
 Loop = asyncio.AbstractEventLoop
 
@@ -33,8 +35,8 @@ class Own:
 
 
 class Loops:
-    """The connections of all event loops. `StoreLost` where an answer does not come in time; `Crowded` where it cannot
-    even be asked for, because others wait."""
+    """The connections of all event loops. `StoreLost` where an answer does not come in time;
+    `Crowded` where it cannot even be asked for, because others wait."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -107,8 +109,8 @@ class Loops:
     async def _open(self, own: Own) -> Stream:
         """The loop's connection; all who need it while it is being made wait for the same one.
 
-        A thread makes it, which keeps to the time that there is by itself: a loop that is held up by other tasks must
-        not take its own delay for the server's.
+        A thread makes it, which keeps to the time that there is by itself: a loop that is held up
+        by other tasks must not take its own delay for the server's.
         """
         if own.stream is not None and own.stream.lost is None:
             return own.stream
@@ -116,11 +118,16 @@ class Loops:
         if opening is None:
             opening = own.loop.create_future()
             try:
-                threading.Thread(target=self._connect, args=(own, opening), name="stanchion-redis", daemon=True).start()
+                threading.Thread(
+                    target=self._connect, args=(own, opening), name="stanchion-redis", daemon=True
+                ).start()
             except RuntimeError as error:
                 raise self._pool.lost(error) from None
-            # Where the loop is cut off while it is told of the connection, nobody waits for it for ever.
-            own.loop.call_later(2 * self._pool.timeout_s, _opened, own, opening, TimeoutError(), 0.0)
+            # Where the loop is cut off while it is told of the connection, nobody waits for it for
+            # ever.
+            own.loop.call_later(
+                2 * self._pool.timeout_s, _opened, own, opening, TimeoutError(), 0.0
+            )
             own.opening = opening
         return await asyncio.shield(opening)
 
@@ -147,7 +154,9 @@ class Loops:
         return own
 
 
-def _opened(own: Own, opening: asyncio.Future[Stream], made: Link | BaseException, timeout_s: float) -> None:
+def _opened(
+    own: Own, opening: asyncio.Future[Stream], made: Link | BaseException, timeout_s: float
+) -> None:
     """Hand a connection to all who wait for it, or what became of it."""
     if opening.done():
         if isinstance(made, Link):

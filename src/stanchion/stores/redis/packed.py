@@ -1,4 +1,5 @@
-"""Batches as commands, and answers as replies: how this side and the script put numbers into bytes."""
+"""Batches as commands, and answers as replies: how this side and the script put numbers into
+bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +10,18 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.cells import idle_ms
-from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Batch, Fresh, Line, Reply, key
+from stanchion.kernel.state import (
+    BUCKETS,
+    CLOCK,
+    FOREVER,
+    IDLE_S,
+    KEPT,
+    Batch,
+    Fresh,
+    Line,
+    Reply,
+    key,
+)
 from stanchion.stores.redis.keys import Keys
 from stanchion.stores.redis.script import Script
 
@@ -28,7 +40,8 @@ IDLE_MS: Final = IDLE_S * 1000
 LAPSED_MS: Final = IDLE_MS
 """How long a hold is remembered after it lapsed."""
 LONGEST_MS: Final = 10**14
-"""How long a server is told to keep something at the most; what is to be kept longer is kept for ever."""
+"""How long a server is told to keep something at the most; what is to be kept longer is kept for
+ever."""
 MOST_KNOWN: Final = 4_096
 """How much is kept packed of each kind."""
 
@@ -41,8 +54,8 @@ UNWRITABLE: Final = (OverflowError, UnicodeEncodeError, TypeError, struct.error)
 
 
 class Packed(NamedTuple):
-    """Lines, packed once for all batches that have them: their cells with their keys, their numbers, how long what
-    they hold is remembered, and the guards in shadow."""
+    """Lines, packed once for all batches that have them: their cells with their keys, their
+    numbers, how long what they hold is remembered, and the guards in shadow."""
 
     lines: tuple[Line, ...]
     places: dict[str, int]
@@ -58,7 +71,8 @@ def bulk(data: bytes) -> bytes:
 
 
 class Packing:
-    """Packs batches. What comes again is packed once: tenants, keys, and lines, which a plan always has the same."""
+    """Packs batches. What comes again is packed once: tenants, keys, and lines, which a plan always
+    has the same."""
 
     def __init__(self, keys: Keys, script: Script) -> None:
         self._keys = keys
@@ -74,7 +88,8 @@ class Packing:
         return self._keys.prefix
 
     def pack(self, batch: Batch, now: float = SERVER_TIME, whole: bool = False) -> bytes:
-        """A batch as a command; `whole` has the script itself in it, for a server that does not know it yet."""
+        """A batch as a command; `whole` has the script itself in it, for a server that does not
+        know it yet."""
         lines, expects, settles, puts = batch.lines, batch.expects, batch.settles, batch.puts
         packed = self._lines.get(id(lines))
         if packed is None or packed.lines is not lines:
@@ -84,7 +99,16 @@ class Packing:
         own_keys, prefix = self._tenant(batch.tenant) if tenant is None else tenant
         name = prefix + batch.id.encode()
         parts = [b"", own_keys, b"$%d\r\n%b\r\n" % (len(name), name)]
-        numbers = HEAD(now, *batch.amounts, batch.go, batch.ceiling, len(settles), len(expects), len(lines), len(puts))
+        numbers = HEAD(
+            now,
+            *batch.amounts,
+            batch.go,
+            batch.ceiling,
+            len(settles),
+            len(expects),
+            len(lines),
+            len(puts),
+        )
         keys, values = [line_keys], []
         if expects or puts:
             places = places.copy()
@@ -166,7 +190,14 @@ class Packing:
                 numbers += BAND(limit, action)
         keys = b"".join([bulk(self._keys.cell(name)) for name in places])
         longest = max([line.hold_ms for line in lines], default=0)
-        packed = Packed(lines, places, keys, numbers, bulk(b"%d" % min(longest + LAPSED_MS, LONGEST_MS)), shadows)
+        packed = Packed(
+            lines,
+            places,
+            keys,
+            numbers,
+            bulk(b"%d" % min(longest + LAPSED_MS, LONGEST_MS)),
+            shadows,
+        )
         _remember(self._lines, id(lines), packed)
         return packed
 
@@ -179,9 +210,16 @@ def _remember(known: dict[Any, Any], name: Any, value: Any) -> None:
 
 
 def stale_reply(batch: Batch, answer: list[Any]) -> Reply:
-    """The reply to a batch that expected something else: the time, then what stands at some of its expectations."""
+    """The reply to a batch that expected something else: the time, then what stands at some of its
+    expectations."""
     fresh = []
     for at in range(1, len(answer), 3):
         number, value, record = answer[at : at + 3]
-        fresh.append(Fresh(batch.expects[number - 1][0], value, None if record is None else unpack_value(record)))
+        fresh.append(
+            Fresh(
+                batch.expects[number - 1][0],
+                value,
+                None if record is None else unpack_value(record),
+            )
+        )
     return Reply(answer[0], True, fresh=tuple(fresh))

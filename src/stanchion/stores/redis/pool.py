@@ -1,4 +1,5 @@
-"""Connections for threads: as many as are needed at once, up to a bound; none is carried into a forked process."""
+"""Connections for threads: as many as are needed at once, up to a bound; none is carried into a
+forked process."""
 
 from __future__ import annotations
 
@@ -17,11 +18,17 @@ from stanchion.stores.redis.rest import Rest
 
 
 class Pool:
-    """Gives every command a connection to itself while it is under way. `StoreLost` where the server does not answer in
-    time; `Crowded` where no connection gets free while others wait, too."""
+    """Gives every command a connection to itself while it is under way. `StoreLost` where the
+    server does not answer in time; `Crowded` where no connection gets free while others wait,
+    too."""
 
     def __init__(
-        self, address: Address, timeout_s: float, most: int, queue: int = MOST, patience_s: float = PATIENCE_S
+        self,
+        address: Address,
+        timeout_s: float,
+        most: int,
+        queue: int = MOST,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self.address: Final = address
         self.timeout_s: Final = timeout_s
@@ -31,11 +38,11 @@ class Pool:
         self._begin()
 
     def ask(self, data: bytes, count: int = 1, finishes: bool = False) -> Any:
-        """Send a command and wait for its answer; for several commands, the list of all their answers. What `finishes`
-        something waits for no connection that others need to begin.
+        """Send a command and wait for its answer; for several commands, the list of all their
+        answers. What `finishes` something waits for no connection that others need to begin.
 
-        On a connection that was cut while nobody used it the command is sent once more, on another one: it may be
-        carried out twice.
+        On a connection that was cut while nobody used it the command is sent once more, on another
+        one: it may be carried out twice.
         """
         if self._pid != os.getpid():
             self._begin()
@@ -131,7 +138,8 @@ class Pool:
         """Keep a connection that is ready for the next command."""
         if self.rest.why:
             self.rest.worked()
-        # A connection is idle before its place is free, so there are never more of them than places.
+        # A connection is idle before its place is free, so there are never more of them than
+        # places.
         link, place.link = place.link, None
         self._idle.append(link)
         if self.closed:

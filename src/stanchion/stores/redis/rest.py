@@ -1,4 +1,5 @@
-"""Resting: after a failure a server is left alone for a moment, so that nobody waits for it in vain."""
+"""Resting: after a failure a server is left alone for a moment, so that nobody waits for it in
+vain."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ LONGEST_S: Final = 1.0
 
 
 class Rest:
-    """How long a server that failed is left alone: longer with each failure, until it works again."""
+    """How long a server that failed is left alone: longer with each failure, until it works
+    again."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.why = ""
@@ -25,7 +27,8 @@ class Rest:
         self._until = 0.0
 
     def check(self, attempt_s: float) -> None:
-        """Refuse at once while the server rests; afterwards one caller may try, and the others wait for its news."""
+        """Refuse at once while the server rests; afterwards one caller may try, and the others wait
+        for its news."""
         with self._lock:
             if not self.why:
                 return

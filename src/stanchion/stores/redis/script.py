@@ -1,4 +1,5 @@
-"""The script that carries a batch out on the server, and the name under which the server remembers it."""
+"""The script that carries a batch out on the server, and the name under which the server remembers
+it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ class Script:
     """A script's text with this store's settings in it, and its hash."""
 
     def __init__(self, text: str, remember_s: int, waits: bool) -> None:
-        settings = f"local REMEMBER_MS, LAPSED_MS, WAITS = '{remember_s * 1000}', '604800000', {str(waits).lower()}"
+        settings = (
+            f"local REMEMBER_MS, LAPSED_MS, WAITS = '{remember_s * 1000}', '604800000', "
+            f"{str(waits).lower()}"
+        )
         self.text: Final = text.replace(SETTINGS, settings).encode()
         self.hash: Final = sha1(self.text, usedforsecurity=False).hexdigest().encode()
 

@@ -14,7 +14,13 @@ from stanchion.stores.redis.address import Address, check_prefix, parse
 from stanchion.stores.redis.contents import Listing
 from stanchion.stores.redis.keys import Keys
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.packed import SERVER_TIME, UNWRITABLE, Packing, stale_reply, unpack_reply
+from stanchion.stores.redis.packed import (
+    SERVER_TIME,
+    UNWRITABLE,
+    Packing,
+    stale_reply,
+    unpack_reply,
+)
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.redis.script import Script, source
 from stanchion.stores.seen import Hold, Seen
@@ -26,11 +32,13 @@ PREFIX: Final = "stanchion"
 
 
 class RedisStore:
-    """State in one Redis or Valkey server, shared by threads, processes and hosts; the server's clock rules.
+    """State in one Redis or Valkey server, shared by threads, processes and hosts; the server's
+    clock rules.
 
-    The server is greeted at once: `StoreError` says what is wrong with it. Later a batch that cannot be carried out
-    raises `StoreLost` within `timeout_s`; when the trouble is over the store works again by itself. A batch whose
-    answer was lost can be sent again under its id: it counts once.
+    The server is greeted at once: `StoreError` says what is wrong with it. Later a batch that
+    cannot be carried out raises `StoreLost` within `timeout_s`; when the trouble is over the store
+    works again by itself. A batch whose answer was lost can be sent again under its id: it counts
+    once.
     """
 
     def __init__(
@@ -48,17 +56,18 @@ class RedisStore:
     ) -> None:
         """Open a server by its URL, which can also give `timeout_s`, `wait_replicas` and `prefix`.
 
-        Threads share up to that many `connections`. An answer is remembered for `remember_s`, a hold until it is
-        settled or has lapsed for a week. With `wait_replicas` a batch waits for that many replicas to have it. `clock`
-        is for tests: the time is what it says. Where there are more at once than the server can take, up to `queue` of
-        them wait in this process for `patience_s`; the others are told that it is `Crowded`.
+        Threads share up to that many `connections`. An answer is remembered for `remember_s`, a
+        hold until it is settled or has lapsed for a week. With `wait_replicas` a batch waits for
+        that many replicas to have it. `clock` is for tests: the time is what it says. Where there
+        are more at once than the server can take, up to `queue` of them wait in this process for
+        `patience_s`; the others are told that it is `Crowded`.
         """
         address = parse(url)
         timeout_s = timeout_s if address.timeout_s is None else address.timeout_s
         if not timeout_s > 0 or connections < 1 or remember_s < 1:
             raise StoreError(
-                "`timeout_s`, `connections` and `remember_s` of a store must be above 0: correct them, or leave "
-                "them out"
+                "`timeout_s`, `connections` and `remember_s` of a store must be above 0: correct "
+                "them, or leave them out"
             )
         self._replicas = wait_replicas if address.wait_replicas is None else address.wait_replicas
         self._wait = _wait(self._replicas, timeout_s) if self._replicas else b""
@@ -124,7 +133,8 @@ class RedisStore:
         return self._listing.one(key)
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Every cell whose key begins so, in the order of their keys; of a cluster, those of the node that is asked."""
+        """Every cell whose key begins so, in the order of their keys; of a cluster, those of the
+        node that is asked."""
         return self._listing.cells(prefix)
 
     def holds(self) -> Iterator[Hold]:
@@ -154,7 +164,8 @@ class RedisStore:
             packed = self._packing.pack(batch, now, whole)
         except UNWRITABLE as error:
             says = (
-                f"batch {batch.id!a} has values that the server cannot store ({error}): use other names, or "
+                f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
+                f"names, or "
                 "smaller amounts"
             )
             raise StoreLost(says) from error
@@ -178,11 +189,13 @@ class RedisStore:
 
 
 def _knows_not(answer: Any) -> bool:
-    """Whether the server does not know the script, because it was started or told to forget it since."""
+    """Whether the server does not know the script, because it was started or told to forget it
+    since."""
     first = answer[0] if isinstance(answer, list) else answer
     return isinstance(first, Exception) and str(first).startswith("NOSCRIPT")
 
 
 def _wait(replicas: int, timeout_s: float) -> bytes:
-    """The command that waits for replicas; it gives up before the store does, though a server is late with that."""
+    """The command that waits for replicas; it gives up before the store does, though a server is
+    late with that."""
     return command("WAIT", str(replicas), str(max(1, int(timeout_s * 800))))

@@ -1,4 +1,5 @@
-"""A connection that an event loop reads from: commands follow one another without waiting for answers."""
+"""A connection that an event loop reads from: commands follow one another without waiting for
+answers."""
 
 from __future__ import annotations
 
@@ -22,10 +23,11 @@ class Asked(NamedTuple):
 class Stream:
     """A link in the hands of an event loop. All commands of one turn of the loop go out together.
 
-    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an error of `CUT`. A
-    server does one command after the other, so it has `timeout_s` for each from when it is through with the one before.
-    A loop that was held up reads what has come before it says that something is late. Where something is cut off in
-    the middle the connection is given up: no answer ever goes to somebody who asked for another.
+    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an
+    error of `CUT`. A server does one command after the other, so it has `timeout_s` for each from
+    when it is through with the one before. A loop that was held up reads what has come before it
+    says that something is late. Where something is cut off in the middle the connection is given
+    up: no answer ever goes to somebody who asked for another.
     """
 
     def __init__(self, link: Link, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
@@ -138,7 +140,8 @@ class Stream:
                     return
 
     def _give(self, reply: Any) -> None:
-        """Give an answer to whoever has waited longest; who does not wait any more misses nothing."""
+        """Give an answer to whoever has waited longest; who does not wait any more misses
+        nothing."""
         if not self._asked:
             raise EOFError
         answer, count, _ = self._asked[0]

@@ -1,4 +1,5 @@
-"""What is wrong with a server, in words: which one, what, and what to do. Nothing secret is ever in them."""
+"""What is wrong with a server, in words: which one, what, and what to do. Nothing secret is ever in
+them."""
 
 from __future__ import annotations
 
@@ -12,10 +13,18 @@ from stanchion.stores.redis.address import Address
 _ANSWERS: Final = {
     "NOAUTH": "asks for a password: put it into the URL, as in `redis://:password@host`",
     "WRONGPASS": "does not accept the user or the password: correct the URL",
-    "NOPERM": "does not let this user do what a store needs ({rest}): allow the user these commands and keys",
+    "NOPERM": (
+        "does not let this user do what a store needs ({rest}): allow the user these "
+        "commands and keys"
+    ),
     "LOADING": "is still loading its data: try again when it is done",
-    "READONLY": "is a replica, which accepts no writes: use the primary, or wait for the failover to end",
-    "MASTERDOWN": "is a replica whose primary cannot be reached: use the primary, or wait for the failover to end",
+    "READONLY": (
+        "is a replica, which accepts no writes: use the primary, or wait for the failover to end"
+    ),
+    "MASTERDOWN": (
+        "is a replica whose primary cannot be reached: use the primary, or wait for the "
+        "failover to end"
+    ),
     "OOM": "has no memory left: raise `maxmemory`, or free some",
     "MISCONF": "cannot write to its disk and so accepts no writes: check its disk and its log",
     "BUSY": "is busy with a script that does not end: end it with `SCRIPT KILL`, or wait",
@@ -23,8 +32,14 @@ _ANSWERS: Final = {
     "CLUSTERDOWN": "says that its cluster is down: bring its nodes back",
     "TRYAGAIN": "is moving these keys to another node of its cluster: try again",
     "ASK": "is moving these keys to another node of its cluster: try again",
-    "MOVED": "has these keys on another node of its cluster: use the address of a proxy that finds the right node",
-    "CROSSSLOT": "has the keys of this batch on several nodes: give all keys of a tenant its hash tag, by `state.key`",
+    "MOVED": (
+        "has these keys on another node of its cluster: use the address of a proxy that finds the "
+        "right node"
+    ),
+    "CROSSSLOT": (
+        "has the keys of this batch on several nodes: give all keys of a tenant its hash "
+        "tag, by `state.key`"
+    ),
     "INEXACT": "cannot count `{rest}` exactly up to 2^53: begin another counter",
 }
 
@@ -56,7 +71,8 @@ def answered(address: Address, text: str) -> str:
 
 
 def refused(address: Address, text: str) -> str:
-    """What an error means that a server answered to a greeting; it may repeat what is secret, so it is not shown."""
+    """What an error means that a server answered to a greeting; it may repeat what is secret, so it
+    is not shown."""
     code = text.partition(" ")[0]
     if code in _ANSWERS:
         return answered(address, code)
@@ -64,19 +80,25 @@ def refused(address: Address, text: str) -> str:
         return f"`{address.name}` has no database with that number: use another one"
     if "AUTH" in text:
         return f"`{address.name}` expects no password, or another kind of login: correct the URL"
-    return f"`{address.name}` does not accept the greeting (`{code[:20]}`): check the server and its log"
+    return (
+        f"`{address.name}` does not accept the greeting (`{code[:20]}`): check the server and "
+        f"its log"
+    )
 
 
 def uncopied(name: str, replicas: int) -> str:
     """What to say where too few replicas have a batch that was carried out."""
     return (
-        f"fewer than {replicas} replicas of `{name}` confirmed the batch in time: bring them back, then send it again"
+        f"fewer than {replicas} replicas of `{name}` confirmed the batch in time: bring them "
+        f"back, then send it again"
     )
 
 
 def late(name: str, timeout_s: float) -> str:
     """What to say where an answer does not come in time."""
-    return f"`{name}` did not answer within {timeout_s:g} s: check the server's load and the network"
+    return (
+        f"`{name}` did not answer within {timeout_s:g} s: check the server's load and the network"
+    )
 
 
 def closed(name: str) -> str:
@@ -89,7 +111,8 @@ def no_certificates(name: str, error: BaseException) -> str:
     why = getattr(error, "strerror", None)
     said = type(error).__name__ if why is None else why
     return (
-        f"the certificates for `{name}` cannot be read ({said}): give PEM files with `ssl_ca_certs`, "
+        f"the certificates for `{name}` cannot be read ({said}): give PEM files with "
+        f"`ssl_ca_certs`, "
         "`ssl_certfile` and `ssl_keyfile`"
     )
 
@@ -107,10 +130,14 @@ def unreached(name: str, error: BaseException, timeout_s: float) -> str:
         return f"`{name}` closed the connection: check the server and the network"
     said = getattr(error, "verify_message", "")
     if said:
-        return f"`{name}` has a certificate that is not trusted ({said}): give its CA with `ssl_ca_certs`"
+        return (
+            f"`{name}` has a certificate that is not trusted ({said}): give its CA with "
+            f"`ssl_ca_certs`"
+        )
     if isinstance(error, OSError) and type(error).__module__ == "ssl":
         return (
-            f"`{name}` does not speak TLS as expected ({getattr(error, 'reason', '')}): check the port and the scheme"
+            f"`{name}` does not speak TLS as expected ({getattr(error, 'reason', '')}): check "
+            f"the port and the scheme"
         )
     why = getattr(error, "strerror", None)
     said = type(error).__name__ if why is None else why

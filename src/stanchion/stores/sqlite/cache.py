@@ -1,4 +1,5 @@
-"""What a process knows of the file, as a `State` to carry batches out on; it holds until somebody else writes."""
+"""What a process knows of the file, as a `State` to carry batches out on; it holds until somebody
+else writes."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from stanchion.stores.sqlite import rows
 
 MOST_CELLS: Final = 20_000
 MOST_BATCHES: Final = 50_000
-"""A cache that knows more cells, or served more batches, is dropped: what is needed is read again."""
+"""A cache that knows more cells, or served more batches, is dropped: what is needed is read
+again."""
 
 _key: Final = itemgetter(0)
 
@@ -23,13 +25,26 @@ LOADED: Final = -1
 
 
 class Cache:
-    """A part of the file: `known` are the keys that were read, `ids` their rows where they have one.
+    """A part of the file: `known` are the keys that were read, `ids` their rows where they have
+    one.
 
-    Values of records are in its cells as they are in the file, packed; most are written many times before anybody asks
-    for one. Only what a batch has put, and is not written yet, is the caller's object.
+    Values of records are in its cells as they are in the file, packed; most are written many times
+    before anybody asks for one. Only what a batch has put, and is not written yet, is the caller's
+    object.
     """
 
-    __slots__ = ("dirty", "due", "ids", "known", "last_id", "left", "now", "seq", "state", "version")
+    __slots__ = (
+        "dirty",
+        "due",
+        "ids",
+        "known",
+        "last_id",
+        "left",
+        "now",
+        "seq",
+        "state",
+        "version",
+    )
 
     def __init__(self, cursor: sqlite3.Cursor, version: int) -> None:
         self.version = version
@@ -46,7 +61,8 @@ class Cache:
         self.last_id: int = 0 if last_id is None else last_id
 
     def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> None:
-        """Read what a batch touches and is not known yet: cells, the holds it settles, holds that are due."""
+        """Read what a batch touches and is not known yet: cells, the holds it settles, holds that
+        are due."""
         self.left -= 1
         state = self.state
         known = self.known
@@ -61,7 +77,11 @@ class Cache:
             if put[0] not in known:
                 wanted.append(put[0])
         for hold_id, _ in batch.settles:
-            if hold_id not in state.holds and hold_id not in state.recent and hold_id not in state.older:
+            if (
+                hold_id not in state.holds
+                and hold_id not in state.recent
+                and hold_id not in state.older
+            ):
                 wanted += self._load_batch(cursor, hold_id)
         if now >= self.due:
             wanted += self._load_due(cursor, now)
@@ -81,7 +101,8 @@ class Cache:
         return self._missing([line[0] for line in held[1]])
 
     def _load_due(self, cursor: sqlite3.Cursor, now: int) -> list[str]:
-        """Read all holds that are due, for `expire` to find them; gives the keys they hold something of."""
+        """Read all holds that are due, for `expire` to find them; gives the keys they hold
+        something of."""
         queue = self.state.due.setdefault(LOADED, deque())
         keys: list[str] = []
         for hold_id, status, taken, reply, due in cursor.execute(rows.HOLDS_DUE, (now,)).fetchall():
@@ -97,14 +118,17 @@ class Cache:
         return [key for key in keys if key not in self.known]
 
     def _load_cells(self, cursor: sqlite3.Cursor, keys: list[str], now: int) -> None:
-        """Read cells. One that nobody touched for as long as it is kept is absent, whether or not it is swept yet."""
+        """Read cells. One that nobody touched for as long as it is kept is absent, whether or not
+        it is swept yet."""
         state = self.state
         self.known.update(keys)
         if len(self.known) > MOST_CELLS:
             self.left = 0
         for at in range(0, len(keys), rows.AT_ONCE):
             some = keys[at : at + rows.AT_ONCE]
-            for row in cursor.execute(rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))).fetchall():
+            for row in cursor.execute(
+                rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))
+            ).fetchall():
                 key = row[1]
                 self.ids[key] = row[0]
                 cell = rows.kept_of(row)

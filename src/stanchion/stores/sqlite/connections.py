@@ -32,8 +32,8 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 
 
 def connect_reading(path: Path, busy_s: float) -> sqlite3.Connection:
-    """A connection that only reads, and makes no file; `StoreError` where there cannot be one, `Unmade` where there may
-    be one in a moment."""
+    """A connection that only reads, and makes no file; `StoreError` where there cannot be one,
+    `Unmade` where there may be one in a moment."""
     try:
         _refuse(path)
         if not path.exists():
@@ -52,7 +52,8 @@ def connect_reading(path: Path, busy_s: float) -> sqlite3.Connection:
 def made(path: Path) -> None:
     """Make the file and its folder where they are missing, for this user alone.
 
-    A file that is there is never opened here: closing it would let go of every lock this process has on it.
+    A file that is there is never opened here: closing it would let go of every lock this process
+    has on it.
     """
     try:
         for folder in reversed(path.parents):
@@ -64,7 +65,8 @@ def made(path: Path) -> None:
         return
     except OSError as error:
         raise StoreError(
-            f"`{path}` cannot be created ({error.strerror}): let this user write to its folder, or use another place"
+            f"`{path}` cannot be created ({error.strerror}): let this user write to its folder, or "
+            f"use another place"
         ) from error
 
 
@@ -77,7 +79,13 @@ def _refuse(path: Path) -> None:
 
 
 def _connected(path: Path, mode: str, busy_s: float) -> sqlite3.Connection:
-    db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        f"{path.as_uri()}?{mode}",
+        uri=True,
+        timeout=0,
+        isolation_level=None,
+        check_same_thread=False,
+    )
     try:
         if mode == "mode=rw":
             patiently(lambda: _prepare(db, path), busy_s)
@@ -92,7 +100,9 @@ def _connected(path: Path, mode: str, busy_s: float) -> sqlite3.Connection:
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
     check(db, path)
     if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-        raise StoreError(f"`{path}` is on a disk that processes cannot share: use a file on a local disk")
+        raise StoreError(
+            f"`{path}` is on a disk that processes cannot share: use a file on a local disk"
+        )
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA wal_autocheckpoint = 8000")
     migrate(db, path)
@@ -108,9 +118,11 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
 def _up_to_date(db: sqlite3.Connection, path: Path) -> None:
     version = check(db, path)
     if not version:
-        raise Unmade(f"`{path}` is empty, because nothing was ever kept there: give the file of a store")
+        raise Unmade(
+            f"`{path}` is empty, because nothing was ever kept there: give the file of a store"
+        )
     if version < len(MIGRATIONS):
         raise StoreError(
-            f"`{path}` was written by an earlier Stanchion (version {version} of the file, this one reads "
-            f"{len(MIGRATIONS)}): open it for writing once, which brings it up to date"
+            f"`{path}` was written by an earlier Stanchion (version {version} of the file, this "
+            f"one reads {len(MIGRATIONS)}): open it for writing once, which brings it up to date"
         )

@@ -1,4 +1,5 @@
-"""Listing what is in the file for people, a portion at a time, so that nothing waits for the reader."""
+"""Listing what is in the file for people, a portion at a time, so that nothing waits for the
+reader."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Keeping the files of a store from being taken away, and knowing when they were.
 
-SQLite's own locks belong to the process: whoever opens and closes the file anywhere in it drops them all, and the next
-process to end takes itself for the last one and removes the log. So a lock that belongs to one open file stands beside
-them, where the system has such locks; and what is at the paths is compared with what was opened.
+SQLite's own locks belong to the process: whoever opens and closes the file anywhere in it drops
+them all, and the next process to end takes itself for the last one and removes the log. So a lock
+that belongs to one open file stands beside them, where the system has such locks; and what is at
+the paths is compared with what was opened.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ SHARED: Final = (0x4000_0002, 510)
 ABSENT: Final = (0, 0)
 
 QUIET_S: Final = 3.0
-"""For how long nothing has to happen in a folder before its time of change tells of everything that does: file systems
-count time in steps, and the longest of them are two seconds."""
+"""For how long nothing has to happen in a folder before its time of change tells of everything that
+does: file systems count time in steps, and the longest of them are two seconds."""
 
 Inode = tuple[int, int]
 
 Folder = tuple[int, ...]
-"""Which folder is at a path, and when something in it was added, removed or renamed; empty where there is none."""
+"""Which folder is at a path, and when something in it was added, removed or renamed; empty where
+there is none."""
 
 
 def files_of(path: Path) -> tuple[str, str, str]:
@@ -51,7 +53,8 @@ def inode(path: str) -> Inode:
 
 
 class Names:
-    """The names of a store's files, and which files they led to when these were opened. Any thread may ask."""
+    """The names of a store's files, and which files they led to when these were opened. Any thread
+    may ask."""
 
     __slots__ = ("_files", "_first", "_folder", "_is_link", "_now_s", "_quiet", "inodes")
 
@@ -71,8 +74,9 @@ class Names:
     def lead_astray(self) -> bool:
         """Whether a name leads to another file than it did, or to none.
 
-        Nothing becomes of a name without the folder's time of change. So it is enough to look at the folder, once it
-        has been as it is for long enough; unless the file is a link to one in another folder.
+        Nothing becomes of a name without the folder's time of change. So it is enough to look at
+        the folder, once it has been as it is for long enough; unless the file is a link to one in
+        another folder.
         """
         try:
             stat = os.stat(self._folder)
@@ -84,7 +88,8 @@ class Names:
         now_s, first = self._now_s(), self._first
         if first[0] != seen:
             first = self._first = (seen, now_s)
-        # Asked after the folder was looked at: what happens in between changes the folder once more.
+        # Asked after the folder was looked at: what happens in between changes the folder once
+        # more.
         if self.inodes != tuple(map(inode, self._files)):
             return True
         if seen and not self._is_link and now_s - first[1] >= QUIET_S:
@@ -107,8 +112,8 @@ def are_open(inodes: tuple[Inode, ...]) -> bool:
 
 
 def hold(path: Path) -> io.FileIO | None:
-    """Keep other processes from taking a database for theirs alone, until what is returned is closed; `None` where
-    that cannot be. Closing it drops this process's other locks on the file."""
+    """Keep other processes from taking a database for theirs alone, until what is returned is
+    closed; `None` where that cannot be. Closing it drops this process's other locks on the file."""
     if sys.platform != "linux" or sys.maxsize < 1 << 32:
         return None
     try:
@@ -117,13 +122,17 @@ def hold(path: Path) -> io.FileIO | None:
         return None
     first, count = SHARED
     with contextlib.suppress(OSError):
-        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, first, count, 0))
+        fcntl.fcntl(
+            file,
+            fcntl.F_OFD_SETLK,
+            struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, first, count, 0),
+        )
     return file
 
 
 def leave_log(db: sqlite3.Connection) -> None:
-    """Have a connection neither fold its log in nor remove it when it is closed, from Python 3.12 on; before that only
-    a file that is held keeps it from that."""
+    """Have a connection neither fold its log in nor remove it when it is closed, from Python 3.12
+    on; before that only a file that is held keeps it from that."""
     configure = getattr(db, "setconfig", None)
     if configure is not None:
         configure(getattr(sqlite3, "SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE"), True)  # noqa: B009 - Python 3.11 has none

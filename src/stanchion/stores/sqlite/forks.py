@@ -1,4 +1,5 @@
-"""Forks: SQLite must not be carried into a child, so every connection is closed before one and opened again after."""
+"""Forks: SQLite must not be carried into a child, so every connection is closed before one and
+opened again after."""
 
 from __future__ import annotations
 

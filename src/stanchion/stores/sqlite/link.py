@@ -1,4 +1,5 @@
-"""A process's link to the file: the connection, what is known through it, and the lock around both."""
+"""A process's link to the file: the connection, what is known through it, and the lock around
+both."""
 
 from __future__ import annotations
 
@@ -27,17 +28,19 @@ STEP_S: Final = 0.002
 """At what distance it is looked whether somebody has made the file."""
 
 REMOVED: Final = (
-    "files of `{path}` were removed while this process still has the store open elsewhere: close that store, or "
-    "end this process"
+    "files of `{path}` were removed while this process still has the store open elsewhere: close "
+    "that store, or end this process"
 )
 
 
 class Link:
-    """Opens the file at once, and again after a trouble or a fork, and where files of it were removed or replaced.
-    Whoever uses it has the lock. A transaction that one who was cut off left open is undone before the next one gets
-    in."""
+    """Opens the file at once, and again after a trouble or a fork, and where files of it were
+    removed or replaced. Whoever uses it has the lock. A transaction that one who was cut off left
+    open is undone before the next one gets in."""
 
-    def __init__(self, path: Path, busy_s: float, connect: Connect, *, reading: bool = False) -> None:
+    def __init__(
+        self, path: Path, busy_s: float, connect: Connect, *, reading: bool = False
+    ) -> None:
         self.path: Final = path
         self.busy_s: Final = busy_s
         self.lock: Final = Lock(self.undo)
@@ -69,12 +72,14 @@ class Link:
                 raise StoreLost(str(error)) from error
         assert self.cursor is not None
         if self._owner != os.getpid():
-            raise StoreLost(f"`{self.path}` was opened before this process was forked: open it in the child")
+            raise StoreLost(
+                f"`{self.path}` was opened before this process was forked: open it in the child"
+            )
         return self.cursor
 
     def begin(self, wait_s: float) -> bool:
-        """Begin to write, on the files that are at their paths; `False` where others are writing for longer than
-        that. What was known is forgotten where the files are others."""
+        """Begin to write, on the files that are at their paths; `False` where others are writing
+        for longer than that. What was known is forgotten where the files are others."""
         begun = self._begin(wait_s)
         if begun and self._names.lead_astray():
             self.let_go()
@@ -106,8 +111,8 @@ class Link:
 
     @property
     def is_left(self) -> bool:
-        """Whether a file that is open is no longer the one at its path: then what others write is not seen, and what
-        is written here is lost."""
+        """Whether a file that is open is no longer the one at its path: then what others write is
+        not seen, and what is written here is lost."""
         return self._db is not None and self._names.lead_astray()
 
     def let_go(self) -> None:
@@ -118,8 +123,9 @@ class Link:
         held, self._held = self._held, None
         if self._owner != os.getpid():
             return
-        # The last one to close a file folds its log in and removes it. Where the log is not the one at its path, both
-        # would be somebody else's; and while the file is held, nobody is the last.
+        # The last one to close a file folds its log in and removes it. Where the log is not the one
+        # at its path, both would be somebody else's; and while the file is held, nobody is the
+        # last.
         if held is not None and not left:
             held.close()
         if db is not None:
@@ -137,7 +143,8 @@ class Link:
             self.let_go()
 
     def before_fork(self) -> None:
-        """Stand still, without a connection that a child could inherit, unless a batch does not end."""
+        """Stand still, without a connection that a child could inherit, unless a batch does not
+        end."""
         if self.lock.take(2 * self.busy_s):
             self.let_go()
 
@@ -162,7 +169,8 @@ class Link:
         return True
 
     def _open(self) -> None:
-        """Open the file. Whoever only reads waits for one who is making it, without keeping anybody from that."""
+        """Open the file. Whoever only reads waits for one who is making it, without keeping anybody
+        from that."""
         deadline = time.monotonic() + self.busy_s
         while True:
             try:

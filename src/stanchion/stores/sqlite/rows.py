@@ -17,24 +17,31 @@ unpack_reply: Final = typed.unpacker(Reply).decode
 unpack_taken: Final = msgspec.msgpack.Decoder(list[tuple[str, int, bool, int, int]]).decode
 
 CELLS: Final = (
-    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE key IN (?, ?, ?, ?, ?, ?, ?, ?)"
+    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE "
+    "key IN (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 AT_ONCE: Final = 8
 """How many keys one of those asks for."""
 
-CELL: Final = "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE key = ?"
+CELL: Final = (
+    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE key = ?"
+)
 CELLS_FROM: Final = (
-    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE key >= ? ORDER BY key LIMIT ?"
+    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell "
+    "WHERE key >= ? ORDER BY key LIMIT ?"
 )
 HOLDS_FROM: Final = (
     "SELECT id, status, taken, reply, due, seq FROM batch"
     " WHERE status IS NOT NULL AND (status, due, seq) > (?, ?, ?) ORDER BY status, due, seq LIMIT ?"
 )
-HOLDS_DUE: Final = "SELECT id, status, taken, reply, due FROM batch WHERE status = 0 AND due <= ? ORDER BY due"
+HOLDS_DUE: Final = (
+    "SELECT id, status, taken, reply, due FROM batch WHERE status = 0 AND due <= ? ORDER BY due"
+)
 BATCH: Final = "SELECT id, status, taken, reply, due FROM batch WHERE id = ?"
 NEXT_DUE: Final = "SELECT min(due) FROM batch WHERE status = 0 AND due > ?"
 NEWEST: Final = (
-    "SELECT (SELECT ms FROM clock), seq, at, (SELECT min(due) FROM batch WHERE status = 0), (SELECT max(id) FROM cell)"
+    "SELECT (SELECT ms FROM clock), seq, at, (SELECT min(due) FROM batch WHERE status = 0), "
+    "(SELECT max(id) FROM cell)"
     " FROM (SELECT 1) LEFT JOIN (SELECT seq, at FROM batch ORDER BY seq DESC LIMIT 1)"
 )
 
@@ -46,7 +53,8 @@ def cell_of(row: tuple[Any, ...]) -> Cell:
 
 
 def kept_of(row: tuple[Any, ...]) -> Cell:
-    """The cell of a row, as a cache keeps it; its value was read once, so that it is known to be one."""
+    """The cell of a row, as a cache keeps it; its value was read once, so that it is known to be
+    one."""
     cell = cell_of(row)
     if cell[BUCKET] is None:
         cell[BODY] = pack(cell[BODY])
@@ -54,8 +62,12 @@ def kept_of(row: tuple[Any, ...]) -> Cell:
 
 
 def unpacked(reply: Reply) -> Reply:
-    """An answer that names cells of a cache, with the values of records as anybody reads them back."""
-    fresh = [one if one.value is None else Fresh(one.key, one.number, unpack(one.value)) for one in reply.fresh]
+    """An answer that names cells of a cache, with the values of records as anybody reads them
+    back."""
+    fresh = [
+        one if one.value is None else Fresh(one.key, one.number, unpack(one.value))
+        for one in reply.fresh
+    ]
     return msgspec.structs.replace(reply, fresh=tuple(fresh))
 
 

@@ -1,4 +1,5 @@
-"""The tables of a store's file, and how a file of an earlier version becomes one of this version."""
+"""The tables of a store's file, and how a file of an earlier version becomes one of this
+version."""
 
 from __future__ import annotations
 
@@ -47,8 +48,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
 """Migrations in order. Each runs in one transaction and ends by counting the version up by one."""
 
 
-def check(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
-    """The version of a file, 0 for an empty one; `StoreError` where it is not ours, or newer than we know."""
+def check(
+    db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> int:
+    """The version of a file, 0 for an empty one; `StoreError` where it is not ours, or newer than
+    we know."""
     mark, version, tables = facts(db)
     if mark == FORMER_ID:
         raise StoreError(FORMER.format(f"`{path}`"))
@@ -56,14 +60,17 @@ def check(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] 
         raise StoreError(f"`{path}` is a database that is not Stanchion's: use another file")
     if version > len(migrations):
         raise StoreError(
-            f"`{path}` was written by a newer Stanchion (version {version} of the file, this one knows "
-            f"{len(migrations)}): upgrade Stanchion, or use another file"
+            f"`{path}` was written by a newer Stanchion (version {version} of the file, this one "
+            f"knows {len(migrations)}): upgrade Stanchion, or use another file"
         )
     return version
 
 
-def migrate(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
-    """Bring a file up to date, step by step; whoever else opens it at the same time waits and finds it done."""
+def migrate(
+    db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> None:
+    """Bring a file up to date, step by step; whoever else opens it at the same time waits and finds
+    it done."""
     while check(db, path, migrations) < len(migrations):
         db.execute("BEGIN EXCLUSIVE")
         try:
@@ -80,7 +87,8 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...
 
 
 def facts(db: sqlite3.Connection) -> tuple[int, int, int]:
-    """Mark, version and number of tables, all of one moment: somebody else may be bringing the file up to date."""
+    """Mark, version and number of tables, all of one moment: somebody else may be bringing the file
+    up to date."""
     alone = not db.in_transaction
     if alone:
         db.execute("BEGIN")

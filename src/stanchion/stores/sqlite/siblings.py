@@ -1,4 +1,5 @@
-"""The links of one process to one file. SQLite gives all of them the same index of the log, also where that was removed
+"""The links of one process to one file. SQLite gives all of them the same index of the log, also
+where that was removed
 since: so none is opened before those on removed files are closed."""
 
 from __future__ import annotations
@@ -40,19 +41,20 @@ _opening = Lock()
 
 
 def watch(link: Sibling) -> None:
-    """Have others close a link's connection where its files were removed, for as long as the link lives."""
+    """Have others close a link's connection where its files were removed, for as long as the link
+    lives."""
     _links.add(link)
 
 
 def alone(wait_s: float) -> Attempt:
-    """The lock under which a file is opened, while nobody else in this process does; says whether it is held in time.
-    Who waits here has no connection, so that nobody waits for him."""
+    """The lock under which a file is opened, while nobody else in this process does; says whether
+    it is held in time. Who waits here has no connection, so that nobody waits for him."""
     return _opening.within(wait_s)
 
 
 def clear(link: Sibling, wait_s: float) -> None:
-    """Have nobody else in this process keep removed files of the same store open; `StoreError` where somebody does not
-    let go in time."""
+    """Have nobody else in this process keep removed files of the same store open; `StoreError`
+    where somebody does not let go in time."""
     deadline = time.monotonic() + wait_s
     for other in list(_links):
         while other is not link and other.path == link.path and other.is_left:

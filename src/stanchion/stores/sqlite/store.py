@@ -1,4 +1,5 @@
-"""The SQLite store: one file, a connection for each process, a cache that is dropped when another process writes."""
+"""The SQLite store: one file, a connection for each process, a cache that is dropped when another
+process writes."""
 
 from __future__ import annotations
 
@@ -29,22 +30,33 @@ UNWRITABLE: Final = (OverflowError, UnicodeEncodeError)
 class SqliteStore:
     """State in one file, shared by threads and processes of one host.
 
-    The file is opened at once: `StoreError` says what is wrong with it. Later a batch that cannot be carried out
-    raises `StoreLost`; when the trouble is over the store works again by itself. What was answered survives the death
-    of the process; when the whole host dies the last answers may be lost, though never a part of one.
+    The file is opened at once: `StoreError` says what is wrong with it. Later a batch that cannot
+    be carried out raises `StoreLost`; when the trouble is over the store works again by itself.
+    What was answered survives the death of the process; when the whole host dies the last answers
+    may be lost, though never a part of one.
     """
 
     def __init__(
-        self, path: str | Path, clock: Callable[[], int] = wall_ms, *, busy_s: float = 5.0, reading: bool = False
+        self,
+        path: str | Path,
+        clock: Callable[[], int] = wall_ms,
+        *,
+        busy_s: float = 5.0,
+        reading: bool = False,
     ) -> None:
         """Open a file, and make it where there is none.
 
-        `busy_s` is how long a batch waits while another process writes. With `reading` the store is for looking only:
-        it makes no file and carries nothing out.
+        `busy_s` is how long a batch waits while another process writes. With `reading` the store is
+        for looking only: it makes no file and carries nothing out.
         """
         self._clock = clock
         self._reading = reading
-        self._link = Link(Path(os.path.abspath(path)), busy_s, connect_reading if reading else connect, reading=reading)
+        self._link = Link(
+            Path(os.path.abspath(path)),
+            busy_s,
+            connect_reading if reading else connect,
+            reading=reading,
+        )
         self._tidying = Tidying()
         self._last = 0
 
@@ -70,7 +82,8 @@ class SqliteStore:
         return reply
 
     async def acarry(self, batch: Batch) -> Reply:
-        """Carry a batch out at once if nobody else is at it; otherwise a thread waits, and the loop does not."""
+        """Carry a batch out at once if nobody else is at it; otherwise a thread waits, and the loop
+        does not."""
         reply = self._carry_at_once(batch)
         if reply is not None:
             return reply
@@ -107,7 +120,8 @@ class SqliteStore:
             return self._carry(batch, 0) if held else None
 
     def _carry(self, batch: Batch, wait_s: float) -> Reply | None:
-        """Carry a batch out in one transaction; `None` where others are writing for longer than that."""
+        """Carry a batch out in one transaction; `None` where others are writing for longer than
+        that."""
         link = self._link
         if self._reading:
             raise StoreLost(f"`{link.path}` is open read-only: nothing can be written")
@@ -123,7 +137,8 @@ class SqliteStore:
         except UNWRITABLE as error:
             link.undo()
             says = (
-                f"batch {batch.id!a} has values that the file cannot store ({error}): use other names, or smaller "
+                f"batch {batch.id!a} has values that the file cannot store ({error}): use other "
+                f"names, or smaller "
                 "amounts"
             )
             raise StoreLost(says) from error
@@ -166,7 +181,8 @@ class SqliteStore:
         return reply
 
     def _tidy(self) -> None:
-        """Remove what nobody needs and fold the log into the file; what fails here is tried again later."""
+        """Remove what nobody needs and fold the log into the file; what fails here is tried again
+        later."""
         link, tidying = self._link, self._tidying
         tidying.batches = 0
         try:

@@ -16,12 +16,18 @@ NOT_ONE: Final = "`{path}` is not an SQLite database: use another file, or move 
 
 _SAYS: Final = {
     sqlite3.SQLITE_FULL: "the disk of `{path}` is full: free some space on it",
-    sqlite3.SQLITE_CORRUPT: ("`{path}` is damaged ({error}): restore a copy of it, or move it away to start empty"),
+    sqlite3.SQLITE_CORRUPT: (
+        "`{path}` is damaged ({error}): restore a copy of it, or move it away to start empty"
+    ),
     sqlite3.SQLITE_NOTADB: NOT_ONE,
-    sqlite3.SQLITE_READONLY: "`{path}` cannot be written: let this user write the file and its folder",
+    sqlite3.SQLITE_READONLY: (
+        "`{path}` cannot be written: let this user write the file and its folder"
+    ),
     sqlite3.SQLITE_CANTOPEN: CLOSED,
     sqlite3.SQLITE_PERM: CLOSED,
-    sqlite3.SQLITE_IOERR: "the disk of `{path}` failed ({name}): check the disk and the free space on it",
+    sqlite3.SQLITE_IOERR: (
+        "the disk of `{path}` failed ({name}): check the disk and the free space on it"
+    ),
 }
 
 
@@ -38,7 +44,10 @@ def is_busy(error: BaseException) -> bool:
 
 def locked(path: Path, busy_s: float) -> str:
     """What to say where others did not let go in time."""
-    return f"`{path}` was locked by another process for more than {busy_s:g} s: end that process, or try again"
+    return (
+        f"`{path}` was locked by another process for more than {busy_s:g} s: end that process, "
+        f"or try again"
+    )
 
 
 def explain(error: BaseException, path: Path, busy_s: float) -> str:
@@ -50,5 +59,7 @@ def explain(error: BaseException, path: Path, busy_s: float) -> str:
     if isinstance(error, msgspec.MsgspecError):
         return _SAYS[sqlite3.SQLITE_CORRUPT].format(path=path, error=error)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
-    says = _SAYS.get(code(error), "`{path}` cannot be used ({name}: {error}): check the file, or use another one")
+    says = _SAYS.get(
+        code(error), "`{path}` cannot be used ({name}: {error}): check the file, or use another one"
+    )
     return says.format(path=path, name=name, error=error)

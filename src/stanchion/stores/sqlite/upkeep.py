@@ -1,4 +1,5 @@
-"""Removing what nobody needs any more, a portion at a time: old answers, idle cells, holds that lapsed long ago."""
+"""Removing what nobody needs any more, a portion at a time: old answers, idle cells, holds that
+lapsed long ago."""
 
 from __future__ import annotations
 
@@ -16,13 +17,16 @@ FORGET_LAPSED: Final = (
     "DELETE FROM batch WHERE seq IN"
     " (SELECT seq FROM batch WHERE status = 1 ORDER BY due DESC, seq DESC LIMIT -1 OFFSET ?)"
 )
-END_OF_PORTION: Final = "SELECT count(*), max(id) FROM (SELECT id FROM cell WHERE id > ? ORDER BY id LIMIT ?)"
+END_OF_PORTION: Final = (
+    "SELECT count(*), max(id) FROM (SELECT id FROM cell WHERE id > ? ORDER BY id LIMIT ?)"
+)
 IDLE: Final = "SELECT id, key FROM cell WHERE id > ? AND id <= ? AND touched + keep <= ?"
 FORGET_CELL: Final = "DELETE FROM cell WHERE id = ?"
 
 
 class Tidying:
-    """Where the last portion ended. Nothing depends on it: a new process begins at the beginning."""
+    """Where the last portion ended. Nothing depends on it: a new process begins at the
+    beginning."""
 
     __slots__ = ("added", "batches", "cell", "seq")
 
@@ -38,8 +42,8 @@ class Tidying:
         return self.batches >= EVERY
 
     def tidy(self, cursor: sqlite3.Cursor, cache: Cache, now: int) -> None:
-        """Remove a portion, in the transaction that is open. Twice as many cells are looked at as were added, so that
-        most rows are always in use."""
+        """Remove a portion, in the transaction that is open. Twice as many cells are looked at as
+        were added, so that most rows are always in use."""
         last = cache.seq - 2 * REMEMBERED
         if last < self.seq:  # another file was put in its place
             self.seq = 0

@@ -16,7 +16,8 @@ LONGEST_S: Final = 0.002
 
 
 def patiently(attempt: Callable[[], T], wait_s: float) -> T:
-    """Attempt it until it is not busy; after that many seconds the error of the last attempt is raised."""
+    """Attempt it until it is not busy; after that many seconds the error of the last attempt is
+    raised."""
     try:
         return attempt()
     except sqlite3.OperationalError as error:

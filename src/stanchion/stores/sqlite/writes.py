@@ -12,13 +12,19 @@ from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.rows import pack
 
 CHANGE_CELL: Final = (
-    "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, keep = ?, width = ? WHERE id = ?"
+    "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, "
+    "keep = ?, width = ? WHERE id = ?"
 )
 ADD_CELL: Final = (
-    "INSERT INTO cell (number, body, bucket, live, touched, keep, width, id, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO cell (number, body, bucket, live, touched, keep, width, id, key) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-ADD_BATCH: Final = "INSERT INTO batch (seq, id, at, reply, status, due, taken) VALUES (?, ?, ?, ?, ?, ?, ?)"
-SETTLE: Final = "UPDATE batch SET seq = ?, at = ?, status = NULL, due = NULL, taken = NULL WHERE id = ?"
+ADD_BATCH: Final = (
+    "INSERT INTO batch (seq, id, at, reply, status, due, taken) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+SETTLE: Final = (
+    "UPDATE batch SET seq = ?, at = ?, status = NULL, due = NULL, taken = NULL WHERE id = ?"
+)
 LAPSE: Final = "UPDATE batch SET status = 1 WHERE id = ?"
 DROP: Final = "DELETE FROM batch WHERE id = ?"
 TELL: Final = "UPDATE clock SET ms = ?"
@@ -40,7 +46,8 @@ def write(cursor: sqlite3.Cursor, cache: Cache, batch: Batch, reply: Reply, now:
 
 
 def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int) -> int:
-    """Write the cells that changed and the other batches whose holds did; gives how many cells are new."""
+    """Write the cells that changed and the other batches whose holds did; gives how many cells are
+    new."""
     state, dirty = cache.state, cache.dirty
     cells, ids = state.cells, cache.ids
     changed: list[tuple[Any, ...]] = []
@@ -51,7 +58,8 @@ def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int)
             continue
         number, body, bucket, live, touched, keep, width = cell
         if bucket is None:
-            # What is known of a record is from now on what anybody reads back, no longer the caller's object.
+            # What is known of a record is from now on what anybody reads back, no longer the
+            # caller's object.
             body = cell[BODY] = pack(body)
         elif keep < 0 and not number:
             continue  # nobody wrote to it: as good as none

@@ -36,7 +36,9 @@ class CommandRun:
                 start_new_session=True,
             )
         except OSError as error:
-            return Outcome(False, f"it cannot be started: {error.strerror if error.strerror else error}")
+            return Outcome(
+                False, f"it cannot be started: {error.strerror if error.strerror else error}"
+            )
         with process:
             try:
                 _, errors = process.communicate(message.body.encode(), self._deadline_s)
@@ -48,7 +50,9 @@ class CommandRun:
         said = visible(errors[-SAID:].decode("utf-8", "replace").strip())
         if process.returncode == 0:
             return Outcome(True, "it ended with status 0")
-        return Outcome(False, f"it ended with status {process.returncode}{f': {said}' if said else ''}")
+        return Outcome(
+            False, f"it ended with status {process.returncode}{f': {said}' if said else ''}"
+        )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

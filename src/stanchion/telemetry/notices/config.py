@@ -1,4 +1,5 @@
-"""The structs that are the schema of the file which says where notices go, and what no schema can find wrong."""
+"""The structs that are the schema of the file which says where notices go, and what no schema can
+find wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ Deadline = Annotated[float, msgspec.Meta(gt=0, le=300)]
 
 
 class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a destination wants to hear of: kinds, or all of them, from a severity on; and how long it may take."""
+    """What a destination wants to hear of: kinds, or all of them, from a severity on; and how long
+    it may take."""
 
     kinds: tuple[Kind, ...] | None = None
     at_least: Severity = Severity.INFO
@@ -28,10 +30,14 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     def wants(self, one: Occurrence) -> bool:
         """Whether an occurrence is for this destination."""
-        return (self.kinds is None or one.kind in self.kinds) and _RANKS[one.severity] >= _RANKS[self.at_least]
+        return (self.kinds is None or one.kind in self.kinds) and _RANKS[one.severity] >= _RANKS[
+            self.at_least
+        ]
 
 
-class Webhook(Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="webhook"):
+class Webhook(
+    Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="webhook"
+):
     """A signed POST to an address; its secret is in a file or in a variable of the environment."""
 
     url: str
@@ -39,7 +45,9 @@ class Webhook(Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag
     secret_env: str | None = None
 
 
-class Command(Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="command"):
+class Command(
+    Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="command"
+):
     """A program, by its absolute path, and its arguments; it gets the message on standard input."""
 
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
@@ -63,14 +71,18 @@ def mistakes(file: NotifyFile) -> Iterator[Wrong]:
     for name, one in file.destinations.items():
         at: tuple[str | int, ...] = ("destinations", name)
         if not NAME.fullmatch(name):
-            yield Wrong(at, f"`{name}` is not a name: use lower-case letters, digits, `-` and `_`, at most 40")
+            yield Wrong(
+                at,
+                f"`{name}` is not a name: use lower-case letters, digits, `-` and `_`, at most 40",
+            )
         match one:
             case Webhook():
                 yield from _webhook(at, one)
             case Command() if not os.path.isabs(one.command[0]):
                 yield Wrong(
                     (*at, "command", 0),
-                    f"`{one.command[0]}` is not an absolute path: write the full path, so that nobody can put another "
+                    f"`{one.command[0]}` is not an absolute path: write the full path, so that "
+                    f"nobody can put another "
                     "program in its place",
                 )
 
@@ -82,7 +94,10 @@ def _webhook(at: tuple[str | int, ...], one: Webhook) -> Iterator[Wrong]:
     if (one.secret_file is None) == (one.secret_env is None):
         yield Wrong(at, "give either `secret_file` or `secret_env`, which says where its secret is")
     if one.secret_file is not None and not os.path.isabs(one.secret_file):
-        yield Wrong((*at, "secret_file"), f"`{one.secret_file}` is not an absolute path: write the full path")
+        yield Wrong(
+            (*at, "secret_file"),
+            f"`{one.secret_file}` is not an absolute path: write the full path",
+        )
 
 
 def _bad_url(url: str) -> str:
@@ -98,7 +113,10 @@ def _bad_url(url: str) -> str:
         return "it is not a URL: write `https://host/path`"
     if parts.scheme == "https" or (parts.scheme == "http" and _is_here(host)):
         return ""
-    return "it is not `https://`: notices are confidential; only a receiver on this host may use `http://`"
+    return (
+        "it is not `https://`: notices are confidential; only a receiver on this host may use "
+        "`http://`"
+    )
 
 
 def _is_here(host: str) -> bool:

@@ -1,4 +1,5 @@
-"""A courier: brings messages to one destination, in a thread of its own, until each is delivered or given up."""
+"""A courier: brings messages to one destination, in a thread of its own, until each is delivered or
+given up."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ REST_MS: Final = 2_000
 
 
 class Report:
-    """Hears how a courier fares: that its destination fails or takes messages again, and what was given up."""
+    """Hears how a courier fares: that its destination fails or takes messages again, and what was
+    given up."""
 
     def failing(self, name: str, why: str) -> None:
         """A destination did not take a message."""
@@ -61,7 +63,8 @@ class Courier:
         self._fresh()
 
     def _fresh(self) -> None:
-        """What a new courier has, and one that finds itself in a forked process: what waits is the parent's."""
+        """What a new courier has, and one that finds itself in a forked process: what waits is the
+        parent's."""
         self._process = os.getpid()
         self._queue: deque[Message] = deque()
         self._dropped = 0
@@ -94,7 +97,8 @@ class Courier:
         self._wake()
 
     def turn(self, hurry: bool = False) -> float:
-        """Do everything that is due, and say in how many seconds to come back. With `hurry` all that waits is due."""
+        """Do everything that is due, and say in how many seconds to come back. With `hurry` all
+        that waits is due."""
         self._take_in()
         now = self._now_ms()
         if not 0 <= now - self._looked_at < LOOK_S * 1000:
@@ -108,7 +112,8 @@ class Courier:
         return min(max(soonest, 0.0), LOOK_S)
 
     def close(self, linger_s: float) -> None:
-        """Deliver what was not tried yet, but take no longer than so many seconds; the rest stays in the spool."""
+        """Deliver what was not tried yet, but take no longer than so many seconds; the rest stays
+        in the spool."""
         if self._process != os.getpid():
             return
         with self._bell:
@@ -124,7 +129,9 @@ class Courier:
     def _wake(self) -> None:
         with self._bell:
             if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._work, name=f"stanchion-notify-{self.name}", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._work, name=f"stanchion-notify-{self.name}", daemon=True
+                )
                 self._thread.start()
             self._bell.notify_all()
 
@@ -135,7 +142,9 @@ class Courier:
                 wait_s = self.turn()
                 self._report.passed()
             except Exception as error:  # noqa: BLE001 - whatever goes wrong here, later messages need this thread
-                self._report.failing(self.name, f"its courier failed with `{type(error).__name__}`: {error}")
+                self._report.failing(
+                    self.name, f"its courier failed with `{type(error).__name__}`: {error}"
+                )
             with self._bell:
                 if self._queue:
                     continue
@@ -147,7 +156,8 @@ class Courier:
             return
 
     def _leave(self) -> None:
-        """Put into the spool what the thread has not looked at: it is at one message, maybe until the end."""
+        """Put into the spool what the thread has not looked at: it is at one message, maybe until
+        the end."""
         now, lost, why = self._now_ms(), 0, ""
         while self._queue:
             with suppress(IndexError):  # the thread is back, and has taken it in
@@ -190,7 +200,8 @@ class Courier:
         except OSError:
             return
         for one in left:
-            # Another process, or the clock before it was set back, may have meant a time that is far off.
+            # Another process, or the clock before it was set back, may have meant a time that is
+            # far off.
             latest = now + (LONGEST_MS if one.attempts else 0)
             self._waiting.setdefault(one.id, replace(one, due=min(one.due, latest)))
         if left:
@@ -212,7 +223,9 @@ class Courier:
         if wait_s is None:
             self._waiting.pop(one.id, None)
             self._forget(one.id)
-            self._report.lost(self.name, 1, f"{outcome.said}, after {attempts} attempts to deliver `{one.id}`")
+            self._report.lost(
+                self.name, 1, f"{outcome.said}, after {attempts} attempts to deliver `{one.id}`"
+            )
             return
         due = now + int(max(wait_s, outcome.after_s) * 1000)
         self._rest_until = now + max(REST_MS, int(outcome.after_s * 1000))
@@ -225,7 +238,8 @@ class Courier:
             self._spool.keep(one)
         except OSError as error:
             self._report.failing(
-                self.name, f"the spool cannot be written: {error.strerror}; the notice waits in memory"
+                self.name,
+                f"the spool cannot be written: {error.strerror}; the notice waits in memory",
             )
 
     def _forget(self, delivery_id: str) -> None:
@@ -233,5 +247,6 @@ class Courier:
             self._spool.drop(delivery_id)
         except OSError as error:
             self._report.failing(
-                self.name, f"the spool cannot be written: {error.strerror}; the notice may be delivered twice"
+                self.name,
+                f"the spool cannot be written: {error.strerror}; the notice may be delivered twice",
             )

@@ -15,7 +15,8 @@ _LEVELS: Final = {Severity.INFO: 20, Severity.WARNING: 30, Severity.CRITICAL: 40
 
 
 def log(one: Occurrence) -> None:
-    """Write a line where somebody listens; a handler gets the occurrence itself as `record.occurrence`."""
+    """Write a line where somebody listens; a handler gets the occurrence itself as
+    `record.occurrence`."""
     level = _LEVELS[one.severity]
     logger = loggers.heard(loggers.NOTICES, level)
     if logger is not None:
@@ -35,4 +36,8 @@ def line_of(one: Occurrence) -> str:
 
 def when(at_ms: int) -> str:
     """A time as all notices have it: RFC 3339, in UTC."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(at_ms / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )

@@ -1,4 +1,5 @@
-"""The message that a destination gets: JSON as Standard Webhooks has it, the same for a command and a webhook."""
+"""The message that a destination gets: JSON as Standard Webhooks has it, the same for a command and
+a webhook."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ HOUR_MS: Final = 3_600_000
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What is sent: its id, which stays the same however often it is sent, and its text in JSON. With `once` a host
-    does not send it again for a day, whichever of its processes finds it anew."""
+    """What is sent: its id, which stays the same however often it is sent, and its text in JSON.
+    With `once` a host does not send it again for a day, whichever of its processes finds it
+    anew."""
 
     id: str
     body: str
@@ -26,8 +28,8 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Outcome(NamedTuple):
-    """What came of an attempt: whether it was delivered, in words, whether it makes no sense to try again, and how many
-    seconds the other side wants to be left alone."""
+    """What came of an attempt: whether it was delivered, in words, whether it makes no sense to try
+    again, and how many seconds the other side wants to be left alone."""
 
     delivered: bool
     said: str
@@ -43,11 +45,14 @@ class Destination(Protocol):
 
 
 def message_of(one: Occurrence, host: str) -> Message:
-    """An occurrence as it is sent. What every process finds anew has the same id from all of them."""
+    """An occurrence as it is sent. What every process finds anew has the same id from all of
+    them."""
     once = one.hourly or one.kind in FOUND_ANEW
     if once:
         hour = str(one.at // HOUR_MS) if one.hourly else ""
-        digest = sha256("\0".join((host, hour, one.kind, one.tenant, one.about, one.text)).encode()).hexdigest()
+        digest = sha256(
+            "\0".join((host, hour, one.kind, one.tenant, one.about, one.text)).encode()
+        ).hexdigest()
         one = replace(one, id=f"msg_{digest[:24]}")
     data: dict[str, Any] = {"id": one.id, "severity": one.severity, "text": one.text, "host": host}
     for name in ("about", "tenant", "run", "agent", "tool", "ticket", "decision"):

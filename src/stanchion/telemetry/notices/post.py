@@ -20,15 +20,21 @@ from stanchion.telemetry.notices.webhook import WebhookPost
 from stanchion.telemetry.occurrences import Occurrences
 
 LINGER_S: Final = 2.0
-"""How long a process that ends waits for its last notices to be sent; then they are for the next process."""
+"""How long a process that ends waits for its last notices to be sent; then they are for the next
+process."""
 
 
 class Post(Report):
-    """Everything that brings notices to the destinations of the file at `path`. `folder` is where they wait."""
+    """Everything that brings notices to the destinations of the file at `path`. `folder` is where
+    they wait."""
 
-    def __init__(self, path: Path, file: NotifyFile, folder: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, path: Path, file: NotifyFile, folder: Path, environ: Mapping[str, str]
+    ) -> None:
         self.path, self.file, self.folder = path, file, folder
-        programs = [Path(one.command[0]) for one in file.destinations.values() if isinstance(one, Command)]
+        programs = [
+            Path(one.command[0]) for one in file.destinations.values() if isinstance(one, Command)
+        ]
         self.files = (path, *programs)
         """Files that nobody but the operator should change."""
         self.secrets = tuple(
@@ -41,7 +47,8 @@ class Post(Report):
             name: destination_of(one, environ) for name, one in file.destinations.items()
         }
         self._couriers = {
-            name: Courier(name, where, Spool(folder / name), self) for name, where in self.destinations.items()
+            name: Courier(name, where, Spool(folder / name), self)
+            for name, where in self.destinations.items()
         }
         self._host = platform.node()
         self._occurrences: Occurrences | None = None
@@ -55,18 +62,21 @@ class Post(Report):
             courier.begin()
 
     def heard(self, one: Occurrence) -> None:
-        """Have an occurrence delivered to those who want it; of a destination's own trouble the others hear."""
+        """Have an occurrence delivered to those who want it; of a destination's own trouble the
+        others hear."""
         message = message_of(one, self._host)
         for name, courier in self._couriers.items():
             if self.file.destinations[name].wants(one) and one.about != f"destination:{name}":
                 courier.put(message)
 
     def send_all(self) -> dict[str, tuple[int, tuple[Delivery, ...]]]:
-        """Deliver everything now that processes have left which are gone, in this thread, whenever it is due. Says for
-        each destination how much was delivered, and what waits still."""
+        """Deliver everything now that processes have left which are gone, in this thread, whenever
+        it is due. Says for each destination how much was delivered, and what waits still."""
         for courier in self._couriers.values():
             courier.turn(hurry=True)
-        return {name: (courier.delivered, courier.waiting) for name, courier in self._couriers.items()}
+        return {
+            name: (courier.delivered, courier.waiting) for name, courier in self._couriers.items()
+        }
 
     def close(self, linger_s: float = LINGER_S) -> None:
         """Deliver what was not tried yet, for so long; what is left is for the next process."""
@@ -77,7 +87,11 @@ class Post(Report):
 
     def failing(self, name: str, why: str) -> None:
         """Tell that a destination does not take messages."""
-        self._tell(Kind.NOTICES_FAILING, name, f"notices do not reach `{name}`: {why}; they are kept and tried again")
+        self._tell(
+            Kind.NOTICES_FAILING,
+            name,
+            f"notices do not reach `{name}`: {why}; they are kept and tried again",
+        )
 
     def working(self, name: str) -> None:
         """Tell that a destination takes messages again, where it did not."""
@@ -97,7 +111,9 @@ class Post(Report):
     def _tell(self, kind: Kind, name: str, text: str) -> None:
         if self._occurrences is not None:
             at = time.time_ns() // 1_000_000
-            self._occurrences.tell(Occurrence(kind=kind, at=at, text=text, about=f"destination:{name}"))
+            self._occurrences.tell(
+                Occurrence(kind=kind, at=at, text=text, about=f"destination:{name}")
+            )
 
 
 def destination_of(one: Webhook | Command, environ: Mapping[str, str]) -> Destination:
@@ -110,18 +126,22 @@ def destination_of(one: Webhook | Command, environ: Mapping[str, str]) -> Destin
 
 
 def secret_of(one: Webhook, environ: Mapping[str, str]) -> str:
-    """The secret of a webhook as it is now; `OSError` where there is none, or everybody can read it."""
+    """The secret of a webhook as it is now; `OSError` where there is none, or everybody can read
+    it."""
     if one.secret_file is None:
         name = "" if one.secret_env is None else one.secret_env
         if not environ.get(name, ""):
             raise OSError(
-                f"the variable `{name}` is not set: set it to a secret, as `stanchion notify secret` prints it"
+                f"the variable `{name}` is not set: set it to a secret, as `stanchion notify "
+                f"secret` prints it"
             )
         return environ[name]
     try:
         with open(one.secret_file, encoding="ascii", errors="replace") as file:
             if os.name != "nt" and os.fstat(file.fileno()).st_mode & 0o007:
-                raise OSError(f"other users on this host can read `{one.secret_file}`: `chmod 600` it")
+                raise OSError(
+                    f"other users on this host can read `{one.secret_file}`: `chmod 600` it"
+                )
             return file.read(10_000)
     except FileNotFoundError:
         make = "put there what `stanchion notify secret` prints, and `chmod 600` it"

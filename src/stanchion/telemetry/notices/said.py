@@ -1,4 +1,5 @@
-"""What a host has said lately, so that each of its processes does not say it again when it starts."""
+"""What a host has said lately, so that each of its processes does not say it again when it
+starts."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ LATELY_MS: Final = 86_400_000
 
 @contextmanager
 def by_turns(folder: Path) -> Iterator[None]:
-    """Ask what was said, and say it, while no other process does. Where that cannot be, it is said all the same."""
+    """Ask what was said, and say it, while no other process does. Where that cannot be, it is said
+    all the same."""
     held = None
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,8 +43,8 @@ def was_said(folder: Path, message_id: str, now_ms: int) -> bool:
 
 
 def note_said(folder: Path, message_id: str) -> None:
-    """Remember that a message is on its way, and forget what was said long ago. Where that cannot be written, it is
-    said again."""
+    """Remember that a message is on its way, and forget what was said long ago. Where that cannot
+    be written, it is said again."""
     with suppress(OSError):
         said = folder / FOLDER
         said.mkdir(mode=0o700, parents=True, exist_ok=True)

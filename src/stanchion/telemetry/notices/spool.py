@@ -1,7 +1,8 @@
-"""The spool: deliveries on disk until they are made, so that they outlive the process that was to make them.
+"""The spool: deliveries on disk until they are made, so that they outlive the process that was to
+make them.
 
-Each process has a folder of its own, which it holds locked: the system lets go of the lock however the process ends,
-and the next process takes over what it finds in a folder that nobody holds.
+Each process has a folder of its own, which it holds locked: the system lets go of the lock however
+the process ends, and the next process takes over what it finds in a folder that nobody holds.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ _minds_forks: Final[list[bool]] = []
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """A message on its way: its id and text, when it was made and is due (milliseconds since 1970), how often it was
-    tried, and what came of it last."""
+    """A message on its way: its id and text, when it was made and is due (milliseconds since 1970),
+    how often it was tried, and what came of it last."""
 
     id: str
     body: str
@@ -43,8 +44,9 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Spool:
-    """The deliveries of this process to one destination. What cannot be written raises `OSError`. Safe between threads:
-    one that closes a process leaves here what the one that sends has not looked at."""
+    """The deliveries of this process to one destination. What cannot be written raises `OSError`.
+    Safe between threads: one that closes a process leaves here what the one that sends has not
+    looked at."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +108,8 @@ class Spool:
             os.close(lock)
 
     def _home(self) -> Path:
-        """This process's own folder. It is locked before it bears the name by which others find it."""
+        """This process's own folder. It is locked before it bears the name by which others find
+        it."""
         if self._own is not None and self._own.is_dir():
             return self._own
         self.forget()
@@ -148,7 +151,8 @@ class Spool:
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """A delivery that waits, for which destination, and whether the process is there still that will make it."""
+    """A delivery that waits, for which destination, and whether the process is there still that
+    will make it."""
 
     destination: str
     delivery: Delivery
@@ -201,7 +205,8 @@ def _is_held(own: Path) -> bool:
 
 
 def _is(path: Path, file: int) -> bool:
-    """Whether a path still leads to an open file: somebody else may have taken the folder over just before."""
+    """Whether a path still leads to an open file: somebody else may have taken the folder over just
+    before."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(file))
     except OSError:

@@ -23,10 +23,15 @@ GONE: Final = 410
 
 
 class WebhookPost:
-    """Posts messages to one address. The secret is asked for each time, so that it can be changed meanwhile."""
+    """Posts messages to one address. The secret is asked for each time, so that it can be changed
+    meanwhile."""
 
     def __init__(
-        self, url: str, secret: Callable[[], str], deadline_s: float, now_s: Callable[[], float] = time.time
+        self,
+        url: str,
+        secret: Callable[[], str],
+        deadline_s: float,
+        now_s: Callable[[], float] = time.time,
     ) -> None:
         self._url = urlsplit(url)
         self._secret, self._deadline_s, self._now_s = secret, deadline_s, now_s
@@ -45,7 +50,12 @@ class WebhookPost:
         try:
             path = self._url.path if self._url.path else "/"
             query = f"?{self._url.query}" if self._url.query else ""
-            headers = {"content-type": "application/json", "user-agent": "stanchion", "connection": "close", **proof}
+            headers = {
+                "content-type": "application/json",
+                "user-agent": "stanchion",
+                "connection": "close",
+                **proof,
+            }
             link.request("POST", path + query, body, headers)
             answer = link.getresponse()
             return self._read(answer.status, answer.getheader("retry-after"))
@@ -60,13 +70,19 @@ class WebhookPost:
         assert host is not None
         if self._url.scheme == "http":
             return http.client.HTTPConnection(host, port, timeout=self._deadline_s)
-        return http.client.HTTPSConnection(host, port, timeout=self._deadline_s, context=ssl.create_default_context())
+        return http.client.HTTPSConnection(
+            host, port, timeout=self._deadline_s, context=ssl.create_default_context()
+        )
 
     def _read(self, status: int, retry_after: str | None) -> Outcome:
         if 200 <= status < 300:
             return Outcome(True, f"it answered {status}")
         if 300 <= status < 400:
-            return Outcome(False, f"it answered {status}, a redirect, which is not followed: configure the new address")
+            return Outcome(
+                False,
+                f"it answered {status}, a redirect, which is not followed: configure the new "
+                f"address",
+            )
         if status == GONE:
             return Outcome(False, "it answered 410: it no longer accepts notices", is_final=True)
         return Outcome(False, f"it answered {status}", after_s=self._after_s(retry_after))
@@ -76,14 +92,19 @@ class WebhookPost:
         if said is None:
             return 0.0
         try:
-            after = float(said) if said.strip().isdecimal() else parsedate_to_datetime(said).timestamp() - self._now_s()
+            after = (
+                float(said)
+                if said.strip().isdecimal()
+                else parsedate_to_datetime(said).timestamp() - self._now_s()
+            )
         except (ValueError, OverflowError):
             return 0.0
         return min(max(after, 0.0), MOST_AFTER_S)
 
 
 def _cut(link: http.client.HTTPConnection) -> None:
-    """End a connection that takes too long: each of its steps may be in time, and all of them not."""
+    """End a connection that takes too long: each of its steps may be in time, and all of them
+    not."""
     with suppress(OSError):
         if link.sock is not None:
             link.sock.shutdown(socket.SHUT_RDWR)

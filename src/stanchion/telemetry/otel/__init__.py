@@ -1,4 +1,5 @@
-"""OpenTelemetry: runs, tool calls and model calls as spans, and figures as metrics. Needs `stanchion[otel]`."""
+"""OpenTelemetry: runs, tool calls and model calls as spans, and figures as metrics. Needs
+`stanchion[otel]`."""
 
 from stanchion.telemetry.otel.instrument import instrument
 

@@ -1,4 +1,5 @@
-"""The names of attributes: those of OpenTelemetry's conventions for generative AI, and Stanchion's own beside them."""
+"""The names of attributes: those of OpenTelemetry's conventions for generative AI, and Stanchion's
+own beside them."""
 
 from __future__ import annotations
 
@@ -35,5 +36,20 @@ UNKNOWN: Final = "stanchion.outcome.unknown"
 DECIDED: Final = "stanchion.decision"
 """The name of the event that a decision is on a span."""
 
-OPERATION_BOUNDS: Final = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+OPERATION_BOUNDS: Final = [
+    0.01,
+    0.02,
+    0.04,
+    0.08,
+    0.16,
+    0.32,
+    0.64,
+    1.28,
+    2.56,
+    5.12,
+    10.24,
+    20.48,
+    40.96,
+    81.92,
+]
 AGENT_BOUNDS: Final = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6]

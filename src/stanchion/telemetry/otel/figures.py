@@ -1,4 +1,5 @@
-"""The figures of a registry as OpenTelemetry metrics: asked for when they are exported, and free before."""
+"""The figures of a registry as OpenTelemetry metrics: asked for when they are exported, and free
+before."""
 
 from __future__ import annotations
 
@@ -13,16 +14,25 @@ Ask = Callable[[], Iterable[Series]]
 
 
 def observe(meter: Meter, ask: Ask) -> None:
-    """Make an instrument of every counter and gauge; a histogram is one of its count and one of its sum."""
+    """Make an instrument of every counter and gauge; a histogram is one of its count and one of its
+    sum."""
     for metric in METRICS:
         if metric.kind == "histogram":
             name = _name(metric)
-            meter.create_observable_counter(f"{name}.count", [_asked(ask, metric, _count)], "1", metric.meaning)
-            meter.create_observable_counter(f"{name}.sum", [_asked(ask, metric, _sum)], metric.unit, metric.meaning)
+            meter.create_observable_counter(
+                f"{name}.count", [_asked(ask, metric, _count)], "1", metric.meaning
+            )
+            meter.create_observable_counter(
+                f"{name}.sum", [_asked(ask, metric, _sum)], metric.unit, metric.meaning
+            )
         elif metric.kind == "counter":
-            meter.create_observable_counter(_name(metric), [_asked(ask, metric, _first)], "1", metric.meaning)
+            meter.create_observable_counter(
+                _name(metric), [_asked(ask, metric, _first)], "1", metric.meaning
+            )
         else:
-            meter.create_observable_gauge(_name(metric), [_asked(ask, metric, _first)], "1", metric.meaning)
+            meter.create_observable_gauge(
+                _name(metric), [_asked(ask, metric, _first)], "1", metric.meaning
+            )
 
 
 def _asked(

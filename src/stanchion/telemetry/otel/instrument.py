@@ -14,17 +14,23 @@ SCOPE: Final = "stanchion"
 
 
 def instrument(
-    shield: Any, *, tracer_provider: TracerProvider | None = None, meter_provider: MeterProvider | None = None
+    shield: Any,
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
 ) -> None:
-    """Have a shield's runs, tool calls and model calls become spans, and its figures metrics, with the providers that
-    are named or else the global ones. Once for each shield; names are as they may be shown, and nothing said is told.
+    """Have a shield's runs, tool calls and model calls become spans, and its figures metrics, with
+    the providers that are named or else the global ones. Once for each shield; names are as they
+    may be shown, and nothing said is told.
 
     Figures are those of this process alone: each exports its own.
     """
     try:
         from opentelemetry import metrics, trace
     except ImportError:
-        raise ImportError("OpenTelemetry is not installed: run `pip install 'stanchion[otel]'`") from None
+        raise ImportError(
+            "OpenTelemetry is not installed: run `pip install 'stanchion[otel]'`"
+        ) from None
     from stanchion.telemetry.otel.durations import Durations
     from stanchion.telemetry.otel.figures import observe
     from stanchion.telemetry.otel.spans import Spans

@@ -1,7 +1,8 @@
-"""Spans: a run invokes an agent, each tool call and model call is a span in it, with what was decided about it.
+"""Spans: a run invokes an agent, each tool call and model call is a span in it, with what was
+decided about it.
 
-Arguments, prompts, results and error texts are in no span. A call's span begins where it was judged, is current while
-the tool or the model is at work, and ends when its outcome was judged.
+Arguments, prompts, results and error texts are in no span. A call's span begins where it was
+judged, is current while the tool or the model is at work, and ends when its outcome was judged.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import Any, Final, NamedTuple
 
 from opentelemetry import context as contexts
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_current_span, set_span_in_context
+from opentelemetry.trace import (
+    Span,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    get_current_span,
+    set_span_in_context,
+)
 
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.stages import Stage
@@ -37,7 +46,8 @@ _entered: ContextVar[tuple[tuple[str, Any], ...]] = ContextVar("stanchion_spans"
 
 
 class Open(NamedTuple):
-    """A span that has not ended: since when, of which operation, and what its duration is counted by."""
+    """A span that has not ended: since when, of which operation, and what its duration is counted
+    by."""
 
     span: Span
     began_ns: int
@@ -49,7 +59,12 @@ class Open(NamedTuple):
 class Spans:
     """A sink that makes spans of what a shield does."""
 
-    def __init__(self, tracer: Tracer, durations: Durations | None = None, now_ns: Callable[[], int] = time_ns) -> None:
+    def __init__(
+        self,
+        tracer: Tracer,
+        durations: Durations | None = None,
+        now_ns: Callable[[], int] = time_ns,
+    ) -> None:
         self._tracer, self._durations, self._now_ns = tracer, durations, now_ns
         self._runs: OrderedDict[str, Open] = OrderedDict()
         self._calls: OrderedDict[str, Open] = OrderedDict()
@@ -103,7 +118,9 @@ class Spans:
         if known is None:
             return fn
         here = known.span
-        if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None)):  # noqa: B004
+        if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(
+            getattr(fn, "__call__", None)  # noqa: B004
+        ):
 
             @functools.wraps(fn)
             async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -156,8 +173,8 @@ class Spans:
         return Open(span, began_ns, operation, dict(counted), told.run)
 
     def _outcome(self, told: Told) -> bool:
-        """Note what was decided about an outcome; says whether its call is known. The items of a generator are parts
-        of one, and its end is told by itself."""
+        """Note what was decided about an outcome; says whether its call is known. The items of a
+        generator are parts of one, and its end is told by itself."""
         known = self._calls.get(told.of)
         if known is None:
             return False
@@ -165,7 +182,13 @@ class Spans:
             return True
         known.span.add_event(named.DECIDED, _of(told))
         known.span.set_attribute(named.OUTCOME, NAMES[told.action])
-        failed = told.error if told.stage == str(Stage.ERROR) else told.code if told.action >= Action.ESCALATE else ""
+        failed = (
+            told.error
+            if told.stage == str(Stage.ERROR)
+            else told.code
+            if told.action >= Action.ESCALATE
+            else ""
+        )
         if failed:
             known.span.set_attribute(named.ERROR, failed)
             known.span.set_status(Status(StatusCode.ERROR, failed))
@@ -180,7 +203,12 @@ class Spans:
             return known
         above = self._runs.get(run.parent)
         counted = {named.AGENT: run.agent} if run.agent else {}
-        about = {named.OPERATION: named.INVOKE_AGENT, named.RUN: run.id, named.TASK: run.task, named.TENANT: run.tenant}
+        about = {
+            named.OPERATION: named.INVOKE_AGENT,
+            named.RUN: run.id,
+            named.TASK: run.task,
+            named.TENANT: run.tenant,
+        }
         about[named.PARENT] = run.parent
         began_ns = self._now_ns()
         span = self._tracer.start_span(
@@ -194,7 +222,8 @@ class Spans:
         return made
 
     def _parent(self, told: Told) -> tuple[Context | None, Open]:
-        """Where a call's span belongs, and its run's. That is what is current, if it is part of the run."""
+        """Where a call's span belongs, and its run's. That is what is current, if it is part of the
+        run."""
         run = self._run(ToldRun(told.run, told.agent, told.task, told.tenant, told.parent))
         return _within(run.span), run
 
@@ -220,9 +249,14 @@ class Spans:
 
 
 def _within(span: Span) -> Context | None:
-    """The context for a part of a span: the one that is current where it is in the same trace already."""
+    """The context for a part of a span: the one that is current where it is in the same trace
+    already."""
     current, wanted = get_current_span().get_span_context(), span.get_span_context()
-    return None if current.is_valid and current.trace_id == wanted.trace_id else set_span_in_context(span)
+    return (
+        None
+        if current.is_valid and current.trace_id == wanted.trace_id
+        else set_span_in_context(span)
+    )
 
 
 def _of(told: Told) -> dict[str, Any]:

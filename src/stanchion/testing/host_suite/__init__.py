@@ -1,4 +1,5 @@
-"""The host suite: what every adapter must do, as named behaviours, judged in its framework with a scripted model.
+"""The host suite: what every adapter must do, as named behaviours, judged in its framework with a
+scripted model.
 
 @pytest.mark.parametrize("way", DRIVER.ways)
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
@@ -15,4 +16,15 @@ from stanchion.testing.host_suite.scene import Ended, Scene, Seen
 from stanchion.testing.host_suite.script import Call, Turn
 from stanchion.testing.host_suite.tools import KEY
 
-__all__ = ["BEHAVIOURS", "KEY", "Call", "Driver", "Ended", "Scene", "Seen", "Turn", "check", "check_probes"]
+__all__ = [
+    "BEHAVIOURS",
+    "KEY",
+    "Call",
+    "Driver",
+    "Ended",
+    "Scene",
+    "Seen",
+    "Turn",
+    "check",
+    "check_probes",
+]

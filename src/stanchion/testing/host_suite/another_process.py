@@ -1,4 +1,5 @@
-"""Another process, in which a host goes on after a pause: reads what it is given, plays, and writes what was seen."""
+"""Another process, in which a host goes on after a pause: reads what it is given, plays, and writes
+what was seen."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def main(given: dict[str, Any]) -> str:
     driver: Driver = getattr(importlib.import_module(module), name)
     folder = Path(given["folder"])
     with shield_at(folder, Operator(name="ann", key=given["key"], roles=(OPERATOR,))) as shield:
-        scene = Scene(shield, turns(), given["way"], folder, state=given["state"], before=given["before"])
+        scene = Scene(
+            shield, turns(), given["way"], folder, state=given["state"], before=given["before"]
+        )
         return msgspec.json.encode(played(driver, scene)).decode()
 
 

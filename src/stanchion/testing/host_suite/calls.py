@@ -23,7 +23,8 @@ NO_ROOT: Final = {
 
 
 def allow(table: Table) -> None:
-    """What is allowed runs once, as it was asked for; the model reads its result, the user the answer."""
+    """What is allowed runs once, as it was asked for; the model reads its result, the user the
+    answer."""
     seen = table.play({"name": "bare"}, script(("look", {"name": "bob"}), "bob has a page"))
     same(seen.raised, "")
     same(seen.ran, [("look", {"name": "bob"})])
@@ -49,7 +50,9 @@ def block(table: Table) -> None:
 
 def modify(table: Table) -> None:
     """A call whose arguments were changed runs with the changed ones alone."""
-    seen = table.play({"name": "m"}, script(("take", {"name": "t", "limit": 999}), "done"), guards=[Capped()])
+    seen = table.play(
+        {"name": "m"}, script(("take", {"name": "t", "limit": 999}), "done"), guards=[Capped()]
+    )
     same(seen.raised, "")
     same(seen.ran, [("take", {"name": "t", "limit": 10})])
     holds("10 rows of t", seen.asked[-1])

@@ -26,4 +26,9 @@ class Capped(msgspec.Struct, frozen=True):
         """Change the limit."""
         if reading.event.tool != "take":
             return None
-        return Finding(Action.REDACT, "suite.capped", text="no more than ten rows", patches=(Patch(("limit",), 10),))
+        return Finding(
+            Action.REDACT,
+            "suite.capped",
+            text="no more than ten rows",
+            patches=(Patch(("limit",), 10),),
+        )

@@ -12,6 +12,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 def holds(wanted: Any, found: Collection[Any]) -> None:
-    """Raise `AssertionError` where something is not among what was found; a text may be part of a longer one."""
+    """Raise `AssertionError` where something is not among what was found; a text may be part of a
+    longer one."""
     among = wanted in "\n".join(found) if isinstance(wanted, str) else wanted in found
     assert among, f"expected {wanted!r} among {found!r}"

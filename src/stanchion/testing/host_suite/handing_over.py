@@ -20,8 +20,8 @@ NO_VAULT: Final = {
 
 
 def handoff(table: Table) -> None:
-    """A handoff is judged before it happens, a refused one does not happen, and the agent that takes over is guarded as
-    the first one is."""
+    """A handoff is judged before it happens, a refused one does not happen, and the agent that
+    takes over is guarded as the first one is."""
     turns = script(
         {"handoff": "vault"},
         {"handoff": "desk"},

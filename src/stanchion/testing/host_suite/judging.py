@@ -31,8 +31,8 @@ BEHAVIOURS: Final = tuple(_JUDGES)
 
 
 def check(driver: Driver, behaviour: str, way: str, folder: Path) -> None:
-    """Play a behaviour's scenes and judge what was seen; raises `AssertionError` where the host does something else.
-    What is declared out of the host's reach is left to its probe."""
+    """Play a behaviour's scenes and judge what was seen; raises `AssertionError` where the host
+    does something else. What is declared out of the host's reach is left to its probe."""
     judge = _JUDGES[behaviour]
     if behaviour not in driver.beyond:
         judge(Table(driver, way, folder))
@@ -48,8 +48,11 @@ def recorded(driver: Driver, behaviour: str, way: str, folder: Path) -> list[Tra
 
 
 def check_probes(driver: Driver, tests: Mapping[str, Any]) -> None:
-    """Check that whatever is declared out of reach is a behaviour, and that its probe is among the tests."""
+    """Check that whatever is declared out of reach is a behaviour, and that its probe is among the
+    tests."""
     for behaviour, probe in driver.beyond.items():
         assert behaviour in _JUDGES, f"`{behaviour}` is no behaviour of the suite"
         assert probe.startswith("test_"), f"`{probe}` is not the name of a test"
-        assert callable(tests.get(probe)), f"`{probe}` should show that `{behaviour}` is out of reach, and is no test"
+        assert callable(tests.get(probe)), (
+            f"`{probe}` should show that `{behaviour}` is out of reach, and is no test"
+        )

@@ -1,4 +1,5 @@
-"""A scene: a shield, tools and a scripted model, which a driver plays in its framework; and what was seen of it."""
+"""A scene: a shield, tools and a scripted model, which a driver plays in its framework; and what
+was seen of it."""
 
 from __future__ import annotations
 
@@ -25,8 +26,10 @@ PROMPT: Final = "please do it"
 class Ended(msgspec.Struct, frozen=True):
     """What a driver reports of a scene that it has played.
 
-    `answer` is what the user gets in the end, `pieces` what was streamed to them. `state` is there where the host has
-    paused: whatever it needs to go on in another process. What the host raises, the driver lets through.
+    `answer` is what the user gets in the end, `pieces` what was streamed to them. `state` is there
+    where the host has
+    paused: whatever it needs to go on in another process. What the host raises, the driver lets
+    through.
     """
 
     answer: str = ""
@@ -35,11 +38,13 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Scene:
-    """What a driver plays: the agent `agent` gets `prompt`, asks the model, runs tools, and gives an answer.
+    """What a driver plays: the agent `agent` gets `prompt`, asks the model, runs tools, and gives
+    an answer.
 
-    `tools` are functions, `atools` the same as coroutine functions. `way` is `sync` or `async`. With `streams` the
-    answer is streamed. `others` are agents to which the model may hand over; they have the same tools and the same
-    model. `state` is there where a host goes on after a pause, and `folder` is for files of its own.
+    `tools` are functions, `atools` the same as coroutine functions. `way` is `sync` or `async`.
+    With `streams` the answer is streamed. `others` are agents to which the model may hand over;
+    they have the same tools and the same model. `state` is there where a host goes on after a
+    pause, and `folder` is for files of its own.
     """
 
     agent: Final = AGENT
@@ -73,18 +78,22 @@ class Scene:
         return self.way == "async"
 
     def ask(self, shown: Iterable[str]) -> Turn:
-        """The model's next turn, for the stub model of a framework; `shown` are the texts of all messages it got, with
-        the results of tools. After its script the model says its last words again."""
+        """The model's next turn, for the stub model of a framework; `shown` are the texts of all
+        messages it got, with the results of tools. After its script the model says its last words
+        again."""
         self.asked.append([str(text) for text in shown])
         if len(self.asked) > MOST_ASKED:
-            raise ScriptEnded(f"the model was asked {MOST_ASKED} times and the agent has not come to an end")
+            raise ScriptEnded(
+                f"the model was asked {MOST_ASKED} times and the agent has not come to an end"
+            )
         if self._watch is not None:
             self._watch()
         return self._turns[min(self._before + len(self.asked), len(self._turns)) - 1]
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What was seen of a scene: what the tools ran with, what the model was shown, what the user got, what was decided.
+    """What was seen of a scene: what the tools ran with, what the model was shown, what the user
+    got, what was decided.
 
     `decided` has the stage, the tool or agent, and the action of every decision.
     """

@@ -14,8 +14,8 @@ HIDDEN: Final = "The key of ann is [redacted:github-pat], as you have asked."
 
 
 def stream(table: Table) -> None:
-    """A secret that comes in pieces is redacted before anybody sees one of them; a host that cannot do that streams
-    nothing at all."""
+    """A secret that comes in pieces is redacted before anybody sees one of them; a host that cannot
+    do that streams nothing at all."""
     seen = table.play({"name": "s", "guards": [{"use": "secrets"}]}, script(SAID), streams=True)
     said = "".join(seen.pieces)
     for part in (KEY, KEY[:20], KEY[20:]):

@@ -26,7 +26,9 @@ LONGEST_S = 120
 class Table:
     """Plays scenes with one driver, one way."""
 
-    def __init__(self, driver: Driver, way: str, folder: Path, behaviour: str = "", records: bool = False) -> None:
+    def __init__(
+        self, driver: Driver, way: str, folder: Path, behaviour: str = "", records: bool = False
+    ) -> None:
         self.driver, self.way, self.folder = driver, way, folder
         self.recorded: list[Traffic] = []
         self._behaviour, self._records = behaviour, records
@@ -52,10 +54,14 @@ class Table:
         self._scenes += 1
         folder = self.folder / f"scene-{self._scenes}"
         folder.mkdir()
-        scene = Scene(self.shield, turns, self.way, folder, streams=streams, others=others, watch=watch)
+        scene = Scene(
+            self.shield, turns, self.way, folder, streams=streams, others=others, watch=watch
+        )
         seen = played(self.driver, scene)
         if self._records:
-            self.recorded.append(traffic_of(self._behaviour, policy, self.driver.host.can, events, self.shield))
+            self.recorded.append(
+                traffic_of(self._behaviour, policy, self.driver.host.can, events, self.shield)
+            )
         return seen
 
     def used(self, measure: str) -> int:
@@ -67,7 +73,10 @@ class Table:
     def go_on(self, given: dict[str, Any]) -> Seen:
         """Play a scene on in another process, which loads the driver from where it is."""
         given = {"driver": self.driver.where, "way": self.way, "folder": str(self.folder), **given}
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([one for one in sys.path if one])}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([one for one in sys.path if one]),
+        }
         done = subprocess.run(
             [sys.executable, "-m", ANOTHER],
             input=json.dumps(given),
@@ -89,10 +98,21 @@ def played(driver: Driver, scene: Scene) -> Seen:
     except Exception as error:  # noqa: BLE001 - whatever comes out of the host is judged by the suite
         ended, raised = Ended(), "".join(traceback.format_exception(error))
     pieces = tuple([str(one) for one in ended.pieces])
-    return Seen(scene.ran, scene.asked, str(ended.answer), pieces, ended.state, raised, decided(scene.shield))
+    return Seen(
+        scene.ran,
+        scene.asked,
+        str(ended.answer),
+        pieces,
+        ended.state,
+        raised,
+        decided(scene.shield),
+    )
 
 
 def decided(shield: Shield) -> list[tuple[str, str, str]]:
     """The decisions of a shield: stage, tool or agent, action."""
     kept = [one.read() for one in shield.journal.kept()]
-    return [(one.stage, one.tool if one.tool else str(one.beside.get("to", "")), one.action) for one in kept]
+    return [
+        (one.stage, one.tool if one.tool else str(one.beside.get("to", "")), one.action)
+        for one in kept
+    ]

@@ -1,4 +1,5 @@
-"""The tools of the suite: plain functions with types and a line of words, as every framework takes them."""
+"""The tools of the suite: plain functions with types and a line of words, as every framework takes
+them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Traffic: the events that a host reports as it plays a scene, and what was decided about each.
 
-Recorded where a framework is installed, it can be judged again where it is not: what guards make of the shapes in which
-a framework reports things does not change unnoticed.
+Recorded where a framework is installed, it can be judged again where it is not: what guards make of
+the shapes in which a framework reports things does not change unnoticed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,27 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.shield import Shield
 
-OWN: Final = frozenset({"id", "at", "run", "call", "risk", "traits", "cleared", "duration_ms", "fault"})
+OWN: Final = frozenset(
+    {"id", "at", "run", "call", "risk", "traits", "cleared", "duration_ms", "fault"}
+)
 """What an event has beside what its host reports."""
 
 HEARD: Final = frozenset(
-    {Stage.PROMPT, Stage.MODEL_CALL, Stage.MODEL_REPLY, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF}
+    {
+        Stage.PROMPT,
+        Stage.MODEL_CALL,
+        Stage.MODEL_REPLY,
+        Stage.TOOL_CALL,
+        Stage.TOOL_RESULT,
+        Stage.ERROR,
+        Stage.HANDOFF,
+    }
 )
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """One event as it was reported, and what was decided: the action, and the code of what determined it."""
+    """One event as it was reported, and what was decided: the action, and the code of what
+    determined it."""
 
     stage: str
     id: str
@@ -36,7 +47,8 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Traffic(msgspec.Struct, frozen=True):
-    """The events of one scene in their order, with the policy that judged them and what the host could carry out."""
+    """The events of one scene in their order, with the policy that judged them and what the host
+    could carry out."""
 
     behaviour: str
     policy: dict[str, Any]
@@ -68,7 +80,9 @@ def traffic_of(
     first = {event.id: event for event in reversed(events)}  # what was changed is judged once more
     order = dict.fromkeys([event.id for event in events if event.id in kept])
     heard = {name: _heard(first[name], kept[name]) for name in order}
-    return Traffic(behaviour, policy, tuple([NAMES[one].lower() for one in can]), tuple(heard.values()))
+    return Traffic(
+        behaviour, policy, tuple([NAMES[one].lower() for one in can]), tuple(heard.values())
+    )
 
 
 def _heard(event: Any, kept: Any) -> Heard:

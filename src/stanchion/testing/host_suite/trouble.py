@@ -1,4 +1,5 @@
-"""Behaviours in trouble: tools that fail, guards that crash or take too long, Stanchion itself that fails."""
+"""Behaviours in trouble: tools that fail, guards that crash or take too long, Stanchion itself that
+fails."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from stanchion.testing.host_suite.table import Table
 from stanchion.testing.host_suite.tools import KEY
 
 BROKEN: Final = ("could not be judged", "the clock is broken")
-"""What is said of a scene whose clock broke, by Stanchion or by the clock: without the time nothing is recorded."""
+"""What is said of a scene whose clock broke, by Stanchion or by the clock: without the time nothing
+is recorded."""
 
 
 def error(table: Table) -> None:
@@ -27,7 +29,8 @@ def error(table: Table) -> None:
 
 
 def crash(table: Table) -> None:
-    """A guard that raises, or anything else of Stanchion's that fails, lets nothing run, and somebody is told."""
+    """A guard that raises, or anything else of Stanchion's that fails, lets nothing run, and
+    somebody is told."""
 
     def crashes(event: Any) -> None:
         raise RuntimeError("the guard is broken")
@@ -40,7 +43,9 @@ def crash(table: Table) -> None:
 
     seen = table.play({"name": "c"}, _asked(), watch=breaks)
     same((seen.ran, [one for one in seen.decided if one[0] == "tool_call"]), ([], []))
-    assert any(words in seen.everything for words in BROKEN), f"nobody was told what failed: {seen.everything!r}"
+    assert any(words in seen.everything for words in BROKEN), (
+        f"nobody was told what failed: {seen.everything!r}"
+    )
 
 
 def timeout(table: Table) -> None:
@@ -59,14 +64,19 @@ def _asked() -> list[Turn]:
 
 
 def _undisturbed(table: Table) -> None:
-    """The same scene without a fault goes well: what stops it with one is the fault, and nothing of the host's."""
+    """The same scene without a fault goes well: what stops it with one is the fault, and nothing of
+    the host's."""
     seen = table.play({"name": "calm"}, _asked())
     same((seen.raised, seen.ran, seen.answer), ("", [("look", {"name": "bob"})], "done"))
 
 
 def _refused_by(guard: str, seen: Seen) -> None:
-    """The call was refused for this guard: that is recorded, nothing ran, and whoever goes on reads the reason."""
+    """The call was refused for this guard: that is recorded, nothing ran, and whoever goes on reads
+    the reason."""
     same(seen.ran, [])
-    same([one for one in seen.decided if one[:2] == ("tool_call", "look")], [("tool_call", "look", "BLOCK")])
+    same(
+        [one for one in seen.decided if one[:2] == ("tool_call", "look")],
+        [("tool_call", "look", "BLOCK")],
+    )
     told = seen.raised if seen.raised else "\n".join(seen.asked[-1])
     holds(f"guard `{guard}`", [told])

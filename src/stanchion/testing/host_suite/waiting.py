@@ -28,12 +28,14 @@ def turns() -> list[Turn]:
 
 def shield_at(folder: Path, known: Operator) -> Shield:
     """A shield whose state another process finds in the same folder."""
-    return Shield.load(POLICY, store=f"sqlite:{folder / 'state.db'}", journal="memory:", operators=[known])
+    return Shield.load(
+        POLICY, store=f"sqlite:{folder / 'state.db'}", journal="memory:", operators=[known]
+    )
 
 
 def pause(table: Table) -> None:
-    """A call that waits for a person does not run; once an operator has said yes it runs in another process, once. The
-    host's own pause goes on where it was; a host that has none is asked anew."""
+    """A call that waits for a person does not run; once an operator has said yes it runs in another
+    process, once. The host's own pause goes on where it was; a host that has none is asked anew."""
     signer, known = operator("ann")
     with shield_at(table.folder, known) as shield:
         seen = played(table.driver, Scene(shield, turns(), table.way, table.folder))

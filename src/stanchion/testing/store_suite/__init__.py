@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.testing.store_suite import batches, chance, epochs, holds, lines, looking, shadow, windows
+from stanchion.testing.store_suite import (
+    batches,
+    chance,
+    epochs,
+    holds,
+    lines,
+    looking,
+    shadow,
+    windows,
+)
 from stanchion.testing.store_suite.desk import Case, Desk, Make, entered
 
 CASES: Final[tuple[Case, ...]] = tuple(entered)

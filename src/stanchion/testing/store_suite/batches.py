@@ -51,7 +51,10 @@ def a_stale_reply_says_how_things_stand(desk: Desk) -> None:
 @case
 def an_expectation_is_a_range_of_a_total(desk: Desk) -> None:
     desk.carry(Line(A), n=50)
-    same([desk.carry(expects=((A, lo, hi),)).stale for lo, hi in ((0, 50), (50, 51), (51, 80))], [True, False, True])
+    same(
+        [desk.carry(expects=((A, lo, hi),)).stale for lo, hi in ((0, 50), (50, 51), (51, 80))],
+        [True, False, True],
+    )
 
 
 @case
@@ -75,7 +78,9 @@ def the_clock_never_runs_backwards(desk: Desk) -> None:
 @case
 def records_count_their_versions(desk: Desk) -> None:
     for version in range(3):
-        reply = desk.carry(expects=((R, version, version + 1),), puts=((R, [version], When.PROCEED, 0, 0),))
+        reply = desk.carry(
+            expects=((R, version, version + 1),), puts=((R, [version], When.PROCEED, 0, 0),)
+        )
         same((reply.stale, desk.store.read(R)), (False, (version + 1, [version])))
 
 
@@ -85,7 +90,10 @@ def a_put_behind_a_stop_is_not_written(desk: Desk) -> None:
     puts = tuple((name, at, When.JUDGED, at, 0) for at, name in enumerate(names))
     desk.carry(Line(A), Line(B, upto(0)), Line(C), puts=puts)
     same([desk.total(name) for name in names], [1, 1, 0])
-    desk.carry(Line(B, upto(0, Action.ESCALATE)), puts=((R, 1, When.JUDGED, 1, 0), (A, 1, When.PROCEED, 0, 0)))
+    desk.carry(
+        Line(B, upto(0, Action.ESCALATE)),
+        puts=((R, 1, When.JUDGED, 1, 0), (A, 1, When.PROCEED, 0, 0)),
+    )
     same((desk.total(R), desk.total(A)), (1, 0))
 
 

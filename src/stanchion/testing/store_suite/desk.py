@@ -1,4 +1,5 @@
-"""What the cases of the store suite work with: an empty store, its clock, batches, and the list they enter."""
+"""What the cases of the store suite work with: an empty store, its clock, batches, and the list
+they enter."""
 
 from __future__ import annotations
 
@@ -41,15 +42,20 @@ class Desk:
         amounts: Amounts | None = None,
         ceiling: int = PROCEEDS,
     ) -> Reply:
-        """Carry out one batch: `n` of unit ONE unless `amounts` are given, under a new id unless `name` is."""
+        """Carry out one batch: `n` of unit ONE unless `amounts` are given, under a new id unless
+        `name` is."""
         self._made += 1
         self.last = name if name else f"batch-{self._made}"
         given = (n, 0, 0, 0, 0) if amounts is None else amounts
-        return self.store.carry(Batch(self.last, "suite", go, expects, settles, lines, given, puts, ceiling))
+        return self.store.carry(
+            Batch(self.last, "suite", go, expects, settles, lines, given, puts, ceiling)
+        )
 
     def settle(self, hold: str, actual: int | None) -> str:
         """Close one hold with an actual amount of unit ONE; gives what the store said."""
-        return self.carry(settles=((hold, None if actual is None else (actual, 0, 0, 0, 0)),)).settled[0]
+        return self.carry(
+            settles=((hold, None if actual is None else (actual, 0, 0, 0, 0)),)
+        ).settled[0]
 
     def total(self, name: str) -> int:
         """A counter's total or a record's version, after everything that is due has expired."""
@@ -64,7 +70,8 @@ class Case(NamedTuple):
     run: Callable[[Desk], None]
 
     def check(self, make: Make) -> None:
-        """Run the case on a new store; raises `AssertionError` where the store does something else."""
+        """Run the case on a new store; raises `AssertionError` where the store does something
+        else."""
         desk = Desk(make)
         try:
             self.run(desk)

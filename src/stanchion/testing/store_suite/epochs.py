@@ -1,4 +1,5 @@
-"""Cases about a store's epoch: it is made once, learned by all, never garbage, and every batch can expect it."""
+"""Cases about a store's epoch: it is made once, learned by all, never garbage, and every batch can
+expect it."""
 
 from __future__ import annotations
 
@@ -35,7 +36,10 @@ def an_epoch_is_expected_as_it_was_seen_or_later(desk: Desk) -> None:
     same(_do(desk, mark(known, "mark")), True)
     same((known[EPOCH][0], _expecting(desk, number).stale), (number + 1, False))
     later = _expecting(desk, number + 2)
-    same((later.stale, later.fresh[0].number, later.fresh[0].value), (True, number + 1, known[EPOCH][1]))
+    same(
+        (later.stale, later.fresh[0].number, later.fresh[0].value),
+        (True, number + 1, known[EPOCH][1]),
+    )
     same(desk.total(COUNT), 2)
 
 
@@ -63,7 +67,9 @@ def an_operator_begins_another_epoch(desk: Desk) -> None:
 def _expecting(desk: Desk, number: int) -> Reply:
     """Count something, if the store is in that epoch and not older."""
     return desk.store.carry(
-        Batch(f"expect-{number}-{desk.total(COUNT)}", FLEET, True, (expectation(number),), (), LINES)
+        Batch(
+            f"expect-{number}-{desk.total(COUNT)}", FLEET, True, (expectation(number),), (), LINES
+        )
     )
 
 

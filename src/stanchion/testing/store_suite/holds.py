@@ -38,7 +38,10 @@ def a_hold_lasts_as_long_as_its_longest_line(desk: Desk) -> None:
 
 @case
 def a_line_that_took_nothing_does_not_prolong_a_hold(desk: Desk) -> None:
-    lines = (Line(A, hold_ms=1_000, keep=False), Line(B, unit=Unit.TOKENS, hold_ms=9_000, keep=False))
+    lines = (
+        Line(A, hold_ms=1_000, keep=False),
+        Line(B, unit=Unit.TOKENS, hold_ms=9_000, keep=False),
+    )
     desk.carry(*lines, amounts=(1, 0, 0, 0, 0))
     desk.clock.advance(1_000)
     same(desk.total(A), 0)

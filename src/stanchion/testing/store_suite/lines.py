@@ -21,7 +21,9 @@ def a_band_is_exceeded_above_its_limit_only(desk: Desk) -> None:
 @case
 def a_reply_gives_the_value_before(desk: Desk) -> None:
     same(desk.carry(Line(A), n=4), Reply(desk.clock(), go=True, values=(0,)))
-    same(desk.carry(Line(A, upto(5)), n=2), Reply(desk.clock(), values=(4,), actions=(Action.BLOCK,)))
+    same(
+        desk.carry(Line(A, upto(5)), n=2), Reply(desk.clock(), values=(4,), actions=(Action.BLOCK,))
+    )
 
 
 @case
@@ -42,7 +44,9 @@ def a_probe_is_taken_only_if_all_else_passes(desk: Desk) -> None:
 @case
 def a_refusal_consumes_nothing_at_any_level(desk: Desk) -> None:
     window = 16_000
-    levels = tuple(Line(name, upto(limit), window_ms=window) for name, limit in ((A, 100), (B, 100), (C, 25)))
+    levels = tuple(
+        Line(name, upto(limit), window_ms=window) for name, limit in ((A, 100), (B, 100), (C, 25))
+    )
     same([desk.carry(*levels, n=10).go for _ in range(4)], [True, True, False, False])
     same((desk.total(A), desk.total(B), desk.total(C)), (20, 20, 20))
     desk.clock.advance(window + 1_000)
@@ -62,7 +66,10 @@ def up_to_its_ceiling_a_batch_goes_ahead(desk: Desk) -> None:
     reply = desk.carry(*lines, ceiling=Action.ESCALATE)
     same((reply.go, reply.actions), (True, (Action.ESCALATE, Action.ALLOW, Action.ALLOW)))
     same((desk.total(A), desk.total(B)), (1, 1))
-    same(desk.carry(*lines, n=6, ceiling=Action.ESCALATE).actions, (Action.ESCALATE, Action.ALLOW, Action.BLOCK))
+    same(
+        desk.carry(*lines, n=6, ceiling=Action.ESCALATE).actions,
+        (Action.ESCALATE, Action.ALLOW, Action.BLOCK),
+    )
     same((desk.total(A), desk.total(B)), (1, 1))
 
 
@@ -73,7 +80,10 @@ def the_third_warning_escalates_in_its_own_batch(desk: Desk) -> None:
         Line(B, upto(2, Action.ESCALATE), when=When.JUDGED, follows=1),
     )
     replies = [desk.carry(*lines) for _ in range(4)]
-    same([reply.actions[1] for reply in replies], [Action.ALLOW, Action.ALLOW, Action.ESCALATE, Action.ESCALATE])
+    same(
+        [reply.actions[1] for reply in replies],
+        [Action.ALLOW, Action.ALLOW, Action.ESCALATE, Action.ESCALATE],
+    )
     same([reply.go for reply in replies], [True, True, False, False])
     same((desk.total(A), desk.total(B)), (2, 4))
 
@@ -83,7 +93,10 @@ def a_tally_counts_only_if_the_most_severe_line_warned(desk: Desk) -> None:
     tally = Line(C, when=When.JUDGED, follows=2)
     warns, degrades = Line(A, upto(0, Action.WARN)), Line(B, upto(0, Action.DEGRADE))
     same(desk.carry(warns, degrades, tally).actions, (Action.WARN, Action.DEGRADE, IDLE))
-    same(desk.carry(Line(B), Line(B, when=When.LOOK), tally), Reply(desk.clock(), go=True, values=(1, 1, 0)))
+    same(
+        desk.carry(Line(B), Line(B, when=When.LOOK), tally),
+        Reply(desk.clock(), go=True, values=(1, 1, 0)),
+    )
     same(desk.carry(warns, Line(B), tally).actions, (Action.WARN, Action.ALLOW, Action.ALLOW))
     same(desk.total(C), 1)
 
@@ -98,8 +111,13 @@ def lines_behind_a_stop_are_skipped(desk: Desk) -> None:
 
 @case
 def with_a_refusal_known_only_judged_parts_write(desk: Desk) -> None:
-    puts: tuple[Put, ...] = ((R, "judged", When.JUDGED, 0, 0), (key("suite", "other"), "proceed", When.PROCEED, 0, 0))
-    reply = desk.carry(Line(A, when=When.JUDGED), Line(B), Line(C, hold_ms=1_000), go=False, puts=puts)
+    puts: tuple[Put, ...] = (
+        (R, "judged", When.JUDGED, 0, 0),
+        (key("suite", "other"), "proceed", When.PROCEED, 0, 0),
+    )
+    reply = desk.carry(
+        Line(A, when=When.JUDGED), Line(B), Line(C, hold_ms=1_000), go=False, puts=puts
+    )
     same((reply.go, reply.values), (False, (0, 0, 0)))
     same((desk.total(A), desk.total(B), desk.total(C)), (1, 0, 0))
     same((desk.total(R), desk.total(key("suite", "other"))), (1, 0))
@@ -123,6 +141,8 @@ def one_line_takes_and_another_looks(desk: Desk) -> None:
 
 @case
 def nothing_is_taken_or_held_of_an_amount_of_zero(desk: Desk) -> None:
-    same(desk.carry(Line(A, upto(0), hold_ms=1_000), n=0), Reply(desk.clock(), go=True, values=(0,)))
+    same(
+        desk.carry(Line(A, upto(0), hold_ms=1_000), n=0), Reply(desk.clock(), go=True, values=(0,))
+    )
     hold = desk.last
     same((desk.settle(hold, 5), desk.total(A)), ("again", 0))

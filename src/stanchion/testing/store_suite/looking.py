@@ -13,13 +13,20 @@ def cells_are_seen_in_the_order_of_their_keys(desk: Desk) -> None:
     desk.carry(Line(B), Line(A, upto(9)), n=3, puts=((R, {"state": "open"}, When.PROCEED, 0, 0),))
     desk.carry(Line(key("suite", "only-looked-at"), when=When.LOOK))
     now = desk.clock()
-    expected = [Seen(A, 3, touched_ms=now), Seen(B, 3, touched_ms=now), Seen(R, 1, {"state": "open"}, touched_ms=now)]
+    expected = [
+        Seen(A, 3, touched_ms=now),
+        Seen(B, 3, touched_ms=now),
+        Seen(R, 1, {"state": "open"}, touched_ms=now),
+    ]
     same(list(desk.store.look()), expected)
 
 
 @case
 def a_prefix_chooses_what_is_seen(desk: Desk) -> None:
-    names = [key(tenant, part) for tenant, part in (("a", "x"), ("a", "xy"), ("a", "y"), ("ab", "x"), ("b", "x"))]
+    names = [
+        key(tenant, part)
+        for tenant, part in (("a", "x"), ("a", "xy"), ("a", "y"), ("ab", "x"), ("b", "x"))
+    ]
     desk.carry(*[Line(name) for name in names])
     same([cell.key for cell in desk.store.look(key("a", "x"))], [key("a", "x"), key("a", "xy")])
     same([cell.key for cell in desk.store.look("{a}")], names[:3])
@@ -43,7 +50,11 @@ def a_window_is_seen_as_it_stands_now(desk: Desk) -> None:
 @case
 def a_hold_is_seen_until_it_is_settled(desk: Desk) -> None:
     begun = desk.clock()
-    desk.carry(Line(A, hold_ms=5_000), Line(B, unit=Unit.TOKENS, hold_ms=2_000, keep=False), amounts=(1, 7, 0, 0, 0))
+    desk.carry(
+        Line(A, hold_ms=5_000),
+        Line(B, unit=Unit.TOKENS, hold_ms=2_000, keep=False),
+        amounts=(1, 7, 0, 0, 0),
+    )
     first = desk.last
     desk.carry(Line(A, hold_ms=1_000))
     second = desk.last
@@ -73,7 +84,19 @@ def many_cells_and_holds_are_all_seen(desk: Desk) -> None:
 @case
 def keys_are_told_apart_to_the_letter(desk: Desk) -> None:
     names = [
-        key("suite", name) for name in ("Tool", "tool", "tool ", "tool%", "tool_", "t*", "tö", "to\u0308", "日本", "😀")
+        key("suite", name)
+        for name in (
+            "Tool",
+            "tool",
+            "tool ",
+            "tool%",
+            "tool_",
+            "t*",
+            "tö",
+            "to\u0308",
+            "日本",
+            "😀",
+        )
     ]
     desk.carry(*[Line(name) for name in names])
     for count, name in enumerate(names, start=2):

@@ -12,15 +12,25 @@ from stanchion.kernel.units import Amounts, Unit
 COUNTERS: Final = tuple(key("suite", name) for name in "abcdef")
 RECORDS: Final = tuple(key("suite", name) for name in ("x", "y"))
 REGISTERS: Final = (key("suite", "register"),)
-KEYS: Final = tuple(shadow + name for name in (*COUNTERS, *RECORDS, *REGISTERS) for shadow in ("", "~"))
+KEYS: Final = tuple(
+    shadow + name for name in (*COUNTERS, *RECORDS, *REGISTERS) for shadow in ("", "~")
+)
 """Every cell that a random batch can touch."""
 
 WINDOWED: Final = COUNTERS[:2]
-ACTIONS: Final = (Action.WARN, Action.WARN, Action.DEGRADE, Action.ESCALATE, Action.BLOCK, Action.HALT)
+ACTIONS: Final = (
+    Action.WARN,
+    Action.WARN,
+    Action.DEGRADE,
+    Action.ESCALATE,
+    Action.BLOCK,
+    Action.HALT,
+)
 
 
 def random_batch(drawn: random.Random, number: int) -> Batch:
-    """The batch with that number: every kind of line, put, expectation and settle, its id now and then an old one."""
+    """The batch with that number: every kind of line, put, expectation and settle, its id now and
+    then an old one."""
     again = number > 0 and drawn.random() < 0.05
     return Batch(
         id=f"r{number - 1 if again else number}",
@@ -45,7 +55,12 @@ def _lines(drawn: random.Random) -> tuple[Line, ...]:
         shadow = drawn.choice((0, 0, 0, 1, 2))
         line = Line(
             key=("~" if shadow else "") + name,
-            bands=tuple(sorted((drawn.randint(0, 25), drawn.choice(ACTIONS)) for _ in range(drawn.randint(0, 2)))),
+            bands=tuple(
+                sorted(
+                    (drawn.randint(0, 25), drawn.choice(ACTIONS))
+                    for _ in range(drawn.randint(0, 2))
+                )
+            ),
             unit=drawn.choice((Unit.ONE, Unit.ONE, Unit.TOKENS)),
             when=drawn.choice((When.LOOK, When.JUDGED, When.PROCEED, When.PROCEED)),
             follows=drawn.choice((0, 0, drawn.randint(1, len(lines)))) if lines else 0,
@@ -57,7 +72,11 @@ def _lines(drawn: random.Random) -> tuple[Line, ...]:
         lines.append(line)
         if drawn.random() < 0.15:
             lines.append(
-                line._replace(when=When.LOOK, bands=((drawn.randint(0, 25), drawn.choice(ACTIONS)),), follows=0)
+                line._replace(
+                    when=When.LOOK,
+                    bands=((drawn.randint(0, 25), drawn.choice(ACTIONS)),),
+                    follows=0,
+                )
             )
     if drawn.random() < 0.3:
         lines.append(_register(drawn))
@@ -77,7 +96,9 @@ def _puts(drawn: random.Random, number: int) -> tuple[Put, ...]:
         if drawn.random() < 0.25:
             shadow = drawn.choice((0, 0, 1))
             when = drawn.choice((When.JUDGED, When.PROCEED))
-            puts.append((("~" if shadow else "") + name, [number], when, drawn.randint(0, 4), shadow))
+            puts.append(
+                (("~" if shadow else "") + name, [number], when, drawn.randint(0, 4), shadow)
+            )
     return tuple(puts)
 
 

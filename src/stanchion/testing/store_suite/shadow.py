@@ -17,7 +17,11 @@ def a_stop_in_shadow_skips_only_its_own_guard(desk: Desk) -> None:
 
 @case
 def a_refusal_in_shadow_takes_nothing_of_its_own_guard(desk: Desk) -> None:
-    lines = (Line("~" + A, shadow=1), Line("~" + B, upto(0, Action.ESCALATE), shadow=1), Line(C, shadow=0))
+    lines = (
+        Line("~" + A, shadow=1),
+        Line("~" + B, upto(0, Action.ESCALATE), shadow=1),
+        Line(C, shadow=0),
+    )
     same(desk.carry(*lines).go, True)
     same([desk.total(name) for name in ("~" + A, "~" + B, C)], [0, 0, 1])
     same(desk.carry(Line("~" + A, shadow=1), go=False).go, False)

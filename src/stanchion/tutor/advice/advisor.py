@@ -1,4 +1,5 @@
-"""The advisor: what a player is told before a turn. It looks at the trace and the graph, and changes neither."""
+"""The advisor: what a player is told before a turn. It looks at the trace and the graph, and
+changes neither."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from stanchion.tutor.graph.nodes import Action, Goal, Observation, Question, Sta
 
 PATIENT: Final = "deepseek"
 PATIENT_TURNS: Final = 15
-"""Models of this name are left alone for so many turns, before their way of playing is spoken of."""
+"""Models of this name are left alone for so many turns, before their way of playing is spoken
+of."""
 SHOWN: Final = 3
 UNDER_WAY: Final = (Status.PROPOSED, Status.STARTED)
 
@@ -31,7 +33,12 @@ class Board(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The board for a player."""
-        rows = (("TO DO", self.backlog), ("DOING", self.doing), ("STUCK", self.blocked), ("DONE", self.done))
+        rows = (
+            ("TO DO", self.backlog),
+            ("DOING", self.doing),
+            ("STUCK", self.blocked),
+            ("DONE", self.done),
+        )
         return "\n".join(f"{name}: {_listed(ids)}" for name, ids in rows)
 
 
@@ -55,17 +62,27 @@ def board(graph: Graph) -> Board:
 
 
 def under_way(graph: Graph) -> tuple[str, ...]:
-    """The actions that have shown nothing yet. The first law leaves all of them as they were proposed."""
+    """The actions that have shown nothing yet. The first law leaves all of them as they were
+    proposed."""
     shown = {one.source_act for one in graph.of(Observation)}
-    return tuple(one.id for one in graph.of(Action) if graph.status(one.id) in UNDER_WAY and one.id not in shown)
+    return tuple(
+        one.id
+        for one in graph.of(Action)
+        if graph.status(one.id) in UNDER_WAY and one.id not in shown
+    )
 
 
 def advise(
-    graph: Graph, trace: Trace, model: str = "", given: int = 0, off: frozenset[CardType] = frozenset()
+    graph: Graph,
+    trace: Trace,
+    model: str = "",
+    given: int = 0,
+    off: frozenset[CardType] = frozenset(),
 ) -> Advice | None:
     """What a player is told, where anything is to be said.
 
-    Cases, in this order: too much is under way; the way of playing contradicts itself; something goes wrong.
+    Cases, in this order: too much is under way; the way of playing contradicts itself; something
+    goes wrong.
     """
     found = _reason(graph, trace, model)
     card = card_for(found, given, off) if found else None

@@ -65,7 +65,10 @@ FOR: Final[Mapping[str, CardType]] = {
 _TEXTS: Final[Mapping[CardType, tuple[str, str, str, str, str]]] = {
     CardType.ESCAPE_LOOP: (
         "Leave the loop",
-        "You have made the same move several times. Make another one: other words for the same command do not count.",
+        (
+            "You have made the same move several times. Make another one: other words for the same "
+            "command do not count."
+        ),
         "The same command on the same files gives the same output.",
         "if `grep a f` finds nothing, look at the file: `head -n 20 f`",
         "the same command with another flag",
@@ -86,7 +89,10 @@ _TEXTS: Final[Mapping[CardType, tuple[str, str, str, str, str]]] = {
     ),
     CardType.PROGRESS_BOOST: (
         "Do something that brings a new fact",
-        "Nothing new was proven lately. Choose a command whose outcome would decide a claim of the goal.",
+        (
+            "Nothing new was proven lately. Choose a command whose outcome would decide a claim of "
+            "the goal."
+        ),
         "Only what is proven counts.",
         "",
         "reading what you have read",
@@ -107,7 +113,10 @@ _TEXTS: Final[Mapping[CardType, tuple[str, str, str, str, str]]] = {
     ),
     CardType.DEFINE_CRITERIA: (
         "Say what you look for",
-        "You read without a question. Say which text or number would decide the claim, and look for that.",
+        (
+            "You read without a question. Say which text or number would decide the claim, and "
+            "look for that."
+        ),
         "Who knows what to look for reads less.",
         "`grep -F 'timeout' config.yaml`",
         "reading the next file in full",
@@ -129,8 +138,11 @@ _TEXTS: Final[Mapping[CardType, tuple[str, str, str, str, str]]] = {
 }
 
 
-def card_for(what: str, given: int, off: frozenset[CardType] = frozenset(), context: str = "") -> Card | None:
-    """The card for something that goes wrong, where so many were given before; `None` where it is not given."""
+def card_for(
+    what: str, given: int, off: frozenset[CardType] = frozenset(), context: str = ""
+) -> Card | None:
+    """The card for something that goes wrong, where so many were given before; `None` where it is
+    not given."""
     kind = FOR.get(what)
     if kind is None or kind in off or given >= MOST:
         return None

@@ -1,5 +1,5 @@
-"""Ways of playing that contradict themselves: guessing names that are not there, reading without a question, taking on
-everything at once."""
+"""Ways of playing that contradict themselves: guessing names that are not there, reading without a
+question, taking on everything at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _FILE: Final = regex(r"[\w./-]+\.\w+")
 
 
 def contradiction(steps: tuple[Step, ...], validated: int) -> str:
-    """How the last steps contradict themselves, by the name that cards know; empty where they do not."""
+    """How the last steps contradict themselves, by the name that cards know; empty where they do
+    not."""
     last = steps[-WINDOW:]
     if _guesses(steps[-2:]):
         return "repeated_failure"
@@ -25,7 +26,9 @@ def contradiction(steps: tuple[Step, ...], validated: int) -> str:
 
 
 def _guesses(last: tuple[Step, ...]) -> bool:
-    return len(last) == 2 and all(step.is_error and _is_missing(step.output.lower()) for step in last)
+    return len(last) == 2 and all(
+        step.is_error and _is_missing(step.output.lower()) for step in last
+    )
 
 
 def _is_missing(output: str) -> bool:

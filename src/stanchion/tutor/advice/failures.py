@@ -48,10 +48,12 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """What happened in a game: the steps, how much was known after each turn, and which cards there were.
+    """What happened in a game: the steps, how much was known after each turn, and which cards there
+    were.
 
-    The first law counts all nodes as what is known, so that whoever runs commands never stalls. The second counts facts
-    that are proven, each once (`proven`). To it, an action is the same again if it brings the same, however it is
+    The first law counts all nodes as what is known, so that whoever runs commands never stalls. The
+    second counts facts that are proven, each once (`proven`). To it, an action is the same again if
+    it brings the same, however it is
     written: in other case, with other signs or other spaces.
     """
 
@@ -77,7 +79,9 @@ class Failure(msgspec.Struct, frozen=True):
 
 def failure(trace: Trace) -> Failure | None:
     """The failure that a trace ends with, if any; the most certain first."""
-    return _errors(trace) or _repeats(trace) or _circles(trace) or _stalls(trace) or _exhausts(trace)
+    return (
+        _errors(trace) or _repeats(trace) or _circles(trace) or _stalls(trace) or _exhausts(trace)
+    )
 
 
 def goes_in_a_circle(trace: Trace) -> bool:
@@ -89,7 +93,9 @@ def _errors(trace: Trace) -> Failure | None:
     last = trace.steps[-ERRORS:]
     if len(last) < ERRORS or not all(step.is_error for step in last):
         return None
-    return Failure(FailureType.EXPLICIT_ERROR, trace.turn, f"the last {ERRORS} actions failed", last[-1].same)
+    return Failure(
+        FailureType.EXPLICIT_ERROR, trace.turn, f"the last {ERRORS} actions failed", last[-1].same
+    )
 
 
 def _repeats(trace: Trace) -> Failure | None:
@@ -105,7 +111,12 @@ def _circles(trace: Trace) -> Failure | None:
         several = len({one.exact for one in seen.calls[-length:]}) > 1
         if several and seen.runs[length - 1] >= length:
             sequence = tuple(step.same for step in trace.steps[-2 * length : -length])
-            return Failure(FailureType.CIRCULAR, trace.turn, f"{length} actions in a circle", pattern_sequence=sequence)
+            return Failure(
+                FailureType.CIRCULAR,
+                trace.turn,
+                f"{length} actions in a circle",
+                pattern_sequence=sequence,
+            )
     return None
 
 
@@ -132,14 +143,21 @@ def _print(step: Step, proven: bool) -> Fingerprint:
 def _stalls(trace: Trace) -> Failure | None:
     if not _same(trace.known, STALLED):
         return None
-    return Failure(FailureType.STALL, trace.turn, f"nothing new for {STALLED} turns", stall_turns=STALLED)
+    return Failure(
+        FailureType.STALL, trace.turn, f"nothing new for {STALLED} turns", stall_turns=STALLED
+    )
 
 
 def _exhausts(trace: Trace) -> Failure | None:
     if not trace.cards or not trace.cards <= trace.used or not _same(trace.known, 2):
         return None
     tried = tuple(sorted(trace.used))
-    return Failure(FailureType.EXHAUSTION, trace.turn, "every card was used, and nothing is new", cards_tried=tried)
+    return Failure(
+        FailureType.EXHAUSTION,
+        trace.turn,
+        "every card was used, and nothing is new",
+        cards_tried=tried,
+    )
 
 
 def _same(known: Sequence[int], turns: int) -> bool:

@@ -1,5 +1,5 @@
-"""Whether a player comes closer to the goal: actions and goal as points in a space of letters, and how the distance
-changes. The same words give the same points in every process."""
+"""Whether a player comes closer to the goal: actions and goal as points in a space of letters, and
+how the distance changes. The same words give the same points in every process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ class Intent(Enum):
     DIVERGING = "diverging"
 
 
-FACTORS: Final = {Intent.CONVERGING: 1.0, Intent.STABLE: 0.7, Intent.WANDERING: 0.25, Intent.DIVERGING: 0.0}
+FACTORS: Final = {
+    Intent.CONVERGING: 1.0,
+    Intent.STABLE: 0.7,
+    Intent.WANDERING: 0.25,
+    Intent.DIVERGING: 0.0,
+}
 
 
 class Course(msgspec.Struct, frozen=True):
@@ -40,7 +45,8 @@ class Course(msgspec.Struct, frozen=True):
 
 
 def embed(text: str) -> dict[int, float]:
-    """A text as a point of length one: its groups of three letters, counted at places that a hash gives."""
+    """A text as a point of length one: its groups of three letters, counted at places that a hash
+    gives."""
     low = f"  {' '.join(text.lower().split())}  "
     counted = Counter(_place(low[at : at + 3]) for at in range(len(low) - 2))
     length = sqrt(sum(count * count for count in counted.values()))
@@ -48,7 +54,10 @@ def embed(text: str) -> dict[int, float]:
 
 
 def _place(letters: str) -> int:
-    return int.from_bytes(blake2b(letters.encode("utf-8", "replace"), digest_size=4).digest(), "big") % SIZE
+    return (
+        int.from_bytes(blake2b(letters.encode("utf-8", "replace"), digest_size=4).digest(), "big")
+        % SIZE
+    )
 
 
 def distance(one: dict[int, float], other: dict[int, float]) -> float:
@@ -57,7 +66,8 @@ def distance(one: dict[int, float], other: dict[int, float]) -> float:
 
 
 def course(goal: str, actions: tuple[str, ...]) -> Course:
-    """Where a player is going who has done these actions; before there is anything to see everything counts."""
+    """Where a player is going who has done these actions; before there is anything to see
+    everything counts."""
     aim = embed(goal)
     last = [distance(embed(action), aim) for action in actions[-WINDOW:]]
     if len(last) < 2:

@@ -1,4 +1,5 @@
-"""What the advisor looks at in a game of the second law: the last commands, what they gave, and what was proven."""
+"""What the advisor looks at in a game of the second law: the last commands, what they gave, and
+what was proven."""
 
 from __future__ import annotations
 
@@ -13,9 +14,16 @@ from stanchion.tutor.graph.graph import Graph
 LAST: Final = 8
 """How many steps and turns are kept: no failure needs more."""
 FAILURES: Final = frozenset(
-    one.value for one in (CardType.ERROR_ANALYSIS, CardType.ESCAPE_LOOP, CardType.COMPASS, CardType.PROGRESS_BOOST)
+    one.value
+    for one in (
+        CardType.ERROR_ANALYSIS,
+        CardType.ESCAPE_LOOP,
+        CardType.COMPASS,
+        CardType.PROGRESS_BOOST,
+    )
 )
-"""The cards against single failures. When all were given and nothing is new, the player is told to begin anew."""
+"""The cards against single failures. When all were given and nothing is new, the player is told to
+begin anew."""
 
 
 class Played:
@@ -37,7 +45,9 @@ class Played:
     def trace(self, turn: int, known: int) -> Trace:
         """The trace of the game in a turn in which so many facts are proven."""
         used = frozenset(one.value for one in self._given)
-        return Trace(self._steps, (*self._known, known), FAILURES, used & FAILURES, turn, proven=True)
+        return Trace(
+            self._steps, (*self._known, known), FAILURES, used & FAILURES, turn, proven=True
+        )
 
     def course(self, goal: str) -> Course:
         """Where the player is going."""

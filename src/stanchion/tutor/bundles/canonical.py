@@ -1,4 +1,5 @@
-"""JSON in one form, that of RFC 8785: equal data gives equal bytes, whoever writes it and in whichever language."""
+"""JSON in one form, that of RFC 8785: equal data gives equal bytes, whoever writes it and in
+whichever language."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def _written(value: Any, depth: int) -> str:
             if not all(isinstance(name, str) for name in value):
                 raise NotCanonical("a key is no text")
             names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-            pairs = (f"{_written(name, depth)}:{_written(value[name], depth + 1)}" for name in names)
+            pairs = (
+                f"{_written(name, depth)}:{_written(value[name], depth + 1)}" for name in names
+            )
             return f"{{{','.join(pairs)}}}"
         case list() | tuple():
             return f"[{','.join(_written(one, depth + 1) for one in value)}]"

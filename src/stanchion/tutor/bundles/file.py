@@ -1,4 +1,5 @@
-"""The file of a bundle: every key that it may have, of the documented shape and of the one that was shipped."""
+"""The file of a bundle: every key that it may have, of the documented shape and of the one that was
+shipped."""
 
 from __future__ import annotations
 
@@ -7,10 +8,13 @@ from typing import Annotated, Any, Final
 import msgspec
 
 VERSION: Final = (1, 0)
-"""The newest version that is read: major and minor. The third number changes nothing in the format."""
+"""The newest version that is read: major and minor. The third number changes nothing in the
+format."""
 HASH: Final = "bundle_hash"
 
-Names = Annotated[tuple[Annotated[str, msgspec.Meta(min_length=1)], ...], msgspec.Meta(min_length=1)]
+Names = Annotated[
+    tuple[Annotated[str, msgspec.Meta(min_length=1)], ...], msgspec.Meta(min_length=1)
+]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 

@@ -21,17 +21,22 @@ _VERSION: Final = regex(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})(?:\.(?:0|[1-9
 
 
 def bundle_hash(data: Mapping[str, Any]) -> str:
-    """The hash of a bundle: over the canonical JSON of everything in it but the hash. Raises `NotCanonical`."""
+    """The hash of a bundle: over the canonical JSON of everything in it but the hash. Raises
+    `NotCanonical`."""
     return digest({name: value for name, value in data.items() if name != HASH})
 
 
 def read_file(data: Any) -> BundleFile | Refusal:
     """The bundle of some data, frozen or not.
 
-    Cases, in this order: it is no mapping; it is of a version whose keys are not known here; a key or a value is wrong.
+    Cases, in this order: it is no mapping; it is of a version whose keys are not known here; a key
+    or a value is wrong.
     """
     if not isinstance(data, Mapping):
-        return Refusal(Reason.BAD_VALUE, "a bundle is a mapping with `bundle_version`, `prompts` and `model_params`")
+        return Refusal(
+            Reason.BAD_VALUE,
+            "a bundle is a mapping with `bundle_version`, `prompts` and `model_params`",
+        )
     return _newer(data.get("bundle_version")) or _converted(data)
 
 
@@ -42,7 +47,8 @@ def read_frozen(data: Any) -> BundleFile | Refusal:
 
 
 def freeze(data: Any) -> dict[str, Any] | Refusal:
-    """A bundle with its hash, in the place of one that it has; what else is wrong with it is said instead."""
+    """A bundle with its hash, in the place of one that it has; what else is wrong with it is said
+    instead."""
     file = read_file(data)
     if isinstance(file, Refusal):
         return file
@@ -58,10 +64,16 @@ def freeze(data: Any) -> dict[str, Any] | Refusal:
 def _newer(version: Any) -> Refusal | None:
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if found is None:
-        return Refusal(Reason.BAD_VALUE, '`bundle_version` is missing or no version: write `"1.0.0"`, in quotes')
+        return Refusal(
+            Reason.BAD_VALUE,
+            '`bundle_version` is missing or no version: write `"1.0.0"`, in quotes',
+        )
     if (int(found[1]), int(found[2])) > VERSION:
         known = ".".join(map(str, VERSION))
-        return Refusal(Reason.NEWER, f"it is of version `{version}`, and {known} is the newest that is read here")
+        return Refusal(
+            Reason.NEWER,
+            f"it is of version `{version}`, and {known} is the newest that is read here",
+        )
     return None
 
 
@@ -101,13 +113,23 @@ def _misplaced(template: str) -> str:
     for _, name, form, turned in parts:
         if name is not None and (name not in PLACES or form or turned):
             fine = " and ".join(f"`{{{one}}}`" for one in sorted(PLACES))
-            return f"`task_template` has `{{{name}}}`: {fine} are filled in, and a brace is written `{{{{`"
-    doubled = [f"{{{{{one}}}}}" for one in PLACES if f"{{{one}}}" in "".join(part[0] for part in parts)]
-    return f"`task_template` has `{doubled[0]}`, which would be filled in as well: leave it out" if doubled else ""
+            return (
+                f"`task_template` has `{{{name}}}`: {fine} are filled in, and a brace is "
+                f"written `{{{{`"
+            )
+    doubled = [
+        f"{{{{{one}}}}}" for one in PLACES if f"{{{one}}}" in "".join(part[0] for part in parts)
+    ]
+    return (
+        f"`task_template` has `{doubled[0]}`, which would be filled in as well: leave it out"
+        if doubled
+        else ""
+    )
 
 
 def plain_template(template: str) -> str:
-    """A template whose doubled braces are single ones: it is filled in by replacing its places, and nothing else."""
+    """A template whose doubled braces are single ones: it is filled in by replacing its places, and
+    nothing else."""
     parts = Formatter().parse(template)
     return "".join(text + (f"{{{name}}}" if name is not None else "") for text, name, _, _ in parts)
 

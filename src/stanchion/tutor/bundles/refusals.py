@@ -35,7 +35,9 @@ class Refusal(msgspec.Struct, frozen=True):
     why: str
 
 
-UNSCOPED: Final = Refusal(Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again")
+UNSCOPED: Final = Refusal(
+    Reason.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again"
+)
 
 
 class BundleRefused(ValueError):

@@ -11,7 +11,8 @@ from stanchion.tutor.bundles.refusals import UNSCOPED, Reason, Refusal
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
-    """What a bundle would be used for: the game, the model that plays it, the law that judges it."""
+    """What a bundle would be used for: the game, the model that plays it, the law that judges
+    it."""
 
     game: str
     model: str
@@ -31,9 +32,15 @@ def unfit(file: BundleFile, use: Use) -> Refusal | None:
     ):
         if not any(fnmatchcase(name, one) for one in names):
             listed = ", ".join(f"`{one}`" for one in names)
-            return Refusal(Reason.OUT_OF_SCOPE, f"it was not made for the {what} `{name}`: its scope has {listed}")
+            return Refusal(
+                Reason.OUT_OF_SCOPE,
+                f"it was not made for the {what} `{name}`: its scope has {listed}",
+            )
     heat = file.model_params.temperature
     if use.deterministic and heat != 0:
         said = f"its temperature is {heat:g}, and a deterministic run has 0"
-        return Refusal(Reason.NOT_DETERMINISTIC, f"{said}: set `deterministic_mode` to false, or freeze one with 0")
+        return Refusal(
+            Reason.NOT_DETERMINISTIC,
+            f"{said}: set `deterministic_mode` to false, or freeze one with 0",
+        )
     return None

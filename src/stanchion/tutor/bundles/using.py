@@ -20,16 +20,30 @@ GUIDED: Final = {
 
 
 def bundle_of(file: BundleFile) -> Bundle:
-    """The bundle of a file. What the shipped shape says beside its prompts (guidance on the format, patterns to avoid)
-    is added to the system prompt: the envelope has no other place for it."""
-    prompts = {name: text for name, text in msgspec.structs.asdict(file.prompts).items() if text is not None}
+    """The bundle of a file. What the shipped shape says beside its prompts (guidance on the format,
+    patterns to avoid) is added to the system prompt: the envelope has no other place for it."""
+    prompts = {
+        name: text
+        for name, text in msgspec.structs.asdict(file.prompts).items()
+        if text is not None
+    }
     if "task_template" in prompts:
         prompts["task_template"] = plain_template(prompts["task_template"])
     told = "\n".join([*_guidance(file), *_avoided(file)])
     if told:
-        prompts["system"] = f"{prompts['system'].rstrip()}\n\n{told}\n" if "system" in prompts else f"{told}\n"
-    params = {name: value for name, value in msgspec.structs.asdict(file.model_params).items() if value is not None}
-    scope = Scope() if file.scope is None else Scope(file.scope.games, file.scope.models, file.scope.laws)
+        prompts["system"] = (
+            f"{prompts['system'].rstrip()}\n\n{told}\n" if "system" in prompts else f"{told}\n"
+        )
+    params = {
+        name: value
+        for name, value in msgspec.structs.asdict(file.model_params).items()
+        if value is not None
+    }
+    scope = (
+        Scope()
+        if file.scope is None
+        else Scope(file.scope.games, file.scope.models, file.scope.laws)
+    )
     exemplars = tuple(_exemplar(one) for one in file.exemplars)
     return Bundle(prompts, exemplars, ModelParams(**params), scope, file.bundle_hash or "")
 

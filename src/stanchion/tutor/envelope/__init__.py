@@ -1,1 +1,2 @@
-"""The envelope: optional layers between a model and the law. The law decides; the envelope helps to reach it."""
+"""The envelope: optional layers between a model and the law. The law decides; the envelope helps to
+reach it."""

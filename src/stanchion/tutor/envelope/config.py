@@ -13,7 +13,9 @@ from stanchion.tutor.law.verdicts import MoveVerdict
 SCHEMA: Final = ("off", "strict", "lenient")
 REPAIR: Final = ("off", "bestofn")
 POLICY: Final = ("off", "bundle")
-TRIGGERS: Final = frozenset({*(one.name for one in CheckVerdict), MoveVerdict.ILLEGAL.name, MoveVerdict.BLOCKED.name})
+TRIGGERS: Final = frozenset(
+    {*(one.name for one in CheckVerdict), MoveVerdict.ILLEGAL.name, MoveVerdict.BLOCKED.name}
+)
 MOST: Final = 100
 """How many retries a turn can be given."""
 SEEDS: Final = 1 << 63
@@ -24,7 +26,8 @@ class EnvelopeError(ValueError):
 
 
 class EnvelopeConfig(msgspec.Struct, frozen=True):
-    """The settings of a `TutorEnvelope`; as they stand, every layer is off. Raises `EnvelopeError`."""
+    """The settings of a `TutorEnvelope`; as they stand, every layer is off. Raises
+    `EnvelopeError`."""
 
     layer1_schema: Literal["off", "strict", "lenient"] = "off"
 
@@ -56,7 +59,11 @@ class EnvelopeConfig(msgspec.Struct, frozen=True):
         return self.layer3_policy != "off"
 
     def __post_init__(self) -> None:
-        for field, known in (("layer1_schema", SCHEMA), ("layer2_repair", REPAIR), ("layer3_policy", POLICY)):
+        for field, known in (
+            ("layer1_schema", SCHEMA),
+            ("layer2_repair", REPAIR),
+            ("layer3_policy", POLICY),
+        ):
             _one_of(field, getattr(self, field), known)
         _whole("repair_max_attempts", self.repair_max_attempts, 0, MOST)
         _triggers(self.repair_trigger_verdicts)
@@ -69,25 +76,40 @@ class EnvelopeConfig(msgspec.Struct, frozen=True):
                 raise EnvelopeError(f"`{field}` is `{value!r}`: write a path, or leave it away")
         for field in ("manifest_enabled", "deterministic_mode"):
             if not isinstance(getattr(self, field), bool):
-                raise EnvelopeError(f"`{field}` is `{getattr(self, field)!r}`: write `True` or `False`")
+                raise EnvelopeError(
+                    f"`{field}` is `{getattr(self, field)!r}`: write `True` or `False`"
+                )
 
 
 def check_temperature(field: str, value: Any, deterministic: bool) -> None:
-    """Refuse a temperature that is none, or that makes what should be repeatable depend on chance."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    """Refuse a temperature that is none, or that makes what should be repeatable depend on
+    chance."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not math.isfinite(value)
+        or value < 0
+    ):
         raise EnvelopeError(f"`{field}` is `{value!r}`: write a finite number that is not negative")
     if deterministic and value != 0:
-        raise EnvelopeError(f"`{field}` is `{value}`: in `deterministic_mode` it is 0.0; switch that off for another")
+        raise EnvelopeError(
+            f"`{field}` is `{value}`: in `deterministic_mode` it is 0.0; switch that off for "
+            f"another"
+        )
 
 
 def _one_of(field: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise EnvelopeError(f"`{field}` is `{value!r}`: write {', '.join(f'`{one}`' for one in known)}")
+        raise EnvelopeError(
+            f"`{field}` is `{value!r}`: write {', '.join(f'`{one}`' for one in known)}"
+        )
 
 
 def _whole(field: str, value: Any, least: int, most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise EnvelopeError(f"`{field}` is `{value!r}`: write a whole number from {least} to {most}")
+        raise EnvelopeError(
+            f"`{field}` is `{value!r}`: write a whole number from {least} to {most}"
+        )
 
 
 def _triggers(value: Any) -> None:
@@ -96,4 +118,6 @@ def _triggers(value: Any) -> None:
     for one in value:
         if one not in TRIGGERS:
             known = ", ".join(f"`{name}`" for name in sorted(TRIGGERS))
-            raise EnvelopeError(f"`repair_trigger_verdicts` has `{one}`, which is no verdict: write {known}")
+            raise EnvelopeError(
+                f"`repair_trigger_verdicts` has `{one}`, which is no verdict: write {known}"
+            )

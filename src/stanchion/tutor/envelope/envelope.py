@@ -65,8 +65,8 @@ class Over(msgspec.Struct, frozen=True):
 
 
 class Halted(msgspec.Struct, frozen=True):
-    """That the run has ended, and why: nothing more is done, not even with what was said in the turn. `asked` says
-    whether the model had been asked, and its reply was kept."""
+    """That the run has ended, and why: nothing more is done, not even with what was said in the
+    turn. `asked` says whether the model had been asked, and its reply was kept."""
 
     why: str
     asked: bool = False
@@ -77,7 +77,8 @@ Came = str | Withheld | Over | Halted
 
 
 class Episode(msgspec.Struct, frozen=True):
-    """A game that was played: what happened, what the model was asked and said, and how it ended."""
+    """A game that was played: what happened, what the model was asked and said, and how it
+    ended."""
 
     trace: Trace
     exchanges: tuple[Exchange, ...]
@@ -124,10 +125,11 @@ class _Reply(msgspec.Struct, frozen=True):
 
 
 class TutorEnvelope:
-    """A referee with optional layers round it. What is legal, proven and counted is up to the referee alone.
+    """A referee with optional layers round it. What is legal, proven and counted is up to the
+    referee alone.
 
-    The layers are given one by one, as `EnvelopeConfig` has them, or together as `config`. `bundle` is what layer 3
-    uses. Raises `EnvelopeError`.
+    The layers are given one by one, as `EnvelopeConfig` has them, or together as `config`. `bundle`
+    is what layer 3 uses. Raises `EnvelopeError`.
     """
 
     def __init__(
@@ -138,9 +140,13 @@ class TutorEnvelope:
         **layers: Any,
     ) -> None:
         if not isinstance(base_tutor, TutorV1 | TutorV2):
-            raise EnvelopeError(f"`base_tutor` is a `{type(base_tutor).__name__}`: give a `TutorV1` or a `TutorV2`")
+            raise EnvelopeError(
+                f"`base_tutor` is a `{type(base_tutor).__name__}`: give a `TutorV1` or a `TutorV2`"
+            )
         if config is not None and layers:
-            raise EnvelopeError(f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other")
+            raise EnvelopeError(
+                f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other"
+            )
         self.base_tutor = base_tutor
         self.config = _config(layers) if config is None else config
         self.bundle = bundle
@@ -148,25 +154,35 @@ class TutorEnvelope:
         self._states = States(self._law.graph, self._law.state)
         if self.config.policy_enabled is not (bundle is not None):
             wrong = (
-                "is `bundle`, and there is none: hand it in" if bundle is None else "is `off`, and there is a bundle"
+                "is `bundle`, and there is none: hand it in"
+                if bundle is None
+                else "is `off`, and there is a bundle"
             )
             raise EnvelopeError(f"`layer3_policy` {wrong}")
         if bundle is not None:
-            check_temperature("model_params.temperature", bundle.model_params.temperature, self._deterministic)
+            check_temperature(
+                "model_params.temperature", bundle.model_params.temperature, self._deterministic
+            )
 
     @property
     def _deterministic(self) -> bool:
         return self.config.deterministic_mode
 
     def run_episode(
-        self, model: Model, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
+        self,
+        model: Model,
+        turns: int = TURNS,
+        *,
+        temperature: float | None = None,
+        seed: int | None = None,
     ) -> Episode:
         """Play until the goal is reached or the turns are over.
 
-        `temperature` is that of the first call of a turn, where no bundle says another; without it 0.0. A model that
-        is `Tunable` is given the parameters of the bundle; one that has nothing more to say raises `NoMore`, and the
-        episode ends. What the model, a command or the law itself raises is raised. Nothing is written: the episode has
-        all that a manifest needs, and `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
+        `temperature` is that of the first call of a turn, where no bundle says another; without it
+        0.0. A model that is `Tunable` is given the parameters of the bundle; one that has nothing
+        more to say raises `NoMore`, and the episode ends. What the model, a command or the law
+        itself raises is raised. Nothing is written: the episode has all that a manifest needs, and
+        `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
         """
         episode, raised = self.play_out(model, turns, temperature=temperature, seed=seed)
         if raised is not None:
@@ -174,10 +190,18 @@ class TutorEnvelope:
         return episode
 
     def play_out(
-        self, model: Model, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
+        self,
+        model: Model,
+        turns: int = TURNS,
+        *,
+        temperature: float | None = None,
+        seed: int | None = None,
     ) -> tuple[Episode, Exception | None]:
-        """The same for a caller who keeps what was played until something was raised: the episode, and what was."""
-        tuned = model.tuned(self.bundle.model_params) if self.bundle and is_tunable(model) else model
+        """The same for a caller who keeps what was played until something was raised: the episode,
+        and what was."""
+        tuned = (
+            model.tuned(self.bundle.model_params) if self.bundle and is_tunable(model) else model
+        )
         playing = self.episode(turns, temperature=temperature, seed=seed)
         raised: Exception | None = None
         came: Came | None = None
@@ -192,7 +216,9 @@ class TutorEnvelope:
             except Exception as error:  # noqa: BLE001 - whatever it is, the episode is kept and it is raised afterwards
                 came, raised = raised_by("the model", error), error
 
-    def episode(self, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None) -> Playing:
+    def episode(
+        self, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
+    ) -> Playing:
         """The same for a caller who asks the model: yields what to ask, and is sent each reply."""
         heat = self._temperature(temperature)
         if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
@@ -237,7 +263,16 @@ class TutorEnvelope:
             if won:
                 break
         state = self._law.state
-        return Episode(Trace(tuple(entries)), tuple(said), won, state.turn, state.score, stopped, halted, raised)
+        return Episode(
+            Trace(tuple(entries)),
+            tuple(said),
+            won,
+            state.turn,
+            state.score,
+            stopped,
+            halted,
+            raised,
+        )
 
     def _chosen(
         self, prompt: str, temperature: float, seed: int | None, said: list[Exchange]
@@ -245,7 +280,9 @@ class TutorEnvelope:
         """The reply that is used in a turn; where nothing is repaired it is the only one."""
         turn = self._law.state.turn
 
-        def make(index: int, before: tuple[Candidate[_Reply], ...]) -> Generator[Asked, Came, _Reply]:
+        def make(
+            index: int, before: tuple[Candidate[_Reply], ...]
+        ) -> Generator[Asked, Came, _Reply]:
             asked = Asked(turn, index, prompt, temperature, seed)
             if index:
                 words = again_of(self.bundle, prompt, [one.checked.why for one in before])
@@ -258,7 +295,9 @@ class TutorEnvelope:
                 raise _Halt(came)
             output = self._stopped(came) if isinstance(came, str) else None
             why = came.why if isinstance(came, Withheld) else ""
-            exchange = Exchange(turn, index, asked.prompt, asked.temperature, asked.seed, output, why)
+            exchange = Exchange(
+                turn, index, asked.prompt, asked.temperature, asked.seed, output, why
+            )
             said.append(exchange)
             if isinstance(came, Halted):
                 raise _Halt(came)
@@ -281,13 +320,17 @@ class TutorEnvelope:
         try:
             return read_move(output, mode, self._law.shape)
         except AttributeError:
-            # the first law's own reading breaks on an action that is no text, and so does a game without repair
+            # the first law's own reading breaks on an action that is no text, and so does a game
+            # without repair
             if mode != "off" or not self.config.repair_enabled:
                 raise
-            return Reading(ReadVerdict.ILL_TYPED, what=Misread.BAD_FIELD, why="`action` has to be a text")
+            return Reading(
+                ReadVerdict.ILL_TYPED, what=Misread.BAD_FIELD, why="`action` has to be a text"
+            )
 
     def _stood(self, reading: Reading[Any], before: tuple[Candidate[_Reply], ...]) -> Stood:
-        """What would come of a reply. Where nothing is repaired nobody asks, and the law is not asked either."""
+        """What would come of a reply. Where nothing is repaired nobody asks, and the law is not
+        asked either."""
         if not self.config.repair_enabled:
             return Stood()
         foreseen = [self._law.foresee(move) for move in reading.moves]
@@ -300,7 +343,8 @@ class TutorEnvelope:
         return Checked(one.rank, again, reason_of(one.check, one.why, one.missing))
 
     def _unused(self, said: list[Exchange], routing: str) -> list[Turn]:
-        """The entry of a turn that did not come to its end: no move of it stands, and its replies are counted."""
+        """The entry of a turn that did not come to its end: no move of it stands, and its replies
+        are counted."""
         asked = [one for one in said if one.turn == self._law.state.turn]
         if not asked:
             return []
@@ -322,7 +366,8 @@ class TutorEnvelope:
         ]
 
     def _commit(self, chosen: Chosen[_Reply], entries: list[Turn]) -> Exception | None:
-        """Hand the reply that was chosen to the law, and write down what came of it; gives what was raised."""
+        """Hand the reply that was chosen to the law, and write down what came of it; gives what was
+        raised."""
         try:
             for entry in self._committed(chosen):
                 entries.append(entry)
@@ -333,14 +378,28 @@ class TutorEnvelope:
     def _committed(self, chosen: Chosen[_Reply]) -> Iterator[Turn]:
         exchange, reading = chosen.best.value.exchange, chosen.best.value.reading
         off = reading.verdict is ReadVerdict.UNCHANGED
-        routing = "withheld" if exchange.output is None else self._law.routing if off else reading.verdict.value
+        routing = (
+            "withheld"
+            if exchange.output is None
+            else self._law.routing
+            if off
+            else reading.verdict.value
+        )
         output = "" if exchange.output is None else exchange.output
         moves: tuple[Any, ...] = reading.moves if reading.moves else (None,)
         for number, move in enumerate(moves):
             score, events = self._law.state.score, len(self._law.graph.events)
-            made = self._law.make(move) if move is not None else self._law.refuse(output) if off else None
+            made = (
+                self._law.make(move)
+                if move is not None
+                else self._law.refuse(output)
+                if off
+                else None
+            )
             kind, plain = (None, None) if move is None else self._law.plain(move)
-            checks = [one.verdict for one in self._law.graph.events[events:] if one.event_type == "check"]
+            checks = [
+                one.verdict for one in self._law.graph.events[events:] if one.event_type == "check"
+            ]
             yield Turn(
                 turn=self._law.state.turn,
                 prompt_hash=text_hash(exchange.prompt),
@@ -357,12 +416,14 @@ class TutorEnvelope:
 
 
 def raised_by(who: str, error: Exception) -> Halted:
-    """What an episode is told where something raised an error: its type alone, for its words may have secrets."""
+    """What an episode is told where something raised an error: its type alone, for its words may
+    have secrets."""
     return Halted(f"{who} raised `{type(error).__name__}`")
 
 
 def _said(model: Model, asked: Asked) -> Came:
-    """What a model says; an iterator that is used up in it is an error, and not the end of the episode."""
+    """What a model says; an iterator that is used up in it is an error, and not the end of the
+    episode."""
     try:
         return model(asked.prompt, asked.temperature, asked.seed)
     except NoMore as over:
@@ -377,5 +438,7 @@ def _config(layers: dict[str, Any]) -> EnvelopeConfig:
     known = EnvelopeConfig.__struct_fields__
     for name in layers:
         if name not in known:
-            raise EnvelopeError(f"`{name}` is no setting of the envelope: write one of {', '.join(known)}")
+            raise EnvelopeError(
+                f"`{name}` is no setting of the envelope: write one of {', '.join(known)}"
+            )
     return EnvelopeConfig(**layers)

@@ -1,4 +1,5 @@
-"""Both laws as the envelope needs them: what a player is told, what would come of a move, and making it."""
+"""Both laws as the envelope needs them: what a player is told, what would come of a move, and
+making it."""
 
 from __future__ import annotations
 
@@ -115,10 +116,13 @@ class FirstLaw:
         return self._tutor.get_context_for_llm()
 
     def foresee(self, move: AnyMove) -> Foreseen:
-        """What would come of a move. One whose fields have types on which the law breaks is ill-typed."""
+        """What would come of a move. One whose fields have types on which the law breaks is
+        ill-typed."""
         if isinstance(move, ProposeMove):
             if not isinstance(move.command, str):
-                return Foreseen(MoveVerdict.ILLEGAL, CheckVerdict.ILL_TYPED, why="`command` has to be a text")
+                return Foreseen(
+                    MoveVerdict.ILLEGAL, CheckVerdict.ILL_TYPED, why="`command` has to be a text"
+                )
             found = self._tutor.validate_move(move)
             return Foreseen(found.verdict, brings=bool(move.command.strip()), why=found.reason)
         if not isinstance(move, AssertMove):
@@ -126,9 +130,21 @@ class FirstLaw:
             return Foreseen(found.verdict, why=found.reason)
         kinds = {one.value for one in ClaimKind}
         if not isinstance(move.text, str) or (move.kind and move.kind not in kinds):
-            return Foreseen(MoveVerdict.ILLEGAL, CheckVerdict.ILL_TYPED, why="a claim has a text and a known kind")
+            return Foreseen(
+                MoveVerdict.ILLEGAL,
+                CheckVerdict.ILL_TYPED,
+                why="a claim has a text and a known kind",
+            )
         kind = ClaimKind(move.kind) if move.kind else ClaimKind.PROPERTY
-        claim = Truth(id="", turn=0, created_at="", text=move.text, kind=kind, domain=move.domain, scope=move.scope)
+        claim = Truth(
+            id="",
+            turn=0,
+            created_at="",
+            text=move.text,
+            kind=kind,
+            domain=move.domain,
+            scope=move.scope,
+        )
         return _claimed(self._tutor.validate_move(move), self._tutor.check(claim))
 
     def make(self, move: AnyMove) -> MoveResult:
@@ -141,7 +157,11 @@ class FirstLaw:
 
     def plain(self, move: AnyMove) -> tuple[str, Mapping[str, Any]]:
         """The action of a move, and the move as plain data."""
-        fields = {name: value for name, value in msgspec.structs.asdict(move).items() if name != "raw_text"}
+        fields = {
+            name: value
+            for name, value in msgspec.structs.asdict(move).items()
+            if name != "raw_text"
+        }
         return move.move_type.value, as_plain({"action": move.move_type.value, **fields})
 
     def won(self) -> bool:

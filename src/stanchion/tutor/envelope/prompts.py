@@ -1,4 +1,5 @@
-"""Layer 3 and what is asked: the prompts of a bundle, and those of the baseline where it has none."""
+"""Layer 3 and what is asked: the prompts of a bundle, and those of the baseline where it has
+none."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ SHOWN: Final = 3
 LONGEST: Final = 500
 RECOVERY: Final = "Your reply was not taken. Give exactly one move, and mind what was wrong:"
 EVIDENCE: Final = (
-    "Nobody can decide this claim yet, and other words for it do not help. Make a move that brings evidence"
+    "Nobody can decide this claim yet, and other words for it do not help. Make a "
+    "move that brings evidence"
 )
 _FILLED: Final = regex(r"\{(task_description|context)\}")
 
@@ -36,14 +38,16 @@ def _example(given: str, reply: str, why: str) -> str:
 
 
 def again_of(bundle: Bundle | None, prompt: str, reasons: Sequence[str]) -> str:
-    """What a model is asked when it is asked again: the same, and what was wrong with its replies."""
+    """What a model is asked when it is asked again: the same, and what was wrong with its
+    replies."""
     words = RECOVERY if bundle is None else bundle.prompts.get("error_recovery", RECOVERY)
     told = [f"- {one[:LONGEST]}" for one in reasons[-SHOWN:]]
     return "\n".join([prompt, "", words, *told])
 
 
 def reason_of(verdict: CheckVerdict | None, why: str, missing: str) -> str:
-    """What a player is told about a move that is not made; an open claim is answered by a demand for evidence."""
+    """What a player is told about a move that is not made; an open claim is answered by a demand
+    for evidence."""
     if verdict is not CheckVerdict.UNDECIDABLE:
         return why
     return f"{EVIDENCE}: {missing}." if missing else f"{EVIDENCE}."

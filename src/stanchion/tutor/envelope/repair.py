@@ -1,4 +1,5 @@
-"""Layer 2: ask again for something better, a bounded number of times, and take the best of what came."""
+"""Layer 2: ask again for something better, a bounded number of times, and take the best of what
+came."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ class NoMore(Exception):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What is to be said of something before it is used: how good it is (lower is better), and whether to ask again."""
+    """What is to be said of something before it is used: how good it is (lower is better), and
+    whether to ask again."""
 
     rank: int = 0
     again: bool = False
@@ -46,9 +48,9 @@ Precheck = Callable[[V, tuple[Candidate[V], ...]], Checked]
 
 
 def best_of(make: Make[V], precheck: Precheck[V], retries: int) -> Generator[Any, Any, Chosen[V]]:
-    """Make candidates until one need not be asked for again, `1 + retries` at most; the best is the one of the lowest
-    rank, and of those the first. Nothing is used while they are compared. `NoMore` ends it early, but not before there
-    is one."""
+    """Make candidates until one need not be asked for again, `1 + retries` at most; the best is the
+    one of the lowest rank, and of those the first. Nothing is used while they are compared.
+    `NoMore` ends it early, but not before there is one."""
     found: list[Candidate[V]] = []
     for index in range(1 + retries):
         try:

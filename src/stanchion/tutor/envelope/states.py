@@ -1,4 +1,5 @@
-"""By what the state of a game is known: everything that happened in it, without clocks, and what is counted."""
+"""By what the state of a game is known: everything that happened in it, without clocks, and what is
+counted."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ TIMED: Final = "created_at"
 
 
 class States:
-    """The state of one game, move by move. A graph only grows, so that each thing in it is looked at once."""
+    """The state of one game, move by move. A graph only grows, so that each thing in it is looked
+    at once."""
 
     def __init__(self, graph: Graph, state: GameState) -> None:
         self._graph, self._state = graph, state
@@ -24,7 +26,8 @@ class States:
         self._seen = sha256(graph.game_id.encode("utf-8", "surrogatepass"))
 
     def hash(self) -> str:
-        """What the state is known by now: the same wherever and whenever the same was done and seen."""
+        """What the state is known by now: the same wherever and whenever the same was done and
+        seen."""
         edges, events = self._graph.edges, self._graph.events
         nodes = list(islice(self._graph.nodes.values(), self._nodes, None))
         for one in (*nodes, *edges[self._edges :], *events[self._events :]):

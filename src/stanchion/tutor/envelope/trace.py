@@ -1,4 +1,5 @@
-"""What happened in an episode, move by move, and what the model was asked; as lines of JSON, and back."""
+"""What happened in an episode, move by move, and what the model was asked; as lines of JSON, and
+back."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ class TraceError(ValueError):
 class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One move of a turn, and what the law said of it.
 
-    The first law can make several moves of one reply: each is an entry of its own, with the same turn. A reply that
-    never reached the law has neither move nor verdict. `attempts` is how often the model was asked in the turn; it
-    stands in the turn's first entry and is 0 in the others, so that their sum is the number of calls.
+    The first law can make several moves of one reply: each is an entry of its own, with the same
+    turn. A reply that never reached the law has neither move nor verdict. `attempts` is how often
+    the model was asked in the turn; it stands in the turn's first entry and is 0 in the others, so
+    that their sum is the number of calls.
     """
 
     turn: int
@@ -37,13 +39,13 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state_hash: str
     attempts: int
     routing: str
-    """How the reply was read: `parse_move`, `read`, the verdict of the schema layer, `withheld`, or `halted`
-    where the run ended before it was used."""
+    """How the reply was read: `parse_move`, `read`, the verdict of the schema layer, `withheld`, or
+    `halted` where the run ended before it was used."""
 
 
 class Exchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One call of the model: what it was asked, how, and what it said. `output` is `None` where a guard kept it, and
-    `why` is what the model was told then."""
+    """One call of the model: what it was asked, how, and what it said. `output` is `None` where a
+    guard kept it, and `why` is what the model was told then."""
 
     turn: int
     attempt: int
@@ -80,7 +82,8 @@ def to_lines(entries: Iterable[msgspec.Struct]) -> str:
 
 
 def as_line(entry: msgspec.Struct) -> str:
-    """An entry in ASCII, its names in their order; half a character, which is no UTF-8, can be in it, too."""
+    """An entry in ASCII, its names in their order; half a character, which is no UTF-8, can be in
+    it, too."""
     return json.dumps(msgspec.to_builtins(entry), sort_keys=True, separators=(",", ":"))
 
 

@@ -1,4 +1,5 @@
-"""The graph of evidence: nodes and edges are added and never changed; what changes is said by events."""
+"""The graph of evidence: nodes and edges are added and never changed; what changes is said by
+events."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class GraphError(ValueError):
 
 
 class Graph:
-    """A graph of evidence (PCG): what was asked, done, seen and claimed in a game, and what follows from what.
+    """A graph of evidence (PCG): what was asked, done, seen and claimed in a game, and what follows
+    from what.
 
     `clock` gives the time that nodes, edges and events bear. Nothing that is decided depends on it.
     """
@@ -85,7 +87,9 @@ class Graph:
             raise GraphError(f"node `{node.id}` is in the graph already: nothing in it is replaced")
         number = node.id.removeprefix(node.node_type.value)
         if not (number.isascii() and number.isdecimal()):
-            raise GraphError(f"`{node.id}` is no id of its kind: that is `{node.node_type.value}` and a number")
+            raise GraphError(
+                f"`{node.id}` is no id of its kind: that is `{node.node_type.value}` and a number"
+            )
         self._count = max(self._count, int(number))
         self._nodes[node.id] = cast("AnyNode", node)
         status = getattr(node, "status", None)
@@ -93,16 +97,30 @@ class Graph:
             self._stand(node.id, status)
 
     def _made(self, kind: type[N], /, **fields: Any) -> N:
-        made = kind(id=self.next_id(kind.node_type), turn=self.turn, created_at=self._clock(), **fields)
+        made = kind(
+            id=self.next_id(kind.node_type), turn=self.turn, created_at=self._clock(), **fields
+        )
         return self.add(made)
 
-    def add_observation(self, act: str, tool: str, command: str, rc: int, stdout: str, stderr: str) -> Observation:
+    def add_observation(
+        self, act: str, tool: str, command: str, rc: int, stdout: str, stderr: str
+    ) -> Observation:
         """Add what an action gave, and that it was this action."""
-        made = self._made(Observation, source_act=act, tool=tool, command=command, rc=rc, stdout=stdout, stderr=stderr)
+        made = self._made(
+            Observation,
+            source_act=act,
+            tool=tool,
+            command=command,
+            rc=rc,
+            stdout=stdout,
+            stderr=stderr,
+        )
         self.link(EdgeType.PRODUCES, act, made.id)
         return made
 
-    def add_truth(self, text: str, kind: ClaimKind, domain: str, scope: str, status: Status = Status.PROPOSED) -> Truth:
+    def add_truth(
+        self, text: str, kind: ClaimKind, domain: str, scope: str, status: Status = Status.PROPOSED
+    ) -> Truth:
         """Add a claim."""
         return self._made(Truth, text=text, kind=kind, domain=domain, scope=scope, status=status)
 
@@ -114,7 +132,9 @@ class Graph:
         """Add a question."""
         return self._made(Question, text=text, targets=tuple(targets))
 
-    def add_action(self, intent: str, mode: str, command: str, verify: Iterable[str] = ()) -> Action:
+    def add_action(
+        self, intent: str, mode: str, command: str, verify: Iterable[str] = ()
+    ) -> Action:
         """Add an action."""
         return self._made(Action, intent=intent, mode=mode, command=command, verify=tuple(verify))
 
@@ -130,9 +150,13 @@ class Graph:
         """Add a goal."""
         return self._made(Goal, text=text)
 
-    def add_rule(self, rule_id: str, soundness: Soundness, premise: str, conclusion: str) -> RuleNode:
+    def add_rule(
+        self, rule_id: str, soundness: Soundness, premise: str, conclusion: str
+    ) -> RuleNode:
         """Add a rule that something is derived by."""
-        return self._made(RuleNode, rule_id=rule_id, soundness=soundness, premise=premise, conclusion=conclusion)
+        return self._made(
+            RuleNode, rule_id=rule_id, soundness=soundness, premise=premise, conclusion=conclusion
+        )
 
     def link(
         self,
@@ -142,7 +166,8 @@ class Graph:
         transform: str | None = None,
         locator: Mapping[str, Any] | None = None,
     ) -> Edge:
-        """Add an edge; raises `GraphError` where a node is missing, or one of another kind belongs there."""
+        """Add an edge; raises `GraphError` where a node is missing, or one of another kind belongs
+        there."""
         edge = Edge(
             edge_type=kind,
             src=src,
@@ -160,9 +185,14 @@ class Graph:
             for one in ids_of(ids):
                 node = self._nodes.get(one)
                 if node is None:
-                    raise GraphError(f"`{edge.edge_type.value}` names `{one}`, and there is no such node")
+                    raise GraphError(
+                        f"`{edge.edge_type.value}` names `{one}`, and there is no such node"
+                    )
                 if node.node_type not in fitting:
-                    raise GraphError(f"`{edge.edge_type.value}` cannot join `{one}`: it is `{node.node_type.value}`")
+                    raise GraphError(
+                        f"`{edge.edge_type.value}` cannot join `{one}`: it is "
+                        f"`{node.node_type.value}`"
+                    )
         self._edges.append(edge)
         for one in ids_of(edge.dst):
             self._into.setdefault((edge.edge_type, one), []).append(edge)
@@ -219,7 +249,11 @@ class Graph:
     def of(self, kind: type[N], status: Status | None = None) -> list[N]:
         """All nodes of a kind, oldest first; those that stand somewhere, where that is said."""
         found: list[N] = [node for node in self._nodes.values() if isinstance(node, kind)]
-        return found if status is None else [node for node in found if self._status.get(node.id) is status]
+        return (
+            found
+            if status is None
+            else [node for node in found if self._status.get(node.id) is status]
+        )
 
     def into(self, kind: EdgeType, node: str) -> tuple[Edge, ...]:
         """The edges of a kind that end at a node, oldest first."""
@@ -254,7 +288,10 @@ class Graph:
 
     def __repr__(self) -> str:
         validated = len(self.of(Truth, Status.VALIDATED))
-        return f"Graph({self.game_id!r}, turn={self.turn}, nodes={len(self._nodes)}, validated={validated})"
+        return (
+            f"Graph({self.game_id!r}, turn={self.turn}, nodes={len(self._nodes)}, "
+            f"validated={validated})"
+        )
 
 
 def ids_of(end: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""A graph as lines of JSON, and back: nodes, edges, events, and each long output once, under its hash."""
+"""A graph as lines of JSON, and back: nodes, edges, events, and each long output once, under its
+hash."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def to_jsonl(graph: Graph) -> str:
 
 def lines(graph: Graph, clocks: bool = True) -> Iterator[str]:
     """The lines of a graph; without clocks nothing in them depends on when it was made."""
-    shown = [{"type": GAME, "game_id": graph.game_id, "turn": graph.turn, "nodes": len(graph.nodes)}]
+    shown = [
+        {"type": GAME, "game_id": graph.game_id, "turn": graph.turn, "nodes": len(graph.nodes)}
+    ]
     outputs: dict[str, str] = {}
     shown += [_of_node(node, outputs) for node in graph.nodes.values()]
     shown += [_of_edge(edge) for edge in graph.edges]
@@ -49,13 +52,18 @@ def state_hash(graph: Graph) -> str:
 
 
 def from_jsonl(text: str | Iterable[str]) -> Graph:
-    """The graph of some lines; raises `GraphError` for what is none, with the number of the line."""
+    """The graph of some lines; raises `GraphError` for what is none, with the number of the
+    line."""
     given = text.split("\n") if isinstance(text, str) else list(text)
     read = [_read(number, line) for number, line in enumerate(given, 1) if line.strip()]
     heads = [one for _, one in read if one["type"] == GAME]
     if len(heads) != 1:
         raise GraphError(f"a graph begins with one line of type `{GAME}`: there are {len(heads)}")
-    outputs = {one["hash"]: one["text"] for number, one in read if one["type"] == OUTPUT and _fits(number, one)}
+    outputs = {
+        one["hash"]: one["text"]
+        for number, one in read
+        if one["type"] == OUTPUT and _fits(number, one)
+    }
     graph = _Rebuilt(heads[0])
     for number, one in read:
         try:
@@ -87,7 +95,10 @@ class _Rebuilt:
     def done(self) -> Graph:
         """The graph, when all lines are taken."""
         if len(self._graph.nodes) != self._nodes:
-            raise GraphError(f"{self._nodes} nodes were written and {len(self._graph.nodes)} are there: it is cut off")
+            raise GraphError(
+                f"{self._nodes} nodes were written and {len(self._graph.nodes)} are there: it is "
+                f"cut off"
+            )
         self._graph.turn = self._turn
         return self._graph
 
@@ -116,7 +127,11 @@ def _to_node(one: dict[str, Any], outputs: Mapping[str, str]) -> AnyNode:
         if address is not None and address not in outputs:
             raise ValueError(f"the {name} `{address}` is not among the outputs")
         texts[name] = one[f"{name}_snip"] if address is None else outputs[address]
-    bare = {key: value for key, value in one.items() if not key.endswith(("_snip", "_hash")) and key != "hash"}
+    bare = {
+        key: value
+        for key, value in one.items()
+        if not key.endswith(("_snip", "_hash")) and key != "hash"
+    }
     made = typed.convert({**bare, **texts}, Observation)
     if made.hash != one["hash"]:
         raise ValueError(f"`{made.id}` says something else than what its hash was made of")
@@ -131,13 +146,17 @@ def _of_edge(edge: Edge) -> dict[str, Any]:
 
 def _to_edge(one: dict[str, Any]) -> Edge:
     kind = EdgeType(one["type"].removeprefix(EDGE))
-    return typed.convert({**{k: v for k, v in one.items() if k != "type"}, "edge_type": kind.value}, Edge)
+    return typed.convert(
+        {**{k: v for k, v in one.items() if k != "type"}, "edge_type": kind.value}, Edge
+    )
 
 
 def _of_event(event: Event) -> dict[str, Any]:
     clash = OWN & event.data.keys()
     if clash:
-        raise GraphError(f"`{event.event_type}` says `{min(clash)}` twice: every event has that already")
+        raise GraphError(
+            f"`{event.event_type}` says `{min(clash)}` twice: every event has that already"
+        )
     own = {
         "type": EVENT + event.event_type,
         "target": event.target,
@@ -152,7 +171,9 @@ def _of_event(event: Event) -> dict[str, Any]:
 def _to_event(one: dict[str, Any]) -> Event:
     own = {key: one[key] for key in OWN & one.keys() if key != "type"}
     data = {key: value for key, value in one.items() if key not in OWN}
-    return typed.convert({"event_type": one["type"].removeprefix(EVENT), "data": data, **own}, Event)
+    return typed.convert(
+        {"event_type": one["type"].removeprefix(EVENT), "data": data, **own}, Event
+    )
 
 
 def _fits(number: int, one: dict[str, Any]) -> bool:

@@ -1,4 +1,5 @@
-"""What a graph of evidence is made of: nodes of nine kinds, edges of nine, and the events that say what happened."""
+"""What a graph of evidence is made of: nodes of nine kinds, edges of nine, and the events that say
+what happened."""
 
 from __future__ import annotations
 
@@ -85,7 +86,8 @@ class Soundness(Enum):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """What all nodes have. `status` is where a node stood when it was added; the graph knows where it stands now."""
+    """What all nodes have. `status` is where a node stood when it was added; the graph knows where
+    it stands now."""
 
     node_type: ClassVar[NodeType]
     id: str
@@ -188,7 +190,9 @@ class RuleNode(Node, frozen=True, kw_only=True, tag="node.R"):
     conclusion: str = ""
 
 
-AnyNode = Observation | Entity | Truth | Assumption | Question | Action | Constraint | Goal | RuleNode
+AnyNode = (
+    Observation | Entity | Truth | Assumption | Question | Action | Constraint | Goal | RuleNode
+)
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,7 +208,8 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened: with which node, how it was judged, why, and more that depends on what it was."""
+    """What happened: with which node, how it was judged, why, and more that depends on what it
+    was."""
 
     event_type: str
     target: str | None = None
@@ -229,7 +234,10 @@ ENDS: Final[Mapping[EdgeType, tuple[frozenset[NodeType], frozenset[NodeType]]]] 
     ),
     EdgeType.PRODUCES: (frozenset({NodeType.ACTION}), frozenset({NodeType.OBSERVATION})),
     EdgeType.BLOCKS: (frozenset({NodeType.CONSTRAINT}), frozenset({NodeType.ACTION})),
-    EdgeType.TARGETS: (frozenset({NodeType.QUESTION}), frozenset({NodeType.ENTITY, NodeType.TRUTH})),
+    EdgeType.TARGETS: (
+        frozenset({NodeType.QUESTION}),
+        frozenset({NodeType.ENTITY, NodeType.TRUTH}),
+    ),
     EdgeType.HINTS: (frozenset({NodeType.RULE, NodeType.OBSERVATION}), frozenset({NodeType.TRUTH})),
 }
 """Which nodes may stand where an edge begins, and where it ends."""

@@ -1,4 +1,5 @@
-"""A graph of evidence as a picture: as Graphviz text, and as an SVG of our own that needs no program to draw it."""
+"""A graph of evidence as a picture: as Graphviz text, and as an SVG of our own that needs no
+program to draw it."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ COLOURS: Final[Mapping[NodeType, str]] = {
     NodeType.ASSUMPTION: "#fecaca",
     NodeType.TRUTH: "#ffffff",
 }
-STANDS: Final[Mapping[Status, str]] = {Status.VALIDATED: "#bbf7d0", Status.REFUTED: "#fca5a5", Status.HINTED: "#fef3c7"}
+STANDS: Final[Mapping[Status, str]] = {
+    Status.VALIDATED: "#bbf7d0",
+    Status.REFUTED: "#fca5a5",
+    Status.HINTED: "#fef3c7",
+}
 LINES: Final[Mapping[EdgeType, str]] = {
     EdgeType.SUPPORTS: "#15803d",
     EdgeType.DERIVES: "#15803d",
@@ -72,16 +77,23 @@ def _said(node: AnyNode) -> str:
 
 def to_dot(graph: Graph) -> str:
     """The graph for Graphviz."""
-    out = ["digraph evidence {", "  rankdir=LR;", '  node [shape=box, style="filled,rounded", fontname="sans-serif"];']
+    out = [
+        "digraph evidence {",
+        "  rankdir=LR;",
+        '  node [shape=box, style="filled,rounded", fontname="sans-serif"];',
+    ]
     for node in graph.nodes.values():
         out.append(
-            f'  {node.id} [label="{_quoted(node.id)}\\n{_quoted(words(node))}", fillcolor="{_fill(graph, node)}"];'
+            f'  {node.id} [label="{_quoted(node.id)}\\n{_quoted(words(node))}", '
+            f'fillcolor="{_fill(graph, node)}"];'
         )
     for edge in graph.edges:
         for src in ids_of(edge.src):
             for dst in ids_of(edge.dst):
                 kind = edge.edge_type
-                out.append(f'  {src} -> {dst} [label="{kind.value}", color="{LINES.get(kind, PLAIN)}"];')
+                out.append(
+                    f'  {src} -> {dst} [label="{kind.value}", color="{LINES.get(kind, PLAIN)}"];'
+                )
     return "\n".join([*out, "}"]) + "\n"
 
 
@@ -91,9 +103,11 @@ def to_svg(graph: Graph) -> str:
     right = max([x for x, _ in places.values()], default=0) + WIDE + MARGIN
     bottom = max([y for _, y in places.values()], default=0) + HIGH + MARGIN
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {bottom}" width="{right}" height="{bottom}" '
-        f'font-family="sans-serif" font-size="11" role="img" aria-label="evidence of {escape(graph.game_id)}">',
-        '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {bottom}" width="{right}" '
+        f'height="{bottom}" font-family="sans-serif" font-size="11" role="img" '
+        f'aria-label="evidence of {escape(graph.game_id)}">',
+        '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
+        'markerHeight="7" orient="auto">'
         f'<path d="M0 0L8 4L0 8z" fill="{PLAIN}"/></marker></defs>',
         f'<rect width="{right}" height="{bottom}" fill="#ffffff"/>',
     ]
@@ -103,10 +117,16 @@ def to_svg(graph: Graph) -> str:
                 out.append(_line(places[src], places[dst], edge.edge_type))
     for node in graph.nodes.values():
         x, y = places[node.id]
-        box = f'<rect width="{WIDE}" height="{HIGH}" rx="6" fill="{_fill(graph, node)}" stroke="{PLAIN}"/>'
+        box = (
+            f'<rect width="{WIDE}" height="{HIGH}" rx="6" fill="{_fill(graph, node)}" '
+            f'stroke="{PLAIN}"/>'
+        )
         name = f'<text x="8" y="17" font-weight="bold">{escape(_titled(graph, node))}</text>'
         said = f'<text x="8" y="34">{escape(_cut(words(node)))}</text>'
-        out.append(f'<g transform="translate({x} {y})"><title>{escape(words(node))}</title>{box}{name}{said}</g>')
+        out.append(
+            f'<g transform="translate({x} {y})"><title>{escape(words(node))}</'
+            f"title>{box}{name}{said}</g>"
+        )
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
@@ -135,7 +155,8 @@ def _line(src: tuple[int, int], dst: tuple[int, int], kind: EdgeType) -> str:
     y1, y2 = src[1] + HIGH // 2, dst[1] + HIGH // 2
     bend = (x1 + x2) // 2 if x1 != x2 else x1 - APART // 2
     return (
-        f'<path d="M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}" fill="none" stroke="{LINES.get(kind, PLAIN)}" '
+        f'<path d="M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}" fill="none" '
+        f'stroke="{LINES.get(kind, PLAIN)}" '
         f'marker-end="url(#to)"><title>{kind.value}</title></path>'
     )
 
@@ -151,7 +172,11 @@ def _cut(text: str) -> str:
 
 def _fill(graph: Graph, node: AnyNode) -> str:
     status = graph.status(node.id)
-    return STANDS.get(status, COLOURS[node.node_type]) if status is not None else COLOURS[node.node_type]
+    return (
+        STANDS.get(status, COLOURS[node.node_type])
+        if status is not None
+        else COLOURS[node.node_type]
+    )
 
 
 def _quoted(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The commands that the first law refuses to run. It is no wall: `rm -fr /` passes, and `echo shutdown` does not."""
+"""The commands that the first law refuses to run. It is no wall: `rm -fr /` passes, and `echo
+shutdown` does not."""
 
 from __future__ import annotations
 

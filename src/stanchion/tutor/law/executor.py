@@ -12,4 +12,5 @@ class Executor(Protocol):
         """Whether it would run a command, and why not."""
 
     def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
-        """Run a command; gives its exit status, output and errors. What was not run has the status -1."""
+        """Run a command; gives its exit status, output and errors. What was not run has the status
+        -1."""

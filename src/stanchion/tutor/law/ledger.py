@@ -13,7 +13,8 @@ from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Soundness, Status, 
 from stanchion.tutor.rules.typed import TypedRule
 
 TRIVIAL: Final = frozenset({Predicate.SUCCEEDED})
-"""What is said of a command that was run, and not of the world. It is proven by any command that ends well."""
+"""What is said of a command that was run, and not of the world. It is proven by any command that
+ends well."""
 STANDS: Final = frozenset({Status.VALIDATED, Status.HINTED})
 KINDS: Final = {
     Predicate.EXISTS: ClaimKind.EXISTENCE,
@@ -28,8 +29,8 @@ KINDS: Final = {
 
 
 class Ledger:
-    """Claims by what they are about: what was seen is compared with those alone that it can bear on, however long the
-    game is."""
+    """Claims by what they are about: what was seen is compared with those alone that it can bear
+    on, however long the game is."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -45,7 +46,9 @@ class Ledger:
         truth = self._graph.add_truth(claim.text, kind, "world", claim.subject)
         same = normal(claim)
         self._claims[truth.id] = claim
-        self._about.setdefault((same.predicate, same.subject, same.scope), {}).setdefault(same, []).append(truth.id)
+        self._about.setdefault((same.predicate, same.subject, same.scope), {}).setdefault(
+            same, []
+        ).append(truth.id)
         return truth
 
     def claim(self, truth: str) -> Claim | None:
@@ -56,7 +59,10 @@ class Ledger:
         """Promote a claim, by a derivation of the law's own."""
         name = f"V2_{claim.predicate.value}"
         if name not in self._rules:
-            premise, conclusion = f"single commands that tell of `{claim.predicate.value}`", claim.predicate.value
+            premise, conclusion = (
+                f"single commands that tell of `{claim.predicate.value}`",
+                claim.predicate.value,
+            )
             self._rules[name] = self._graph.add_rule(name, Soundness.SOUND, premise, conclusion).id
         self._graph.link(EdgeType.DERIVES, (self._rules[name], *proof), truth.id, transform=name)
         self._stands(truth.id, claim, Status.VALIDATED)
@@ -64,7 +70,9 @@ class Ledger:
     def hint(self, rule: TypedRule, claim: Claim, observation: str) -> Truth:
         """Add a claim that a rule speaks for, and that nothing proves."""
         truth = self.put(claim)
-        self._graph.link(EdgeType.HINTS, (self.known_rule(rule), observation), truth.id, transform=rule.id)
+        self._graph.link(
+            EdgeType.HINTS, (self.known_rule(rule), observation), truth.id, transform=rule.id
+        )
         self._stands(truth.id, claim, Status.HINTED)
         return truth
 
@@ -73,7 +81,9 @@ class Ledger:
         name = f"rule:{rule.id}"
         if name not in self._rules:
             conclusion = rule.claim.claim.text
-            self._rules[name] = self._graph.add_rule(rule.id, Soundness.HEURISTIC, rule.premise, conclusion).id
+            self._rules[name] = self._graph.add_rule(
+                rule.id, Soundness.HEURISTIC, rule.premise, conclusion
+            ).id
         return self._rules[name]
 
     def _stands(self, truth: str, claim: Claim, status: Status) -> None:
@@ -106,12 +116,19 @@ class Ledger:
         subject = fact.path if isinstance(fact, Content) else fact.subject
         for predicate in Predicate:
             about = self._about.get((predicate, subject, scope))
-            against = [claim for claim in about if follows(fact, claim) is (not claim.polarity)] if about else []
-            for truth in [one for claim in against for one in self._about[predicate, subject, scope][claim]]:
+            against = (
+                [claim for claim in about if follows(fact, claim) is (not claim.polarity)]
+                if about
+                else []
+            )
+            for truth in [
+                one for claim in against for one in self._about[predicate, subject, scope][claim]
+            ]:
                 self.refute(truth, (observation,))
 
     def reopen(self, claim: Claim) -> None:
-        """Nothing is known any more of what a claim is about: it and its denial, where they stood, are claims again."""
+        """Nothing is known any more of what a claim is about: it and its denial, where they stood,
+        are claims again."""
         same = normal(claim)
         for truths in self._about.get((same.predicate, same.subject, same.scope), {}).values():
             for truth in truths:
@@ -119,7 +136,8 @@ class Ledger:
                     self._graph.promote(truth, Status.PROPOSED)
 
     def forget(self) -> None:
-        """Something may have changed: what stood of the world is a claim again, of which nothing is known."""
+        """Something may have changed: what stood of the world is a claim again, of which nothing is
+        known."""
         for truth in self._world:
             self._graph.promote(truth, Status.PROPOSED)
         self._world = {}

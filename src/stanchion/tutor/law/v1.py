@@ -1,6 +1,8 @@
-"""The first law, as it was when its results were published: it is kept for those, and proves what is not true.
+"""The first law, as it was when its results were published: it is kept for those, and proves what
+is not true.
 
-Claims are compared by their words, commands by their text. `stanchion.tutor.law.v2` is the law to trust.
+Claims are compared by their words, commands by their text. `stanchion.tutor.law.v2` is the law to
+trust.
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ Author = Callable[[str, Truth, Observation], Rule]
 
 
 class TutorV1:
-    """The referee of a game. It decides by its rules alone, and runs commands through what it is given."""
+    """The referee of a game. It decides by its rules alone, and runs commands through what it is
+    given."""
 
     def __init__(
         self,
@@ -93,11 +96,13 @@ class TutorV1:
         self.pcg.turn = self.state.turn
 
     def check(self, truth: Truth, commit: bool = False) -> CheckResult:
-        """What is known of a claim, which need not be in the graph. Nothing is changed by it unless it is committed:
-        then the verdict is written down, and a claim that is proven is promoted and counts.
+        """What is known of a claim, which need not be in the graph. Nothing is changed by it unless
+        it is committed: then the verdict is written down, and a claim that is proven is promoted
+        and counts.
 
-        Cases, in this order: it says nothing; an observation supports it; a rule concludes, from any observation, what
-        has more than half of its words; an observation refutes it; nobody knows.
+        Cases, in this order: it says nothing; an observation supports it; a rule concludes, from
+        any observation, what has more than half of its words; an observation refutes it; nobody
+        knows.
         """
         found = self._checked(truth)
         if commit:
@@ -114,11 +119,19 @@ class TutorV1:
         for seen in self.pcg.of(Observation):
             for rule, follows in self.rules.apply_all(_observed(seen), self.game_id):
                 if any(_alike(one, truth) for one in follows):
-                    return CheckResult(CheckVerdict.PROVABLE, (seen.id, rule.id), reason=f"Derived via rule {rule.id}")
+                    return CheckResult(
+                        CheckVerdict.PROVABLE,
+                        (seen.id, rule.id),
+                        reason=f"Derived via rule {rule.id}",
+                    )
         for edge in self.pcg.into(EdgeType.REFUTES, truth.id):
-            return CheckResult(CheckVerdict.REFUTABLE, ids_of(edge.src), reason="Contradicted by evidence")
+            return CheckResult(
+                CheckVerdict.REFUTABLE, ids_of(edge.src), reason="Contradicted by evidence"
+            )
         missing = ("Evidence observation",)
-        return CheckResult(CheckVerdict.UNDECIDABLE, missing=missing, reason="No evidence or rule to prove/refute")
+        return CheckResult(
+            CheckVerdict.UNDECIDABLE, missing=missing, reason="No evidence or rule to prove/refute"
+        )
 
     def _commit(self, truth: Truth, found: CheckResult) -> None:
         data = {"proof": list(found.proof), "missing": list(found.missing)}
@@ -176,7 +189,9 @@ class TutorV1:
         kind = ClaimKind(move.kind) if move.kind else ClaimKind.PROPERTY
         truth = self.pcg.add_truth(move.text, kind, move.domain, move.scope)
         found = self.check(truth, commit=True)
-        return MoveResult(MoveVerdict.LEGAL, f"CHECK verdict: {found.verdict.value}", truths=(truth,))
+        return MoveResult(
+            MoveVerdict.LEGAL, f"CHECK verdict: {found.verdict.value}", truths=(truth,)
+        )
 
     def _propose(self, move: ProposeMove) -> MoveResult:
         act = self.pcg.add_action(move.intent, move.mode, move.command, move.verify)
@@ -192,10 +207,14 @@ class TutorV1:
                     truths.append(self._derived(one, rule, seen))
                 else:
                     entities.append(self._mentioned(one, seen))
-        return MoveResult(MoveVerdict.LEGAL, observation=seen, truths=tuple(truths), entities=tuple(entities))
+        return MoveResult(
+            MoveVerdict.LEGAL, observation=seen, truths=tuple(truths), entities=tuple(entities)
+        )
 
     def _derived(self, one: Conclusion, rule: Rule, seen: Observation) -> Truth:
-        truth = self.pcg.add_truth(one.text, ClaimKind(one.kind), one.domain, one.scope, Status.VALIDATED)
+        truth = self.pcg.add_truth(
+            one.text, ClaimKind(one.kind), one.domain, one.scope, Status.VALIDATED
+        )
         self.pcg.link(EdgeType.SUPPORTS, seen.id, truth.id, transform=f"rule:{rule.id}")
         self.state.validated_truths += 1
         self.state.score += SCORE_TRUTH_RULE
@@ -207,7 +226,8 @@ class TutorV1:
         return entity
 
     def truth_or_dare(self, truth_id: str) -> dict[str, Any]:
-        """The two ways on from a claim that nobody can decide: say something else, or find something out."""
+        """The two ways on from a claim that nobody can decide: say something else, or find
+        something out."""
         truth = self.pcg.nodes.get(truth_id)
         if not isinstance(truth, Truth):
             return {"error": f"Node {truth_id} is not a Truth"}
@@ -225,7 +245,8 @@ class TutorV1:
         }
 
     def request_rule(self, prompt: str, claim: Truth, seen: Observation) -> Rule | None:
-        """Have a rule written by which a claim would follow from an observation; it holds in this game."""
+        """Have a rule written by which a claim would follow from an observation; it holds in this
+        game."""
         if self.author is None:
             return None
         try:
@@ -234,7 +255,10 @@ class TutorV1:
             self.pcg.log("rule_generation_failed", reason=str(error))
             return None
         self.pcg.log(
-            "rule_generated", rule.id, reason=f"Generated to derive {claim.id}", data={"generated_by": "fat_llm"}
+            "rule_generated",
+            rule.id,
+            reason=f"Generated to derive {claim.id}",
+            data={"generated_by": "fat_llm"},
         )
         return rule
 
@@ -266,12 +290,19 @@ class TutorV1:
         lines = ["=== GAME STATE ===", f"Turn: {self.state.turn}", f"Score: {self.state.score}", ""]
         validated = self._validated()
         if validated:
-            lines += ["VALIDATED TRUTHS:", *(f"  [{one.id}] {one.text}" for one in validated[-10:]), ""]
+            lines += [
+                "VALIDATED TRUTHS:",
+                *(f"  [{one.id}] {one.text}" for one in validated[-10:]),
+                "",
+            ]
         seen = self.pcg.of(Observation)
         if seen:
             lines.append(f"RECENT OBSERVATIONS (last {max_observations}):")
             for one in seen[-max_observations:]:
-                lines += [f"  [{one.id}] {one.tool}: {one.command}", f"      rc={one.rc}, stdout={one.stdout[:100]}..."]
+                lines += [
+                    f"  [{one.id}] {one.tool}: {one.command}",
+                    f"      rc={one.rc}, stdout={one.stdout[:100]}...",
+                ]
             lines.append("")
         asked = self.pcg.of(Question, Status.OPEN)
         if asked:

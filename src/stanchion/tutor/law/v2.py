@@ -1,7 +1,8 @@
-"""The second law: what it calls proven is true of what was seen, and what it calls refuted is false.
+"""The second law: what it calls proven is true of what was seen, and what it calls refuted is
+false.
 
-Claims have a predicate and are compared exactly. Facts follow from the words of single commands that ran to their end.
-Every promotion is a derivation in the graph, and every fact counts once.
+Claims have a predicate and are compared exactly. Facts follow from the words of single commands
+that ran to their end. Every promotion is a derivation in the graph, and every fact counts once.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ MOST_RULES: Final = 16
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of a command. `ended` says that it ran to its end; otherwise `why` says what stopped it, and whatever
-    it printed is no evidence."""
+    """What came of a command. `ended` says that it ran to its end; otherwise `why` says what
+    stopped it, and whatever it printed is no evidence."""
 
     ended: bool
     rc: int = -1
@@ -71,9 +72,11 @@ class Outcome(msgspec.Struct, frozen=True):
     """Whether it could change anything."""
     why: str = ""
     began: bool = True
-    """Whether it was started. What is known of a command stays if it was not, and not if it was stopped."""
+    """Whether it was started. What is known of a command stays if it was not, and not if it was
+    stopped."""
     beyond: tuple[str, ...] = ()
-    """Words of the command that lead out of the folder: of what they name it sees the walls alone."""
+    """Words of the command that lead out of the folder: of what they name it sees the walls
+    alone."""
 
 
 class Runner(Protocol):
@@ -125,18 +128,22 @@ class TutorV2:
         """Make the one move that a reply is."""
         move = read(reply)
         if isinstance(move, Unread):
-            return self._rejected(MoveVerdict.ILLEGAL, f"{move.what.value}: {move.why}", SCORE_ILLEGAL_MOVE)
+            return self._rejected(
+                MoveVerdict.ILLEGAL, f"{move.what.value}: {move.why}", SCORE_ILLEGAL_MOVE
+            )
         return self.execute_move(move)
 
     def advise(self, model: str = "") -> Advice | None:
-        """What the player is told now, where anything is to be said. It is written down, and a game has few."""
+        """What the player is told now, where anything is to be said. It is written down, and a game
+        has few."""
         found = self._played.advise(self.pcg, self.trace(), model)
         if found is not None:
             self.pcg.log("advice", reason=found.why, data={"card": found.card.card_id})
         return found
 
     def trace(self) -> Trace:
-        """The last commands and turns; what is known is what was proven of the world, each fact once."""
+        """The last commands and turns; what is known is what was proven of the world, each fact
+        once."""
         return self._played.trace(self.state.turn, self._facts)
 
     def course(self) -> Course:
@@ -144,16 +151,17 @@ class TutorV2:
         return self._played.course(self._goal.text)
 
     def check(self, claim: Claim, commit: bool = False) -> CheckResult:
-        """What is known of a claim. Nothing is changed by asking unless it is committed: then the claim is written down
-        with the verdict, and counts where it is proven. One that says nothing is not written."""
+        """What is known of a claim. Nothing is changed by asking unless it is committed: then the
+        claim is written down with the verdict, and counts where it is proven. One that says nothing
+        is not written."""
         found = self.evidence.judge(claim)
         if commit and found.verdict is not CheckVerdict.ILL_TYPED:
             self._claim(claim, found)
         return _result(found)
 
     def validate_move(self, move: TypedMove) -> MoveResult:
-        """Whether a move may be made; nothing is done. What is known of the claim that a move makes is for `check`:
-        one that says nothing is refused when it is made."""
+        """Whether a move may be made; nothing is done. What is known of the claim that a move makes
+        is for `check`: one that says nothing is refused when it is made."""
         match move:
             case Propose():
                 return self._may_propose(move)
@@ -178,28 +186,39 @@ class TutorV2:
         if count >= self.wip:
             return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
         if count and goes_in_a_circle(self.trace()):
-            return MoveResult(MoveVerdict.BLOCKED, "the last commands go round in a circle: settle what is open first")
+            return MoveResult(
+                MoveVerdict.BLOCKED,
+                "the last commands go round in a circle: settle what is open first",
+            )
         return MoveResult(MoveVerdict.LEGAL)
 
     def _may_write(self, rule: TypedRule) -> MoveResult:
         if self._written >= MOST_RULES:
             return MoveResult(
-                MoveVerdict.BLOCKED, f"{MOST_RULES} rules were written in this game: there may be no more"
+                MoveVerdict.BLOCKED,
+                f"{MOST_RULES} rules were written in this game: there may be no more",
             )
         try:
             check_rule(rule, f"`{rule.id}`")
         except RuleError as error:
             return MoveResult(MoveVerdict.ILLEGAL, str(error))
         if not rule.id or rule.id in self.rules:
-            return MoveResult(MoveVerdict.ILLEGAL, f"`{rule.id}` is no new id: give the rule one of its own")
+            return MoveResult(
+                MoveVerdict.ILLEGAL, f"`{rule.id}` is no new id: give the rule one of its own"
+            )
         return MoveResult(MoveVerdict.LEGAL)
 
     def _may_propose(self, move: Propose) -> MoveResult:
         if bool(move.argv) is bool(move.command):
-            return MoveResult(MoveVerdict.ILLEGAL, "give the words of one command as `argv`, or its text as `command`")
+            return MoveResult(
+                MoveVerdict.ILLEGAL,
+                "give the words of one command as `argv`, or its text as `command`",
+            )
         argv = argv_of(move)
         if argv is None:
-            return MoveResult(MoveVerdict.ILLEGAL, f"`{move.command}` is more than one command of literal words")
+            return MoveResult(
+                MoveVerdict.ILLEGAL, f"`{move.command}` is more than one command of literal words"
+            )
         if not argv or not argv[0] or not all(map(runnable, argv)):
             why = "a command has a name, and no word of it has a zero byte or half a character"
             return MoveResult(MoveVerdict.ILLEGAL, why)
@@ -223,14 +242,21 @@ class TutorV2:
         if found.verdict is CheckVerdict.ILL_TYPED:
             return MoveResult(MoveVerdict.ILLEGAL, _ill_typed(found.reason))
         if found.verdict is not CheckVerdict.PROVABLE:
-            return MoveResult(MoveVerdict.BLOCKED, "a question is answered by what is proven: bring evidence first")
+            return MoveResult(
+                MoveVerdict.BLOCKED,
+                "a question is answered by what is proven: bring evidence first",
+            )
         return MoveResult(MoveVerdict.LEGAL)
 
     def execute_move(self, move: TypedMove) -> MoveResult:
         """Make a move, where that is legal."""
         found = self.validate_move(move)
         if found.verdict is not MoveVerdict.LEGAL:
-            lost = SCORE_POLICY_VIOLATION if found.verdict is MoveVerdict.BLOCKED else SCORE_ILLEGAL_MOVE
+            lost = (
+                SCORE_POLICY_VIOLATION
+                if found.verdict is MoveVerdict.BLOCKED
+                else SCORE_ILLEGAL_MOVE
+            )
             return self._rejected(found.verdict, found.reason, lost)
         match move:
             case Propose():
@@ -242,7 +268,9 @@ class TutorV2:
             case Resolve():
                 return self._resolve(move)
             case Ask():
-                asked = self.pcg.add_question(move.text, [one for one in move.targets if one in self.pcg.nodes])
+                asked = self.pcg.add_question(
+                    move.text, [one for one in move.targets if one in self.pcg.nodes]
+                )
                 self.state.open_questions += 1
                 return MoveResult(MoveVerdict.LEGAL, f"question {asked.id}")
             case Challenge():
@@ -266,11 +294,14 @@ class TutorV2:
         self.pcg.promote(act.id, Status.STARTED)
         came = self.runner.run(argv, move.write)
         seen = self.pcg.add_observation(act.id, TOOL, line, came.rc, came.stdout, came.stderr)
-        self.pcg.log("execute", data={"act": act.id, "status": Status.FINISHED.value, "rc": came.rc})
+        self.pcg.log(
+            "execute", data={"act": act.id, "status": Status.FINISHED.value, "rc": came.rc}
+        )
         self.pcg.promote(act.id, Status.FINISHED)
         if came.changes:
             self._ledger.forget()
-        # What was stopped tells nothing, and may have changed something: it is taken as a command without words.
+        # What was stopped tells nothing, and may have changed something: it is taken as a command
+        # without words.
         ended = argv if came.ended else ()
         ran = Ran(ended, came.rc, came.stdout, came.stderr, came.whole, move.write, came.beyond)
         fails = came.rc != 0 and len(facts(ran)) <= 1  # that it failed is all that it tells
@@ -288,8 +319,8 @@ class TutorV2:
         return MoveResult(MoveVerdict.LEGAL, observation=seen, truths=truths)
 
     def _hinted(self, seen: Observation, ran: Ran) -> Iterator[Truth]:
-        """What rules speak for. A rule that says it is sound is believed where the law proves the same, and even then
-        whoever plays scores only by claiming it."""
+        """What rules speak for. A rule that says it is sound is believed where the law proves the
+        same, and even then whoever plays scores only by claiming it."""
         for rule, claim in self.rules.speak(ran):
             if self._ledger.stands(claim):
                 continue
@@ -308,7 +339,9 @@ class TutorV2:
         self.rules.add(own)
         self._written += 1
         node = self._ledger.known_rule(own)
-        self.pcg.log("rule_generated", node, reason="written in this game: what it concludes is a hint")
+        self.pcg.log(
+            "rule_generated", node, reason="written in this game: what it concludes is a hint"
+        )
         return MoveResult(MoveVerdict.LEGAL, f"rule {node}: what it concludes is a hint")
 
     def _claim(self, claim: Claim, found: Standing | None = None) -> Truth:
@@ -326,8 +359,9 @@ class TutorV2:
         return truth
 
     def _count(self, claim: Claim, tells: bool) -> None:
-        """Count a claim once. One tells little, and scores nothing, if it denies a value that no command was about:
-        whoever has seen that a file has two lines could deny all other numbers."""
+        """Count a claim once. One tells little, and scores nothing, if it denies a value that no
+        command was about: whoever has seen that a file has two lines could deny all other
+        numbers."""
         if claim not in self._counted:
             self._counted.add(claim)
             self.state.validated_truths += 1
@@ -340,7 +374,11 @@ class TutorV2:
         if found.verdict is CheckVerdict.ILL_TYPED:
             return self._rejected(MoveVerdict.ILLEGAL, _ill_typed(found.reason), SCORE_ILLEGAL_MOVE)
         truth = self._claim(claim, found)
-        return MoveResult(MoveVerdict.LEGAL, f"{found.verdict.value}: {found.missing or found.reason}", truths=(truth,))
+        return MoveResult(
+            MoveVerdict.LEGAL,
+            f"{found.verdict.value}: {found.missing or found.reason}",
+            truths=(truth,),
+        )
 
     def _reformulate(self, move: Reformulate) -> MoveResult:
         again = normal(move.claim) in self._counted
@@ -366,8 +404,9 @@ class TutorV2:
         return MoveResult(MoveVerdict.LEGAL, f"assumption {assumed.id}")
 
     def _settle(self) -> None:
-        """Close the assumptions that what is known decides: one is refuted if the claim against it is proven, and
-        closed, not proven, if that claim is refuted. There are never more than may be open."""
+        """Close the assumptions that what is known decides: one is refuted if the claim against it
+        is proven, and closed, not proven, if that claim is refuted. There are never more than may
+        be open."""
         ends = {CheckVerdict.PROVABLE: Status.REFUTED, CheckVerdict.REFUTABLE: Status.CLOSED}
         for assumed, against in tuple(self._assumed.items()):
             status = ends.get(self.evidence.judge(against).verdict)
@@ -376,7 +415,8 @@ class TutorV2:
                 del self._assumed[assumed]
 
     def check_goal_satisfaction(self) -> bool:
-        """Whether everything that the goal names is proven by what is known now; a goal that names nothing is not."""
+        """Whether everything that the goal names is proven by what is known now; a goal that names
+        nothing is not."""
         judged = [self.evidence.judge(claim) for claim in self.goal]
         if not judged or any(one.verdict is not CheckVerdict.PROVABLE for one in judged):
             return False

@@ -1,6 +1,7 @@
 """The hashes of a manifest: one of each field, and one of all of these.
 
-By the first a field that was changed is named. The second is what is written down elsewhere, and stands for the whole.
+By the first a field that was changed is named. The second is what is written down elsewhere, and
+stands for the whole.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ WRITTEN: Final = "manifest.written"
 
 
 def hashed(manifest: Manifest) -> dict[str, Any]:
-    """A manifest as it is written, with its hashes; raises `ManifestError` where something needed is missing."""
+    """A manifest as it is written, with its hashes; raises `ManifestError` where something needed
+    is missing."""
     data: dict[str, Any] = msgspec.to_builtins(complete(manifest))
     fields = field_hashes(data)
     return {**data, FIELDS: fields, WHOLE: digest(fields)}
@@ -33,8 +35,8 @@ def field_hashes(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def leaves(data: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """The fields of nested mappings with their places, such as `model.seed`. A list is one field, and so is a mapping
-    with nothing in it."""
+    """The fields of nested mappings with their places, such as `model.seed`. A list is one field,
+    and so is a mapping with nothing in it."""
     for name, value in data.items():
         place = f"{above}{_escaped(name)}"
         if isinstance(value, Mapping) and value:

@@ -1,4 +1,5 @@
-"""The manifest of a run, version 1.0.0: every field that it has, and which of them it cannot be without."""
+"""The manifest of a run, version 1.0.0: every field that it has, and which of them it cannot be
+without."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class ManifestError(ValueError):
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a manifest: it has these fields and no others, and is always written with all of them."""
+    """A part of a manifest: it has these fields and no others, and is always written with all of
+    them."""
 
 
 class Environment(Section, frozen=True, kw_only=True):
@@ -34,7 +36,8 @@ class Environment(Section, frozen=True, kw_only=True):
 
 
 class Repository(Section, frozen=True, kw_only=True):
-    """What git says of the folder that the run was started in. Where it says nothing, `git_missing` says why."""
+    """What git says of the folder that the run was started in. Where it says nothing, `git_missing`
+    says why."""
 
     git_commit: str | None
     git_dirty: bool | None
@@ -74,7 +77,8 @@ class Benchmark(Section, frozen=True, kw_only=True):
 
 
 class Policy(Section, frozen=True, kw_only=True):
-    """The bundle that was played by. Where one was refused, `bundle_refused` says why, and the baseline was played."""
+    """The bundle that was played by. Where one was refused, `bundle_refused` says why, and the
+    baseline was played."""
 
     bundle_enabled: bool = False
     bundle_path: str | None = None
@@ -85,8 +89,8 @@ class Policy(Section, frozen=True, kw_only=True):
 
 
 class Outputs(Section, frozen=True, kw_only=True):
-    """The files that the run wrote, as seen from the folder of the manifest. `recording` has what the model said and
-    what commands showed, for playing it again."""
+    """The files that the run wrote, as seen from the folder of the manifest. `recording` has what
+    the model said and what commands showed, for playing it again."""
 
     jsonl_log: str | None = None
     csv_features: str | None = None
@@ -110,7 +114,8 @@ class RepairStats(Section, frozen=True, kw_only=True):
 
 
 class Result(Section, frozen=True, kw_only=True):
-    """What came of it: `model_calls` counts every reply that was asked for, `stopped` says why it ended early."""
+    """What came of it: `model_calls` counts every reply that was asked for, `stopped` says why it
+    ended early."""
 
     turns: Count
     model_calls: Count
@@ -139,7 +144,8 @@ class RunPart(Section, frozen=True, kw_only=True):
 
 
 class Trail(Section, frozen=True, kw_only=True):
-    """Where in the trail the run stands: how many records it has, and of each chain the first and the last of them."""
+    """Where in the trail the run stands: how many records it has, and of each chain the first and
+    the last of them."""
 
     records: Count
     chains: dict[str, tuple[int, int]]
@@ -148,7 +154,8 @@ class Trail(Section, frozen=True, kw_only=True):
 
 
 class Manifest(Section, frozen=True, kw_only=True):
-    """A manifest, of a run of the Tutor or of any other run of Stanchion: the sections of the other kind are `None`."""
+    """A manifest, of a run of the Tutor or of any other run of Stanchion: the sections of the other
+    kind are `None`."""
 
     manifest_version: str = VERSION
     kind: Literal["tutor", "run"]
@@ -168,25 +175,41 @@ class Manifest(Section, frozen=True, kw_only=True):
 
 
 NEEDED: Final = {
-    TUTOR: ("repository", "tutor", "model", "benchmark", "policy", "outputs", "checksums", "result"),
+    TUTOR: (
+        "repository",
+        "tutor",
+        "model",
+        "benchmark",
+        "policy",
+        "outputs",
+        "checksums",
+        "result",
+    ),
     RUN: ("run", "trail"),
 }
-"""The sections that each kind of manifest has; what of their fields has no default is needed, too."""
+"""The sections that each kind of manifest has; what of their fields has no default is needed,
+too."""
 
 
 def complete(manifest: Manifest) -> Manifest:
     """The manifest, where nothing is missing that it cannot be without; raises `ManifestError`.
 
-    Cases, in this order: it is of another version; a section is missing; git says nothing and no reason stands there;
-    chance was let in without a seed; repairs were counted wrongly.
+    Cases, in this order: it is of another version; a section is missing; git says nothing and no
+    reason stands there; chance was let in without a seed; repairs were counted wrongly.
     """
     if manifest.manifest_version != VERSION:
-        raise ManifestError(f"manifest_version: `{manifest.manifest_version}` is not {VERSION}, which is read here")
+        raise ManifestError(
+            f"manifest_version: `{manifest.manifest_version}` is not {VERSION}, which is read here"
+        )
     for name in NEEDED[manifest.kind]:
         if getattr(manifest, name) is None:
             raise ManifestError(f"{name}: the manifest of a {manifest.kind} needs it")
     git = manifest.repository
-    if git is not None and (git.git_commit is None or git.git_dirty is None) and not git.git_missing:
+    if (
+        git is not None
+        and (git.git_commit is None or git.git_dirty is None)
+        and not git.git_missing
+    ):
         raise ManifestError("repository.git_commit: it is null, and `git_missing` does not say why")
     if manifest.model is not None:
         repeatable(manifest.model)
@@ -199,4 +222,6 @@ def complete(manifest: Manifest) -> Manifest:
 def repeatable(model: Model) -> None:
     """Raise `ManifestError` where chance was let in, and no seed says which."""
     if model.temperature > 0 and model.seed is None:
-        raise ManifestError(f"model.seed: at temperature {model.temperature:g} a run needs one to be repeated")
+        raise ManifestError(
+            f"model.seed: at temperature {model.temperature:g} a run needs one to be repeated"
+        )

@@ -21,8 +21,8 @@ class MoveType(Enum):
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True):
-    """What all moves have: the words of the player that it was read from. Fields hold what a player wrote, and only the
-    second law sees to it that they have the right type."""
+    """What all moves have: the words of the player that it was read from. Fields hold what a player
+    wrote, and only the second law sees to it that they have the right type."""
 
     move_type: ClassVar[MoveType] = MoveType.RESPOND
     raw_text: str = ""

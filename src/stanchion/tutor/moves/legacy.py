@@ -1,7 +1,8 @@
-"""Reading a player's words as the first law does, faults included: results that were published depend on them.
+"""Reading a player's words as the first law does, faults included: results that were published
+depend on them.
 
-A reply may become several moves, the same one twice, or another one than was meant. `stanchion.tutor.moves.typed`
-reads exactly one.
+A reply may become several moves, the same one twice, or another one than was meant.
+`stanchion.tutor.moves.typed` reads exactly one.
 """
 
 from __future__ import annotations
@@ -34,32 +35,51 @@ _FLAGS: Final = re.IGNORECASE | re.DOTALL
 
 _SAID: Final[Mapping[MoveType, tuple[re.Pattern[str], ...]]] = {
     MoveType.ASSERT: tuple(
-        regex(one, _FLAGS) for one in (f"ASSERT{_TO_TAG}", f"I claim{_TO_END}", f"I assert{_TO_END}")
+        regex(one, _FLAGS)
+        for one in (f"ASSERT{_TO_TAG}", f"I claim{_TO_END}", f"I assert{_TO_END}")
     ),
-    MoveType.ASK: tuple(regex(one, _FLAGS) for one in (f"ASK{_TO_TAG}", f"I ask{_TO_END}", f"Question{_TO_END}")),
+    MoveType.ASK: tuple(
+        regex(one, _FLAGS) for one in (f"ASK{_TO_TAG}", f"I ask{_TO_END}", f"Question{_TO_END}")
+    ),
     MoveType.PROPOSE: tuple(
         regex(one, _FLAGS)
-        for one in (f"PROPOSE{_TO_TAG}", f"I propose{_TO_END}", f"Let me run{_TO_END}", r"Run[:\s]+`([^`]+)`")
+        for one in (
+            f"PROPOSE{_TO_TAG}",
+            f"I propose{_TO_END}",
+            f"Let me run{_TO_END}",
+            r"Run[:\s]+`([^`]+)`",
+        )
     ),
     MoveType.CHALLENGE: tuple(
-        regex(one, _FLAGS) for one in (f"CHALLENGE{_TO_TAG}", f"I assume{_TO_END}", f"Assumption{_TO_END}")
+        regex(one, _FLAGS)
+        for one in (f"CHALLENGE{_TO_TAG}", f"I assume{_TO_END}", f"Assumption{_TO_END}")
     ),
-    MoveType.REFORMULATE: tuple(regex(one, _FLAGS) for one in (f"REFORMULATE{_TO_END}", f"Let me rephrase{_TO_END}")),
+    MoveType.REFORMULATE: tuple(
+        regex(one, _FLAGS) for one in (f"REFORMULATE{_TO_END}", f"Let me rephrase{_TO_END}")
+    ),
 }
-"""How moves are said in words. They are looked for in this order, whatever their order in the text."""
+"""How moves are said in words. They are looked for in this order, whatever their order in the
+text."""
 
 _COMMANDS: Final = tuple(
-    regex(one, _FLAGS) for one in (r"`([^`]+)`", r"```(?:bash|sh)?\n([^`]+)```", f"command{_TO_END}", f"run{_TO_END}")
+    regex(one, _FLAGS)
+    for one in (r"`([^`]+)`", r"```(?:bash|sh)?\n([^`]+)```", f"command{_TO_END}", f"run{_TO_END}")
 )
 
 
 def parse_move(text: str) -> list[AnyMove]:
     """The moves in a reply, one at least.
 
-    Cases, in this order: objects of JSON that name an action; words that say a move; commands in the text; none of
-    these, so that it is an answer. Raises what the first law raised: an action that is no text has no upper case.
+    Cases, in this order: objects of JSON that name an action; words that say a move; commands in
+    the text; none of these, so that it is an answer. Raises what the first law raised: an action
+    that is no text has no upper case.
     """
-    return _in_json(text) or _in_words(text) or _in_commands(text) or [RespondMove(raw_text=text, message=text)]
+    return (
+        _in_json(text)
+        or _in_words(text)
+        or _in_commands(text)
+        or [RespondMove(raw_text=text, message=text)]
+    )
 
 
 def _in_json(text: str) -> list[AnyMove]:
@@ -79,12 +99,16 @@ def _in_words(text: str) -> list[AnyMove]:
     moves: list[AnyMove] = []
     for kind, patterns in _SAID.items():
         for pattern in patterns:
-            moves += [_worded(kind, found.group(1).strip(), text) for found in pattern.finditer(text)]
+            moves += [
+                _worded(kind, found.group(1).strip(), text) for found in pattern.finditer(text)
+            ]
     return moves
 
 
 def _in_commands(text: str) -> list[AnyMove]:
-    return [ProposeMove(raw_text=text, intent=INTENT, command=command) for command in commands(text)]
+    return [
+        ProposeMove(raw_text=text, intent=INTENT, command=command) for command in commands(text)
+    ]
 
 
 def commands(text: str) -> list[str]:
@@ -119,7 +143,11 @@ def _assert(data: dict[str, Any], text: str) -> AnyMove:
 
 
 def _ask(data: dict[str, Any], text: str) -> AnyMove:
-    return AskMove(raw_text=text, text=data.get("text", data.get("question", "")), targets=data.get("targets", ()))
+    return AskMove(
+        raw_text=text,
+        text=data.get("text", data.get("question", "")),
+        targets=data.get("targets", ()),
+    )
 
 
 def _propose(data: dict[str, Any], text: str) -> AnyMove:

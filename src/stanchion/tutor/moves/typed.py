@@ -16,7 +16,9 @@ LONGEST: Final = 100_000
 """How long a reply may be."""
 
 
-class Propose(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="PROPOSE"):
+class Propose(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="PROPOSE"
+):
     """Run a command: as its words, or as a text that is one command of literal words."""
 
     argv: tuple[str, ...] = ()
@@ -25,7 +27,9 @@ class Propose(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
     write: bool = False
 
 
-class Assert(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="ASSERT"):
+class Assert(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="ASSERT"
+):
     """Claim something."""
 
     claim: Claim
@@ -38,34 +42,44 @@ class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="ac
     targets: tuple[str, ...] = ()
 
 
-class Challenge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="CHALLENGE"):
+class Challenge(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="CHALLENGE"
+):
     """Assume something, and name the claim that would prove it wrong."""
 
     text: str
     falsified_by: Claim
 
 
-class Reformulate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="REFORMULATE"):
+class Reformulate(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="REFORMULATE"
+):
     """Put another claim in the place of one that nobody can decide."""
 
     original: str
     claim: Claim
 
 
-class Resolve(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESOLVE"):
+class Resolve(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESOLVE"
+):
     """Answer a question by a claim that is proven."""
 
     question: str
     claim: Claim
 
 
-class Respond(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESPOND"):
+class Respond(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESPOND"
+):
     """Say something, which is no move."""
 
     message: str
 
 
-class WriteRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RULE"):
+class WriteRule(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RULE"
+):
     """Write a rule for this game. What it concludes is a hint."""
 
     rule: TypedRule
@@ -104,7 +118,9 @@ def read(text: str) -> TypedMove | Unread:
     try:
         value: Any = json.loads(bare, object_pairs_hook=_once, parse_constant=_refused)
     except ValueError as error:
-        return Unread(Misread.NO_JSON, f"the reply is not one JSON object and nothing else: {error}")
+        return Unread(
+            Misread.NO_JSON, f"the reply is not one JSON object and nothing else: {error}"
+        )
     except RecursionError:
         return Unread(Misread.NO_JSON, "the reply is nested too deeply")
     return of_value(value)
@@ -125,7 +141,9 @@ def _refused(constant: str) -> Any:
 def of_value(value: Any) -> TypedMove | Unread:
     """The move that plain data is."""
     if isinstance(value, list):
-        return Unread(Misread.SEVERAL, f"the reply is a list of {len(value)}: give exactly one move a turn")
+        return Unread(
+            Misread.SEVERAL, f"the reply is a list of {len(value)}: give exactly one move a turn"
+        )
     if not isinstance(value, dict):
         return Unread(Misread.NO_OBJECT, "a move is a JSON object")
     if value.get("action") not in ACTIONS:
@@ -137,8 +155,18 @@ def of_value(value: Any) -> TypedMove | Unread:
         return Unread(Misread.BAD_FIELD, str(error))
     except UnicodeEncodeError:
         return Unread(
-            Misread.BAD_FIELD, "the name of a field, or a word that has to be a known one, has half a character"
+            Misread.BAD_FIELD,
+            "the name of a field, or a word that has to be a known one, has half a character",
         )
 
 
-ACTIONS: Final = ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESOLVE", "RESPOND", "RULE")
+ACTIONS: Final = (
+    "ASSERT",
+    "ASK",
+    "PROPOSE",
+    "CHALLENGE",
+    "REFORMULATE",
+    "RESOLVE",
+    "RESPOND",
+    "RULE",
+)

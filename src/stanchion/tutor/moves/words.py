@@ -12,5 +12,6 @@ def argv_of(move: Propose) -> tuple[str, ...] | None:
 
 
 def runnable(word: str) -> bool:
-    """Whether a program can be given a word: bytes that are no text would be another word to it than was seen."""
+    """Whether a program can be given a word: bytes that are no text would be another word to it
+    than was seen."""
     return not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in word)

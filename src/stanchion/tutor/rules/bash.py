@@ -1,5 +1,6 @@
-"""The rules about shell commands that the first law knows. They look at the text of a command, and not at what it does:
-`echo 'test -f ghost'` proves a ghost. Results that were published depend on them; the second law has none of them."""
+"""The rules about shell commands that the first law knows. They look at the text of a command, and
+not at what it does: `echo 'test -f ghost'` proves a ghost. Results that were published depend on
+them; the second law has none of them."""
 
 from __future__ import annotations
 
@@ -23,16 +24,26 @@ def _entity(kind: str, value: str) -> dict[str, Any]:
     return {"entity": {"kind": kind, "value": value}}
 
 
-def _rule(name: str, match: list[Any], conclude: dict[str, Any], sound: bool = True, **extract: Any) -> dict[str, Any]:
+def _rule(
+    name: str, match: list[Any], conclude: dict[str, Any], sound: bool = True, **extract: Any
+) -> dict[str, Any]:
     soundness = "sound" if sound else "heuristic"
-    return {"id": f"R_{name}", "soundness": soundness, "match": match, "conclude": conclude, "extract": extract}
+    return {
+        "id": f"R_{name}",
+        "soundness": soundness,
+        "match": match,
+        "conclude": conclude,
+        "extract": extract,
+    }
 
 
 def _from(pattern: str, source: str = "obs.command") -> dict[str, str]:
     return {"regex": pattern, "from": source}
 
 
-def _tested(name: str, flag: str, text: str, kind: str, done: bool = True, entity: str = "") -> dict[str, Any]:
+def _tested(
+    name: str, flag: str, text: str, kind: str, done: bool = True, entity: str = ""
+) -> dict[str, Any]:
     """A rule about `test` with a flag."""
     match = [_BASH, {"obs.command": {"matches": f"test -{flag} "}}, _DONE if done else _NOT_DONE]
     conclude = {**_truth(text, kind, "{path}"), **(_entity(entity, "{path}") if entity else {})}
@@ -41,13 +52,19 @@ def _tested(name: str, flag: str, text: str, kind: str, done: bool = True, entit
 
 def _running(name: str, rc: dict[str, Any], text: str, entity: bool) -> dict[str, Any]:
     match = [_BASH, {"obs.command": {"contains": "pgrep"}}, rc]
-    conclude = {**_truth(text, "property", "system"), **(_entity("process", "{proc}") if entity else {})}
+    conclude = {
+        **_truth(text, "property", "system"),
+        **(_entity("process", "{proc}") if entity else {}),
+    }
     return _rule(name, match, conclude, proc=_from(r"pgrep\s+(?:-[^\s]+\s+)*['\"]?([^'\"\s]+)"))
 
 
 def _pinged(name: str, rc: dict[str, Any], text: str, entity: bool) -> dict[str, Any]:
     match = [_BASH, {"obs.command": {"contains": "ping"}}, rc]
-    conclude = {**_truth(text, "property", "network"), **(_entity("host", "{host}") if entity else {})}
+    conclude = {
+        **_truth(text, "property", "network"),
+        **(_entity("host", "{host}") if entity else {}),
+    }
     return _rule(name, match, conclude, host=_from(r"ping\s+(?:-[^\s]+\s+)*([^\s]+)"))
 
 
@@ -65,13 +82,25 @@ def _defined(name: str, word: str, var: str, text: str, entity: str) -> dict[str
 _COMMAND: Final = "obs.command"
 _RULES: Final = [
     _rule("bash_success", [_DONE], _truth("Command '{obs.command}' succeeded", "property")),
-    _rule("bash_failure", [_NOT_DONE], _truth("Command '{obs.command}' failed with rc={obs.rc}", "property")),
+    _rule(
+        "bash_failure",
+        [_NOT_DONE],
+        _truth("Command '{obs.command}' failed with rc={obs.rc}", "property"),
+    ),
     _tested("file_exists_test", "[fe]", "File '{path}' exists", "existence", entity="file"),
-    _tested("file_not_exists_test", "[fe]", "File '{path}' does not exist", "existence", done=False),
+    _tested(
+        "file_not_exists_test", "[fe]", "File '{path}' does not exist", "existence", done=False
+    ),
     _tested("dir_exists_test", "d", "Directory '{path}' exists", "existence", entity="directory"),
     _grepped("grep_pattern_found", _DONE, "Pattern found in file"),
     _grepped("grep_pattern_not_found", _ONE, "Pattern not found in file"),
-    _defined("function_definition", "def|function", "fn_name", "Function '{fn_name}' is defined", "function"),
+    _defined(
+        "function_definition",
+        "def|function",
+        "fn_name",
+        "Function '{fn_name}' is defined",
+        "function",
+    ),
     _defined("class_definition", "class", "class_name", "Class '{class_name}' is defined", "class"),
     _running("process_running_pgrep", _DONE, "Process '{proc}' is running", entity=True),
     _running("process_not_running_pgrep", _ONE, "Process '{proc}' is not running", entity=False),
@@ -127,4 +156,6 @@ _RULES: Final = [
 
 def bash_rules() -> RuleLibrary:
     """A library with these rules alone."""
-    return RuleLibrary(read_rules({"meta": {"domain": "bash"}, "rules": _RULES}, "the rules about shell commands"))
+    return RuleLibrary(
+        read_rules({"meta": {"domain": "bash"}, "rules": _RULES}, "the rules about shell commands")
+    )

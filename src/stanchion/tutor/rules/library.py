@@ -38,7 +38,9 @@ class RuleLibrary:
         found = [*self._permanent.values(), *self._session.get(game_id, {}).values()]
         return [rule for rule in found if not domain or rule.domain in ("", domain)]
 
-    def apply_all(self, observed: Mapping[str, Any], game_id: str = "") -> list[tuple[Rule, tuple[Conclusion, ...]]]:
+    def apply_all(
+        self, observed: Mapping[str, Any], game_id: str = ""
+    ) -> list[tuple[Rule, tuple[Conclusion, ...]]]:
         """Each rule from which something follows, with what does."""
         each = [(rule, rule.apply(observed)) for rule in self.rules(game_id)]
         return [(rule, follows) for rule, follows in each if follows]

@@ -1,4 +1,5 @@
-"""Reading rules from plain data, such as a YAML file holds: if one is wrong, that is said and none is used."""
+"""Reading rules from plain data, such as a YAML file holds: if one is wrong, that is said and none
+is used."""
 
 from __future__ import annotations
 
@@ -14,10 +15,13 @@ KINDS: Final = tuple(kind.value for kind in ClaimKind)
 SOUND: Final = tuple(one.value for one in Soundness)
 FILE: Final = frozenset({"meta", "rules"})
 RULE: Final = frozenset({
-    "id", "soundness", "description", "match", "extract", "conclude", "domain", "lifetime", "game_id", "turn",
-    "generated_by", "rationale",
+    "id", "soundness", "description", "match", "extract", "conclude", "domain", "lifetime",
+    "game_id", "turn", "generated_by", "rationale",
 })  # fmt: skip
-CONCLUDED: Final = {"truth": frozenset({"text", "kind", "domain", "scope"}), "entity": frozenset({"kind", "value"})}
+CONCLUDED: Final = {
+    "truth": frozenset({"text", "kind", "domain", "scope"}),
+    "entity": frozenset({"kind", "value"}),
+}
 FIELDS: Final = ("tool", "command", "rc", "stdout", "stderr", "scope")
 
 
@@ -42,7 +46,8 @@ def read_rules(data: Any, where: str = "rules") -> tuple[Rule, ...]:
 
 
 def each_rule(data: Any, where: str, one: Callable[[Any, str, str], R]) -> tuple[R, ...]:
-    """The rules of a file, each read by `one`, which is given the data, the place and the domain of the file."""
+    """The rules of a file, each read by `one`, which is given the data, the place and the domain of
+    the file."""
     if not isinstance(data, Mapping):
         raise RuleError(f"{where}: give a mapping with `rules`")
     only_known(data, FILE, where)
@@ -82,7 +87,9 @@ def read_rule(data: Any, where: str, domain: str = "") -> Rule:
         soundness=one_of(data.get("soundness", "sound"), SOUND, f"{where}: soundness"),
         description=str(data.get("description", "")),
         domain=str(data.get("domain", "") or domain),
-        lifetime=one_of(data.get("lifetime", "permanent"), ("permanent", "session"), f"{where}: lifetime"),
+        lifetime=one_of(
+            data.get("lifetime", "permanent"), ("permanent", "session"), f"{where}: lifetime"
+        ),
         game_id=str(data.get("game_id", "")),
         turn=data["turn"] if isinstance(data.get("turn"), int) else 0,
         generated_by=str(data.get("generated_by", "")),
@@ -103,7 +110,10 @@ def _condition(field: Any, told: Any, where: str) -> Condition:
     if not isinstance(told, Mapping):
         return Condition(str(field), "eq", told)
     if len(told) != 1:
-        raise RuleError(f"{where}: the condition on `{field}` has {len(told)} operators: give one, and more conditions")
+        raise RuleError(
+            f"{where}: the condition on `{field}` has {len(told)} operators: give one, and more "
+            f"conditions"
+        )
     ((operator, value),) = told.items()
     checked: Any = one_of(operator, OPERATORS, f"{where}: the operator of `{field}`")
     if checked == "matches":
@@ -137,11 +147,15 @@ def _conclusions(given: Any, where: str) -> tuple[Conclusion, ...]:
         only_known(told, CONCLUDED[what], f"{where}: `{kind}`")
         text = told.get("text" if what == "truth" else "value")
         if not isinstance(text, str) or not text:
-            raise RuleError(f"{where}: `{kind}` has no {'`text`' if what == 'truth' else '`value`'}")
+            raise RuleError(
+                f"{where}: `{kind}` has no {'`text`' if what == 'truth' else '`value`'}"
+            )
         about = str(told.get("kind", ""))
         if what == "truth":
             one_of(about, KINDS, f"{where}: the kind of its truth")
-        found.append(Conclusion(what, text, about, str(told.get("domain", "")), str(told.get("scope", ""))))
+        found.append(
+            Conclusion(what, text, about, str(told.get("domain", "")), str(told.get("scope", "")))
+        )
     return tuple(found)
 
 
@@ -166,9 +180,15 @@ def only_known(data: Mapping[Any, Any], names: frozenset[str], where: str) -> No
     """Raise `RuleError` for a key that is none."""
     for key in data:
         if key not in names:
-            raise RuleError(f"{where}: `{key}` is not known{_nearest(str(key), tuple(sorted(names)))}")
+            raise RuleError(
+                f"{where}: `{key}` is not known{_nearest(str(key), tuple(sorted(names)))}"
+            )
 
 
 def _nearest(word: str, known: tuple[str, ...]) -> str:
     near = get_close_matches(word, known, 1)
-    return f": did you mean `{near[0]}`?" if near else f": it is one of {', '.join(f'`{one}`' for one in known)}"
+    return (
+        f": did you mean `{near[0]}`?"
+        if near
+        else f": it is one of {', '.join(f'`{one}`' for one in known)}"
+    )

@@ -12,7 +12,18 @@ import msgspec
 from stanchion.kernel.regex import regex
 
 Operator = Literal[
-    "eq", "neq", "in", "contains", "matches", "gt", "lt", "gte", "lte", "exists", "startswith", "endswith"
+    "eq",
+    "neq",
+    "in",
+    "contains",
+    "matches",
+    "gt",
+    "lt",
+    "gte",
+    "lte",
+    "exists",
+    "startswith",
+    "endswith",
 ]
 OBSERVED: Final = "obs."
 _PLACE: Final = regex(r"\{(obs\.)?(\w+)\}")
@@ -61,9 +72,11 @@ class Rule(msgspec.Struct, frozen=True):
     rationale: str = ""
 
     def apply(self, observed: Mapping[str, Any]) -> tuple[Conclusion, ...]:
-        """What follows from an observation; nothing where a condition does not hold. What an extract does not find
-        stays in the text as it is written."""
-        if not all(holds(one.operator, value_of(observed, one.field), one.value) for one in self.matches):
+        """What follows from an observation; nothing where a condition does not hold. What an
+        extract does not find stays in the text as it is written."""
+        if not all(
+            holds(one.operator, value_of(observed, one.field), one.value) for one in self.matches
+        ):
             return ()
         bound = {}
         for one in self.extracts:
@@ -77,7 +90,11 @@ class Rule(msgspec.Struct, frozen=True):
 
         return tuple(
             Conclusion(
-                one.type, put(one.text), put(one.kind), put(one.domain) if one.domain else self.domain, put(one.scope)
+                one.type,
+                put(one.text),
+                put(one.kind),
+                put(one.domain) if one.domain else self.domain,
+                put(one.scope),
             )
             for one in self.conclusions
         )
@@ -100,7 +117,8 @@ def value_of(observed: Mapping[str, Any], path: str) -> Any:
 
 
 def holds(operator: Operator, value: Any, expected: Any) -> bool:
-    """Whether a condition holds. Of a text that is empty, and of what is no number, nothing is said."""
+    """Whether a condition holds. Of a text that is empty, and of what is no number, nothing is
+    said."""
     match operator:
         case "eq":
             return bool(value == expected)
@@ -133,12 +151,15 @@ def _compared(operator: str, value: Any, expected: Any) -> bool:
         left, right = float(value), float(expected)
     except (TypeError, ValueError):
         return False
-    return {"gt": left > right, "lt": left < right, "gte": left >= right, "lte": left <= right}[operator]
+    return {"gt": left > right, "lt": left < right, "gte": left >= right, "lte": left <= right}[
+        operator
+    ]
 
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str) -> Any:
-    """A pattern as RE2 reads it, in time that grows with the text alone; raises `ValueError` for what is none."""
+    """A pattern as RE2 reads it, in time that grows with the text alone; raises `ValueError` for
+    what is none."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
     options = re2.Options()

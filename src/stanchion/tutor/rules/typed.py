@@ -1,4 +1,5 @@
-"""Typed rules, those of the second law: which single command with which output speaks for which claim.
+"""Typed rules, those of the second law: which single command with which output speaks for which
+claim.
 
 A rule speaks for a claim and proves none. That is for the law to do, by derivations of its own.
 """
@@ -15,7 +16,14 @@ from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import COUNTS, Claim, Predicate, fault, normal
 from stanchion.readings.claims.facts import REPLACED, Ran
-from stanchion.tutor.rules.reading import RuleError, check_pattern, each_rule, named, one_of, only_known
+from stanchion.tutor.rules.reading import (
+    RuleError,
+    check_pattern,
+    each_rule,
+    named,
+    one_of,
+    only_known,
+)
 from stanchion.tutor.rules.rule import compiled
 
 LONGEST: Final = 4_096
@@ -45,7 +53,8 @@ class Spoken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TypedRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One rule. A word `{name}` of its command takes any one word, and a named group of `stdout` what it finds."""
+    """One rule. A word `{name}` of its command takes any one word, and a named group of `stdout`
+    what it finds."""
 
     id: str
     command: tuple[str, ...]
@@ -59,7 +68,10 @@ class TypedRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def premise(self) -> str:
         """What has to be seen, for people."""
         ends = "" if self.rc == 0 else f" ends with {self.rc}"
-        return f"`{shlex.join(self.command)}`{ends}{f' and prints `{self.stdout}`' if self.stdout else ''}"
+        return (
+            f"`{shlex.join(self.command)}`{ends}"
+            f"{f' and prints `{self.stdout}`' if self.stdout else ''}"
+        )
 
 
 RULE: Final = frozenset(TypedRule.__struct_fields__)
@@ -92,13 +104,17 @@ def _read(data: Any, where: str, _domain: str) -> TypedRule:
 def check_rule(rule: TypedRule, where: str) -> None:
     """Raise `RuleError` for a rule that could never speak for anything, or that says too much.
 
-    Cases, in this order: it names no program; it is too long; its pattern is none; its claim has a name that nothing
-    takes; its claim says nothing, whatever its names take.
+    Cases, in this order: it names no program; it is too long; its pattern is none; its claim has a
+    name that nothing takes; its claim says nothing, whatever its names take.
     """
     if not rule.command or not rule.command[0] or _PLACE.fullmatch(rule.command[0]):
         raise RuleError(f"{where}: `command` begins with the name of a program")
-    if len(rule.command) > WORDS or any(len(one) > LONGEST for one in (*rule.command, rule.stdout, rule.id)):
-        raise RuleError(f"{where}: a command has at most {WORDS} words, and a text {LONGEST:,} characters")
+    if len(rule.command) > WORDS or any(
+        len(one) > LONGEST for one in (*rule.command, rule.stdout, rule.id)
+    ):
+        raise RuleError(
+            f"{where}: a command has at most {WORDS} words, and a text {LONGEST:,} characters"
+        )
     groups: frozenset[str] = frozenset()
     if rule.stdout:
         check_pattern(rule.stdout, where)
@@ -106,7 +122,10 @@ def check_rule(rule: TypedRule, where: str) -> None:
     taken = groups | {place[1] for word in rule.command if (place := _PLACE.fullmatch(word))}
     for name in _names(rule.claim):
         if name not in taken:
-            raise RuleError(f"{where}: nothing takes `{{{name}}}` of its claim: give `command` a word `{{{name}}}`")
+            raise RuleError(
+                f"{where}: nothing takes `{{{name}}}` of its claim: give `command` a word "
+                f"`{{{name}}}`"
+            )
     wrong = fault(_sample(rule.claim))
     if wrong:
         raise RuleError(f"{where}: its claim says nothing: {wrong}")
@@ -132,7 +151,11 @@ def spoken_for(rule: TypedRule, ran: Ran) -> Claim | None:
     if taken is None or ran.rc not in (rule.rc if isinstance(rule.rc, tuple) else (rule.rc,)):
         return None
     if rule.stdout:
-        found = compiled(rule.stdout).search(ran.stdout) if ran.whole and REPLACED not in ran.stdout else None
+        found = (
+            compiled(rule.stdout).search(ran.stdout)
+            if ran.whole and REPLACED not in ran.stdout
+            else None
+        )
         if found is None:
             return None
         for name, text in found.groupdict().items():

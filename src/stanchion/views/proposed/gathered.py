@@ -1,4 +1,5 @@
-"""Answers of people in a trail, and the calls that they were about; the newest of them, and not more than a number."""
+"""Answers of people in a trail, and the calls that they were about; the newest of them, and not
+more than a number."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ OPENED: Final = "ticket.opened"
 
 
 class Answered(NamedTuple):
-    """Somebody's answer to a ticket: whether a signature says whose it is, and for which agents it was."""
+    """Somebody's answer to a ticket: whether a signature says whose it is, and for which agents it
+    was."""
 
     ticket: str
     by: str
@@ -45,7 +47,8 @@ class Answered(NamedTuple):
 
 
 class Case(NamedTuple):
-    """An answer, and the call that it was about; `None` where the trail does not have the call as it was."""
+    """An answer, and the call that it was about; `None` where the trail does not have the call as
+    it was."""
 
     answer: Answered
     call: Call | None
@@ -78,7 +81,9 @@ def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gat
                 answers.append(_answered(told))
                 wanted.add(told.about)
     known = _calls(reader, frozenset(calls.values()))
-    return Gathered(tuple([Case(answer, known.get(calls.get(answer.ticket, ""))) for answer in answers]), more)
+    return Gathered(
+        tuple([Case(answer, known.get(calls.get(answer.ticket, ""))) for answer in answers]), more
+    )
 
 
 def _facts(reader: Reader | DatabaseReader) -> Iterator[Found]:
@@ -106,17 +111,22 @@ def _answered(told: Told) -> Answered:
 
 
 def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Call]:
-    """The calls with these ids that waited for a person, as they were recorded. A ticket about anything else, such as
-    a run that somebody should look at, is no question about a call."""
+    """The calls with these ids that waited for a person, as they were recorded. A ticket about
+    anything else, such as a run that somebody should look at, is no question about a call."""
     if not ids:
         return {}
-    waiting = (each for each in reader.forwards() if each.stub.id in ids and each.stub.action == Action.ESCALATE.name)
+    waiting = (
+        each
+        for each in reader.forwards()
+        if each.stub.id in ids and each.stub.action == Action.ESCALATE.name
+    )
     found = ((each.stub.id, call_of(each)) for each in waiting)
     return {name: call for name, call in found if call is not None}
 
 
 def call_of(found: Found) -> Call | None:
-    """The tool call that a record is about; `None` where it is about something else, or does not have it as it was."""
+    """The tool call that a record is about; `None` where it is about something else, or does not
+    have it as it was."""
     if found.stub.kind != INTENT or found.stub.stage != Stage.TOOL_CALL:
         return None
     try:
@@ -128,7 +138,9 @@ def call_of(found: Found) -> Call | None:
         return None
     asked = asked_in(entry)
     critical = entry.risk == CRITICAL or ASKS in asked
-    return Call(entry.tool, args, asked, entry.agent, entry.task, critical, IRREVERSIBLE in entry.traits)
+    return Call(
+        entry.tool, args, asked, entry.agent, entry.task, critical, IRREVERSIBLE in entry.traits
+    )
 
 
 def asked_in(entry: Entry) -> tuple[str, ...]:

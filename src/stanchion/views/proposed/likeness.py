@@ -1,4 +1,5 @@
-"""Calls that are alike: the same tool and the same questions, with arguments that are the same or fit one pattern."""
+"""Calls that are alike: the same tool and the same questions, with arguments that are the same or
+fit one pattern."""
 
 from __future__ import annotations
 
@@ -14,13 +15,16 @@ from stanchion.views.proposed.gathered import Case
 VARY: Final = 2
 """How many words of a text may differ from call to call for it to be the same kind of call."""
 DISTINCT: Final = 3
-"""How many different texts a pattern is drawn from at least: two have something in common by chance."""
+"""How many different texts a pattern is drawn from at least: two have something in common by
+chance."""
 SHARED: Final = 2
-"""How many letters or digits the words have in common that differ. A pattern never stands for any word whatever."""
+"""How many letters or digits the words have in common that differ. A pattern never stands for any
+word whatever."""
 
 
 class Kind(NamedTuple):
-    """A kind of call that was approved: what is the same, what fits a pattern, and the approvals."""
+    """A kind of call that was approved: what is the same, what fits a pattern, and the
+    approvals."""
 
     tool: str
     guards: tuple[str, ...]
@@ -33,8 +37,8 @@ class Kind(NamedTuple):
 def kinds(cases: Sequence[Case], least: int) -> Iterator[Kind]:
     """The kinds of calls that were approved at least so often.
 
-    The narrow ones first: a call that was approved often enough as it is needs no pattern. Patterns are sought among
-    the others.
+    The narrow ones first: a call that was approved often enough as it is needs no pattern. Patterns
+    are sought among the others.
     """
     for alike in _grouped(cases, _shape):
         rare: list[Case] = []
@@ -71,7 +75,8 @@ def _kind(cases: Sequence[Case], args: dict[str, Any], patterns: dict[str, str])
 
 
 def _varying(every: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, str]] | None:
-    """What is the same in all arguments, and the patterns of those that differ; `None` where there are none."""
+    """What is the same in all arguments, and the patterns of those that differ; `None` where there
+    are none."""
     args: dict[str, Any] = {}
     patterns: dict[str, str] = {}
     for name in every[0]:
@@ -87,8 +92,12 @@ def _varying(every: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, str
 
 
 def pattern_of(values: list[Any]) -> str | None:
-    """A pattern that texts fit, which differ in few words and begin alike; `None` where they do not."""
-    if not all(isinstance(value, str) and "*" not in value for value in values) or len(set(values)) < DISTINCT:
+    """A pattern that texts fit, which differ in few words and begin alike; `None` where they do
+    not."""
+    if (
+        not all(isinstance(value, str) and "*" not in value for value in values)
+        or len(set(values)) < DISTINCT
+    ):
         return None
     rows = [value.split(" ") for value in values]
     if len({len(row) for row in rows}) != 1:

@@ -1,4 +1,5 @@
-"""Proposals: rules that would have spared people questions, each with what speaks for and against it."""
+"""Proposals: rules that would have spared people questions, each with what speaks for and against
+it."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ MOST: Final = 100
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """When a rule is proposed: after how many approvals, of how many people, within how many days; and for how many
-    days it would hold."""
+    """When a rule is proposed: after how many approvals, of how many people, within how many days;
+    and for how many days it would hold."""
 
     least: int = 5
     people: int = 1
@@ -39,8 +40,8 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """What a rule matches in the trail: questions that it would have spared, and all calls with that tool and such
-    arguments, whoever made them, by what was decided."""
+    """What a rule matches in the trail: questions that it would have spared, and all calls with
+    that tool and such arguments, whoever made them, by what was decided."""
 
     spared: int = 0
     matched: dict[str, int] = {}
@@ -68,8 +69,8 @@ class Withheld(msgspec.Struct, frozen=True):
 
 
 class Proposals(msgspec.Struct, frozen=True):
-    """The rules that are proposed, what is not proposed and why, and whether the trail has more answers than were
-    looked at."""
+    """The rules that are proposed, what is not proposed and why, and whether the trail has more
+    answers than were looked at."""
 
     proposed: tuple[Proposal, ...]
     withheld: tuple[Withheld, ...]
@@ -96,7 +97,9 @@ def proposals(
     told: list[Proposal] = []
     for proposal, history, denied in _with_history(reader, made, tenant):
         if denied:
-            withheld.append(Withheld(proposal.rule.tool, proposal.approvals, "such a call was denied earlier"))
+            withheld.append(
+                Withheld(proposal.rule.tool, proposal.approvals, "such a call was denied earlier")
+            )
         else:
             told.append(msgspec.structs.replace(proposal, history=history))
     return Proposals(tuple(told), tuple(withheld), found.more)
@@ -108,7 +111,9 @@ def _proposal(kind: Kind, terms: Terms, now_ms: int) -> Proposal:
     first, last = min(answer.at_ms for answer in answers), max(answer.at_ms for answer in answers)
     agents = tuple(sorted({agent for answer in answers for agent in answer.agents}))
     # The name says what it is about, and is the same whenever the same is proposed.
-    mark = sha256(canonical([kind.tool, kind.guards, kind.task, kind.args, kind.patterns])).hexdigest()[:8]
+    mark = sha256(
+        canonical([kind.tool, kind.guards, kind.task, kind.args, kind.patterns])
+    ).hexdigest()[:8]
     rule = ApprovedEntry(
         tool=kind.tool,
         args=kind.args,
@@ -123,7 +128,9 @@ def _proposal(kind: Kind, terms: Terms, now_ms: int) -> Proposal:
     return Proposal(f"{kind.tool}-{mark}", rule, len(answers), proven, people, first, last)
 
 
-def _against(kind: Kind, proposal: Proposal, said_no: list[Case], terms: Terms, policy: CompiledPolicy) -> str:
+def _against(
+    kind: Kind, proposal: Proposal, said_no: list[Case], terms: Terms, policy: CompiledPolicy
+) -> str:
     """Why a rule is not proposed; empty where nothing speaks against it."""
     calls = [case.call for case in kind.cases if case.call is not None]
     if any(call.critical for call in calls):
@@ -131,10 +138,15 @@ def _against(kind: Kind, proposal: Proposal, said_no: list[Case], terms: Terms, 
     if any(call.irreversible for call in calls):
         return "such a call cannot be undone: a person has to say yes each time"
     if len(proposal.people) < terms.people:
-        return f"only {', '.join(proposal.people)} approved it, and {terms.people} people are needed"
+        return (
+            f"only {', '.join(proposal.people)} approved it, and {terms.people} people are needed"
+        )
     for case in said_no:
         if case.call is None and case.answer.about == kind.tool:
-            return f"{case.answer.by} denied a call of this tool, and the trail does not have what it was"
+            return (
+                f"{case.answer.by} denied a call of this tool, and the trail does not have what it "
+                f"was"
+            )
         if case.call is not None and alike(proposal.rule, case.call.tool, case.call.args):
             return f"{case.answer.by} denied such a call"
     entries = {id_of(entry): entry for entry in policy.file.guards}
@@ -154,7 +166,8 @@ def _against(kind: Kind, proposal: Proposal, said_no: list[Case], terms: Terms, 
 def _with_history(
     reader: Reader | DatabaseReader, made: list[Proposal], tenant: str
 ) -> Iterator[tuple[Proposal, History, bool]]:
-    """Each proposal with what it matches among all records, read once; and whether anybody denied such a call."""
+    """Each proposal with what it matches among all records, read once; and whether anybody denied
+    such a call."""
     by_tool: dict[str, list[int]] = {}
     for at, proposal in enumerate(made):
         by_tool.setdefault(proposal.rule.tool, []).append(at)

@@ -1,4 +1,5 @@
-"""The hooks of AGENT-33 beside Stanchion's own calls: the same events under the same policy, in CPU of the process."""
+"""The hooks of AGENT-33 beside Stanchion's own calls: the same events under the same policy, in CPU
+of the process."""
 
 from __future__ import annotations
 
@@ -23,14 +24,18 @@ RAILS: Final[dict[str, Any]] = {
         "type": "pre_execution",
         "priority": 110,
         "category": "scope",
-        "validation": {"check": "action.target_file does not match '**/keys/**'", "action_on_fail": "block"},
+        "validation": {
+            "check": "action.target_file does not match '**/keys/**'",
+            "action_on_fail": "block",
+        },
     }
 }
 Call = Callable[[], object]
 
 
 def agent33(effort: Effort) -> Section:
-    """A call and its result: through Stanchion, through the hooks, and through the hooks with every detail read."""
+    """A call and its result: through Stanchion, through the hooks, and through the hooks with every
+    detail read."""
     rows = []
     with ExitStack() as ends:
         for what, calls in (("call", _calls(ends)), ("result", _results(ends))):
@@ -42,12 +47,17 @@ def agent33(effort: Effort) -> Section:
                 for name, cost in costs.items()
                 if cost is not own
             ]
-    note = "the four guardrails that are built in and one of its own, state in memory, in CPU of the process"
+    note = (
+        "the four guardrails that are built in and one of its own, state in memory, in CPU of "
+        "the process"
+    )
     return Section("dialect agent33", note, rows)
 
 
 def _hooks(ends: ExitStack) -> Hooks:
-    made = Guardrails.load(RAILS, agents=AGENTS, tasks=TASKS, autonomy=False, store=MEMORY, journal=MEMORY)
+    made = Guardrails.load(
+        RAILS, agents=AGENTS, tasks=TASKS, autonomy=False, store=MEMORY, journal=MEMORY
+    )
     ends.callback(made.close)
     return made.hooks("bench", "work")
 
@@ -58,7 +68,9 @@ def _calls(ends: ExitStack) -> dict[str, Call]:
     return {
         "Stanchion": lambda: run.check("write_file", ARGS, tokens=10).proceeds,
         "hook": lambda: hooks.pre_execution("write_file", ARGS, estimated_tokens=10).final_verdict,
-        "hook, with its details": lambda: whole.pre_execution("write_file", ARGS, estimated_tokens=10).details,
+        "hook, with its details": lambda: (
+            whole.pre_execution("write_file", ARGS, estimated_tokens=10).details
+        ),
     }
 
 

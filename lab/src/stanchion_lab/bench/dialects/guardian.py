@@ -1,4 +1,5 @@
-"""GuardianLayer's words: a check and a report, beside the same through a run under the same policy."""
+"""GuardianLayer's words: a check and a report, beside the same through a run under the same
+policy."""
 
 from __future__ import annotations
 
@@ -40,10 +41,17 @@ def guardian(effort: Effort) -> Section:
         for what, made in (("check", _checks), ("check and report", _reports)):
             with TemporaryDirectory(prefix="stanchion-bench-") as folder, ExitStack() as ends:
                 direct, dialect = made(store, Path(folder), ends)
-                contenders = {f"{what}, {store}: Shield": direct, f"{what}, {store}: GuardianLayer": dialect}
+                contenders = {
+                    f"{what}, {store}: Shield": direct,
+                    f"{what}, {store}: GuardianLayer": dialect,
+                }
                 costs = compare(contenders, effort.rounds, effort.calls, clock=process_time_ns)
             rows += rows_of(costs, f"{what}, {store}: Shield")
-    return Section(TITLE, "processor time of the process; ratios are to the same through a run, same policy", rows)
+    return Section(
+        TITLE,
+        "processor time of the process; ratios are to the same through a run, same policy",
+        rows,
+    )
 
 
 def _made(store: str, folder: Path, ends: ExitStack) -> tuple[Any, GuardianLayer]:

@@ -1,4 +1,5 @@
-"""PenguiFlow's words: its events through a gateway, beside the same through a run under the same policy."""
+"""PenguiFlow's words: its events through a gateway, beside the same through a run under the same
+policy."""
 
 from __future__ import annotations
 
@@ -48,7 +49,11 @@ def penguiflow(effort: Effort) -> Section:
                 clock=process_time_ns,
             )
         rows += rows_of(costs, direct)
-    return Section(TITLE, "processor time of the process; ratios are to the same through a run, same policy", rows)
+    return Section(
+        TITLE,
+        "processor time of the process; ratios are to the same through a run, same policy",
+        rows,
+    )
 
 
 class Passes:
@@ -69,7 +74,11 @@ class Passes:
 
 def built_in() -> tuple[Any, ...]:
     """PenguiFlow's rules."""
-    return ToolAllowlistRule(denied_tools=frozenset({"rm"})), SecretRedactionRule(), InjectionPatternRule()
+    return (
+        ToolAllowlistRule(denied_tools=frozenset({"rm"})),
+        SecretRedactionRule(),
+        InjectionPatternRule(),
+    )
 
 
 def _gateway(ends: ExitStack, *more: Any) -> GuardrailGateway:
@@ -84,7 +93,9 @@ def _made(ends: ExitStack, own: bool) -> tuple[GuardrailGateway, Run]:
     """A gateway, and a run under the same policy; each has its own store."""
     more = (Passes(),) if own else ()
     gateway = _gateway(ends, *more)
-    shield = ends.enter_context(Shield.load(gateway.policy(), store=MEMORY, journal=MEMORY, guards=more))
+    shield = ends.enter_context(
+        Shield.load(gateway.policy(), store=MEMORY, journal=MEMORY, guards=more)
+    )
     return gateway, shield.run(id=RUN, can=CAN)
 
 

@@ -37,7 +37,8 @@ class Fails:
 
 
 def ragix(effort: Effort) -> Section:
-    """A game of four moves through both, made and played, in turns; the time of this process alone counts."""
+    """A game of four moves through both, made and played, in turns; the time of this process alone
+    counts."""
     games: dict[str, Callable[[], object]] = {OWN: _own, "dialects.ragix": _translated}
     spent: dict[str, list[int]] = {name: [] for name in games}
     for game in games.values():
@@ -51,14 +52,18 @@ def ragix(effort: Effort) -> Section:
                 spent[name].append(time.process_time_ns() - begun)
     costs = {name: cost_of(took) for name, took in spent.items()}
     return Section(
-        "dialect ragix", "a game of four moves, commands for free, no manifest, CPU time", rows_of(costs, OWN)
+        "dialect ragix",
+        "a game of four moves, commands for free, no manifest, CPU time",
+        rows_of(costs, OWN),
     )
 
 
 def _own() -> object:
     tutor = TutorV1("game", Fails(), bash_rules())
     tutor.setup_game("find out about a.txt")
-    return TutorEnvelope(tutor, layer1_schema="lenient", manifest_enabled=False).run_episode(_model(), len(REPLIES))
+    return TutorEnvelope(tutor, layer1_schema="lenient", manifest_enabled=False).run_episode(
+        _model(), len(REPLIES)
+    )
 
 
 def _translated() -> object:

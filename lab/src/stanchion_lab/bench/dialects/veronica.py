@@ -1,4 +1,5 @@
-"""VERONICA's pipeline and integration beside Stanchion's own calls: the same policy, in CPU of the process."""
+"""VERONICA's pipeline and integration beside Stanchion's own calls: the same policy, in CPU of the
+process."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from stanchion_lab.bench.measure import compare
 from stanchion_lab.bench.table import Effort, Row, Section
 
 ARGS: Final = {"path": "src/app/login.py", "content": "x = 1\n"}
-CTX: Final = ToolCallContext("r", tool_name="write_file", tokens_in=10, cost_usd=0.000001, metadata=ARGS)
+CTX: Final = ToolCallContext(
+    "r", tool_name="write_file", tokens_in=10, cost_usd=0.000001, metadata=ARGS
+)
 URL: Final = "https://93.184.216.34/login"
 Call = Callable[[], object]
 
@@ -62,15 +65,21 @@ def _pairs(ends: ExitStack) -> dict[str, dict[str, Call]]:
     tool = Tool(write, "write_file", usage={"tokens": 10, "cost_usd": 0.000001, "api_calls": 1})
     return {
         "before_llm_call": {
-            "Stanchion": lambda: judged.check("write_file", ARGS, tokens=0, cost_usd=0.0, api_calls=0).proceeds,
+            "Stanchion": lambda: (
+                judged.check("write_file", ARGS, tokens=0, cost_usd=0.0, api_calls=0).proceeds
+            ),
             "dialect": lambda: pipeline.before_llm_call(CTX),
         },
         "before_egress": {
-            "Stanchion": lambda: judged.egress(URL, "GET", payload=ARGS, tool="write_file").proceeds,
+            "Stanchion": lambda: (
+                judged.egress(URL, "GET", payload=ARGS, tool="write_file").proceeds
+            ),
             "dialect": lambda: pipeline.before_egress(CTX, URL, "GET"),
         },
         "before_charge": {
-            "Stanchion": lambda: judged.charge(10, 0.000001, api_calls=1, tool="write_file").proceeds,
+            "Stanchion": lambda: (
+                judged.charge(10, 0.000001, api_calls=1, tool="write_file").proceeds
+            ),
             "dialect": lambda: pipeline.before_charge(CTX, 0.000001),
         },
         "execute": {

@@ -12,7 +12,9 @@ from mcp.server.stdio import stdio_server
 
 async def _tools(context: Any, params: Any) -> types.ListToolsResult:
     schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-    return types.ListToolsResult(tools=[types.Tool(name="echo", description="Give back a text.", input_schema=schema)])
+    return types.ListToolsResult(
+        tools=[types.Tool(name="echo", description="Give back a text.", input_schema=schema)]
+    )
 
 
 async def _call(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:

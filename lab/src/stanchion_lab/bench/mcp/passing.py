@@ -34,7 +34,9 @@ async def _call(context: Any, params: types.CallToolRequestParams) -> Any:
 
 
 async def _serve() -> None:
-    server: Server[Client] = Server("passing", lifespan=_behind, on_list_tools=_tools, on_call_tool=_call)
+    server: Server[Client] = Server(
+        "passing", lifespan=_behind, on_list_tools=_tools, on_call_tool=_call
+    )
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

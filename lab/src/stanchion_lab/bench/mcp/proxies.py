@@ -1,4 +1,5 @@
-"""What a call costs through each proxy, one after the other and many at once, in rounds that interleave."""
+"""What a call costs through each proxy, one after the other and many at once, in rounds that
+interleave."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def proxies(effort: Effort) -> Section:
 
 async def _measured(folder: Path, rounds: int, calls: int) -> list[Row]:
     async with AsyncExitStack() as stack:
-        clients = {name: await _client(stack, words, folder) for name, words in _commands(folder).items()}
+        clients = {
+            name: await _client(stack, words, folder) for name, words in _commands(folder).items()
+        }
         chains = [_judging(stack, folder, name) for name in ("bare", "pack")]
         took: dict[str, list[int]] = {name: [] for name in clients}
         alone: list[list[int]] = [[] for _ in chains]
@@ -61,7 +64,9 @@ def _commands(folder: Path) -> dict[str, list[str]]:
     ours = [sys.executable, "-m", "stanchion", "mcp", "--policy"]
     # A run of five hundred steps is long for an agent, and short for a bench.
     pack = folder / "pack.yaml"
-    pack.write_text("name: pack\nextends: mcp\nguards:\n  - {use: step_limit, max_steps: 1000000000}\n")
+    pack.write_text(
+        "name: pack\nextends: mcp\nguards:\n  - {use: step_limit, max_steps: 1000000000}\n"
+    )
     return {
         PASSING: [sys.executable, "-m", "stanchion_lab.bench.mcp.passing", *echo],
         BARE: [*ours, str(bare), "--", *echo],
@@ -83,7 +88,9 @@ def _judging(stack: AsyncExitStack, folder: Path, policy: str) -> Any:
     from stanchion.hosting import Host
 
     state = folder / f"chain-{policy}"
-    loaded = Shield.load(folder / f"{policy}.yaml", store=state / "state.db", journal=state / "trail")
+    loaded = Shield.load(
+        folder / f"{policy}.yaml", store=state / "state.db", journal=state / "trail"
+    )
     shield = stack.enter_context(loaded)
     return stack.enter_context(Host("bench", can=ABLE).run(shield, "mcp"))
 
@@ -134,7 +141,10 @@ async def _call(client: Any, number: int) -> None:
 
 def _rows(costs: dict[str, Cost], at_once: dict[str, list[float]]) -> list[Row]:
     base = costs[PASSING].p50_us
-    rows = [Row(name, cost, None if name == PASSING else round(cost.p50_us / base, 2)) for name, cost in costs.items()]
+    rows = [
+        Row(name, cost, None if name == PASSING else round(cost.p50_us / base, 2))
+        for name, cost in costs.items()
+    ]
     median = {name: sorted(each)[len(each) // 2] for name, each in at_once.items()}
     rows += [
         Row(
@@ -149,7 +159,8 @@ def _rows(costs: dict[str, Cost], at_once: dict[str, list[float]]) -> list[Row]:
 
 
 def _added(costs: dict[str, Cost], chains: list[Cost]) -> list[Row]:
-    """What the pack's chain takes by itself, and how much longer a call through the proxy is with the pack."""
+    """What the pack's chain takes by itself, and how much longer a call through the proxy is with
+    the pack."""
     bare, pack = chains
     own = pack.p50_us - bare.p50_us
     added = costs[PACK].p50_us - costs[BARE].p50_us

@@ -22,7 +22,11 @@ OF_GUARDRAILS: Final = ("part_of", "always", "bypass")
 
 GIVEN: Final[dict[str, Any]] = {
     "limits": {"warnings": 10**9, "count_marks": True},
-    "tasks": {"work": {"budget": {"tokens": 10**12, "time_s": 10**8, "api_calls": 10**12, "cost_usd": 10**8}}},
+    "tasks": {
+        "work": {
+            "budget": {"tokens": 10**12, "time_s": 10**8, "api_calls": 10**12, "cost_usd": 10**8}
+        }
+    },
 }
 """Budgets that nobody uses up, so that they are counted; and no warning that waits for a person."""
 
@@ -31,13 +35,16 @@ def by_hand() -> dict[str, Any]:
     """The guards of the pack, each for itself, and nothing measured."""
     guards = []
     for entry in load_policy(PACK).file.guards:
-        said = {key: value for key, value in beyond_defaults(entry).items() if key not in OF_GUARDRAILS}
+        said = {
+            key: value for key, value in beyond_defaults(entry).items() if key not in OF_GUARDRAILS
+        }
         guards.append({"use": use_of(entry), **said})
     return {"name": "by hand", "guards": guards, **GIVEN}
 
 
 def agent33(effort: Effort) -> Section:
-    """What guardrails cost beside their guards: one verdict for each, durations, and what is always active."""
+    """What guardrails cost beside their guards: one verdict for each, durations, and what is always
+    active."""
     calls = drawn(effort)
     with ExitStack() as stack:
         stack.enter_context(at_home())
@@ -49,7 +56,15 @@ def agent33(effort: Effort) -> Section:
         steps, played = ahead(calls, play_all(players, calls.sessions))
     rows = []
     for what in ("call", "result"):
-        costs = {name: cost_of([getattr(one, what) for one in took]) for name, took in played.items()}
-        rows += [Row(f"{what}: {PLAIN}", costs[PLAIN]), beside(f"{what}: {PACK}", costs[PACK], costs[PLAIN])]
-    note = f"{len(steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, state in memory"
+        costs = {
+            name: cost_of([getattr(one, what) for one in took]) for name, took in played.items()
+        }
+        rows += [
+            Row(f"{what}: {PLAIN}", costs[PLAIN]),
+            beside(f"{what}: {PACK}", costs[PACK], costs[PLAIN]),
+        ]
+    note = (
+        f"{len(steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, state in "
+        f"memory"
+    )
     return Section("packs: agent-33", note, rows)

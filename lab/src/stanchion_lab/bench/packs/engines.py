@@ -1,4 +1,5 @@
-"""The two engines a scanner can have, chosen as an installation chooses them, and what they look for."""
+"""The two engines a scanner can have, chosen as an installation chooses them, and what they look
+for."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ HYPERSCAN: Final = "Hyperscan"
 
 
 class Forgetful:
-    """Keeps nothing and makes nothing beside: an installation without Hyperscan, which stays with RE2."""
+    """Keeps nothing and makes nothing beside: an installation without Hyperscan, which stays with
+    RE2."""
 
     def get(self, _name: str, /) -> bytes | None:
         """Nothing was kept."""
@@ -39,7 +41,8 @@ class Forgetful:
 
 
 class AtOnce(Forgetful):
-    """Does at once what is otherwise done beside: an installation that has compiled its patterns before."""
+    """Does at once what is otherwise done beside: an installation that has compiled its patterns
+    before."""
 
     def later(self, work: Callable[[], None], /) -> None:
         """Do it."""
@@ -57,10 +60,11 @@ def policy_of(source: str | dict[str, Any]) -> CompiledPolicy:
 
 
 def choose(source: str | dict[str, Any], engine: str) -> Scanner:
-    """Let shields that are loaded for this policy from now on scan by that engine; gives what they scan with.
+    """Let shields that are loaded for this policy from now on scan by that engine; gives what they
+    scan with.
 
-    Guards that look for the same share what scans for it in a process: it is made anew, and kept by the guards that
-    were made before.
+    Guards that look for the same share what scans for it in a process: it is made anew, and kept by
+    the guards that were made before.
     """
     guard = _guard(source, Secrets)
     finder.cache_clear()
@@ -73,7 +77,8 @@ def choose(source: str | dict[str, Any], engine: str) -> Scanner:
 
 
 def sought(source: str | dict[str, Any], scanner: Scanner) -> list[Sought]:
-    """What a pack's guards look for in texts, as plain patterns: secrets one by one, personal data in one of shapes."""
+    """What a pack's guards look for in texts, as plain patterns: secrets one by one, personal data
+    in one of shapes."""
     found = []
     for pattern in scanner.patterns:
         words = () if pattern.head is None else tuple(sorted(pattern.head.literals))

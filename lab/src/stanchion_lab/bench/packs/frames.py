@@ -22,7 +22,8 @@ BEFORE: Final = 9
 
 
 def frames(_effort: Effort) -> Section:
-    """The call events of `sys.setprofile` for the tenth call of a run, by hand and under `default`."""
+    """The call events of `sys.setprofile` for the tenth call of a run, by hand and under
+    `default`."""
     with ExitStack() as stack:
         stack.enter_context(at_home())
         scanner = choose(PACK, CORE)
@@ -40,7 +41,10 @@ def frames(_effort: Effort) -> Section:
         Row("run.check: call events", amount=calls, unit="calls", ratio=round(calls / floor, 2)),
         Row("run.check: files they are in", amount=len(seen), unit="files"),
     ]
-    note = '`check("bash", {"command": "ls"})` as the tenth call of a run under `default`, Python functions only'
+    note = (
+        '`check("bash", {"command": "ls"})` as the tenth call of a run under `default`, Python '
+        "functions only"
+    )
     return Section("packs: call events", note, rows)
 
 

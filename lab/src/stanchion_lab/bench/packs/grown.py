@@ -1,4 +1,5 @@
-"""A pack that grows: one more guard that reads texts, and ten thousand rules that do not apply, beside ten."""
+"""A pack that grows: one more guard that reads texts, and ten thousand rules that do not apply,
+beside ten."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ FEW, MANY = 10, 10_000
 
 
 class OneWord(msgspec.Struct, frozen=True):
-    """Reads every text of a call or a result and looks for one word: the least that a guard of texts can do."""
+    """Reads every text of a call or a result and looks for one word: the least that a guard of
+    texts can do."""
 
     kind: ClassVar[Kind] = Kind.PURE
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
@@ -55,10 +57,19 @@ def grown(effort: Effort) -> Section:
         players: dict[str, Player] = {
             PLAIN: Shielded(in_memory(PLAIN, stack)),
             WORD: Shielded(
-                in_memory(PLAIN, stack, tuple([OneWord(f"word-{n}", f"nobody says {n}") for n in range(MORE)]))
+                in_memory(
+                    PLAIN,
+                    stack,
+                    tuple([OneWord(f"word-{n}", f"nobody says {n}") for n in range(MORE)]),
+                )
             ),
             PII: Shielded(
-                in_memory(_with(*[{"use": "pii", "id": f"pii-{n}", "entities": CARDS} for n in range(MORE)]), stack)
+                in_memory(
+                    _with(
+                        *[{"use": "pii", "id": f"pii-{n}", "entities": CARDS} for n in range(MORE)]
+                    ),
+                    stack,
+                )
             ),
         }
         many = MANY if effort.rounds > 4 else MANY // 10
@@ -66,7 +77,9 @@ def grown(effort: Effort) -> Section:
             players[_ruled(rules)] = Shielded(in_memory(_with(*_rules(rules)), stack))
         took = play_all(players, calls.sessions)
     steps, played = ahead(calls, took)
-    note = f"{len(steps):,} calls from {calls.source}; what a guard adds is a share of what {MORE} add"
+    note = (
+        f"{len(steps):,} calls from {calls.source}; what a guard adds is a share of what {MORE} add"
+    )
     return Section("packs that grow", note, _rows(played, many))
 
 
@@ -79,7 +92,11 @@ def _rows(played: Played, rules: int) -> list[Row]:
         made.append(beside(f"one more {name} adds", adds, plain))
     few = cost_of([one.call for one in played[_ruled(FEW)]])
     many = cost_of([one.call for one in played[_ruled(rules)]])
-    return [*made, Row(f"a call: {_ruled(FEW)}", few), beside(f"a call: {_ruled(rules)}", many, few)]
+    return [
+        *made,
+        Row(f"a call: {_ruled(FEW)}", few),
+        beside(f"a call: {_ruled(rules)}", many, few),
+    ]
 
 
 def _ruled(rules: int) -> str:
@@ -91,4 +108,7 @@ def _with(*guards: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rules(count: int) -> list[dict[str, Any]]:
-    return [{"use": "rule", "id": f"rule-{n}", "when": RULES[n % len(RULES)].format(n=n)} for n in range(count)]
+    return [
+        {"use": "rule", "id": f"rule-{n}", "when": RULES[n % len(RULES)].format(n=n)}
+        for n in range(count)
+    ]

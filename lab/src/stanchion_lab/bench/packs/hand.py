@@ -1,4 +1,5 @@
-"""The floor: what the pack `default` checks, written by hand for one program. It imports nothing of Stanchion."""
+"""The floor: what the pack `default` checks, written by hand for one program. It imports nothing of
+Stanchion."""
 
 from __future__ import annotations
 
@@ -21,28 +22,37 @@ MOST_DEPTH: Final = 64
 MOST_STEPS: Final = 500
 MOST_CALLS: Final = 1_000_000
 DENIED: Final = frozenset({"format_disk", "drop_database", "send_money"})
-SHELLS: Final = frozenset({"bash", "shell", "sh", "terminal", "TerminalExecute", "execute_command", "run_command"})
-DEADLY: Final = frozenset({"mkfs", "shutdown", "reboot", "halt", "poweroff", "fdisk", "shred", "wipefs", "crontab"})
+SHELLS: Final = frozenset(
+    {"bash", "shell", "sh", "terminal", "TerminalExecute", "execute_command", "run_command"}
+)
+DEADLY: Final = frozenset(
+    {"mkfs", "shutdown", "reboot", "halt", "poweroff", "fdisk", "shred", "wipefs", "crontab"}
+)
 BEFORE: Final = frozenset({"sudo", "env", "nohup", "time", "nice", "exec", "command", "xargs"})
 PARTS: Final = re.compile(r"[;&|\n]+")
 DANGER: Final = re.compile(
-    r"\brm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*(?:/|~|\$HOME)(?:\s|\*|$)|\bdd\b.*\bof=/dev/|>\s*/dev/sd"
-    r"|\b(?:curl|wget)\b[^|\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\bchmod\s+-R\s+777\s+/|\bgit\s+push\b.*--force"
-    r"|\bbase64\s+(?:-d|--decode)[^|\n]*\|\s*(?:ba)?sh\b|\bn(?:c|cat)\b.*\s-e\b|:\(\)\s*\{|authorized_keys|/etc/shadow"
+    r"\brm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*(?:/|~|\$HOME)(?:\s|\*|$)|\bdd\b.*\bof=/dev/|"
+    r">\s*/dev/sd"
+    r"|\b(?:curl|wget)\b[^|\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\bchmod\s+-R\s+777\s+/|"
+    r"\bgit\s+push\b.*--force"
+    r"|\bbase64\s+(?:-d|--decode)[^|\n]*\|\s*(?:ba)?sh\b|\bn(?:c|cat)\b.*\s-e\b|:\(\)\s*\{|"
+    r"authorized_keys|/etc/shadow"
 )
 FAILURES: Final = 5
 KEPT: Final = 10
 REPEATS: Final = 3
 ASIDE: Final = "[redacted]"
 CHANGE: Final = (
-    "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, keep = ?, width = ? WHERE id = ?"
+    "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, keep = "
+    "?, width = ? WHERE id = ?"
 )
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Sought(NamedTuple):
-    """One pattern: as RE2 reads it, as Hyperscan does, and the words of which a text needs one for it to match."""
+    """One pattern: as RE2 reads it, as Hyperscan does, and the words of which a text needs one for
+    it to match."""
 
     pattern: str
     wide: str
@@ -50,13 +60,16 @@ class Sought(NamedTuple):
 
 
 class Scan:
-    """All patterns in one pass over a text: by the words they need, or by Hyperscan where that is asked for."""
+    """All patterns in one pass over a text: by the words they need, or by Hyperscan where that is
+    asked for."""
 
     def __init__(self, sought: Sequence[Sought], hyperscan: bool = False) -> None:
         options = re2.Options()
         options.max_mem = 64 << 20
         options.encoding = re2.Options.Encoding.LATIN1
-        self._exact = [re2.compile(one.pattern.encode("latin-1", "replace"), options) for one in sought]
+        self._exact = [
+            re2.compile(one.pattern.encode("latin-1", "replace"), options) for one in sought
+        ]
         self._wordless = tuple([number for number, one in enumerate(sought) if not one.words])
         self._by_word: dict[bytes, list[int]] = {}
         for number, one in enumerate(sought):
@@ -87,7 +100,9 @@ class Scan:
         database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         wide = [one.wide.encode("latin-1", "replace") for one in sought]
         flags = [hyperscan.HS_FLAG_SINGLEMATCH] * len(wide)
-        database.compile(expressions=wide, ids=list(range(len(wide))), elements=len(wide), flags=flags)
+        database.compile(
+            expressions=wide, ids=list(range(len(wide))), elements=len(wide), flags=flags
+        )
 
         def seen(number: int, _start: int, _end: int, _flags: int, likely: Any) -> None:
             likely.add(number)
@@ -101,7 +116,8 @@ class Scan:
 
 
 class Hand:
-    """What a careful engineer writes for one agent: it keeps counts, finds loops, and writes every decision down."""
+    """What a careful engineer writes for one agent: it keeps counts, finds loops, and writes every
+    decision down."""
 
     def __init__(self, scan: Scan, run: str, allowed: frozenset[str] | None = None) -> None:
         self._scan, self._run, self._allowed = scan, run, allowed
@@ -126,7 +142,12 @@ class Hand:
         with self._lock:
             same = [after for before, after in self._lately if before == mark]
             looping = len(same) >= REPEATS and len(set(same)) == 1
-            if self._steps >= MOST_STEPS or self._calls >= MOST_CALLS or self._failed[tool] >= FAILURES or looping:
+            if (
+                self._steps >= MOST_STEPS
+                or self._calls >= MOST_CALLS
+                or self._failed[tool] >= FAILURES
+                or looping
+            ):
                 action = "BLOCK"
             if action != "BLOCK":
                 self._steps += 1
@@ -155,9 +176,9 @@ class Hand:
         self._seq += 1
         body = _encode(
             {
-                "prev": self._head, "seq": self._seq, "at": time.time_ns() // 1_000_000, "run": self._run,
-                "stage": stage, "tool": tool, "action": action, "content": content, "steps": self._steps,
-                "failing": sum(self._ended),
+                "prev": self._head, "seq": self._seq, "at": time.time_ns() // 1_000_000,
+                "run": self._run, "stage": stage, "tool": tool, "action": action,
+                "content": content, "steps": self._steps, "failing": sum(self._ended),
             }
         )  # fmt: skip
         self._head = sha256(body).hexdigest()
@@ -188,7 +209,8 @@ def _texts(content: Any) -> list[str] | None:
 
 
 def _dangerous(text: str) -> bool:
-    """Whether a shell text destroys, leaks or lets others in, by the commands it names and how they are joined."""
+    """Whether a shell text destroys, leaks or lets others in, by the commands it names and how they
+    are joined."""
     if DANGER.search(text):
         return True
     for part in PARTS.split(text):
@@ -206,7 +228,8 @@ def _digest(tool: str, content: Any) -> bytes:
 
 
 class Bare:
-    """The least that keeps a decision: one SQLite transaction that changes rows, and one record appended to a file."""
+    """The least that keeps a decision: one SQLite transaction that changes rows, and one record
+    appended to a file."""
 
     def __init__(self, folder: Path, cells: int) -> None:
         self._db = sqlite3.connect(folder / "bare.db", isolation_level=None)
@@ -214,12 +237,15 @@ class Bare:
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA wal_autocheckpoint = 8000")
         self._db.execute(
-            "CREATE TABLE cell (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, body BLOB,"
-            " bucket INTEGER, live INTEGER NOT NULL, touched INTEGER NOT NULL, keep INTEGER NOT NULL,"
+            "CREATE TABLE cell (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, number INTEGER "
+            "NOT NULL, body BLOB,"
+            " bucket INTEGER, live INTEGER NOT NULL, touched INTEGER NOT NULL, keep INTEGER NOT "
+            "NULL,"
             " width INTEGER NOT NULL)"
         )
         self._db.execute(
-            "CREATE TABLE batch (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,"
+            "CREATE TABLE batch (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT "
+            "NULL,"
             " reply BLOB NOT NULL, status INTEGER, due INTEGER, taken BLOB)"
         )
         rows = [(number, f"{{default}}cell:of:a:run:{number:016}") for number in range(cells)]

@@ -1,4 +1,5 @@
-"""One pack: its calls and results beside the floor, on every engine, in memory and on disk, sync and async."""
+"""One pack: its calls and results beside the floor, on every engine, in memory and on disk, sync
+and async."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def measured(pack: str, effort: Effort, by: Sequence[str]) -> Section:
     steps, played = ahead(calls, took)
     left_out = len(calls.steps) - len(steps)
     note = (
-        f"{len(steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, {left_out} more did not go ahead"
+        f"{len(steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, {left_out} "
+        f"more did not go ahead"
         " and are left out;\n  ratios are to the row above that has none"
     )
     return Section(f"packs: {pack}", note, rows(steps, played, by))
@@ -85,16 +87,22 @@ def at_home() -> Iterator[Path]:
                 os.environ[STATE] = before
 
 
-def in_memory(source: str | dict[str, Any], stack: ExitStack, guards: tuple[Any, ...] = ()) -> Shield:
+def in_memory(
+    source: str | dict[str, Any], stack: ExitStack, guards: tuple[Any, ...] = ()
+) -> Shield:
     """A shield that keeps nothing."""
     return stack.enter_context(Shield.load(source, store=MEMORY, journal=MEMORY, guards=guards))
 
 
 def ahead(calls: Drawn, took: dict[str, list[Took | None]]) -> tuple[list[Step], Played]:
     """The steps that went ahead with everybody, and what each of them took."""
-    kept = [at for at in range(len(calls.steps)) if all(one[at] is not None for one in took.values())]
+    kept = [
+        at for at in range(len(calls.steps)) if all(one[at] is not None for one in took.values())
+    ]
     steps = calls.steps
-    return [steps[at] for at in kept], {name: [one for at in kept if (one := took[name][at])] for name in took}
+    return [steps[at] for at in kept], {
+        name: [one for at in kept if (one := took[name][at])] for name in took
+    }
 
 
 def _players(pack: str, by: Sequence[str], stack: ExitStack) -> dict[str, Player]:
@@ -112,7 +120,10 @@ def _players(pack: str, by: Sequence[str], stack: ExitStack) -> dict[str, Player
             players[f"{DISK}, {engine}{kind}"] = made(stack.enter_context(on_disk))
     left = left_by(pack, home / "looked at")
     cells = max(len(left.call.bodies), len(left.result.bodies))
-    alone, between = [stack.enter_context(closing(Bare(_made(home / name), cells))) for name in ("alone", "between")]
+    alone, between = [
+        stack.enter_context(closing(Bare(_made(home / name), cells)))
+        for name in ("alone", "between")
+    ]
     players[BARE] = Kept(alone, left)
     players[BETWEEN] = KeptBetween(between, left, in_memory(pack, stack))
     return players
@@ -133,7 +144,11 @@ def rows(steps: list[Step], played: Played, by: Sequence[str]) -> list[Row]:
             floor = cost_of([played[f"by hand, {engine}"][at].call for at in which])
             made.append(Row(f"{title}: by hand, {engine}", floor))
             for name in _shields(engine):
-                made.append(beside(f"{title}: {name}", cost_of([played[name][at].call for at in which]), floor))
+                made.append(
+                    beside(
+                        f"{title}: {name}", cost_of([played[name][at].call for at in which]), floor
+                    )
+                )
     for engine in by:
         made += _long(steps, played, engine) + _together(played, engine) + _durable(played, engine)
     return made
@@ -152,15 +167,24 @@ def _long(steps: list[Step], played: Played, engine: str) -> list[Row]:
     """Calls and results with long texts, beside what scanning them takes."""
 
     def long(name: str) -> Cost | None:
-        took = [one.call for one, step in zip(played[name], steps, strict=True) if step.chars > LONG]
-        took += [one.result for one, step in zip(played[name], steps, strict=True) if len(step.result) > LONG]
+        took = [
+            one.call for one, step in zip(played[name], steps, strict=True) if step.chars > LONG
+        ]
+        took += [
+            one.result
+            for one, step in zip(played[name], steps, strict=True)
+            if len(step.result) > LONG
+        ]
         return cost_of(took) if took else None
 
     alone, whole = long(f"scanner alone, {engine}"), long(f"memory, {engine}")
     title = f"texts over {LONG:,} characters"
     if alone is None or whole is None:
         return [Row(f"{title}, {engine}", amount=0, unit="texts")]
-    return [Row(f"{title}: scanner alone, {engine}", alone), beside(f"{title}: memory, {engine}", whole, alone)]
+    return [
+        Row(f"{title}: scanner alone, {engine}", alone),
+        beside(f"{title}: memory, {engine}", whole, alone),
+    ]
 
 
 def _together(played: Played, engine: str) -> list[Row]:
@@ -168,17 +192,24 @@ def _together(played: Played, engine: str) -> list[Row]:
     for place in (f"memory, {engine}", f"{DISK}, {engine}"):
         alone = cost_of([one.call for one in played[place]])
         both = cost_of([one.call + one.result for one in played[place]])
-        made += [Row(f"call alone: {place}", alone), beside(f"call and result: {place}", both, alone)]
+        made += [
+            Row(f"call alone: {place}", alone),
+            beside(f"call and result: {place}", both, alone),
+        ]
     return made
 
 
 def _durable(played: Played, engine: str) -> list[Row]:
-    """What keeping adds, step by step, beside the least that it takes: in a loop of its own, and in its place."""
+    """What keeping adds, step by step, beside the least that it takes: in a loop of its own, and in
+    its place."""
     made = []
     for what in ("call", "result"):
         pairs = zip(played[f"{DISK}, {engine}"], played[f"memory, {engine}"], strict=True)
         adds = cost_of([getattr(kept, what) - getattr(lost, what) for kept, lost in pairs])
         for bare in (BARE, BETWEEN):
             floor = cost_of([getattr(one, what) for one in played[bare]])
-            made += [Row(f"{what}: {bare}", floor), beside(f"{what}: disk adds to memory, {engine}", adds, floor)]
+            made += [
+                Row(f"{what}: {bare}", floor),
+                beside(f"{what}: disk adds to memory, {engine}", adds, floor),
+            ]
     return made

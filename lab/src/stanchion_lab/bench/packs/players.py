@@ -1,4 +1,5 @@
-"""Players: each goes through a session call by call, and says what every call and every result took."""
+"""Players: each goes through a session call by call, and says what every call and every result
+took."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ AGENT: Final = "ann"
 
 
 class Took(NamedTuple):
-    """What a step took, in nanoseconds: the call, and what came of it; and whether it went ahead all the same."""
+    """What a step took, in nanoseconds: the call, and what came of it; and whether it went ahead
+    all the same."""
 
     call: int
     result: int
@@ -84,7 +86,9 @@ class Awaited:
                     continue
                 begun = clock()
                 if step.failed:
-                    after = await run.aerror(step.tool, step.result, args=step.args, call=decision.id)
+                    after = await run.aerror(
+                        step.tool, step.result, args=step.args, call=decision.id
+                    )
                 else:
                     after = await run.aresult(step.tool, step.args, step.result, call=decision.id)
                 ended = clock() - begun
@@ -123,7 +127,10 @@ class ScannedAlone:
 
     def play(self, session: Session, /) -> list[Took | None]:
         """Scan the texts of each call, and its result."""
-        return [Took(self._timed([*texts_of(step.args)]), self._timed([step.result])) for step in session]
+        return [
+            Took(self._timed([*texts_of(step.args)]), self._timed([step.result]))
+            for step in session
+        ]
 
     def _timed(self, texts: list[str]) -> int:
         begun = clock()
@@ -140,7 +147,10 @@ class Kept:
     def play(self, session: Session, /) -> list[Took | None]:
         """Keep a decision on each call, and on each result."""
         return [
-            Took(self._timed(self._left.call, chars_of(step.args)), self._timed(self._left.result, len(step.result)))
+            Took(
+                self._timed(self._left.call, chars_of(step.args)),
+                self._timed(self._left.result, len(step.result)),
+            )
             for step in session
         ]
 
@@ -152,8 +162,8 @@ class Kept:
 
 
 class KeptBetween(Kept):
-    """The same between decisions in memory, whose data has taken the place of its own in the processor's caches: as
-    it is for a shield on disk."""
+    """The same between decisions in memory, whose data has taken the place of its own in the
+    processor's caches: as it is for a shield on disk."""
 
     def __init__(self, bare: Bare, left: Left, shield: Shield) -> None:
         super().__init__(bare, left)
@@ -174,16 +184,20 @@ class KeptBetween(Kept):
         return took
 
 
-def play_all(players: dict[str, Player], sessions: tuple[Session, ...]) -> dict[str, list[Took | None]]:
-    """What every step took each player. They take turns, session by session, and each begins as often as any other:
-    what else the machine does meets all, and nobody always finds what another has warmed."""
+def play_all(
+    players: dict[str, Player], sessions: tuple[Session, ...]
+) -> dict[str, list[Took | None]]:
+    """What every step took each player. They take turns, session by session, and each begins as
+    often as any other: what else the machine does meets all, and nobody always finds what another
+    has warmed."""
     order = list(players)
     for name in order:
         players[name].play(sessions[len(sessions) // 2])
     took: dict[str, list[Any]] = {name: [] for name in order}
     kept = gc.get_freeze_count()
     gc.collect()
-    gc.freeze()  # what the others are made of is not looked through again and again on a player's time
+    # What the others are made of is not looked through again and again on a player's time
+    gc.freeze()
     try:
         for session in sessions:
             for name in order:

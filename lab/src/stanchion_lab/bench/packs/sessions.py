@@ -1,4 +1,5 @@
-"""Sessions of honest agents: their calls and what came of them, from a corpus or, where there is none, our own few."""
+"""Sessions of honest agents: their calls and what came of them, from a corpus or, where there is
+none, our own few."""
 
 from __future__ import annotations
 
@@ -49,13 +50,17 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def drawn(effort: Effort, folder: Path | None = None) -> Drawn:
-    """Sessions of all lengths, as often as they come: ordered by how long they are, and then every so many-th."""
+    """Sessions of all lengths, as often as they come: ordered by how long they are, and then every
+    so many-th."""
     named = os.environ.get(VARIABLE, "")
     place = folder if folder is not None else Path(named)
     try:
         found, source = [_session(row.payload["steps"]) for row in rows(place, FILE)], f"`{FILE}`"
     except NoRows:
-        found, source = [_session(steps) for steps in OWN], f"our own few, because there is no `{FILE}` ({VARIABLE})"
+        found, source = (
+            [_session(steps) for steps in OWN],
+            f"our own few, because there is no `{FILE}` ({VARIABLE})",
+        )
     found = sorted([session for session in found if session], key=_length)
     sparing = effort.rounds <= 4 and len(found) > SPARING
     return Drawn(tuple(found[SPARING // 2 :: SPARING] if sparing else found), source)
@@ -85,7 +90,15 @@ def _session(steps: list[dict[str, Any]]) -> Session:
         if "user" in step:
             asked.append(step["user"])
         elif "tool" in step:
-            made.append(Step(step["tool"], step["args"], step["result"], step.get("failed", False), tuple(asked)))
+            made.append(
+                Step(
+                    step["tool"],
+                    step["args"],
+                    step["result"],
+                    step.get("failed", False),
+                    tuple(asked),
+                )
+            )
             asked = []
     return tuple(made)
 

@@ -1,4 +1,5 @@
-"""What a decision leaves on the disk: how many rows of which bytes, and how long a record, so that a floor does too."""
+"""What a decision leaves on the disk: how many rows of which bytes, and how long a record, so that
+a floor does too."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ Cells = dict[str, tuple[int, bytes | None]]
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What one decision writes: the bodies of the rows it changes, its answer, and how long its record is without
-    the content."""
+    """What one decision writes: the bodies of the rows it changes, its answer, and how long its
+    record is without the content."""
 
     bodies: tuple[bytes | None, ...]
     reply: bytes
@@ -37,7 +38,8 @@ class Left(msgspec.Struct, frozen=True):
 
 
 def left_by(source: str | dict[str, Any], folder: Path) -> Left:
-    """Make calls under a policy with its state in a folder, and look what the last of them and its result wrote."""
+    """Make calls under a policy with its state in a folder, and look what the last of them and its
+    result wrote."""
     place = folder / "state.db"
     with Shield.load(source, store=str(place), journal=str(folder / "trail")) as shield:
         run = shield.run("ann", "work")
@@ -67,12 +69,19 @@ def _made(run: Run, number: int, between: Callable[[], None]) -> tuple[str, str]
 
 
 def _rows(db: sqlite3.Connection) -> tuple[Cells, dict[str, bytes]]:
-    cells = {key: (number, body) for key, number, body in db.execute("SELECT key, number, body FROM cell")}
+    cells = {
+        key: (number, body)
+        for key, number, body in db.execute("SELECT key, number, body FROM cell")
+    }
     return cells, dict(db.execute("SELECT id, reply FROM batch").fetchall())
 
 
-def _written(before: tuple[Cells, dict[str, bytes]], after: tuple[Cells, dict[str, bytes]], record: int) -> Written:
-    changed = [body for key, (number, body) in after[0].items() if before[0].get(key) != (number, body)]
+def _written(
+    before: tuple[Cells, dict[str, bytes]], after: tuple[Cells, dict[str, bytes]], record: int
+) -> Written:
+    changed = [
+        body for key, (number, body) in after[0].items() if before[0].get(key) != (number, body)
+    ]
     replies = [reply for key, reply in after[1].items() if key not in before[1]]
     return Written(tuple(changed), b"".join(replies), record)
 

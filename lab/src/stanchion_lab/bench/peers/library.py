@@ -1,4 +1,5 @@
-"""The libraries that are measured, the dialect that speaks for each, and an environment for each."""
+"""The libraries that are measured, the dialect that speaks for each, and an environment for
+each."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ ALL_RULES: Final = "all rules"
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """One comparison: where the library keeps things, or what it is made with, and what is to be said of that; where
-    Stanchion keeps the same; and `more`, where Stanchion keeps things of its own accord, if that is more."""
+    """One comparison: where the library keeps things, or what it is made with, and what is to be
+    said of that; where Stanchion keeps the same; and `more`, where Stanchion keeps things of its
+    own accord, if that is more."""
 
     storage: str
     says: str
@@ -32,8 +34,8 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """A library on PyPI, and the dialect of Stanchion that is measured beside it. `less` is what it does not do and
-    Stanchion does; `whole` says that a call and its result are one step."""
+    """A library on PyPI, and the dialect of Stanchion that is measured beside it. `less` is what it
+    does not do and Stanchion does; `whole` says that a call and its result are one step."""
 
     name: str
     version: str
@@ -63,11 +65,14 @@ PEERS: Final = (
     Peer(
         "penguiflow",
         "3.11.2",
-        "writes no records, knows 4 kinds of secrets and none that is encoded, looks for instructions in no result",
+        "writes no records, knows 4 kinds of secrets and none that is encoded, looks for "
+        "instructions in no result",
         "penguiflow",
         (
             Kept(MEMORY, "its rules for tools and secrets", MEMORY),
-            Kept(ALL_RULES, "and for injection, by which Stanchion reads results as well", ALL_RULES),
+            Kept(
+                ALL_RULES, "and for injection, by which Stanchion reads results as well", ALL_RULES
+            ),
         ),
     ),
     Peer(
@@ -76,8 +81,16 @@ PEERS: Final = (
         "judges no results, and without its log writes no records",
         "veronica",
         (
-            Kept(RECORDS, "VERONICA's audit log as it is by default, and Stanchion's records", RECORDS),
-            Kept(MASKED, "its log with its masker, and Stanchion's records with the guard `secrets`", MASKED),
+            Kept(
+                RECORDS,
+                "VERONICA's audit log as it is by default, and Stanchion's records",
+                RECORDS,
+            ),
+            Kept(
+                MASKED,
+                "its log with its masker, and Stanchion's records with the guard `secrets`",
+                MASKED,
+            ),
             Kept(MEMORY, NOTHING, MEMORY),
         ),
         whole=True,
@@ -90,7 +103,8 @@ class NotInstalled(Exception):
 
 
 def environment(peer: Peer, folder: Path) -> Path:
-    """The Python of a library's own environment, made where it is missing; `NotInstalled` where it cannot be."""
+    """The Python of a library's own environment, made where it is missing; `NotInstalled` where it
+    cannot be."""
     home = folder / peer.name
     python = home / "bin" / "python"
     installed = home / "installed"
@@ -98,12 +112,23 @@ def environment(peer: Peer, folder: Path) -> Path:
         return python
     commands = (
         [sys.executable, "-m", "venv", str(home)],
-        [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input", peer.pinned],
+        [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "-qq",
+            "--disable-pip-version-check",
+            "--no-input",
+            peer.pinned,
+        ],
     )
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             lines = done.stderr.strip().splitlines()
-            raise NotInstalled(lines[-1] if lines else f"`{command[0]}` ended with {done.returncode}")
+            raise NotInstalled(
+                lines[-1] if lines else f"`{command[0]}` ended with {done.returncode}"
+            )
     installed.write_text(peer.pinned, encoding="utf-8")
     return python

@@ -1,4 +1,5 @@
-"""Stanchion's side of the comparison: each dialect with what its original has, and the pack `default`."""
+"""Stanchion's side of the comparison: each dialect with what its original has, and the pack
+`default`."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ GOES: Final = (GuardrailAction.ALLOW, GuardrailAction.REDACT)
 
 
 class Storage:
-    """Where things are kept: state in a file where a library keeps state, and records where it keeps records."""
+    """Where things are kept: state in a file where a library keeps state, and records where it
+    keeps records."""
 
     def __init__(self, storage: str, folder: Path) -> None:
         self.storage = storage
@@ -61,12 +63,14 @@ class Guardian:
 
     def result(self, tool: str, args: dict[str, Any], result: str, failed: bool) -> None:
         """Report whether it worked."""
-        self._layer.report_result({"tool": tool, "arguments": args}, not failed, result if failed else None)
+        self._layer.report_result(
+            {"tool": tool, "arguments": args}, not failed, result if failed else None
+        )
 
 
 class Penguin:
-    """PenguiFlow's words: a gateway with its built-in rules for tools and secrets, or with all of them, and its own
-    configuration."""
+    """PenguiFlow's words: a gateway with its built-in rules for tools and secrets, or with all of
+    them, and its own configuration."""
 
     def __init__(self, ends: ExitStack, place: Storage) -> None:
         registry = RuleRegistry()
@@ -86,12 +90,16 @@ class Penguin:
 
     async def call(self, tool: str, args: dict[str, Any], _result: str, _failed: bool) -> bool:
         """Evaluate the start of a call."""
-        said = await self._gateway.evaluate(GuardrailEvent("tool_call_start", self._run, None, tool, args))
+        said = await self._gateway.evaluate(
+            GuardrailEvent("tool_call_start", self._run, None, tool, args)
+        )
         return said.action in GOES
 
     async def result(self, tool: str, args: dict[str, Any], result: str, _failed: bool) -> None:
         """Evaluate its result; a STOP ends the run, and the next call begins another."""
-        said = await self._gateway.evaluate(GuardrailEvent("tool_call_result", self._run, result, tool, args))
+        said = await self._gateway.evaluate(
+            GuardrailEvent("tool_call_result", self._run, result, tool, args)
+        )
         if said.action not in GOES:
             self.begin()
 
@@ -101,8 +109,14 @@ class Veronica:
 
     def __init__(self, ends: ExitStack, place: Storage) -> None:
         core = [AgentStepGuard(10**9), BudgetEnforcer(10**6), CircuitBreaker()]
-        policy = {"guards": [{"use": "secrets", "action": "redact"}]} if place.storage == MASKED else None
-        made = VeronicaIntegration(core=core, policy=policy, store=place.store, journal=place.journal)
+        policy = (
+            {"guards": [{"use": "secrets", "action": "redact"}]}
+            if place.storage == MASKED
+            else None
+        )
+        made = VeronicaIntegration(
+            core=core, policy=policy, store=place.store, journal=place.journal
+        )
         self._vi = ends.enter_context(made)
         self._made, self._comes, self._fails = False, "", False
         self._tool = self._called
@@ -133,7 +147,9 @@ class Default:
 
     def __init__(self, ends: ExitStack, place: Storage) -> None:
         choose(PACK, CORE)
-        self._shield = ends.enter_context(Shield.load(PACK, store=place.store, journal=place.journal))
+        self._shield = ends.enter_context(
+            Shield.load(PACK, store=place.store, journal=place.journal)
+        )
         self._run, self._call = self._shield.run(), ""
 
     def begin(self) -> None:

@@ -1,4 +1,5 @@
-"""Enough sessions that what happens once sets no median: our own few are repeated, each time with other names."""
+"""Enough sessions that what happens once sets no median: our own few are repeated, each time with
+other names."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def told(session: Session) -> list[tuple[str, dict[str, Any], str, bool]]:
 def _named(session: Session, number: int) -> Session:
     return tuple(
         [
-            msgspec.structs.replace(step, args=_renamed(step.args, number), result=_renamed(step.result, number))
+            msgspec.structs.replace(
+                step, args=_renamed(step.args, number), result=_renamed(step.result, number)
+            )
             for step in session
         ]
     )

@@ -1,4 +1,5 @@
-"""Where the time of a call and of its result goes, through each dialect: by part of Stanchion, in microseconds."""
+"""Where the time of a call and of its result goes, through each dialect: by part of Stanchion, in
+microseconds."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ LEAST: Final = 0.02
 
 
 class Sampler:
-    """Looks every half millisecond which part of Stanchion the program is in, while `phase` says what it does."""
+    """Looks every half millisecond which part of Stanchion the program is in, while `phase` says
+    what it does."""
 
     def __init__(self) -> None:
         self.phase = ""
@@ -63,7 +65,8 @@ class Sampler:
             self.phase = ""
 
     def _look(self, _number: int, frame: FrameType | None) -> None:
-        # Where the machine was busy with something else, less was done since the last look, and it counts for less.
+        # Where the machine was busy with something else, less was done since the last look, and it
+        # counts for less.
         before, self._used = self._used, thread_time_ns()
         if not self.phase or frame is None:
             return
@@ -84,7 +87,8 @@ def _begins(code: CodeType) -> int:
 
 @functools.cache
 def _part(code: CodeType) -> str:
-    """The part of Stanchion that a function belongs to: its room, or below a room of many parts one of these."""
+    """The part of Stanchion that a function belongs to: its room, or below a room of many parts one
+    of these."""
     room, *below = PurePath(code.co_filename.removeprefix(HOME)).with_suffix("").parts
     if room == "guards" and below:
         return f"guard {below[0]}"
@@ -100,7 +104,10 @@ def shares(effort: Effort) -> Section:
             took, sampler = sampled(name, storage, calls.sessions)
             for phase, seen in sampler.seen.items():
                 rows += _rows(f"{name}, {storage}, {phase}", took[phase], seen)
-    note = f"{len(calls.steps):,} calls of {calls.source};\n  means of processor time, by where the program was seen"
+    note = (
+        f"{len(calls.steps):,} calls of {calls.source};\n  means of processor time, by where "
+        f"the program was seen"
+    )
     return Section("where the time goes", note, rows)
 
 
@@ -115,7 +122,10 @@ def _rows(title: str, took_us: float, seen: Counter[str]) -> list[Row]:
     parts = {part: spent / whole for part, spent in shown.items()}
     return [
         Row(f"{title}: all", amount=took_us, unit="µs"),
-        *[Row(f"{title}: {part}", amount=took_us * one, unit="µs", ratio=round(one, 2)) for part, one in parts.items()],
+        *[
+            Row(f"{title}: {part}", amount=took_us * one, unit="µs", ratio=round(one, 2))
+            for part, one in parts.items()
+        ],
     ]
 
 
@@ -151,7 +161,9 @@ class Awaited(Phased):
             return await self._library.result(*step)
 
 
-def sampled(name: str, storage: str, sessions: tuple[Session, ...]) -> tuple[dict[str, float], Sampler]:
+def sampled(
+    name: str, storage: str, sessions: tuple[Session, ...]
+) -> tuple[dict[str, float], Sampler]:
     """What a call and a result take on average in µs, and where that goes."""
     sampler = Sampler()
     took: list[worker.Timed] = []

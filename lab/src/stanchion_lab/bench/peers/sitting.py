@@ -1,5 +1,5 @@
-"""One sitting: each library and the dialect that speaks for it play the same sessions by turns, in processes of their
-own."""
+"""One sitting: each library and the dialect that speaks for it play the same sessions by turns, in
+processes of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from stanchion_lab.bench.measure import cost_of
 from stanchion_lab.bench.packs.pack import STATE, at_home
 from stanchion_lab.bench.packs.sessions import Session
 from stanchion_lab.bench.peers import worker
-from stanchion_lab.bench.peers.library import DISK, MEMORY, PEERS, Kept, NotInstalled, Peer, environment
+from stanchion_lab.bench.peers.library import (
+    DISK,
+    MEMORY,
+    PEERS,
+    Kept,
+    NotInstalled,
+    Peer,
+    environment,
+)
 from stanchion_lab.bench.peers.repeated import repeated, told, warming
 from stanchion_lab.bench.peers.worker import OURS, Timed
 from stanchion_lab.bench.table import Effort, Row, Section
@@ -49,24 +57,35 @@ class Beside:
                 self._process.stdin.close()
         answer = self._process.stdout.readline()
         if not answer:
-            status, said = self._process.wait(), self._errors.read_text(encoding="utf-8", errors="replace")
+            status, said = (
+                self._process.wait(),
+                self._errors.read_text(encoding="utf-8", errors="replace"),
+            )
             why = said.strip().splitlines()[-1:]
             raise RuntimeError(f"`{self._name}` ended with {status}{f': {why[0]}' if why else ''}")
         return [Timed(*one) for one in json.loads(answer)]
 
 
-def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS, packs: tuple[str, ...] = (PACK,)) -> Section:
-    """What a call, and a call with its result, cost each library and the dialect beside it, and some packs alone."""
+def sitting(
+    effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS, packs: tuple[str, ...] = (PACK,)
+) -> Section:
+    """What a call, and a call with its result, cost each library and the dialect beside it, and
+    some packs alone."""
     calls = repeated(effort)
     with ExitStack() as stack:
         home = stack.enter_context(at_home())
         there, missing = _installed(peers, folder)
-        players = {seat: stack.enter_context(_started(seat, there, home)) for seat in _seats(list(there), packs)}
+        players = {
+            seat: stack.enter_context(_started(seat, there, home))
+            for seat in _seats(list(there), packs)
+        }
         took = _played(players, calls.sessions)
     note = (
-        f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}; medians by the clock, and\n"
+        f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}; "
+        f"medians by the clock, and\n"
         "  the mean of processor time; calls that one of a pair refuses are left out with both.\n"
-        "  Ratios are to Stanchion's row above: above 1 Stanchion is faster. On a busy machine trust the second"
+        "  Ratios are to Stanchion's row above: above 1 Stanchion is faster. On a busy machine "
+        "trust the second"
     )
     rows = [row for peer in there for row in _compared(peer, took)]
     return Section("peers", note, [*rows, *_alone(packs, took), *missing])
@@ -100,17 +119,27 @@ def _dialects(peer: Peer, kept: Kept) -> list[Seat]:
 
 @contextmanager
 def _started(seat: Seat, there: dict[Peer, Path], home: Path) -> Iterator[Beside]:
-    """A library in a process that ends with the sitting; what it leaves lies in the folder it works in."""
+    """A library in a process that ends with the sitting; what it leaves lies in the folder it works
+    in."""
     name, storage = seat
     place = home / f"{name}-{storage}".replace(" ", "-")
     place.mkdir()
-    python = next((str(found.absolute()) for peer, found in there.items() if peer.name == name), sys.executable)
-    own = {"PYTHONPATH": os.pathsep.join(sys.path), STATE: str(place / "home")} if name.startswith(OURS) else {}
+    python = next(
+        (str(found.absolute()) for peer, found in there.items() if peer.name == name),
+        sys.executable,
+    )
+    own = (
+        {"PYTHONPATH": os.pathsep.join(sys.path), STATE: str(place / "home")}
+        if name.startswith(OURS)
+        else {}
+    )
     command = [python, str(Path(worker.__file__).absolute()), name, storage, str(place)]
     pipe, env, errors = subprocess.PIPE, {**os.environ, **own}, place / "errors"
     with (
         errors.open("wb") as written,
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=written, text=True, cwd=place, env=env) as process,
+        subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=written, text=True, cwd=place, env=env
+        ) as process,
     ):
         try:
             yield Beside(process, name, errors)
@@ -119,8 +148,8 @@ def _started(seat: Seat, there: dict[Peer, Path], home: Path) -> Iterator[Beside
 
 
 def _played(players: dict[Seat, Beside], sessions: tuple[Session, ...]) -> dict[Seat, list[Timed]]:
-    """What every step took each player, once all are warm. They take turns, session by session, and each begins as
-    often as any other: what else the machine does meets all."""
+    """What every step took each player, once all are warm. They take turns, session by session, and
+    each begins as often as any other: what else the machine does meets all."""
     order = list(players)
     for session in warming(sessions):
         for seat in order:
@@ -145,10 +174,16 @@ def _compared(peer: Peer, took: dict[Seat, list[Timed]]) -> list[Row]:
             if peer.whole and what == "call":
                 continue
             title = f"{what}, {kept.storage}"
-            base = _row(f"{title}: stanchion `{peer.dialect}` ({kept.says}; {left})", took[own], ahead, what)
+            base = _row(
+                f"{title}: stanchion `{peer.dialect}` ({kept.says}; {left})", took[own], ahead, what
+            )
             made.append(base)
             for seat in more:
-                made.append(_row(f"{title}: the same, and its records on disk", took[seat], ahead, what, base))
+                made.append(
+                    _row(
+                        f"{title}: the same, and its records on disk", took[seat], ahead, what, base
+                    )
+                )
             theirs = took[(peer.name, kept.storage)]
             made.append(_row(f"{title}: {peer.pinned} ({peer.less})", theirs, ahead, what, base))
     return made

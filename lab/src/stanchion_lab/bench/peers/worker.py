@@ -1,4 +1,5 @@
-"""Plays sessions through one library, in that library's own Python: reads them line by line, answers what they took.
+"""Plays sessions through one library, in that library's own Python: reads them line by line,
+answers what they took.
 
 It imports nothing of Stanchion unless Stanchion is the library, and is run by its path:
 `python worker.py NAME STORAGE FOLDER`.
@@ -23,8 +24,8 @@ OURS = "stanchion "
 
 
 class Timed(NamedTuple):
-    """What a step took, in nanoseconds: its call and its result, by the clock and of the processor; and whether it went
-    ahead."""
+    """What a step took, in nanoseconds: its call and its result, by the clock and of the processor;
+    and whether it went ahead."""
 
     call: int
     result: int
@@ -47,15 +48,17 @@ class Library(Protocol):
 
 
 class Guardian:
-    """GuardianLayer with its defaults: health, loops, experience and advice; with storage, as it is without being told
-    otherwise, it asks a SQLite file for past calls."""
+    """GuardianLayer with its defaults: health, loops, experience and advice; with storage, as it is
+    without being told otherwise, it asks a SQLite file for past calls."""
 
     def __init__(self, storage: str, folder: Path) -> None:
         disk = storage == "disk"
         os.environ["GUARDIAN_MEMORY_DB"] = "false" if disk else "true"
         from GuardianLayer import GuardianLayer  # type: ignore[import-not-found]  # it is in its own environment
 
-        self._layer = GuardianLayer(db_path=str(folder / "guardian.db")) if disk else GuardianLayer()
+        self._layer = (
+            GuardianLayer(db_path=str(folder / "guardian.db")) if disk else GuardianLayer()
+        )
 
     def begin(self) -> None:
         """Forget the session before."""
@@ -67,12 +70,14 @@ class Guardian:
 
     def result(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> None:
         """Report whether it worked."""
-        self._layer.report_result({"tool": tool, "arguments": args}, not failed, result if failed else None)
+        self._layer.report_result(
+            {"tool": tool, "arguments": args}, not failed, result if failed else None
+        )
 
 
 class Penguin:
-    """PenguiFlow with its defaults: the gateway with its built-in rules for tools and secrets, or with all of them,
-    told what its planner tells it."""
+    """PenguiFlow with its defaults: the gateway with its built-in rules for tools and secrets, or
+    with all of them, told what its planner tells it."""
 
     def __init__(self, storage: str, _folder: Path) -> None:
         from penguiflow.planner import guardrails  # type: ignore[import-not-found]  # it is in its own environment
@@ -87,7 +92,9 @@ class Penguin:
         if storage == "all rules":
             registry.register(guardrails.InjectionPatternRule())
         self._inbox = InMemoryGuardInbox(guardrails.AsyncRuleEvaluator(registry))
-        self._gateway = guardrails.GuardrailGateway(registry, self._inbox, guardrails.GatewayConfig())
+        self._gateway = guardrails.GuardrailGateway(
+            registry, self._inbox, guardrails.GatewayConfig()
+        )
         self._context: Any = None
 
     def begin(self) -> None:
@@ -101,7 +108,9 @@ class Penguin:
 
     async def result(self, tool: str, args: dict[str, Any], result: str, _failed: bool, /) -> None:
         """Evaluate its result."""
-        await self._evaluated("tool_call_result", tool_name=tool, tool_args=args, text_content=result)
+        await self._evaluated(
+            "tool_call_result", tool_name=tool, tool_args=args, text_content=result
+        )
 
     async def _evaluated(self, kind: str, **fields: Any) -> bool:
         event = self._made.GuardrailEvent(event_type=kind, run_id="r1", **fields)
@@ -110,9 +119,9 @@ class Penguin:
 
 
 class Veronica:
-    """veronica-core: the pipeline of an integration whose shield has everything off, as it is without being told
-    otherwise, and the containment of steps, cost and failures around each call; with storage its audit log, with or
-    without its masker of secrets."""
+    """veronica-core: the pipeline of an integration whose shield has everything off, as it is
+    without being told otherwise, and the containment of steps, cost and failures around each call;
+    with storage its audit log, with or without its masker of secrets."""
 
     def __init__(self, storage: str, folder: Path) -> None:
         from veronica_core import (  # type: ignore[import-not-found]  # it is in its own environment
@@ -142,7 +151,9 @@ class Veronica:
     def call(self, tool: str, args: dict[str, Any], result: str, failed: bool, /) -> bool:
         """Have the call made under all limits; whether it was made."""
         self._made = False
-        said = self._run.wrap_tool_call(lambda: self._tool(result, failed, **args), self._options(operation_name=tool))
+        said = self._run.wrap_tool_call(
+            lambda: self._tool(result, failed, **args), self._options(operation_name=tool)
+        )
         if self._log is not None:
             self._log.write("tool_call", {"tool": tool, "args": args, "decision": said.value})
             self._log.write("tool_result", {"tool": tool, "result": result, "failed": failed})
@@ -179,7 +190,11 @@ def played(library: Any, session: list[Any], loop: asyncio.AbstractEventLoop) ->
         if ahead:
             library.result(*step)
         ended, used_ended = clock(), processor()
-        took.append(Timed(called - begun, ended - again, used_called - used, used_ended - used_called, ahead))
+        took.append(
+            Timed(
+                called - begun, ended - again, used_called - used, used_ended - used_called, ahead
+            )
+        )
     return took
 
 
@@ -193,7 +208,11 @@ async def _awaited(library: Any, session: list[Any]) -> list[Timed]:
         if ahead:
             await library.result(*step)
         ended, used_ended = clock(), processor()
-        took.append(Timed(called - begun, ended - again, used_called - used, used_ended - used_called, ahead))
+        took.append(
+            Timed(
+                called - begun, ended - again, used_called - used, used_ended - used_called, ahead
+            )
+        )
     return took
 
 

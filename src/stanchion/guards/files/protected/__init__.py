@@ -27,7 +27,8 @@ HOME: Final = Held("all that somebody keeps", asks=True)
 
 FAMILIES: Final = (environment, keys, credentials, startup, system, agents)
 SHOWN_FREELY: Final = (startup, system, agents)
-"""The families for what is made to be seen: fixtures, examples and templates hold nobody's secrets."""
+"""The families for what is made to be seen: fixtures, examples and templates hold nobody's
+secrets."""
 RULES: Final[tuple[Protected, ...]] = tuple([rule for family in FAMILIES for rule in family.RULES])
 
 
@@ -47,7 +48,8 @@ class Example(NamedTuple):
 
 
 class Index:
-    """Rules by a name that a path must have for one of their globs to match, or by how its last name begins or ends."""
+    """Rules by a name that a path must have for one of their globs to match, or by how its last
+    name begins or ends."""
 
     def __init__(self, rules: tuple[Protected, ...]) -> None:
         self._named: dict[str, list[Guarded]] = {}
@@ -73,7 +75,8 @@ class Index:
         table.setdefault(key, []).append(guarded)
 
     def find(self, place: Place, use: Use) -> Held | None:
-        """Why a place may not be used so: by its class, or by a rule; the strictest where there are several."""
+        """Why a place may not be used so: by its class, or by a rule; the strictest where there are
+        several."""
         if use != "read" and place.root in ABSOLUTE and not place.parts:
             return WHOLE
         rule = self._ruled(place, use)
@@ -81,13 +84,18 @@ class Index:
             return Held(rule.what)
         seat = seat_of(place)
         loose = not seat.sure or seat.area in ("near", "plain", "temporary")
-        families = SHOWN_FREELY if loose and is_sample(seat.rest if seat.sure and seat.rest else seat.all) else FAMILIES
+        families = (
+            SHOWN_FREELY
+            if loose and is_sample(seat.rest if seat.sure and seat.rest else seat.all)
+            else FAMILIES
+        )
         said = [one for one in [family.held(seat, use) for family in families] if one is not None]
         said += [Held(rule.what, rule.asks)] if rule is not None else []
         return min(said, key=lambda one: one.asks) if said else None
 
     def _ruled(self, place: Place, use: Use) -> Protected | None:
-        """The rule by which a place may not be used so; the place is one to which upper and lower case are one."""
+        """The rule by which a place may not be used so; the place is one to which upper and lower
+        case are one."""
         parts = place.parts
         for part in parts:
             for guarded in self._named.get(part, ()):
@@ -133,28 +141,40 @@ def examples() -> tuple[Example, ...]:
 
 def all_of(place: Place) -> Held | None:
     """Why everything in a place may not be read at once: it is somebody's home, or holds homes."""
-    if place.root in ABSOLUTE and (not place.parts or (len(place.parts) == 1 and place.parts[0] in ("home", "users"))):
+    if place.root in ABSOLUTE and (
+        not place.parts or (len(place.parts) == 1 and place.parts[0] in ("home", "users"))
+    ):
         return HOME
     seat = seat_of(place)
     whole = seat.sure and (
-        (seat.area == "plain" and not seat.inner) or (seat.is_home and not seat.tool and not seat.inner)
+        (seat.area == "plain" and not seat.inner)
+        or (seat.is_home and not seat.tool and not seat.inner)
     )
-    if seat.sure and seat.area == "data" and seat.tool and len(seat.inner) <= 1 and keeps_for_its_user(seat):
+    if (
+        seat.sure
+        and seat.area == "data"
+        and seat.tool
+        and len(seat.inner) <= 1
+        and keeps_for_its_user(seat)
+    ):
         return KEPT
     return HOME if whole and seat.area not in ("cache", "programs", "libraries") else None
 
 
 def searched(place: Place) -> Held | None:
-    """Why a place may not be searched for credentials: it is somebody's home, or their own papers are in it."""
+    """Why a place may not be searched for credentials: it is somebody's home, or their own papers
+    are in it."""
     seat = seat_of(place)
-    personal = seat.area == "plain" and not PERSONAL.isdisjoint(words_of(seat.inner[0]) if seat.inner else ())
+    personal = seat.area == "plain" and not PERSONAL.isdisjoint(
+        words_of(seat.inner[0]) if seat.inner else ()
+    )
     own = seat.area in ("settings", "data") and keeps_for_its_user(seat)
     return HUNTED if seat.sure and (personal or own) else all_of(place)
 
 
 def filled_in(place: Place, use: Use) -> Held | None:
-    """What a place may become that has wildcards or short names in it, if that is protected; only where enough of its
-    last name is known to mean that file."""
+    """What a place may become that has wildcards or short names in it, if that is protected; only
+    where enough of its last name is known to mean that file."""
     last = place.parts[-1] if place.parts else ""
     known = [char for char in last if char.isalnum()]
     parts = tuple([_opened(part) for part in place.parts])
@@ -170,6 +190,7 @@ def filled_in(place: Place, use: Use) -> Held | None:
 
 
 def _opened(part: str) -> str:
-    """A name with its sets of characters, and what the short name of a long one leaves out, as wildcards."""
+    """A name with its sets of characters, and what the short name of a long one leaves out, as
+    wildcards."""
     short = _SHORT.fullmatch(part)
     return f"*{short[1]}*" if short is not None else _SET.sub("?", part)

@@ -1,4 +1,5 @@
-"""What watches an agent: Stanchion's own files, and what other programs run on an agent's behalf."""
+"""What watches an agent: Stanchion's own files, and what other programs run on an agent's
+behalf."""
 
 from __future__ import annotations
 
@@ -49,19 +50,21 @@ RULES: Final = (
 
 AGENTS: Final = listed(
     """
-    claude codex cursor gemini continue windsurf roo roocode cline aider openhands kiro zed junie goose opencode
-    amazonq copilot augment trae qodo tabnine cody codeium crush amp
+    claude codex cursor gemini continue windsurf roo roocode cline aider openhands kiro zed junie
+    goose opencode amazonq copilot augment trae qodo tabnine cody codeium crush amp
     """
 )
 """Agents and their hosts, by the folder or file that has their name behind a dot."""
 RULING: Final = listed(
     """
-    settings config configuration hooks hook permissions mcp servers conf allow trust policy policies
+    settings config configuration hooks hook permissions mcp servers conf allow trust policy
+    policies
     """
 )
 """Words of what says to a host what its agent may do and what it runs."""
 RECORDS: Final = listed(
-    "transcript transcripts session sessions history rollout rollouts conversation conversations log logs"
+    "transcript transcripts session sessions history rollout rollouts conversation conversations "
+    "log logs"
 )
 """Words of what tells afterwards what an agent did."""
 HELD: Final = Held("a setting of an agent's host", asks=True)
@@ -69,7 +72,8 @@ RECORD: Final = Held("the record of what an agent did", asks=True)
 
 
 def held(seat: Seat, use: Use) -> Held | None:
-    """What says to an agent's host what the agent may do; its notes and commands are work like any other."""
+    """What says to an agent's host what the agent may do; its notes and commands are work like any
+    other."""
     if use == "read" or not seat.all:
         return None
     name = seat.all[-1]
@@ -78,14 +82,21 @@ def held(seat: Seat, use: Use) -> Held | None:
     ) or name == "claude_desktop_config.json":
         return HELD
     at = next(
-        (at for at, part in enumerate(seat.all) if part[:1] == "." and not AGENTS.isdisjoint(words_of(part)[:1])), -1
+        (
+            at
+            for at, part in enumerate(seat.all)
+            if part[:1] == "." and not AGENTS.isdisjoint(words_of(part)[:1])
+        ),
+        -1,
     )
     if at < 0:
         return None
     words = {word for part in seat.all[at:] for word in words_of(part)}
     if seat.sure and seat.is_home and (ending(name) == "jsonl" or not RECORDS.isdisjoint(words)):
         return RECORD
-    return HELD if not RULING.isdisjoint(words) and ending(name) not in ("md", "mdc", "txt") else None
+    return (
+        HELD if not RULING.isdisjoint(words) and ending(name) not in ("md", "mdc", "txt") else None
+    )
 
 
 HITS: Final[Shown] = (

@@ -4,37 +4,50 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.protected.names import ending, is_code, says_credential, says_credential_of_tool, words_of
+from stanchion.guards.files.protected.names import (
+    ending,
+    is_code,
+    says_credential,
+    says_credential_of_tool,
+    words_of,
+)
 from stanchion.guards.files.protected.rule import Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.word_lists import listed
 
 RULES: Final = (
-    Protected("a file of passwords", ("unattend.xml", "sysprep.xml", "sysprep.inf", "_netrc", "ntuser.dat")),
+    Protected(
+        "a file of passwords",
+        ("unattend.xml", "sysprep.xml", "sysprep.inf", "_netrc", "ntuser.dat"),
+    ),
 )
 
 _CLOUD: Final = regex(
-    r"service[-_]account.*\.json\Z|credentials\.(?:json|db|ya?ml|csv)\Z|client_secret.*\.json\Z|kubeconfig(?:\.ya?ml)?\Z"
+    r"service[-_]account.*\.json\Z|credentials\.(?:json|db|ya?ml|csv)\Z|client_secret.*\.json\Z|"
+    r"kubeconfig(?:\.ya?ml)?\Z"
     r"|application_default_credentials\.json\Z|gha-creds-.*\.json\Z"
 )
 """Names that clouds give the files by which they are signed in to, wherever these are put."""
 SIGNED_IN: Final = listed(
     """
-    aws azure gcloud kube docker oci doctl gh glab hub heroku fly vercel netlify railway supabase firebase rclone
-    s3cfg boto minio mc databricks databrickscfg snowflake snowsql terraformrc vault bitwarden keepassxc keepass
-    lastpass 1password op ngrok ngrok2 cloudflared tailscale openvpn openvpn3 wireguard nordvpn protonvpn
-    expressvpn anyconnect msmtp msmtprc msmtp mutt muttrc neomutt fetchmailrc getmail mbsyncrc isync offlineimaprc
-    thunderbird evolution mail outlook discord slack signal telegram element whatsapp skype teams keybase mozilla
-    firefox chrome chromium brave bravesoftware edge opera vivaldi safari librewolf bitcoin electrum ethereum
-    solana exodus monero metamask ledger dogecoin litecoin filezilla winscp dbeaver dbeaverdata pgadmin rediscli
-    netrc pgpass mylogin git-credentials huggingface kaggle wandb openai anthropic replicate modal jfrog pulumi
-    argocd consul nomad linode hcloud scw ibmcloud bluemix aliyun tccli exoscale civo vultr digitalocean
-    cloudfoundry cf okta saml2aws granted chamber influxdbv2 planetscale turso neon fastly akamai edgerc
-    sentryclirc circleci travis buildkite jenkins cargo-credentials remmina rdp freerdp vnc teamviewer anydesk
-    nextcloud dropbox onedrive keychain authy kwalletd cookies sqldeveloper datagrip mongorc mongodb cassandra
-    cqlshrc subversion curlrc wgetrc httpie insomnia postman imapfilter aerc himalaya gajim pidgin purple weechat
-    helm cisco vpn irssi hexchat zoom plex transmission rtorrent pypirc npmrc yarnrc s3cmd b2 restic borg duplicity
+    aws azure gcloud kube docker oci doctl gh glab hub heroku fly vercel netlify railway supabase
+    firebase rclone s3cfg boto minio mc databricks databrickscfg snowflake snowsql terraformrc vault
+    bitwarden keepassxc keepass lastpass 1password op ngrok ngrok2 cloudflared tailscale openvpn
+    openvpn3 wireguard nordvpn protonvpn expressvpn anyconnect msmtp msmtprc msmtp mutt muttrc
+    neomutt fetchmailrc getmail mbsyncrc isync offlineimaprc thunderbird evolution mail outlook
+    discord slack signal telegram element whatsapp skype teams keybase mozilla firefox chrome
+    chromium brave bravesoftware edge opera vivaldi safari librewolf bitcoin electrum ethereum
+    solana exodus monero metamask ledger dogecoin litecoin filezilla winscp dbeaver dbeaverdata
+    pgadmin rediscli netrc pgpass mylogin git-credentials huggingface kaggle wandb openai anthropic
+    replicate modal jfrog pulumi argocd consul nomad linode hcloud scw ibmcloud bluemix aliyun tccli
+    exoscale civo vultr digitalocean cloudfoundry cf okta saml2aws granted chamber influxdbv2
+    planetscale turso neon fastly akamai edgerc sentryclirc circleci travis buildkite jenkins
+    cargo-credentials remmina rdp freerdp vnc teamviewer anydesk nextcloud dropbox onedrive keychain
+    authy kwalletd cookies sqldeveloper datagrip mongorc mongodb cassandra cqlshrc subversion curlrc
+    wgetrc httpie insomnia postman imapfilter aerc himalaya gajim pidgin purple weechat helm cisco
+    vpn irssi hexchat zoom plex transmission rtorrent pypirc npmrc yarnrc s3cmd b2 restic borg
+    duplicity
     """
 )
 """Tools whose own folder or file signs people in somewhere, whatever their files are called."""
@@ -47,54 +60,59 @@ REGISTRIES: Final = listed(
 )
 REGISTRY_FILES: Final = listed(
     """
-    settings.xml settings-security.xml gradle.properties nuget.config config pip.conf config.toml config.json
-    .condarc
+    settings.xml settings-security.xml gradle.properties nuget.config config pip.conf config.toml
+    config.json .condarc
     """
 )
 """Settings of package managers in which their users sign in."""
 OF_CODE: Final = listed(
     """
-    git gitconfig gitignore gitattributes vim vimrc nvim emacs emacs.d zed code vscode helix npm npx node nvm fnm
-    volta pyenv rbenv rustup cargo go m2 gradle jupyter ipython matplotlib conda mamba virtualenvs tmux screen
-    htop fish starship bat fontconfig fonts icons themes applications systemd autostart man ruff black mypy pytest
-    flake8 pylint yapf eslint prettier clang clangd gdb gdbinit lldb inputrc dircolors viminfo lesshst ansible
-    asdf mise sdkman jdks android direnv pre-commit deno bun yarn pnpm hunspell texlive texmf r julia mix hex
-    stack cabal ghcup opam dotnet nuget vagrant.d bashrc bash_profile bash_login bash_logout bash_aliases profile
-    zshrc zshenv zprofile zlogin zsh oh-my-zsh tool-versions claude codex cursor gemini continue aider stanchion
-    pip pipx uv poetry editorconfig ripgreprc ctags lua luarocks microsoft windowsapps programs packages python
-    ruby perl5 cpan gem bundle ivy2 sbt config kde.org trash dev java jetbrains xcode developer cocoapods spm
-    swiftpm homebrew dconf mimeapps.list user-dirs.dirs gtk pulse
+    git gitconfig gitignore gitattributes vim vimrc nvim emacs emacs.d zed code vscode helix npm npx
+    node nvm fnm volta pyenv rbenv rustup cargo go m2 gradle jupyter ipython matplotlib conda mamba
+    virtualenvs tmux screen htop fish starship bat fontconfig fonts icons themes applications
+    systemd autostart man ruff black mypy pytest flake8 pylint yapf eslint prettier clang clangd gdb
+    gdbinit lldb inputrc dircolors viminfo lesshst ansible asdf mise sdkman jdks android direnv
+    pre-commit deno bun yarn pnpm hunspell texlive texmf r julia mix hex stack cabal ghcup opam
+    dotnet nuget vagrant.d bashrc bash_profile bash_login bash_logout bash_aliases profile zshrc
+    zshenv zprofile zlogin zsh oh-my-zsh tool-versions claude codex cursor gemini continue aider
+    stanchion pip pipx uv poetry editorconfig ripgreprc ctags lua luarocks microsoft windowsapps
+    programs packages python ruby perl5 cpan gem bundle ivy2 sbt config kde.org trash dev java
+    jetbrains xcode developer cocoapods spm swiftpm homebrew dconf mimeapps.list user-dirs.dirs gtk
+    pulse
     """
 )
 """Tools of which what is not called a credential is none."""
 SEEN: Final = listed(
     """
-    cache caches log logs completion completions plugin plugins extension extensions bin registry repository docs
-    doc themes schemas locale fonts licenses cli-plugins site-packages node_modules pkg toolchains src packages
+    cache caches log logs completion completions plugin plugins extension extensions bin registry
+    repository docs doc themes schemas locale fonts licenses cli-plugins site-packages node_modules
+    pkg toolchains src packages
     """
 )
 """Folders of a tool with what it fetched or made, none of it anybody's credential."""
-ASIDE: Final = listed("completion completions plugin plugins extensions bin log logs themes schemas locale docs")
+ASIDE: Final = listed(
+    "completion completions plugin plugins extensions bin log logs themes schemas locale docs"
+)
 """Folders with none even of a tool that signs in; its caches hold what it signed in with."""
 HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
 NAMED: Final = listed(
     """
-    .netrc .pgpass .my.cnf .mylogin.cnf .git-credentials .pypirc .htpasswd .dockercfg .s3cfg .boto .vault-token
-    .databrickscfg .terraformrc .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc .rediscli_auth .sentryclirc .edgerc
-    .credentials .passwd
+    .netrc .pgpass .my.cnf .mylogin.cnf .git-credentials .pypirc .htpasswd .dockercfg .s3cfg .boto
+    .vault-token .databrickscfg .terraformrc .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc
+    .rediscli_auth .sentryclirc .edgerc .credentials .passwd
     """
 )
 """Files that sign in wherever they are."""
 DATA: Final = listed(
     """
-    conf cfg ini json json5 jsonc yaml yml toml xml properties db sqlite sqlite3 dat plist env kdbx tdb ldb config
-    ovpn
+    conf cfg ini json json5 jsonc yaml yml toml xml properties db sqlite sqlite3 dat plist env kdbx
+    tdb ldb config ovpn
     """
 )
 PERSONAL: Final = listed(
     """
-    documents desktop downloads dropbox onedrive notes backup backups keys secrets private icloud drive box
-    nextcloud personal
+    documents desktop downloads dropbox onedrive notes backup backups keys secrets private icloud
+    drive box nextcloud personal
     """
 )
 """Words of folders in which people keep what is theirs."""
@@ -102,7 +120,9 @@ TICKETS: Final = ("krb5cc_", "x509up_u")
 """How the names of tickets begin, which lie in folders for temporary files."""
 PROFILES: Final = listed("ovpn pcf nmconnection remmina rdg psk mobileconfig")
 """Endings of what signs in to a network or another computer."""
-PAPERS: Final = listed("txt rtf doc docx odt pages xls xlsx xlsm ods numbers csv tsv pdf one kdbx zip 7z")
+PAPERS: Final = listed(
+    "txt rtf doc docx odt pages xls xlsx xlsm ods numbers csv tsv pdf one kdbx zip 7z"
+)
 """Endings of what people write for themselves."""
 USUAL: Final = frozenset({"config", "config.json", "hosts.yml", "credentials.db", "rclone.conf"})
 OPEN: Final = frozenset(
@@ -118,7 +138,8 @@ SETTINGS: Final = Held("what another program keeps for its user", asks=True)
 
 
 def held(seat: Seat, use: Use) -> Held | None:
-    """Credentials, by three questions: whose folder it is, what the file is called, and what is known of the tool."""
+    """Credentials, by three questions: whose folder it is, what the file is called, and what is
+    known of the tool."""
     name = seat.name if seat.inner else f".{seat.tool}"
     if name.endswith(HISTORIES) or (name == "history" and seat.tool and use == "read"):
         return HISTORY
@@ -142,7 +163,8 @@ def held(seat: Seat, use: Use) -> Held | None:
 
 
 def _is_personal(folders: tuple[str, ...], name: str) -> bool:
-    """Whether a file is among a person's own papers: in such folders only, or a paper somewhere below one."""
+    """Whether a file is among a person's own papers: in such folders only, or a paper somewhere
+    below one."""
     if all(not PERSONAL.isdisjoint(words_of(folder)) for folder in folders):
         return True
     return not PERSONAL.isdisjoint(words_of(folders[0])) and ending(name) in PAPERS
@@ -152,7 +174,9 @@ def _of_tool(seat: Seat, use: Use) -> Held | None:
     tool, inner = seat.tool, seat.inner
     if not seat.sure:
         # A project may have such a folder too: there the file itself must say that it signs in.
-        said = bool(inner) and (says_credential_of_tool(seat.name) or (seat.name in USUAL and _signs_in(seat)))
+        said = bool(inner) and (
+            says_credential_of_tool(seat.name) or (seat.name in USUAL and _signs_in(seat))
+        )
         return TOOL if said and use != "write" else None
     if (tool, inner[-1] if inner else "") in OPEN or seat.name.endswith(".pub"):
         return None
@@ -162,7 +186,9 @@ def _of_tool(seat: Seat, use: Use) -> Held | None:
         return None if not ASIDE.isdisjoint(folders) and "storage" not in folders else TOOL
     if seen or is_code(seat.name):
         return None
-    if any(says_credential_of_tool(part) for part in inner) or (not inner and says_credential(tool)):
+    if any(says_credential_of_tool(part) for part in inner) or (
+        not inner and says_credential(tool)
+    ):
         return TOOL
     if tool in REGISTRIES and seat.name in REGISTRY_FILES:
         return TOOL if use != "write" else None
@@ -177,9 +203,15 @@ def keeps_for_its_user(seat: Seat) -> bool:
 
 def _signs_in(seat: Seat) -> bool:
     """Whether the tool, or the one that its maker's folder holds, signs in."""
-    for part in (seat.tool, *seat.inner[:2]) if seat.area == "data" else (seat.tool, *seat.inner[:1]):
+    for part in (
+        (seat.tool, *seat.inner[:2]) if seat.area == "data" else (seat.tool, *seat.inner[:1])
+    ):
         words = words_of(part)
-        if part in SIGNED_IN or part.removeprefix(".") in SIGNED_IN or (words and not SIGNED_IN.isdisjoint(words)):
+        if (
+            part in SIGNED_IN
+            or part.removeprefix(".") in SIGNED_IN
+            or (words and not SIGNED_IN.isdisjoint(words))
+        ):
             return True
         if any(word.startswith(_LONG) for word in words):
             return True

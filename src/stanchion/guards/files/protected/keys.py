@@ -10,12 +10,16 @@ from stanchion.guards.files.protected.seat import Seat
 from stanchion.readings.shell.word_lists import listed
 
 RULES: Final = (
-    Protected("the list of who may log in", ("**/.ssh/authorized_keys*", "**/.rhosts", "**/.shosts")),
+    Protected(
+        "the list of who may log in", ("**/.ssh/authorized_keys*", "**/.rhosts", "**/.shosts")
+    ),
     Protected("a wallet", ("wallet.dat",)),
 )
 RINGS: Final = listed("gnupg password-store keyrings keychains putty electrum electron-cash")
 """Tools that keep nothing but keys."""
-PUBLIC: Final = frozenset({"known_hosts", "known_hosts.old", "pubring.kbx", "pubring.gpg", "trustdb.gpg"})
+PUBLIC: Final = frozenset(
+    {"known_hosts", "known_hosts.old", "pubring.kbx", "pubring.gpg", "trustdb.gpg"}
+)
 KEY: Final = Held("a private key")
 OWN_KEY: Final = Held("a private key", asks=True)
 HOSTS: Final = Held("keys for other hosts")
@@ -23,7 +27,8 @@ RING: Final = Held("a ring of keys")
 
 
 def held(seat: Seat, use: Use) -> Held | None:
-    """A private key that exists: making one in a project is no reading, and one among fixtures is made to be seen."""
+    """A private key that exists: making one in a project is no reading, and one among fixtures is
+    made to be seen."""
     name = seat.name
     if name.endswith(".pub") or name in PUBLIC:
         return None

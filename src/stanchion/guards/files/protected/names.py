@@ -9,42 +9,47 @@ from stanchion.readings.shell.word_lists import listed
 
 _WORDS: Final = regex(r"[a-z]+|[0-9]+")
 _CREDENTIAL: Final = regex(
-    r"credential|secret|passw|passphrase|token|oauth|api[-_.]?key|private[-_.]?key|keychain|keyring|keystore"
-    r"|wallet|mnemonic|cookie|htpasswd|keytab|kdbx|gshadow|opasswd|privkey|logins?\b|login data|\.jceks"
+    r"credential|secret|passw|passphrase|token|oauth|api[-_.]?key|private[-_.]?key|keychain|"
+    r"keyring|keystore"
+    r"|wallet|mnemonic|cookie|htpasswd|keytab|kdbx|gshadow|opasswd|privkey|logins?\b|login "
+    r"data|\.jceks"
     r"|recovery.?(?:code|key)|state\.vscdb"
 )
 """Parts of names that say credential, however the rest is written."""
 CREDENTIAL_WORDS: Final = listed(
     """
-    auth key keys cred creds login logins session sessions identity id accounts account vault seed jwt sasl psk
-    pass pwd shadow access certs pgpass netrc adc rsaparams msal security
+    auth key keys cred creds login logins session sessions identity id accounts account vault seed
+    jwt sasl psk pass pwd shadow access certs pgpass netrc adc rsaparams msal security
     """
 )
 """Words that say credential where a tool keeps its own things."""
 
 CODE: Final = listed(
     """
-    py pyi pyx js jsx ts tsx mjs cjs mts cts go rs java kt kts c h cc cpp hpp cxx cs rb php swift scala clj ex exs
-    erl hs lua pl pm r jl m mm dart vue svelte astro proto graphql sql tf hcl md mdx rst adoc html htm css scss
-    less svg png jpg jpeg gif ico pdf ipynb snap j2 jinja tmpl tpl erb hbs mustache ejs pub lock map wasm feature
-    zig nim f90 bzl bazel cmake patch diff po mo woff woff2 ttf
+    py pyi pyx js jsx ts tsx mjs cjs mts cts go rs java kt kts c h cc cpp hpp cxx cs rb php swift
+    scala clj ex exs erl hs lua pl pm r jl m mm dart vue svelte astro proto graphql sql tf hcl md
+    mdx rst adoc html htm css scss less svg png jpg jpeg gif ico pdf ipynb snap j2 jinja tmpl tpl
+    erb hbs mustache ejs pub lock map wasm feature zig nim f90 bzl bazel cmake patch diff po mo woff
+    woff2 ttf
     """
 )
-"""Endings of files that are written by people or shown to them, and hold no credential of their own."""
+"""Endings of files that are written by people or shown to them, and hold no credential of their
+own."""
 KEY_FILES: Final = listed("pem key ppk p12 pfx jks keystore kdbx p8 agekey kdb")
 """Endings of files with private keys."""
 CERTIFICATE: Final = listed(
     """
-    cert certs certificate crt ca cacert chain fullchain bundle public pub roots root dhparam csr intermediate
-    trust
+    cert certs certificate crt ca cacert chain fullchain bundle public pub roots root dhparam csr
+    intermediate trust
     """
 )
 """Words in the name of a file with an ending of keys that say it holds what anybody may see."""
 SAMPLE: Final = listed(
     """
-    example examples sample samples template templates tmpl tpl dist default defaults schema dummy fake mock mocks
-    stub stubs demo placeholder fixture fixtures test tests testing testdata spec specs golden snapshots snapshot
-    ci e2e testutil testutils selftest unittest unittests cypress playwright
+    example examples sample samples template templates tmpl tpl dist default defaults schema dummy
+    fake mock mocks stub stubs demo placeholder fixture fixtures test tests testing testdata spec
+    specs golden snapshots snapshot ci e2e testutil testutils selftest unittest unittests cypress
+    playwright
     """
 )
 """Words of folders and names of things that are made to be seen."""
@@ -68,12 +73,18 @@ def is_code(name: str) -> bool:
 
 def says_credential(name: str) -> bool:
     """Whether a name says credential, wherever the file is."""
-    return _CREDENTIAL.search(name) is not None and not is_code(name) and name not in ("passwd", "passwd-")
+    return (
+        _CREDENTIAL.search(name) is not None
+        and not is_code(name)
+        and name not in ("passwd", "passwd-")
+    )
 
 
 def says_credential_of_tool(name: str) -> bool:
     """Whether a name says credential where it is a tool's own."""
-    return says_credential(name) or (not is_code(name) and not CREDENTIAL_WORDS.isdisjoint(words_of(name)))
+    return says_credential(name) or (
+        not is_code(name) and not CREDENTIAL_WORDS.isdisjoint(words_of(name))
+    )
 
 
 def is_key_file(name: str) -> bool:

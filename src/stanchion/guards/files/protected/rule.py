@@ -13,7 +13,8 @@ CHANGES: Final[tuple[Use, ...]] = ("write", "delete")
 
 
 class Protected(msgspec.Struct, frozen=True, gc=False):
-    """Files that are protected: globs, how they may not be used, and whether a person is asked instead."""
+    """Files that are protected: globs, how they may not be used, and whether a person is asked
+    instead."""
 
     what: str
     globs: tuple[str, ...]

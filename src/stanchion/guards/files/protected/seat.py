@@ -1,4 +1,5 @@
-"""Seats: whose a place is, so that a class can be said once for every system and every spelling of its folders."""
+"""Seats: whose a place is, so that a class can be said once for every system and every spelling of
+its folders."""
 
 from __future__ import annotations
 
@@ -7,11 +8,26 @@ from typing import Final, Literal, NamedTuple
 from stanchion.readings.paths.place import Place
 from stanchion.readings.shell.word_lists import listed
 
-Area = Literal["settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"]
+Area = Literal[
+    "settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"
+]
 
-PEOPLE: Final = (("home",), ("users",), ("var", "home"), ("mnt", "c", "users"), ("c", "users"), ("export", "home"))
+PEOPLE: Final = (
+    ("home",),
+    ("users",),
+    ("var", "home"),
+    ("mnt", "c", "users"),
+    ("c", "users"),
+    ("export", "home"),
+)
 """Where people's folders are, one for each."""
-TEMPORARY: Final = (("tmp",), ("var", "tmp"), ("dev", "shm"), ("var", "folders"), ("private", "tmp"))
+TEMPORARY: Final = (
+    ("tmp",),
+    ("var", "tmp"),
+    ("dev", "shm"),
+    ("var", "folders"),
+    ("private", "tmp"),
+)
 XDG: Final[dict[tuple[str, ...], Area]] = {
     (".config",): "settings",
     (".local", "share"): "data",
@@ -45,16 +61,22 @@ PROGRAMS: Final[tuple[tuple[str, ...], ...]] = (
     (".bun", "bin"),
     (".deno", "bin"),
 )
-LIBRARIES: Final[tuple[tuple[str, ...], ...]] = ((".local", "lib"), ("library", "python"), ("go", "pkg"), ("go", "src"))
+LIBRARIES: Final[tuple[tuple[str, ...], ...]] = (
+    (".local", "lib"),
+    ("library", "python"),
+    ("go", "pkg"),
+    ("go", "src"),
+)
 
 
 class Seat(NamedTuple):
     """A place by whose it is.
 
-    `area` is `system`, `temporary`, `near` (in a project, as far as anybody knows) or one of a home: the `settings` and
-    the `data` of a `tool`, a `cache`, `programs`, `libraries`, or what is `plain`ly a person's. `inner` are the names
-    below the tool's folder, or all of them where there is no tool. `all` are the names as they stand, `rest` those
-    below the home. It is not `sure` where only a folder's name says that this is a home.
+    `area` is `system`, `temporary`, `near` (in a project, as far as anybody knows) or one of a
+    home: the `settings` and the `data` of a `tool`, a `cache`, `programs`, `libraries`, or what is
+    `plain`ly a person's. `inner` are the names below the tool's folder, or all of them where there
+    is no tool. `all` are the names as they stand, `rest` those below the home. It is not `sure`
+    where only a folder's name says that this is a home.
     """
 
     area: Area
@@ -81,7 +103,8 @@ def seat_of(place: Place) -> Seat:
     if place.root[:1] == "~":
         return _in_home(parts, parts)
     if place.root == "" or place.root == "$":
-        # A path that climbs, or begins nobody knows where, may end in a home: a folder of a tool tells.
+        # A path that climbs, or begins nobody knows where, may end in a home: a folder of a tool
+        # tells.
         at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
         if at >= 0:
             return _in_home(parts[at:], parts, sure=place.up > 0 and at == 0)
@@ -106,11 +129,21 @@ def seat_of(place: Place) -> Seat:
 
 SYSTEM: Final = listed(
     """
-    bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys usr var system library applications snap nix
+    bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys usr var system library
+    applications snap nix
     """
 )
 WINDOWS: Final = frozenset(
-    ("windows", "program files", "program files (x86)", "programdata", "boot", "bootmgr", "boot.ini", "inetpub")
+    (
+        "windows",
+        "program files",
+        "program files (x86)",
+        "programdata",
+        "boot",
+        "bootmgr",
+        "boot.ini",
+        "inetpub",
+    )
 )
 PROJECTS: Final = (("var", "www"), ("usr", "src", "app"), ("opt", "app"), ("opt", "project"))
 """Folders of the system in which projects are kept."""
@@ -119,18 +152,23 @@ PROJECTS: Final = (("var", "www"), ("usr", "src", "app"), ("opt", "app"), ("opt"
 def _is_system(place: Place) -> bool:
     parts = place.parts
     if place.root == "/":
-        return parts[:1] != () and parts[0] in SYSTEM and not any(parts[: len(p)] == p for p in PROJECTS)
+        return (
+            parts[:1] != ()
+            and parts[0] in SYSTEM
+            and not any(parts[: len(p)] == p for p in PROJECTS)
+        )
     return bool(parts) and parts[0] in WINDOWS
 
 
 PROJECTS_OWN: Final = listed(
     """
-    .git .github .gitlab .circleci .vscode .idea .venv .tox .nox .husky .devcontainer .storybook .next .nuxt
-    .cache .pytest_cache .mypy_cache .ruff_cache .yarn .turbo .terraform .gradle .mvn .cargo .config .vs
-    .nyc_output .changeset .claude .cursor .codex .gemini .continue .windsurf .roo .cline .aider .openhands .kiro
-    .zed .junie .stanchion .well-known .svn .hg .eggs .direnv .bundle .output .svelte-kit .angular .expo
-    .buildkite .woodpecker .tekton .semgrep .local .ipynb_checkpoints .parcel-cache .serverless .vercel .netlify
-    .firebase .wrangler .sst .pnpm .bin .github-private
+    .git .github .gitlab .circleci .vscode .idea .venv .tox .nox .husky .devcontainer .storybook
+    .next .nuxt .cache .pytest_cache .mypy_cache .ruff_cache .yarn .turbo .terraform .gradle .mvn
+    .cargo .config .vs .nyc_output .changeset .claude .cursor .codex .gemini .continue .windsurf
+    .roo .cline .aider .openhands .kiro .zed .junie .stanchion .well-known .svn .hg .eggs .direnv
+    .bundle .output .svelte-kit .angular .expo .buildkite .woodpecker .tekton .semgrep .local
+    .ipynb_checkpoints .parcel-cache .serverless .vercel .netlify .firebase .wrangler .sst .pnpm
+    .bin .github-private
     """
 )
 """Folders with a dot that a project has of its own."""

@@ -1,4 +1,5 @@
-"""What runs by itself: start-up files of shells, desktops, editors and interpreters, and programs that others find."""
+"""What runs by itself: start-up files of shells, desktops, editors and interpreters, and programs
+that others find."""
 
 from __future__ import annotations
 
@@ -23,36 +24,65 @@ RULES: Final = (
         ),
         CHANGES,
     ),
-    Protected("a hook", ("**/.git/**/hooks/**", "**/.git/**/config", "**/.git/info/attributes"), CHANGES, asks=True),
+    Protected(
+        "a hook",
+        ("**/.git/**/hooks/**", "**/.git/**/config", "**/.git/info/attributes"),
+        CHANGES,
+        asks=True,
+    ),
     Protected(
         "a program that others find by its name",
-        ("**/node_modules/.bin/*", "**/.venv/bin/*", "**/venv/bin/*", "**/.venv/Scripts/*", "**/venv/Scripts/*"),
+        (
+            "**/node_modules/.bin/*",
+            "**/.venv/bin/*",
+            "**/venv/bin/*",
+            "**/.venv/Scripts/*",
+            "**/venv/Scripts/*",
+        ),
         CHANGES,
         asks=True,
     ),
 )
 
 _STARTS: Final = regex(
-    r"\.?(?:\w*(?:rc|profile|login|logout|aliases|functions|init|env|startup)(?:\.(?:d|local|ps1|py|lua|vim|el|zsh|sh|bash))?"
+    r"\.?(?:\w*(?:rc|profile|login|logout|aliases|functions|init|env|startup)(?:\.(?:d|local|ps1|"
+    r"py|lua|vim|el|zsh|sh|bash))?"
     r"|xinitrc|xsession|pam_environment|forward|inputrc)\Z"
 )
 """Names of what a shell or a tool runs when it begins."""
 RUNS: Final = listed(
     """
-    autostart systemd launchagents launchdaemons startup hooks plugin plugins init after autoload ftplugin conf
-    cron environment rc startup-scripts extensions addons loginitems powershell windowspowershell
+    autostart systemd launchagents launchdaemons startup hooks plugin plugins init after autoload
+    ftplugin conf cron environment rc startup-scripts extensions addons loginitems powershell
+    windowspowershell
     """
 )
 """Words of folders whose files are run by themselves."""
 SCRIPTS: Final = frozenset(
-    {"sh", "bash", "zsh", "fish", "lua", "vim", "el", "ps1", "bat", "cmd", "plist", "service", "timer", "desktop"}
+    {
+        "sh",
+        "bash",
+        "zsh",
+        "fish",
+        "lua",
+        "vim",
+        "el",
+        "ps1",
+        "bat",
+        "cmd",
+        "plist",
+        "service",
+        "timer",
+        "desktop",
+    }
 )
 FOUND_ABOVE: Final = listed(
     """
-    conftest.py sitecustomize.py usercustomize.py package.json node_modules gemfile makefile pom.xml nuget.config
-    directory.build.props directory.build.targets directory.packages.props .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs
-    .envrc .editorconfig .eslintrc.js .eslintrc.cjs eslint.config.js .babelrc babel.config.js .prettierrc.js
-    settings.gradle build.gradle .bazelrc .tool-versions .mise.toml .pre-commit-config.yaml .rspec .rubocop.yml
+    conftest.py sitecustomize.py usercustomize.py package.json node_modules gemfile makefile pom.xml
+    nuget.config directory.build.props directory.build.targets directory.packages.props .npmrc
+    .yarnrc .yarnrc.yml .pnpmfile.cjs .envrc .editorconfig .eslintrc.js .eslintrc.cjs
+    eslint.config.js .babelrc babel.config.js .prettierrc.js settings.gradle build.gradle .bazelrc
+    .tool-versions .mise.toml .pre-commit-config.yaml .rspec .rubocop.yml
     """
 )
 """What tools look for in the folders above a project, too."""
@@ -64,8 +94,10 @@ GATHERS: Final = listed(
 )
 """Folders in which people gather their projects."""
 _OF_APPLICATION: Final = regex(
-    r"(?:user|personal|site|custom)?[-_]?(?:setup|startup|autoexec|autorun|init|launch|menu|profile|main)(?:[-_]\w+)?"
-    r"\.(?:py|lua|mel|ms|js|jsx|scr|lsp|vbs|ps1|bat|cmd|sh|jl|m|rb|tcl|el)\Z|(?:personal|normal|startup)\.(?:xlsb|xlsm|xla|xlam|dotm|dot)\Z"
+    r"(?:user|personal|site|custom)?[-_]?(?:setup|startup|autoexec|autorun|init|launch|menu|"
+    r"profile|main)(?:[-_]\w+)?"
+    r"\.(?:py|lua|mel|ms|js|jsx|scr|lsp|vbs|ps1|bat|cmd|sh|jl|m|rb|tcl|el)\Z|(?:personal|normal|"
+    r"startup)\.(?:xlsb|xlsm|xla|xlam|dotm|dot)\Z"
 )
 """Names of what an application runs when it begins, kept among a person's documents."""
 SHARED: Final = (("users", "public"), ("users", "shared"))
@@ -79,7 +111,9 @@ FREE: Final = listed(
 )
 """Folders in a home whose files nobody runs."""
 
-SCRIPTED: Final = RUNS | listed("scripts script macros python templates xlstart addins user presets")
+SCRIPTED: Final = RUNS | listed(
+    "scripts script macros python templates xlstart addins user presets"
+)
 """Words of folders in which an application keeps what it runs."""
 DEEPEST: Final = 5
 
@@ -105,15 +139,22 @@ def held(seat: Seat, use: Use) -> Held | None:
     if seat.area not in ("settings", "data") or not seat.tool:
         return None
     words = {word for part in (seat.tool, *seat.inner[:-1]) for word in words_of(part)}
-    if not FREE.isdisjoint((seat.tool, *seat.inner[:-1])) or not CACHED.isdisjoint({*words, *words_of(seat.name)}):
+    if not FREE.isdisjoint((seat.tool, *seat.inner[:-1])) or not CACHED.isdisjoint(
+        {*words, *words_of(seat.name)}
+    ):
         return None
-    if _STARTS.match(seat.name) or not RUNS.isdisjoint(words) or seat.name.rpartition(".")[2] in SCRIPTS:
+    if (
+        _STARTS.match(seat.name)
+        or not RUNS.isdisjoint(words)
+        or seat.name.rpartition(".")[2] in SCRIPTS
+    ):
         return START
     return SETTINGS
 
 
 def _plainly(seat: Seat, use: Use) -> Held | None:
-    """What is among a person's own things: above their projects, or where an application looks when it begins."""
+    """What is among a person's own things: above their projects, or where an application looks when
+    it begins."""
     folders = seat.inner[:-1]
     if use == "delete" and seat.inner and "." not in seat.name[1:] and GATHERS.issuperset(folders):
         return PROJECT

@@ -14,9 +14,10 @@ RULES: Final = (
     Protected(
         "the system's passwords",
         (
-            "/etc/shadow*", "/etc/gshadow*", "/etc/master.passwd", "/etc/security/opasswd", "/etc/sudoers",
-            "/etc/sudoers.d/**", "/var/db/shadow/**", "/etc/krb5.keytab", "/var/lib/sss/secrets/**",
-            "?:/windows/system32/config/**", "?:/windows/repair/**", "?:/windows/ntds/**", "/etc/ssl/private/**",
+            "/etc/shadow*", "/etc/gshadow*", "/etc/master.passwd", "/etc/security/opasswd",
+            "/etc/sudoers", "/etc/sudoers.d/**", "/var/db/shadow/**", "/etc/krb5.keytab",
+            "/var/lib/sss/secrets/**", "?:/windows/system32/config/**", "?:/windows/repair/**",
+            "?:/windows/ntds/**", "/etc/ssl/private/**",
         ),
     ),
     Protected(
@@ -26,20 +27,22 @@ RULES: Final = (
     Protected(
         "a file of the system",
         (
-            "/etc/**", "/boot/**", "/bin/**", "/sbin/**", "/lib/**", "/lib32/**", "/lib64/**", "/usr/bin/**",
-            "/usr/sbin/**", "/usr/lib/**", "/usr/libexec/**", "/sys/**", "/proc/**", "/System/**",
-            "/Library/LaunchDaemons/**", "/Library/LaunchAgents/**", "/var/spool/cron/**", "/var/lib/systemd/**",
-            "/usr/share/**", "/usr/include/**", "/usr/local/etc/**", "/usr/local/sbin/**",
-            "/Library/**", "/Applications/**", "?:/ProgramData/**", "?:/Program Files (x86)/**", "/var/db/**",
-            "?:/windows/**", "?:/boot.ini", "?:/bootmgr", "?:/Program Files/**",
+            "/etc/**", "/boot/**", "/bin/**", "/sbin/**", "/lib/**", "/lib32/**", "/lib64/**",
+            "/usr/bin/**", "/usr/sbin/**", "/usr/lib/**", "/usr/libexec/**", "/sys/**", "/proc/**",
+            "/System/**", "/Library/LaunchDaemons/**", "/Library/LaunchAgents/**",
+            "/var/spool/cron/**", "/var/lib/systemd/**", "/usr/share/**", "/usr/include/**",
+            "/usr/local/etc/**", "/usr/local/sbin/**", "/Library/**", "/Applications/**",
+            "?:/ProgramData/**", "?:/Program Files (x86)/**", "/var/db/**", "?:/windows/**",
+            "?:/boot.ini", "?:/bootmgr", "?:/Program Files/**",
         ),
         CHANGES,
     ),
     Protected(
         "a disk",
         (
-            "/dev/sd*", "/dev/hd*", "/dev/vd*", "/dev/xvd*", "/dev/nvme*", "/dev/mmcblk*", "/dev/disk*", "/dev/disk/**",
-            "/dev/rdisk*", "/dev/md*", "/dev/dm-*", "/dev/mapper/**", "/dev/loop*", "/dev/zvol/**",
+            "/dev/sd*", "/dev/hd*", "/dev/vd*", "/dev/xvd*", "/dev/nvme*", "/dev/mmcblk*",
+            "/dev/disk*", "/dev/disk/**", "/dev/rdisk*", "/dev/md*", "/dev/dm-*", "/dev/mapper/**",
+            "/dev/loop*", "/dev/zvol/**",
         ),
         CHANGES,
     ),
@@ -47,17 +50,19 @@ RULES: Final = (
 
 CLOSED: Final = listed(
     """
-    wireguard openvpn ipsec strongswan swanctl system-connections wpa_supplicant iwd ppp kubernetes rancher k3s
-    gitlab-runner debian.cnf letsencrypt secrets private sudoers keytabs opasswd bluetooth waagent user-data
-    dslocal user-data.txt machinekeys crypto cloud-init buildkite-agent
+    wireguard openvpn ipsec strongswan swanctl system-connections wpa_supplicant iwd ppp kubernetes
+    rancher k3s gitlab-runner debian.cnf letsencrypt secrets private sudoers keytabs opasswd
+    bluetooth waagent user-data dslocal user-data.txt machinekeys crypto cloud-init buildkite-agent
     pgbouncer msmtprc wlansvc credstore samba sssd krb5kdc openldap freeradius tailscale vault
     mail
     """
 )
-"""Folders and files of the system that hold keys and passwords of networks, clusters, runners and people."""
+"""Folders and files of the system that hold keys and passwords of networks, clusters, runners and
+people."""
 DATABASES: Final = listed(
     """
-    mysql postgresql pgsql mongodb mongo redis docker containerd etcd jenkins couchdb elasticsearch ldap
+    mysql postgresql pgsql mongodb mongo redis docker containerd etcd jenkins couchdb elasticsearch
+    ldap
     """
 )
 """Programs whose data below `/var/lib` is for themselves alone."""
@@ -72,8 +77,10 @@ SITES: Final = (
 """Where sites are served from."""
 SERVED: Final = frozenset([start[0] for start in SITES])
 _SITE: Final = regex(
-    r"(?:wp-config|config(?:uration)?(?:\.inc)?|(?:local|default\.)?settings(?:\.inc)?|database|db|parameters|env|secrets?"
-    r"|connect(?:ion)?)\.(?:php|ya?ml|py|rb)\Z|web\.config\Z|appsettings(?:\.\w+)?\.json\Z|tomcat-users\.xml\Z|local\.xml\Z"
+    r"(?:wp-config|config(?:uration)?(?:\.inc)?|(?:local|default\.)?settings(?:\.inc)?|database|db|"
+    r"parameters|env|secrets?"
+    r"|connect(?:ion)?)\.(?:php|ya?ml|py|rb)\Z|web\.config\Z|appsettings(?:\.\w+)?\.json\Z|"
+    r"tomcat-users\.xml\Z|local\.xml\Z"
 )
 """Settings in which a site has the passwords of its database."""
 SITE: Final = Held("settings of a site that is served", asks=True)
@@ -96,7 +103,8 @@ MEMORY: Final = Held("the memory of a process")
 
 
 def held(seat: Seat, use: Use) -> Held | None:
-    """What the system keeps to itself: keys and passwords of any service, records, and the programs that all find."""
+    """What the system keeps to itself: keys and passwords of any service, records, and the programs
+    that all find."""
     parts = seat.all
     if use == "read" and parts[:1] and parts[0] in SERVED and _is_of_site(parts):
         return SITE
@@ -112,13 +120,26 @@ def held(seat: Seat, use: Use) -> Held | None:
 
 
 def _is_of_site(parts: tuple[str, ...]) -> bool:
-    return any(parts[: len(start)] == start for start in SITES) and _SITE.match(parts[-1]) is not None
+    return (
+        any(parts[: len(start)] == start for start in SITES) and _SITE.match(parts[-1]) is not None
+    )
 
 
 def _read(parts: tuple[str, ...]) -> Held | None:
     if parts[0] == "proc":
         return MEMORY if parts[-1] in ("environ", "mem", "kcore") else None
-    if parts[0] in ("usr", "lib", "opt", "nix", "sys", "dev", "applications", "snap", "bin", "sbin"):
+    if parts[0] in (
+        "usr",
+        "lib",
+        "opt",
+        "nix",
+        "sys",
+        "dev",
+        "applications",
+        "snap",
+        "bin",
+        "sbin",
+    ):
         return CLOSED_TO if is_key_file(parts[-1]) and "share" not in parts else None
     if parts[:2] == ("var", "lib") and not DATABASES.isdisjoint(parts[2:3]):
         return CLOSED_TO
@@ -127,7 +148,11 @@ def _read(parts: tuple[str, ...]) -> Held | None:
     last = parts[-1]
     if says_credential(last) or not SIGNS.isdisjoint(words_of(last)):
         return CLOSED_TO
-    if parts[:2] == ("var", "lib") and ending(last) in ("db", "sqlite", "sqlite3") and parts[2:3] not in PACKAGES:
+    if (
+        parts[:2] == ("var", "lib")
+        and ending(last) in ("db", "sqlite", "sqlite3")
+        and parts[2:3] not in PACKAGES
+    ):
         return CLOSED_TO
     return None
 

@@ -14,8 +14,8 @@ from stanchion.readings.paths.included import included
 from stanchion.readings.paths.swaps import Swap
 
 HarmReader = Callable[[str, str, Callable[[str], bool]], str]
-"""Says what a text, written into a file of that name, would do once it runs: a word of `HARMS`, or nothing. It is
-handed what says of a shell text that it reads something protected."""
+"""Says what a text, written into a file of that name, would do once it runs: a word of `HARMS`, or
+nothing. It is handed what says of a shell text that it reads something protected."""
 HARMS: Final = {
     "leak": "send out what nobody asked it to",
     "fetched": "run what it fetches, without being asked to",
@@ -28,17 +28,36 @@ HARMS: Final = {
 }
 LONGEST: Final = 65_536
 _ALL_SENT: Final = regex(
-    r"\b(?:urlopen|requests\.\w+|httpx\.\w+|urllib3|sendall|fetch|axios\S*|https?\.(?:get|request)|Net::HTTP\S*)\([^\n]{0,200}"
-    r"(?:\bos\.environ\b(?!\s*[\[.])|os\.environ\.(?:items|copy)\(|JSON\.stringify\(process\.env\)|ENV\.to_)"
+    r"\b(?:urlopen|requests\.\w+|httpx\.\w+|urllib3|sendall|fetch|axios\S*|https?\.(?:get|request)|"
+    r"Net::HTTP\S*)\([^\n]{0,200}"
+    r"(?:\bos\.environ\b(?!\s*[\[.])|os\.environ\.(?:items|copy)\(|JSON\.stringify\(process\.env\)|"
+    r"ENV\.to_)"
 )
 """Code that sends all variables somewhere."""
-SHOWN: Final = (".md", ".markdown", ".html", ".htm", ".py", ".js", ".ts", ".go", ".rs", ".java", ".rb", ".php", ".cs")
-"""How the names of files end in which a function that reads a file is shown, or is the project's own code."""
+SHOWN: Final = (
+    ".md",
+    ".markdown",
+    ".html",
+    ".htm",
+    ".py",
+    ".js",
+    ".ts",
+    ".go",
+    ".rs",
+    ".java",
+    ".rb",
+    ".php",
+    ".cs",
+)
+"""How the names of files end in which a function that reads a file is shown, or is the project's
+own code."""
 
 
-def harm_by_words(path: str, text: str, holds: Callable[[str], bool], shell: Callable[[str, str], str]) -> str:
-    """What a text would do by what it says, or nothing; `holds` says of a path that it leads to something protected,
-    `shell` what a script of that name would do."""
+def harm_by_words(
+    path: str, text: str, holds: Callable[[str], bool], shell: Callable[[str, str], str]
+) -> str:
+    """What a text would do by what it says, or nothing; `holds` says of a path that it leads to
+    something protected, `shell` what a script of that name would do."""
     name, text = path.replace("\\", "/").lower(), text[:LONGEST]
     if is_workflow(name):
         said = harm_in_workflow(text)
@@ -66,5 +85,9 @@ def harm_by_swaps(path: str, swaps: Sequence[Swap]) -> str:
     if not swaps or not fetches(name):
         return ""
     return (
-        "moved" if any(moves(swap) or (feigns(name, swap.new) and not feigns(name, swap.old)) for swap in swaps) else ""
+        "moved"
+        if any(
+            moves(swap) or (feigns(name, swap.new) and not feigns(name, swap.old)) for swap in swaps
+        )
+        else ""
     )

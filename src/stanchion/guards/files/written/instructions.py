@@ -8,18 +8,24 @@ from typing import Final
 from stanchion.kernel.regex import regex
 
 _FOR_AGENTS: Final = regex(
-    r"(?:\A|/)(?:agents?|claude|gemini|codex|copilot|cursor|windsurf|cline|roo|aider|skill|conventions|warp|llms)(?:[-_.]\w+)*"
-    r"\.(?:md|mdc|txt)\Z|(?:\A|/)\.(?:\w+rules|goosehints)\Z|(?:\A|/)\.(?:cursor|claude|codex|gemini|windsurf|roo|kiro|cline|clinerules"
-    r"|continue|junie|amazonq|augment|github/(?:instructions|prompts|agents|chatmodes))/.*\.(?:md|mdc|txt)\Z"
+    r"(?:\A|/)(?:agents?|claude|gemini|codex|copilot|cursor|windsurf|cline|roo|aider|skill|"
+    r"conventions|warp|llms)(?:[-_.]\w+)*"
+    r"\.(?:md|mdc|txt)\Z|(?:\A|/)\.(?:\w+rules|goosehints)\Z|(?:\A|/)\.(?:cursor|claude|codex|"
+    r"gemini|windsurf|roo|kiro|cline|clinerules"
+    r"|continue|junie|amazonq|augment|github/(?:instructions|prompts|agents|chatmodes))/.*\.(?:md|"
+    r"mdc|txt)\Z"
 )
 _CONCEALS: Final = regex(
     r"\b(?:do not|don['\u2019]?t|never|without|avoid|no need to)\s+(?:ever\s+)?(?:"
     r"(?:mention|report|reveal|disclos|tell|log|show|say|explain)(?:e|ing)?\s+"
     r"(?:it|this|that|these|them|about (?:it|this|that))\b"
-    r"|(?:mention|reveal|disclos|report|show)(?:e|ing)?\s+[^.\n]{0,30}\bto\s+(?:the\s+)?(?:user|human|person|people|developer|reviewer|owner|anyone|anybody)"
-    r"|(?:tell|inform|notify|alert|warn)(?:ing)?\s+(?:the\s+)?(?:user|human|person|people|developer|reviewer|owner|anyone|anybody)s?"
+    r"|(?:mention|reveal|disclos|report|show)(?:e|ing)?\s+[^.\n]{0,30}\bto\s+(?:the\s+)?(?:user|"
+    r"human|person|people|developer|reviewer|owner|anyone|anybody)"
+    r"|(?:tell|inform|notify|alert|warn)(?:ing)?\s+(?:the\s+)?(?:user|human|person|people|"
+    r"developer|reviewer|owner|anyone|anybody)s?"
     r"(?:\s+(?:about|of|that)\b|\s*[.,;)\n]|\s*\Z))"
-    r"|\bcontinue silently\b|\bsilently (?:run|send|upload|post|add|install|include|copy|fetch|download|execute)"
+    r"|\bcontinue silently\b|\bsilently (?:run|send|upload|post|add|install|include|copy|fetch|"
+    r"download|execute)"
     r"|\bkeep (?:this|it|that) (?:secret|hidden|quiet|between us)|\bhide (?:this|it|that) from\b",
     re.IGNORECASE,
 )

@@ -8,12 +8,15 @@ from typing import Final
 from stanchion.kernel.regex import regex
 
 _SETTINGS: Final = regex(
-    r"(?:\A|/)(?:\.(?!env\b|git(?:lab|hub)|circleci|travis|devcontainer|dockerignore)[\w.-]+|pyproject\.toml|gradle\.properties|setup\.cfg|tox\.ini"
-    r"|pytest\.ini|package\.json|bunfig\.toml|lefthook\.ya?ml|nx\.json|settings\.gradle|nuget\.config|local\.properties)\Z"
+    r"(?:\A|/)(?:\.(?!env\b|git(?:lab|hub)|circleci|travis|devcontainer|dockerignore)[\w.-]+|"
+    r"pyproject\.toml|gradle\.properties|setup\.cfg|tox\.ini"
+    r"|pytest\.ini|package\.json|bunfig\.toml|lefthook\.ya?ml|nx\.json|settings\.gradle|"
+    r"nuget\.config|local\.properties)\Z"
     r"|(?:\A|/)\.(?:vscode|idea|cargo|yarn|mvn|gradle|zed|config|husky|vim|nvim)/.*\Z"
 )
 _OPEN: Final = (
-    r"(?:/tmp|/var/tmp|/dev/shm|/private/tmp|/users/shared|%te?mp%|\$\{?tmpdir\}?|[a-z]:[\\/]+users[\\/]+public|[a-z]:[\\/]+windows[\\/]+temp"
+    r"(?:/tmp|/var/tmp|/dev/shm|/private/tmp|/users/shared|%te?mp%|\$\{?tmpdir\}?|[a-z]:[\\/"
+    r"]+users[\\/]+public|[a-z]:[\\/]+windows[\\/]+temp"
     r"|[a-z]:[\\/]+temp)[\\/]+[^\s\"',;\])}]+"
 )
 _LINE: Final = regex(
@@ -21,17 +24,19 @@ _LINE: Final = regex(
     rf"|name=[\"'](\w+)[\"']\s+value=[\"']({_OPEN})"
 )
 _RUNS: Final = regex(
-    r"exec|command|cmd|hook|preload|require|wrapper|helper|shell|interpreter|linker|runner|loader|program|binary|editor|pager|fsmonitor"
+    r"exec|command|cmd|hook|preload|require|wrapper|helper|shell|interpreter|linker|runner|loader|"
+    r"program|binary|editor|pager|fsmonitor"
     r"|compiler|agent|script|plugin|options|rustc|init"
 )
 _RUNNABLE: Final = (
-    ".sh", ".js", ".cjs", ".mjs", ".py", ".so", ".exe", ".dll", ".jar", ".dylib", ".ps1", ".bat", ".cmd", ".rb",
-    ".pl", ".lua", ".vsix",
+    ".sh", ".js", ".cjs", ".mjs", ".py", ".so", ".exe", ".dll", ".jar", ".dylib", ".ps1", ".bat",
+    ".cmd", ".rb", ".pl", ".lua", ".vsix",
 )  # fmt: skip
 
 
 def runs_planted(path: str, text: str) -> bool:
-    """Whether settings name a program in a folder where anybody may put one; the path is in small letters."""
+    """Whether settings name a program in a folder where anybody may put one; the path is in small
+    letters."""
     if _SETTINGS.search(path) is None:
         return False
     for found in _LINE.finditer(text):

@@ -28,9 +28,12 @@ from stanchion.guards.pii.entities import (
 from stanchion.guards.pii.entity import Entity
 
 FAMILIES: Final = (
-    cards, banking, crypto, united_states, united_kingdom, germany, southern_europe, northern_europe, western_europe,
-    americas, australia, asia, india, africa, contact, network, dates, phones, places,
+    cards, banking, crypto, united_states, united_kingdom, germany, southern_europe,
+    northern_europe, western_europe, americas, australia, asia, india, africa, contact, network,
+    dates, phones, places,
 )  # fmt: skip
 
-ENTITIES: Final[dict[str, Entity]] = {entity.kind: entity for family in FAMILIES for entity in family.ENTITIES}
+ENTITIES: Final[dict[str, Entity]] = {
+    entity.kind: entity for family in FAMILIES for entity in family.ENTITIES
+}
 """Every entity by its kind; where two fit the same characters, the first is named."""

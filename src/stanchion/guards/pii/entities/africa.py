@@ -12,8 +12,11 @@ ENTITIES: Final = (
         "za-id",
         "South African identity number",
         told=("9" * 13, "999999 9999 999"),
-        check=lambda number: date(0, int(number[2:4]), int(number[4:6])) and number[10] in "012" and luhn(number),
-        words="south african|za id|rsa id|sa id|identity number|id number|resident number|refugee|permanent resident|"
+        check=lambda number: (
+            date(0, int(number[2:4]), int(number[4:6])) and number[10] in "012" and luhn(number)
+        ),
+        words="south african|za id|rsa id|sa id|identity number|id number|resident "
+        "number|refugee|permanent resident|"
         "identiteitsnommer",
     ),
     Entity(

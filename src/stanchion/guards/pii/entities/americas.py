@@ -28,7 +28,10 @@ ENTITIES: Final = (
         "Canadian social insurance number",
         told=("999 999 999", "999-999-999", "999999999"),
         check=_sin,
-        words="sin|social insurance|canadian sin|ca sin|nas|numéro d assurance sociale|assurance sociale",
+        words=(
+            "sin|social insurance|canadian sin|ca sin|nas|numéro d assurance sociale|assurance "
+            "sociale"
+        ),
     ),
     Entity(
         "br-cpf",

@@ -13,15 +13,27 @@ THAI: Final = regex(r"[1-9](?:[134][0-9]|[25][0-8]|[67][0-7]|[8][0-6]|[9][0-6])\
 
 
 def _singapore(text: str) -> bool:
-    total = weighed(digits(text[1:8]), (2, 7, 6, 5, 4, 3, 2)) + (4 if text[0] in "TG" else 3 if text[0] == "M" else 0)
-    letters = {"S": "JZIHGFEDCBA", "T": "JZIHGFEDCBA", "F": "XWUTRQPNMLK", "G": "XWUTRQPNMLK", "M": "XWUTRQPNJLK"}
+    total = weighed(digits(text[1:8]), (2, 7, 6, 5, 4, 3, 2)) + (
+        4 if text[0] in "TG" else 3 if text[0] == "M" else 0
+    )
+    letters = {
+        "S": "JZIHGFEDCBA",
+        "T": "JZIHGFEDCBA",
+        "F": "XWUTRQPNMLK",
+        "G": "XWUTRQPNMLK",
+        "M": "XWUTRQPNJLK",
+    }
     if text[0] not in letters:
         return False
     return letters[text[0]][total % 11 if text[0] != "M" else 10 - total % 11] == text[8]
 
 
 def _korean(number: str, kinds: str) -> bool:
-    return number[6] in kinds and date(0, int(number[2:4]), int(number[4:6])) and int(number[7:9]) <= 96
+    return (
+        number[6] in kinds
+        and date(0, int(number[2:4]), int(number[4:6]))
+        and int(number[7:9]) <= 96
+    )
 
 
 def _business(number: str) -> bool:
@@ -31,9 +43,9 @@ def _business(number: str) -> bool:
 
 
 def _thai(number: str) -> bool:
-    return (11 - weighed(digits(number), range(13, 1, -1)) % 11) % 10 == int(number[12]) and THAI.fullmatch(
-        number
-    ) is not None
+    return (11 - weighed(digits(number), range(13, 1, -1)) % 11) % 10 == int(
+        number[12]
+    ) and THAI.fullmatch(number) is not None
 
 
 def _japanese(number: str) -> bool:

@@ -10,7 +10,10 @@ from stanchion.guards.pii.entity import Entity
 
 def _abn(number: str) -> bool:
     given = digits(number)
-    return weighed([given[0] - 1, *given[1:]], (10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)) % 89 == 0 and given[0] > 0
+    return (
+        weighed([given[0] - 1, *given[1:]], (10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)) % 89 == 0
+        and given[0] > 0
+    )
 
 
 def _acn(number: str) -> bool:
@@ -22,7 +25,9 @@ def _tfn(number: str) -> bool:
 
 
 def _medicare(number: str) -> bool:
-    return number[0] in "23456" and weighed(digits(number), (1, 3, 7, 9, 1, 3, 7, 9)) % 10 == int(number[8])
+    return number[0] in "23456" and weighed(digits(number), (1, 3, 7, 9, 1, 3, 7, 9)) % 10 == int(
+        number[8]
+    )
 
 
 ENTITIES: Final = (
@@ -66,4 +71,11 @@ HITS: Final = (
     ("TFN 876 543 210", "au-tfn"),
     ("2123 45670 1", "au-medicare"),
 )
-MISSES: Final = ("51 824 753 5564", "51 824 753 557", "006 249 976", "TFN 876 543 211", "2123 45671 1", "2123456701")
+MISSES: Final = (
+    "51 824 753 5564",
+    "51 824 753 557",
+    "006 249 976",
+    "TFN 876 543 211",
+    "2123 45671 1",
+    "2123456701",
+)

@@ -12,11 +12,11 @@ from stanchion.guards.pii.entity import Entity
 LENGTHS: Final = {
     country: int(length)
     for length, countries in {
-        "15": "NO", "16": "BE", "18": "DK FK FI FO GL NL SD", "19": "MK SI", "20": "AT BA EE KZ LT LU MN XK",
-        "21": "HR LI LV CH", "22": "BH BG CR GE DE GB IE ME RS", "23": "AE GI IL IQ OM SO TL",
-        "24": "AD CZ ES MD PK RO SA SE SK TN VA", "25": "LY PT ST", "26": "IS TR", "27": "BI DJ FR GR IT MC MR SM",
-        "28": "AL AZ BY CY DO GT HU LB NI PL SV", "29": "BR EG PS QA UA", "30": "JO KW MU YE", "31": "MT SC",
-        "32": "LC", "33": "RU",
+        "15": "NO", "16": "BE", "18": "DK FK FI FO GL NL SD", "19": "MK SI",
+        "20": "AT BA EE KZ LT LU MN XK", "21": "HR LI LV CH", "22": "BH BG CR GE DE GB IE ME RS",
+        "23": "AE GI IL IQ OM SO TL", "24": "AD CZ ES MD PK RO SA SE SK TN VA", "25": "LY PT ST",
+        "26": "IS TR", "27": "BI DJ FR GR IT MC MR SM", "28": "AL AZ BY CY DO GT HU LB NI PL SV",
+        "29": "BR EG PS QA UA", "30": "JO KW MU YE", "31": "MT SC", "32": "LC", "33": "RU",
     }.items()
     for country in countries.split()
 }  # fmt: skip
@@ -65,7 +65,10 @@ ENTITIES: Final = (
         told=tuple(["9" * length for length in range(8, 18)]),
         check=varied,
         summed=False,
-        words="account number|account no|acct|bank account|checking account|savings account|account nr",
+        words=(
+            "account number|account no|acct|bank account|checking account|savings "
+            "account|account nr"
+        ),
         usual=False,
     ),
 )

@@ -9,7 +9,8 @@ from stanchion.guards.pii.entity import Entity
 from stanchion.kernel.regex import regex
 
 ISSUERS: Final = regex(
-    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
+    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|"
+    r"3[47]\d{13}"
     r"|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}|35\d{14}(?:\d{3})?|(?:2131|1800)\d{11}"
     r"|3(?:0[0-59]|[689]\d)\d{11}|220[0-4]\d{12}"
 )
@@ -27,11 +28,13 @@ ENTITIES: Final = (
         "number of a payment card",
         shapes=(
             "9" * 14, "9" * 15, "9" * 16, "9" * 19, "9999 9999 9999 9999", "9999-9999-9999-9999",
-            "9999.9999.9999.9999", "9999 999999 99999", "9999-999999-99999", "9999 999999 9999", "9999-999999-9999",
+            "9999.9999.9999.9999", "9999 999999 99999", "9999-999999-99999", "9999 999999 9999",
+            "9999-999999-9999",
         ),
         told=("9" * 12, "9" * 13, "9" * 17, "9" * 18, "9999 9999 9999 9999 999"),
         check=_card,
-        words="card|credit|debit|visa|mastercard|master card|amex|american express|discover|jcb|diners|maestro|"
+        words="card|credit|debit|visa|mastercard|master card|amex|american "
+              "express|discover|jcb|diners|maestro|"
         "unionpay|pan|cc|kreditkarte|karte|kartennummer|tarjeta|carte|carta|cartão|kort",
     ),
 )  # fmt: skip

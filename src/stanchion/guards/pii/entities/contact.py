@@ -43,4 +43,11 @@ HITS: Final = (
     ("<a@xn--d1acufc.xn--p1ai>", "email"),
     ("john_doe@example.org,", "email"),
 )
-MISSES: Final = ("@ann at example.org", "a..b@example.org", "ann@localhost", "pkg@1.2.3", "x @ y.com", "git@")
+MISSES: Final = (
+    "@ann at example.org",
+    "a..b@example.org",
+    "ann@localhost",
+    "pkg@1.2.3",
+    "x @ y.com",
+    "git@",
+)

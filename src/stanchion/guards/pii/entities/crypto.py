@@ -46,7 +46,10 @@ def _ethereum(raw: str, _told: bool) -> Sequence[int]:
     if address in (address.lower(), address.upper()):
         return (len(raw),) if len(set(address)) > 4 else ()
     spelt = keccak256(address.lower().encode()).hex()
-    right = [char.upper() if int(by, 16) > 7 else char for char, by in zip(address.lower(), spelt, strict=False)]
+    right = [
+        char.upper() if int(by, 16) > 7 else char
+        for char, by in zip(address.lower(), spelt, strict=False)
+    ]
     return (len(raw),) if address == "".join(right) else ()
 
 

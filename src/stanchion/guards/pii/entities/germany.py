@@ -15,7 +15,9 @@ PLATE: Final = regex(r"[A-ZÄÖÜ]{1,3}[A-Z]{1,2}\d{1,4}[EH]?")
 
 def _serial(text: str) -> bool:
     values = [int(char, 36) for char in text]
-    checked = SERIAL.fullmatch(text) is not None and weighed(values[:8], (7, 3, 1) * 3) % 10 == values[8]
+    checked = (
+        SERIAL.fullmatch(text) is not None and weighed(values[:8], (7, 3, 1) * 3) % 10 == values[8]
+    )
     return checked or (text[0] == "T" and text[1:].isdecimal())
 
 
@@ -28,20 +30,23 @@ def _pension(text: str) -> bool:
     letter = ord(text[8]) - 64
     spelt = digits(f"{text[:8]}{letter:02}{text[9:11]}")
     parts = [
-        cross_sum(number * weight) for number, weight in zip(spelt, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True)
+        cross_sum(number * weight)
+        for number, weight in zip(spelt, (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1), strict=True)
     ]
     return date(0, month, day if day <= 31 else day - 50) and sum(parts) % 10 == int(text[11])
 
 
 def _insured(text: str) -> bool:
     spelt = digits(f"{ord(text[0]) - 64:02}{text[1:9]}")
-    return sum([cross_sum(number * weight) for number, weight in zip(spelt, (1, 2) * 5, strict=True)]) % 10 == int(
-        text[9]
-    )
+    return sum(
+        [cross_sum(number * weight) for number, weight in zip(spelt, (1, 2) * 5, strict=True)]
+    ) % 10 == int(text[9])
 
 
 def _doctor(number: str) -> bool:
-    return -weighed(digits(number[:6]), (4, 9) * 3) % 10 == int(number[6]) and varied(number[:6] + "x")
+    return -weighed(digits(number[:6]), (4, 9) * 3) % 10 == int(number[6]) and varied(
+        number[:6] + "x"
+    )
 
 
 ENTITIES: Final = (
@@ -50,7 +55,8 @@ ENTITIES: Final = (
         "German tax number for life",
         told=("9" * 11, "99 999 999 999"),
         check=_tax,
-        words="steuer id|steueridentifikationsnummer|identifikationsnummer|idnr|steuer identifikationsnummer|tax id|"
+        words="steuer id|steueridentifikationsnummer|identifikationsnummer|idnr|steuer "
+              "identifikationsnummer|tax id|"
         "de tax|steuerid|tin",
     ),
     Entity(
@@ -65,7 +71,7 @@ ENTITIES: Final = (
         "de-vat-id",
         "German tax number of a business",
         shapes=("AA999999999", "AA 999999999", "AA 999 999 999", "AA.999.999.999"),
-        check=lambda text: text[:2] == "DE" and text[2] != "0" and mod11_10(text[2:]) and varied(text[2:]),
+        check=lambda text: text[:2] == "DE" and text[2] != "0" and mod11_10(text[2:]) and varied(text[2:]),  # noqa: E501
         usual=False,
     ),
     Entity(
@@ -73,7 +79,8 @@ ENTITIES: Final = (
         "German identity card",
         told=("A*******9",),
         check=_serial,
-        words="personalausweis|ausweis|ausweisnummer|personalausweisnummer|identity card|id card|perso",
+        words=("personalausweis|ausweis|ausweisnummer|personalausweisnummer|identity card|id "
+              "card|perso"),
     ),
     Entity(
         "de-passport",
@@ -93,7 +100,8 @@ ENTITIES: Final = (
         "German health insurance",
         told=("A999999999",),
         check=_insured,
-        words="krankenversicherung|krankenversichertennummer|versichertennummer|kvnr|krankenkasse|egk|"
+        words="krankenversicherung|krankenversichertennummer|versichertennummer|kvnr|krankenkasse|"
+              "egk|"
         "health insurance|versicherten nr|gesundheitskarte",
     ),
     Entity(
@@ -117,7 +125,8 @@ ENTITIES: Final = (
         told=("AA99999999*", "*99******9*"),
         check=lambda text: LICENCE.fullmatch(text) is not None and not text.isdecimal(),
         summed=False,
-        words="führerschein|fuehrerschein|fahrerlaubnis|führerscheinnummer|driving licence|driver license",
+        words=("führerschein|fuehrerschein|fahrerlaubnis|führerscheinnummer|driving licence|driver "
+              "license"),
     ),
     Entity(
         "de-trade-register",
@@ -130,7 +139,7 @@ ENTITIES: Final = (
         "de-plate",
         "German number plate",
         told=tuple(
-            [f"{'A' * town}{first}{'A' * mark}{second}{'9' * length}" for first, second in ("  ", "--", "- ", " -")
+            [f"{'A' * town}{first}{'A' * mark}{second}{'9' * length}" for first, second in ("  ", "--", "- ", " -")  # noqa: E501
              for town in (1, 2, 3) for mark in (1, 2) for length in (1, 2, 3, 4)]
         ),
         check=lambda text: PLATE.fullmatch(text) is not None,

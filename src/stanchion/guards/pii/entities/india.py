@@ -12,9 +12,9 @@ PASSPORT: Final = regex(r"[A-PR-WY][1-9]\d{5}[1-9]")
 GST: Final = regex(r"(?:0[1-9]|[12]\d|3[0-8]|97|99)[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]")
 STATES: Final = frozenset(
     {
-        "AN", "AP", "AR", "AS", "BH", "BR", "CG", "CH", "DD", "DL", "DN", "GA", "GJ", "HP", "HR", "JH", "JK", "KA",
-        "KL", "LA", "LD", "MH", "ML", "MN", "MP", "MZ", "NL", "OD", "OR", "PB", "PY", "RJ", "SK", "TG", "TN", "TR",
-        "TS", "UA", "UK", "UP", "WB",
+        "AN", "AP", "AR", "AS", "BH", "BR", "CG", "CH", "DD", "DL", "DN", "GA", "GJ", "HP", "HR",
+        "JH", "JK", "KA", "KL", "LA", "LD", "MH", "ML", "MN", "MP", "MZ", "NL", "OD", "OR", "PB",
+        "PY", "RJ", "SK", "TG", "TN", "TR", "TS", "UA", "UK", "UP", "WB",
     }
 )  # fmt: skip
 
@@ -59,7 +59,15 @@ ENTITIES: Final = (
     Entity(
         "in-vehicle-registration",
         "Indian number plate",
-        told=("AA99AA9999", "AA99A9999", "AA 99 AA 9999", "AA-99-AA-9999", "AA9A9999", "AA9AA9999", "AA9AAA9999"),
+        told=(
+            "AA99AA9999",
+            "AA99A9999",
+            "AA 99 AA 9999",
+            "AA-99-AA-9999",
+            "AA9A9999",
+            "AA9AA9999",
+            "AA9AAA9999",
+        ),
         check=lambda text: text[:2] in STATES,
         summed=False,
         words="vehicle|registration|number plate|plate|car|rto|in vehicle",

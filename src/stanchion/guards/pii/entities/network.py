@@ -23,7 +23,9 @@ def _ip(raw: str, _told: bool) -> Sequence[int]:
         return ()
     more = RANGE.match(raw, len(address))
     most = 32 if isinstance(found, ipaddress.IPv4Address) else 128
-    return (more.end(), len(address)) if more is not None and int(more[1]) <= most else (len(address),)
+    return (
+        (more.end(), len(address)) if more is not None and int(more[1]) <= most else (len(address),)
+    )
 
 
 def _mac(raw: str, _told: bool) -> Sequence[int]:

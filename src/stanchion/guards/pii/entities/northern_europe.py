@@ -16,7 +16,9 @@ def _finn(text: str) -> bool:
     if len(text) == 11 and text[6] not in "ABCDEFUVWXY":
         return False
     day, month, year = int(spelt[:2]), int(spelt[2:4]), int(spelt[4:6])
-    return date(year, month, day) and spelt[6:9] > "001" and FINNISH[int(spelt[:9]) % 31] == spelt[9]
+    return (
+        date(year, month, day) and spelt[6:9] > "001" and FINNISH[int(spelt[:9]) % 31] == spelt[9]
+    )
 
 
 def _swede(text: str) -> bool:
@@ -35,7 +37,10 @@ def _norwegian(number: str) -> bool:
     day, month = int(number[:2]), int(number[2:4])
     first = -weighed(given, (3, 7, 6, 1, 8, 9, 4, 5, 2)) % 11
     second = -weighed(given, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11
-    return date(0, month, day - 40 if day > 40 else day) and (first, second) == (given[9], given[10])
+    return date(0, month, day - 40 if day > 40 else day) and (first, second) == (
+        given[9],
+        given[10],
+    )
 
 
 def _pole(number: str) -> bool:
@@ -57,7 +62,10 @@ ENTITIES: Final = (
         shapes=("999999-9999", "99999999-9999", "999999+9999"),
         told=("9" * 10, "9" * 12),
         check=_swede,
-        words="personnummer|personal identity|personal number|samordningsnummer|pnr|se personnummer|personal id",
+        words=(
+            "personnummer|personal identity|personal number|samordningsnummer|pnr|se "
+            "personnummer|personal id"
+        ),
     ),
     Entity(
         "se-organisation",

@@ -1,5 +1,5 @@
-"""Telephone numbers: international ones, those of North America, national ones that begin with a nought, and whatever
-a word nearby says is one."""
+"""Telephone numbers: international ones, those of North America, national ones that begin with a
+nought, and whatever a word nearby says is one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from stanchion.guards.pii.entity import Entity
 from stanchion.kernel.regex import regex
 
 COUNTRIES: Final = regex(
-    r"1|7|2(?:0|7|1[123689]|[2-4]\d|5[0-8]|6\d|9[0179])|3(?:[0-469]|5\d|7[0-8]|8[0-35-79])|4(?:[013-9]|2[013])"
+    r"1|7|2(?:0|7|1[123689]|[2-4]\d|5[0-8]|6\d|9[0179])|3(?:[0-469]|5\d|7[0-8]|8[0-35-79])|"
+    r"4(?:[013-9]|2[013])"
     r"|5(?:[1-8]|0\d|9\d)|6(?:[0-6]|7[02-9]|8[0-35-9]|9[0-2])|8(?:[1246]|5[02356]|8[016])"
     r"|9(?:[0-58]|6[0-8]|7[0-79]|9[2-68])"
 )
@@ -39,7 +40,11 @@ def _plausible(text: str, told: bool) -> bool:
     if text[0] == "+" or (text[:2] == "00" and told):
         number = number.removeprefix("00") if text[0] != "+" else number
         length = len(number) == 11 if number[0] == "1" else 8 <= len(number) <= 15
-        return length and COUNTRIES.match(number) is not None and INTERNATIONAL.fullmatch(text) is not None
+        return (
+            length
+            and COUNTRIES.match(number) is not None
+            and INTERNATIONAL.fullmatch(text) is not None
+        )
     if AMERICAN.fullmatch(text) is not None:
         return True
     if NATIONAL.fullmatch(text) is not None and 9 <= count <= 12:
@@ -56,8 +61,10 @@ ENTITIES: Final = (
         heads="+(0123456789",
         reads=_phone,
         opens=r"\+?\(?[0-9](?:[ ./()-]{0,2}[0-9])*[ ./()-]{0,2}(?:x[0-9]*)?",
-        words="phone|telephone|tel|mobile|cell|cellphone|call|fax|dial|ring|whatsapp|sms|text me|messages|answering|"
-        "office|hotline|reach me|contact|phone number|telefon|handy|mobil|rufnummer|móvil|celular|teléfono|téléphone|"
+        words="phone|telephone|tel|mobile|cell|cellphone|call|fax|dial|ring|whatsapp|sms|text "
+        "me|messages|answering|"
+        "office|hotline|reach me|contact|phone "
+        "number|telefon|handy|mobil|rufnummer|móvil|celular|teléfono|téléphone|"
         "portable|cellulare|telefono|telefone|telefonnummer|puhelin|tlf|gsm|전화|電話|手机|电话|携帯",
         usual=False,
         longest=64,

@@ -11,10 +11,11 @@ ENTITIES: Final = (
         "postal-code",
         "postal code",
         told=(
-            "999", "9999", "99999", "999999", "99999-9999", "999 99", "99-999", "9999-999", "99999-999", "9999 AA",
-            "9999AA", "A9A 9A9", "999-9999",
+            "999", "9999", "99999", "999999", "99999-9999", "999 99", "99-999", "9999-999",
+            "99999-999", "9999 AA", "9999AA", "A9A 9A9", "999-9999",
         ),
-        words="zip|zip code|zipcode|postal code|postcode|post code|postal|código postal|code postal|cap|cep",
+        words=("zip|zip code|zipcode|postal code|postcode|post code|postal|código postal|code "
+              "postal|cap|cep"),
         usual=False,
     ),
 )  # fmt: skip

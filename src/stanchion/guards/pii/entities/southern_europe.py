@@ -9,7 +9,34 @@ from stanchion.guards.pii.entity import Entity
 from stanchion.kernel.regex import regex
 
 NIF: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
-ODD: Final = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
+ODD: Final = (
+    1,
+    0,
+    5,
+    7,
+    9,
+    13,
+    15,
+    17,
+    19,
+    21,
+    2,
+    4,
+    18,
+    20,
+    11,
+    3,
+    6,
+    8,
+    12,
+    14,
+    16,
+    10,
+    22,
+    25,
+    24,
+    23,
+)
 FISCAL: Final = regex(r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
 DRIVER: Final = regex(r"U1[BCDFGHLJKMNPRSTUWYXZ0-9]{7}[A-Z]|[A-Z]{2}\d{7}[A-Z]")
 PLATE: Final = regex(r"(?:0[1-9]|[1-7]\d|8[01])(?:[A-Z]\d{3,5}|[A-Z]{2}\d{3,4}|[A-Z]{3}\d{2,4})")
@@ -34,7 +61,12 @@ def _fiscal(text: str) -> bool:
 def _turk(number: str) -> bool:
     given = digits(number)
     tenth = (7 * sum(given[0:9:2]) - sum(given[1:8:2])) % 10
-    return given[0] != 0 and given[9] == tenth and given[10] == sum(given[:10]) % 10 and varied(number[:9])
+    return (
+        given[0] != 0
+        and given[9] == tenth
+        and given[10] == sum(given[:10]) % 10
+        and varied(number[:9])
+    )
 
 
 ENTITIES: Final = (
@@ -44,7 +76,7 @@ ENTITIES: Final = (
         shapes=("99999999A", "99999999-A", "99.999.999-A", "99999999 A"),
         check=_nif,
     ),
-    Entity("es-nie", "Spanish number of a foreigner", shapes=("A9999999A", "A-9999999-A", "A-9999999A"), check=_nie),
+    Entity("es-nie", "Spanish number of a foreigner", shapes=("A9999999A", "A-9999999-A", "A-9999999A"), check=_nie),  # noqa: E501
     Entity(
         "es-passport",
         "Spanish passport",
@@ -76,7 +108,8 @@ ENTITIES: Final = (
         told=("AA9999999", "AA 9999999", "9999999AA", "AA99999AA"),
         check=lambda text: varied("".join([char for char in text if char.isdecimal()])),
         summed=False,
-        words="carta d identità|carta identità|carta di identità|identity card|id card|cie|it identity",
+        words=("carta d identità|carta identità|carta di identità|identity card|id card|cie|it "
+              "identity"),
     ),
     Entity(
         "it-passport",
@@ -91,7 +124,8 @@ ENTITIES: Final = (
         "Turkish number of a citizen",
         told=("9" * 11,),
         check=_turk,
-        words="tckn|tc kimlik|kimlik|t c|tc|kimlik no|turkish id|tr national|national id|kimlik numarası|vatandaşlık",
+        words=("tckn|tc kimlik|kimlik|t c|tc|kimlik no|turkish id|tr national|national id|kimlik "
+              "numarası|vatandaşlık"),
     ),
     Entity(
         "tr-plate",

@@ -9,7 +9,9 @@ from stanchion.guards.pii.entity import Entity
 from stanchion.kernel.regex import regex
 
 NINO: Final = regex(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
-DRIVER: Final = regex(r"[A-Z9]{5}\d(?:0[1-9]|1[0-2]|5[1-9]|6[0-2])(?:0[1-9]|[12]\d|3[01])\d[A-Z9]{2}[0-9A-Z][A-Z]{2}")
+DRIVER: Final = regex(
+    r"[A-Z9]{5}\d(?:0[1-9]|1[0-2]|5[1-9]|6[0-2])(?:0[1-9]|[12]\d|3[01])\d[A-Z9]{2}[0-9A-Z][A-Z]{2}"
+)
 POSTCODE: Final = regex(
     r"(?:GIR0AA|(?:[A-PR-UWYZ][0-9][0-9A-HJKPSTUW]?|[A-PR-UWYZ][A-HK-Y][0-9][0-9ABEHMNPRVWXY]?)"
     r"[0-9][ABD-HJLNP-UW-Z]{2})"
@@ -40,7 +42,7 @@ ENTITIES: Final = (
         shapes=("AA999999A", "AA 99 99 99 A", "AA 999999 A", "AA-99-99-99-A", "AA99 9999A"),
         check=lambda text: NINO.fullmatch(text) is not None,
     ),
-    Entity("uk-passport", "UK passport", told=("999999999", "AA9999999"), check=varied, summed=False,
+    Entity("uk-passport", "UK passport", told=("999999999", "AA9999999"), check=varied, summed=False,  # noqa: E501
         words="passport|uk passport"),
     Entity(
         "uk-driving-licence",
@@ -62,7 +64,8 @@ ENTITIES: Final = (
         "uk-vehicle-registration",
         "UK number plate",
         told=(
-            "AA99AAA", "AA99 AAA", "AA99-AAA", *[f"A{'9' * n}{sep}AAA" for n in (1, 2, 3) for sep in (" ", "")],
+            "AA99AAA", "AA99 AAA", "AA99-AAA",
+            *[f"A{'9' * n}{sep}AAA" for n in (1, 2, 3) for sep in (" ", "")],
             *[f"AAA{sep}{'9' * n}A" for n in (1, 2, 3) for sep in (" ", "")],
         ),
         check=lambda text: PLATE.fullmatch(text) is not None,

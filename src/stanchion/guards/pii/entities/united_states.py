@@ -9,7 +9,8 @@ from stanchion.guards.pii.entity import Entity
 from stanchion.kernel.regex import regex
 
 MBI: Final = regex(
-    r"[1-9][AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d[AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d[AC-HJKMNP-RT-Y]{2}\d\d"
+    r"[1-9][AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d[AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d[AC-HJKMNP-RT-"
+    r"Y]{2}\d\d"
 )
 COUNTED: Final = ("123456789", "987654321", "012345678")
 
@@ -22,7 +23,9 @@ def _ssn(number: str) -> bool:
 
 def _itin(number: str) -> bool:
     group = int(number[3:5])
-    return number[0] == "9" and (50 <= group <= 65 or 70 <= group <= 88 or 90 <= group <= 92 or 94 <= group <= 99)
+    return number[0] == "9" and (
+        50 <= group <= 65 or 70 <= group <= 88 or 90 <= group <= 92 or 94 <= group <= 99
+    )
 
 
 def _npi(number: str) -> bool:
@@ -31,7 +34,11 @@ def _npi(number: str) -> bool:
 
 def _dea(text: str) -> bool:
     number = digits(text[2:])
-    return text[0] in "ABCDEFGHJKLMPRSTUX" and weighed(number[:6], (1, 2) * 3) % 10 == number[6] and varied(text[2:])
+    return (
+        text[0] in "ABCDEFGHJKLMPRSTUX"
+        and weighed(number[:6], (1, 2) * 3) % 10 == number[6]
+        and varied(text[2:])
+    )
 
 
 ENTITIES: Final = (
@@ -65,12 +72,14 @@ ENTITIES: Final = (
         "us-driver-license",
         "US driver license",
         told=(
-            "A9999999", "A99999999", "A999999999", "A9999999999", "A99999999999", "A999999999999", "AA999999",
-            "AA9999999", "9999999", "99999999", "999999999", "9999999999", "A999-9999-9999", "A999-999-99-999-9",
+            "A9999999", "A99999999", "A999999999", "A9999999999", "A99999999999", "A999999999999",
+            "AA999999", "AA9999999", "9999999", "99999999", "999999999", "9999999999",
+            "A999-9999-9999", "A999-999-99-999-9",
         ),
         check=varied,
         summed=False,
-        words="driver license|drivers license|driver s license|driver licence|driving license|driver lic|dl|"
+        words="driver license|drivers license|driver s license|driver licence|driving "
+              "license|driver lic|dl|"
         "license number|licence number|drivers lic|dln|us driver license",
     ),
     Entity(
@@ -91,7 +100,8 @@ ENTITIES: Final = (
         "US licence to prescribe",
         told=("AA9999999", "A99999999"),
         check=_dea,
-        words="dea|medical license|medical licence|prescriber|certificate number|dea number|registration number",
+        words=("dea|medical license|medical licence|prescriber|certificate number|dea "
+              "number|registration number"),
     ),
 )  # fmt: skip
 

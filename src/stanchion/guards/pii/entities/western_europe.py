@@ -53,7 +53,10 @@ ENTITIES: Final = (
         shapes=("99.99.99-999.99",),
         told=("9" * 11,),
         check=_belgian,
-        words="rijksregisternummer|rijksregister|registre national|numéro national|national number|niss|insz",
+        words=(
+            "rijksregisternummer|rijksregister|registre national|numéro national|national "
+            "number|niss|insz"
+        ),
     ),
     Entity(
         "ch-ahv",

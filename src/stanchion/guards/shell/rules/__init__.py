@@ -52,7 +52,8 @@ def _indexed() -> dict[str, Pairs]:
 
 
 class Named(NamedTuple):
-    """The rules for programs of one name: those for each first operand that some of them want, and for any other."""
+    """The rules for programs of one name: those for each first operand that some of them want, and
+    for any other."""
 
     by_first: dict[str, Pairs]
     rest: Pairs
@@ -61,14 +62,16 @@ class Named(NamedTuple):
 def _named(pairs: Pairs) -> Named:
     firsts = {first for _, rule in pairs for first in rule.first}
     by_first = {
-        first: tuple([pair for pair in pairs if not pair[1].first or first in pair[1].first]) for first in firsts
+        first: tuple([pair for pair in pairs if not pair[1].first or first in pair[1].first])
+        for first in firsts
     }
     return Named(by_first, tuple([pair for pair in pairs if not pair[1].first]))
 
 
 BY_NAME: Final = _indexed()
-"""Rules by the name of the program; `>` are those for redirections, `=` for settings, `*` for marked commands, `$` for
-commands whose name is not known, `@` for every command, `%` for every command with the rule's hint."""
+"""Rules by the name of the program; `>` are those for redirections, `=` for settings, `*` for
+marked commands, `$` for commands whose name is not known, `@` for every command, `%` for every
+command with the rule's hint."""
 
 
 OF_ANY: Final = tuple(dict.fromkeys([rule.hint for _, rule in BY_NAME["%"]]))
@@ -77,12 +80,14 @@ OF_ANY: Final = tuple(dict.fromkeys([rule.hint for _, rule in BY_NAME["%"]]))
 
 @cache
 def _rules_of(name: str, marked: bool) -> Named:
-    """The rules for programs of a name that has some; a command without marks breaks none that wants one."""
+    """The rules for programs of a name that has some; a command without marks breaks none that
+    wants one."""
     return _named(tuple([pair for pair in BY_NAME[name] if marked or not pair[1].marks]))
 
 
 def rules_for(command: Command) -> Pairs:
-    """The rules that a command may break by the name of its program, its marks and its first operand."""
+    """The rules that a command may break by the name of its program, its marks and its first
+    operand."""
     if command.name not in BY_NAME:
         return ()
     named = _rules_of(command.name, bool(command.marks))

@@ -9,14 +9,14 @@ from stanchion.guards.shell.rule import Family, Rule
 from stanchion.readings.shell.command import Command
 
 READERS: Final = (
-    "cat tac head tail less more nl od xxd hexdump strings base64 bat view cp mv tar zip grep awk sed "
-    "sort python python3 "
-    "openssl gpg vim vi nano rev cut dd"
+    "cat tac head tail less more nl od xxd hexdump strings base64 bat view cp mv tar zip grep awk "
+    "sed sort python python3 openssl gpg vim vi nano rev cut dd"
 )
 KEYS: Final = (
-    "/etc/shadow", "/etc/gshadow", "/.ssh/id_rsa", "/.ssh/id_ed25519", "/.ssh/id_ecdsa", "/.ssh/id_dsa",
-    "/.aws/credentials", "/.netrc", "/.pgpass", "/.git-credentials", "/.vault-token", "/.config/gh/hosts.yml",
-    "/.docker/config.json", "/.kube/config", "/Login Data", "/proc/self/environ",
+    "/etc/shadow", "/etc/gshadow", "/.ssh/id_rsa", "/.ssh/id_ed25519", "/.ssh/id_ecdsa",
+    "/.ssh/id_dsa", "/.aws/credentials", "/.netrc", "/.pgpass", "/.git-credentials",
+    "/.vault-token", "/.config/gh/hosts.yml", "/.docker/config.json", "/.kube/config",
+    "/Login Data", "/proc/self/environ",
 )  # fmt: skip
 
 
@@ -25,7 +25,10 @@ HIVES: Final = ("/sam", "/security", "/system", "hklmsam", "hklmsecurity", "hklm
 
 
 def _reads_key(command: Command, _roots: Roots) -> bool:
-    return any(plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub") for path in command.reads)
+    return any(
+        plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
+        for path in command.reads
+    )
 
 
 FAMILY: Final = Family(
@@ -43,7 +46,9 @@ FAMILY: Final = Family(
             "reg",
             "reads the passwords of the system",
             words="save|export",
-            check=lambda c, _: any(w.lower().replace("\\", "/").endswith(HIVES) for w in c.operands),
+            check=lambda c, _: any(
+                w.lower().replace("\\", "/").endswith(HIVES) for w in c.operands
+            ),
         ),
         Rule(
             "mimikatz",

@@ -12,16 +12,17 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
 
 CLIENTS: Final = (
-    "mysql mariadb psql sqlite3 sqlcmd clickhouse-client clickhouse cqlsh cockroach bq snowsql duckdb "
-    "mssql-cli pgcli mycli "
-    "usql isql sqlplus"
+    "mysql mariadb psql sqlite3 sqlcmd clickhouse-client clickhouse cqlsh cockroach bq snowsql "
+    "duckdb mssql-cli pgcli mycli usql isql sqlplus"
 )
 STATEMENTS: Final = "drop delete truncate grant revoke alter update"
 EMPTYING: Final = "flushall flushdb db.dropdatabase"
 
 
 def _statement(command: Command, _roots: Roots) -> bool:
-    given = [command.given] if command.given is not None and not isinstance(command.given, Open) else []
+    given = (
+        [command.given] if command.given is not None and not isinstance(command.given, Open) else []
+    )
     return any(destroys(text) for text in (*command.argv[1:], *given))
 
 
@@ -45,27 +46,40 @@ def _mongo(command: Command, _roots: Roots) -> bool:
 
 
 def _accepts_loss(command: Command, _roots: Roots) -> bool:
-    """Whether an option says that data may go: `--accept-data-loss`, `--force-reset`, `--delete-data`."""
+    """Whether an option says that data may go: `--accept-data-loss`, `--force-reset`,
+    `--delete-data`."""
     return any(_LOSES.fullmatch(flag) is not None for flag in command.flags)
 
 
 def _graph(command: Command, _roots: Roots) -> bool:
     """Whether a statement deletes every node or edge of a graph."""
-    given = [command.given] if command.given is not None and not isinstance(command.given, Open) else []
+    given = (
+        [command.given] if command.given is not None and not isinstance(command.given, Open) else []
+    )
     return any(
-        _EVERY_NODE.search(text) is not None and " where " not in text.lower() for text in (*command.argv, *given)
+        _EVERY_NODE.search(text) is not None and " where " not in text.lower()
+        for text in (*command.argv, *given)
     )
 
 
 def _redis(command: Command, _roots: Roots) -> bool:
     words = [
         *command.operands,
-        *(command.given.split() if command.given is not None and not isinstance(command.given, Open) else []),
+        *(
+            command.given.split()
+            if command.given is not None and not isinstance(command.given, Open)
+            else []
+        ),
     ]
     low = [word.lower() for word in words]
     if low[:1] in (["eval"], ["eval_ro"]):
-        return any(each in low[1] for each in ("'del'", "'unlink'", "'flush", '"del"', '"unlink"', '"flush'))
-    return any(word in ("flushall", "flushdb", "shutdown", "debug") for word in low[:4]) or low[:2] in (
+        return any(
+            each in low[1]
+            for each in ("'del'", "'unlink'", "'flush", '"del"', '"unlink"', '"flush')
+        )
+    return any(word in ("flushall", "flushdb", "shutdown", "debug") for word in low[:4]) or low[
+        :2
+    ] in (
         ["config", "set"],
         ["config", "resetstat"],
         ["script", "flush"],
@@ -86,7 +100,11 @@ FAMILY: Final = Family(
         Rule(CLIENTS, "drops, empties or hands over what a database holds", check=_statement),
         Rule(STATEMENTS, "drops, empties or hands over what a database holds", check=_typed),
         Rule(EMPTYING, "empties a database"),
-        Rule("mysqladmin", "drops a database or stops its server", words="** drop|shutdown|kill|flush-*"),
+        Rule(
+            "mysqladmin",
+            "drops a database or stops its server",
+            words="** drop|shutdown|kill|flush-*",
+        ),
         Rule("dropdb dropuser", "drops a database or a user"),
         Rule("pg_restore", "drops what is there first", flags="-c|--clean", loss="unknown"),
         Rule("mongo mongosh", "drops or empties what a database holds", check=_mongo),
@@ -97,14 +115,38 @@ FAMILY: Final = Family(
             "drops or resets a database",
             words="db:drop*|db:reset*|db:schema:load|db:purge|db:migrate:reset",
         ),
-        Rule("%", "loses what a database holds, and says so", check=_accepts_loss, hint="-loss", loss="others"),
-        Rule("%", "loses what a database holds, and says so", check=_accepts_loss, hint="-data", loss="others"),
-        Rule("%", "loses what a database holds, and says so", check=_accepts_loss, hint="-reset", loss="others"),
+        Rule(
+            "%",
+            "loses what a database holds, and says so",
+            check=_accepts_loss,
+            hint="-loss",
+            loss="others",
+        ),
+        Rule(
+            "%",
+            "loses what a database holds, and says so",
+            check=_accepts_loss,
+            hint="-data",
+            loss="others",
+        ),
+        Rule(
+            "%",
+            "loses what a database holds, and says so",
+            check=_accepts_loss,
+            hint="-reset",
+            loss="others",
+        ),
         Rule("cypher-shell", "deletes what a database holds", check=_graph, hint="delete"),
         Rule("cypher-shell", "deletes what a database holds", check=_graph, hint="DELETE"),
-        Rule("consul", "deletes what a database holds", words="kv delete", flags="-recurse|--recurse"),
+        Rule(
+            "consul", "deletes what a database holds", words="kv delete", flags="-recurse|--recurse"
+        ),
         Rule("prisma npx", "resets a database", words="** migrate reset"),
-        Rule("manage.py django-admin python python3", "empties a database", words="** flush|reset_db|sqlflush"),
+        Rule(
+            "manage.py django-admin python python3",
+            "empties a database",
+            words="** flush|reset_db|sqlflush",
+        ),
         Rule("artisan php", "empties a database", words="** migrate:fresh|migrate:reset|db:wipe"),
         Rule("etcdctl", "deletes what a database holds", words="del", flags="--prefix|--from-key"),
         Rule("influx", "deletes what a database holds", words="** delete"),

@@ -15,7 +15,9 @@ from stanchion.readings.shell.partly_known import origin_of
 LOST: Final = frozenset({"root", "home", "system", "core", "disk"})
 _PUT_ASIDE: Final = regex(r"\.(?:gz|bz2|xz|zst|old|\d+|\[0-9\]\*?)\Z")
 """How the name of a log ends that was put aside."""
-RECURSIVE: Final = frozenset({"-r", "-R", "--recursive", "-rf", "-Rf", "/s", "-recurse", "-Recurse"})
+RECURSIVE: Final = frozenset(
+    {"-r", "-R", "--recursive", "-rf", "-Rf", "/s", "-recurse", "-Recurse"}
+)
 
 
 def _places(command: Command, roots: Roots, paths: tuple[str, ...] | list[str]) -> set[str]:
@@ -24,7 +26,10 @@ def _places(command: Command, roots: Roots, paths: tuple[str, ...] | list[str]) 
 
 def _deletes_lost(command: Command, roots: Roots) -> bool:
     places = _places(command, roots, command.operands)
-    if any(path.endswith("*") and place_of(path, command.cwd, roots) == "home" for path in command.operands):
+    if any(
+        path.endswith("*") and place_of(path, command.cwd, roots) == "home"
+        for path in command.operands
+    ):
         return True
     if command.flags & RECURSIVE:
         return bool(places & LOST)
@@ -33,11 +38,14 @@ def _deletes_lost(command: Command, roots: Roots) -> bool:
 
 
 def _deletes_outside(command: Command, roots: Roots) -> bool:
-    return bool(command.flags & RECURSIVE) and bool(_places(command, roots, command.operands) & {"outside", "open"})
+    return bool(command.flags & RECURSIVE) and bool(
+        _places(command, roots, command.operands) & {"outside", "open"}
+    )
 
 
 def _deletes_shared(command: Command, roots: Roots) -> bool:
-    """Whether everything in a folder goes in which other programs keep their files and sockets, too."""
+    """Whether everything in a folder goes in which other programs keep their files and sockets,
+    too."""
     if not command.flags & RECURSIVE and not any("*" in path for path in command.operands):
         return False
     return "shared" in _places(command, roots, command.operands)
@@ -45,7 +53,11 @@ def _deletes_shared(command: Command, roots: Roots) -> bool:
 
 def _finds_shared(command: Command, roots: Roots) -> bool:
     narrow = any(word in NARROWS for word in command.argv)
-    return "-delete" in command.argv and not narrow and "shared" in _places(command, roots, find_roots(command.argv))
+    return (
+        "-delete" in command.argv
+        and not narrow
+        and "shared" in _places(command, roots, find_roots(command.argv))
+    )
 
 
 def _deletes_all(command: Command, roots: Roots) -> bool:
@@ -58,7 +70,9 @@ def _deletes_listed(command: Command, _roots: Roots) -> bool:
 
 def _deletes_found(command: Command, roots: Roots) -> bool:
     """Whether what is deleted was listed in a folder of the system or a home."""
-    listed = [each[1:] for word in command.operands for each in origin_of(word) if each.startswith("<")]
+    listed = [
+        each[1:] for word in command.operands for each in origin_of(word) if each.startswith("<")
+    ]
     return bool(_places(command, roots, listed) & {"root", "home", "core", "system"})
 
 
@@ -72,14 +86,20 @@ def _deletes_git(command: Command, _roots: Roots) -> bool:
 
 def _moves_lost(command: Command, roots: Roots) -> bool:
     sources = command.deletes
-    return bool(_places(command, roots, sources) & {"root", "home", "core", "disk"}) or "/dev/null" in command.writes
+    return (
+        bool(_places(command, roots, sources) & {"root", "home", "core", "disk"})
+        or "/dev/null" in command.writes
+    )
 
 
 def _seeks_old_logs(command: Command) -> bool:
     """Whether a search asks for logs that were put aside long ago, by their name and their age."""
     words = command.argv
     names = [word for before, word in pairwise(words) if before in ("-name", "-iname")]
-    aged = any(before in ("-mtime", "-mmin", "-ctime") and word[:1] == "+" for before, word in pairwise(words))
+    aged = any(
+        before in ("-mtime", "-mmin", "-ctime") and word[:1] == "+"
+        for before, word in pairwise(words)
+    )
     below = all(root.startswith("/var/log/") for root in find_roots(words))
     return aged and below and bool(names) and all(_PUT_ASIDE.search(name) for name in names)
 
@@ -87,11 +107,15 @@ def _seeks_old_logs(command: Command) -> bool:
 def _find_lost(command: Command, roots: Roots) -> bool:
     if _seeks_old_logs(command):
         return False
-    return "-delete" in command.argv and bool(_places(command, roots, find_roots(command.argv)) & LOST)
+    return "-delete" in command.argv and bool(
+        _places(command, roots, find_roots(command.argv)) & LOST
+    )
 
 
 def _by_list(command: Command, roots: Roots) -> bool:
-    return bool(command.operands) and not all(path.startswith(("/usr/lib/", "/etc/")) for path in command.operands)
+    return bool(command.operands) and not all(
+        path.startswith(("/usr/lib/", "/etc/")) for path in command.operands
+    )
 
 
 def _shreds_open(command: Command, roots: Roots) -> bool:
@@ -100,13 +124,17 @@ def _shreds_open(command: Command, roots: Roots) -> bool:
 
 def _found_outside(command: Command, roots: Roots) -> bool:
     found = [path for path in command.operands if path.endswith("/**")]
-    return "find -exec" in command.via and bool(_places(command, roots, found) & {"outside", "open"})
+    return "find -exec" in command.via and bool(
+        _places(command, roots, found) & {"outside", "open"}
+    )
 
 
 def _find_here(command: Command, roots: Roots) -> bool:
     unfiltered = not any(word in NARROWS for word in command.argv)
     places = _places(command, roots, find_roots(command.argv))
-    return "-delete" in command.argv and (bool(places & {"outside", "open"}) or ("all" in places and unfiltered))
+    return "-delete" in command.argv and (
+        bool(places & {"outside", "open"}) or ("all" in places and unfiltered)
+    )
 
 
 def _onto_disk(command: Command, _roots: Roots) -> bool:
@@ -115,11 +143,17 @@ def _onto_disk(command: Command, _roots: Roots) -> bool:
 
 
 def _opens_disk(command: Command, roots: Roots) -> bool:
-    return any(place_of(path, command.cwd, roots) == "disk" for op, path in command.opens if ">" in op)
+    return any(
+        place_of(path, command.cwd, roots) == "disk" for op, path in command.opens if ">" in op
+    )
 
 
 def _opens_core(command: Command, roots: Roots) -> bool:
-    targets = [path for op, path in command.opens if op in (">", ">|", "&>") and not path.startswith("/dev/")]
+    targets = [
+        path
+        for op, path in command.opens
+        if op in (">", ">|", "&>") and not path.startswith("/dev/")
+    ]
     return any(
         place_of(path, command.cwd, roots) == "core"
         and path.startswith(
@@ -141,7 +175,9 @@ def _opens_core(command: Command, roots: Roots) -> bool:
 
 
 def _empties_lost(command: Command, roots: Roots) -> bool:
-    return bool(_places(command, roots, command.operands) & {"core", "disk", "home", "root", "system"})
+    return bool(
+        _places(command, roots, command.operands) & {"core", "disk", "home", "root", "system"}
+    )
 
 
 def _mirrors_over(command: Command, roots: Roots) -> bool:
@@ -151,10 +187,17 @@ def _mirrors_over(command: Command, roots: Roots) -> bool:
 
 
 def _mirrors(command: Command, roots: Roots) -> bool:
-    if _places(command, roots, command.operands[-1:]) <= {"temporary", "made"} and "--remove" not in command.line:
+    if (
+        _places(command, roots, command.operands[-1:]) <= {"temporary", "made"}
+        and "--remove" not in command.line
+    ):
         return False
     deletes = any(flag.startswith(("--del", "--remove-source")) for flag in command.flags)
-    return deletes and len(command.operands) > 1 and not command.flags & {"-n", "--dry-run", "--list-only"}
+    return (
+        deletes
+        and len(command.operands) > 1
+        and not command.flags & {"-n", "--dry-run", "--list-only"}
+    )
 
 
 def _is_image(command: Command, _roots: Roots) -> bool:
@@ -164,17 +207,36 @@ def _is_image(command: Command, _roots: Roots) -> bool:
 def _partitions(command: Command, _roots: Roots) -> bool:
     """Whether partitions are changed: `parted` can also only show them, or set marks and names."""
     harmless = (
-        command.name == "parted" and not LABELS.isdisjoint(command.operands) and LOSES.isdisjoint(command.operands)
+        command.name == "parted"
+        and not LABELS.isdisjoint(command.operands)
+        and LOSES.isdisjoint(command.operands)
     )
     return not harmless and any(word.startswith(DISKS) for word in command.operands)
 
 
 NARROWS: Final = frozenset(
-    {"-name", "-iname", "-path", "-regex", "-empty", "-newer", "-mtime", "-mmin", "-size", "-user", "-atime", "-ctime"}
+    {
+        "-name",
+        "-iname",
+        "-path",
+        "-regex",
+        "-empty",
+        "-newer",
+        "-mtime",
+        "-mmin",
+        "-size",
+        "-user",
+        "-atime",
+        "-ctime",
+    }
 )
 """What a search asks for besides where something is."""
-LABELS: Final = frozenset({"print", "unit", "align-check", "set", "toggle", "disk_set", "disk_toggle", "name", "help"})
-LOSES: Final = frozenset({"mklabel", "mktable", "mkpart", "rm", "resizepart", "rescue", "mkfs", "mkpartfs", "resize"})
+LABELS: Final = frozenset(
+    {"print", "unit", "align-check", "set", "toggle", "disk_set", "disk_toggle", "name", "help"}
+)
+LOSES: Final = frozenset(
+    {"mklabel", "mktable", "mkpart", "rm", "resizepart", "rescue", "mkfs", "mkpartfs", "resize"}
+)
 
 
 def _packs_lost(command: Command, roots: Roots) -> bool:
@@ -183,14 +245,21 @@ def _packs_lost(command: Command, roots: Roots) -> bool:
 
 def _empties_home(command: Command, roots: Roots) -> bool:
     targets = [path for op, path in command.opens if op in (">", ">|", "&>")]
-    return any(path.endswith("*") and place_of(path, command.cwd, roots) in LOST for path in targets)
+    return any(
+        path.endswith("*") and place_of(path, command.cwd, roots) in LOST for path in targets
+    )
 
 
 def _erases(command: Command, _roots: Roots) -> bool:
     verb, _, noun = command.name.partition("-")
-    return noun in ("disk", "partition", "volume", "physicaldisk", "virtualdisk", "storagepool") and (
-        verb in ("clear", "format", "remove", "reset", "initialize")
-    )
+    return noun in (
+        "disk",
+        "partition",
+        "volume",
+        "physicaldisk",
+        "virtualdisk",
+        "storagepool",
+    ) and (verb in ("clear", "format", "remove", "reset", "initialize"))
 
 
 def _whole_drive(command: Command, roots: Roots) -> bool:
@@ -200,8 +269,7 @@ def _whole_drive(command: Command, roots: Roots) -> bool:
 
 MAKES_FILE_SYSTEMS: Final = (
     "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.f2fs "
-    "mkfs.exfat mke2fs mkswap "
-    "mkfs.jfs mkfs.reiserfs mkfs.minix newfs"
+    "mkfs.exfat mke2fs mkswap mkfs.jfs mkfs.reiserfs mkfs.minix newfs"
 )
 FAMILY: Final = Family(
     "destructive",
@@ -213,7 +281,12 @@ FAMILY: Final = Family(
             check=_deletes_lost,
         ),
         Rule("rm", "takes the guard off the root of the file system", flags="--no-preserve-root"),
-        Rule("rm rd del remove-item", "deletes everything in the working directory", check=_deletes_all, loss="work"),
+        Rule(
+            "rm rd del remove-item",
+            "deletes everything in the working directory",
+            check=_deletes_all,
+            loss="work",
+        ),
         Rule(
             "rm rd del remove-item",
             "deletes whole folders outside the working directory",
@@ -227,21 +300,52 @@ FAMILY: Final = Family(
             loss="unknown",
         ),
         Rule(
-            "find bfs fd", "deletes what other programs keep in a temporary folder", check=_finds_shared, loss="unknown"
+            "find bfs fd",
+            "deletes what other programs keep in a temporary folder",
+            check=_finds_shared,
+            loss="unknown",
         ),
-        Rule("rm", "deletes whole folders that another command lists", check=_deletes_listed, loss="unknown"),
+        Rule(
+            "rm",
+            "deletes whole folders that another command lists",
+            check=_deletes_listed,
+            loss="unknown",
+        ),
         Rule(
             "rm unlink shred truncate",
             "deletes what is found in a folder of the system or a home",
             check=_deletes_found,
         ),
-        Rule("rm", "deletes a repository with its history", flags="-r|-R", check=_deletes_git, loss="work"),
-        Rule("rm", "deletes every folder that a search finds", check=_found_recursively, loss="unknown"),
-        Rule("rm unlink shred", "deletes everything it finds", check=_found_outside, loss="unknown"),
-        Rule("systemd-tmpfiles", "deletes what a list names", flags="--remove|--purge", check=_by_list, loss="unknown"),
+        Rule(
+            "rm",
+            "deletes a repository with its history",
+            flags="-r|-R",
+            check=_deletes_git,
+            loss="work",
+        ),
+        Rule(
+            "rm",
+            "deletes every folder that a search finds",
+            check=_found_recursively,
+            loss="unknown",
+        ),
+        Rule(
+            "rm unlink shred", "deletes everything it finds", check=_found_outside, loss="unknown"
+        ),
+        Rule(
+            "systemd-tmpfiles",
+            "deletes what a list names",
+            flags="--remove|--purge",
+            check=_by_list,
+            loss="unknown",
+        ),
         Rule("shred srm", "destroys a file that is not known", check=_shreds_open, loss="unknown"),
         Rule("mv", "moves away a folder of the system or a home", check=_moves_lost),
-        Rule("find bfs fd", "deletes what it finds in a folder of the system or a home", check=_find_lost),
+        Rule(
+            "find bfs fd",
+            "deletes what it finds in a folder of the system or a home",
+            check=_find_lost,
+        ),
         Rule("find bfs fd", "deletes everything it finds", check=_find_here, loss="unknown"),
         Rule(MAKES_FILE_SYSTEMS, "makes a new file system over what is on a disk", check=_is_image),
         Rule(
@@ -253,7 +357,12 @@ FAMILY: Final = Family(
         Rule(">", "writes over a disk", check=_opens_disk),
         Rule(">", "writes over a file of the system", check=_opens_core),
         Rule("badblocks", "writes over a disk", flags="-w|-n", check=_is_image),
-        Rule("parted", "changes a disk's partitions", words="* mklabel|mktable|mkpart|rm|resizepart", loss="unknown"),
+        Rule(
+            "parted",
+            "changes a disk's partitions",
+            words="* mklabel|mktable|mkpart|rm|resizepart",
+            loss="unknown",
+        ),
         Rule("tar", "deletes what it packs", flags="--remove-files", check=_packs_lost),
         Rule("zip", "deletes what it packs", flags="-m|--move", check=_packs_lost),
         Rule(">", "empties files of a home", check=_empties_home),
@@ -276,20 +385,36 @@ FAMILY: Final = Family(
         ),
         Rule("lvremove vgremove pvremove", "removes logical volumes"),
         Rule("dmsetup", "removes logical volumes", words="remove|remove_all|wipe_table"),
-        Rule("rsync", "deletes at the target what is not at the source", check=_mirrors, loss="recoverable"),
+        Rule(
+            "rsync",
+            "deletes at the target what is not at the source",
+            check=_mirrors,
+            loss="recoverable",
+        ),
         Rule("zpool zfs", "destroys a pool or a data set", words="destroy|labelclear"),
         Rule("btrfs", "deletes a subvolume", words="subvolume delete"),
         Rule("mdadm", "stops or wipes an array", flags="--zero-superblock|--stop"),
         Rule("diskutil", "erases a disk", words="erase*|partitiondisk|secureerase|zerodisk|apfs"),
-        Rule("format", "formats a drive", check=lambda c, _: any(w[1:2] == ":" for w in c.operands)),
+        Rule(
+            "format", "formats a drive", check=lambda c, _: any(w[1:2] == ":" for w in c.operands)
+        ),
         Rule("truncate", "empties a file of the system", check=_empties_lost),
         Rule("rsync", "deletes on the far side what is not on this one", check=_mirrors_over),
         Rule("vssadmin wbadmin", "deletes backups", words="delete"),
         Rule("*", "erases a disk", marks="cmdlet", check=_erases),
         Rule("cipher", "wipes what is free on a disk", flags="/w"),
         Rule("diskpart", "changes a disk's partitions", flags="/s", loss="unknown"),
-        Rule("diskpart", "erases a disk", check=lambda c, _: c.given is not None and "clean" in c.given),
-        Rule("robocopy", "deletes at the target what is not at the source", flags="/mir|/purge", loss="unknown"),
+        Rule(
+            "diskpart",
+            "erases a disk",
+            check=lambda c, _: c.given is not None and "clean" in c.given,
+        ),
+        Rule(
+            "robocopy",
+            "deletes at the target what is not at the source",
+            flags="/mir|/purge",
+            loss="unknown",
+        ),
         Rule("del erase rd rmdir", "deletes whole drives", flags="/s", check=_whole_drive),
         Rule("tmutil", "deletes backups", words="delete|deletelocalsnapshots"),
     ),

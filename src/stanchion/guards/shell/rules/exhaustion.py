@@ -10,10 +10,10 @@ from stanchion.guards.shell.rule import Family, Rule
 from stanchion.readings.shell.command import Command
 
 SERVERS: Final = (
-    "nginx* haproxy* traefik* apache2* httpd* caddy* envoy* postgres* mysql* mariadb* mongod* redis* rabbitmq* kafka* "
-    "elasticsearch* docker* containerd* kubelet* ssh* sshd* networking* network* networkmanager* kong* "
-    "vault* consul* etcd* "
-    "prometheus* grafana* memcached* nats* firewalld* ufw* cron* crond*"
+    "nginx* haproxy* traefik* apache2* httpd* caddy* envoy* postgres* mysql* mariadb* mongod* "
+    "redis* rabbitmq* kafka* elasticsearch* docker* containerd* kubelet* ssh* sshd* networking* "
+    "network* networkmanager* kong* vault* consul* etcd* prometheus* grafana* memcached* nats* "
+    "firewalld* ufw* cron* crond*"
 ).replace(" ", "|")
 
 
@@ -44,7 +44,9 @@ def _fills(command: Command, _roots: Roots) -> bool:
 def _holds_lock(command: Command, _roots: Roots) -> bool:
     words = " ".join(command.argv[1:]).split()
     return any(
-        word == "sleep" and after[:-1].isdigit() and (int(after.rstrip("smhd")) >= 600 or after[-1] in "hd")
+        word == "sleep"
+        and after[:-1].isdigit()
+        and (int(after.rstrip("smhd")) >= 600 or after[-1] in "hd")
         for word, after in itertools.pairwise(words)
         if after.rstrip("smhd").isdigit()
     )
@@ -73,9 +75,16 @@ FAMILY: Final = Family(
         Rule("stop-process", "ends every process", check=lambda c, _: "every-process" in c.origin),
         Rule("init", "stops the machine", words="0|6"),
         Rule("systemctl", "stops the machine", words="halt|emergency|rescue"),
-        Rule("systemctl", "stops the machine", words="poweroff|reboot|kexec", check=lambda c, _: c.privileged),
+        Rule(
+            "systemctl",
+            "stops the machine",
+            words="poweroff|reboot|kexec",
+            check=lambda c, _: c.privileged,
+        ),
         Rule("systemctl", "stops the machine", words="poweroff|reboot|kexec", strict=True),
-        Rule("systemctl", "stops a server", words=f"stop|disable|mask|kill {SERVERS}", loss="changed"),
+        Rule(
+            "systemctl", "stops a server", words=f"stop|disable|mask|kill {SERVERS}", loss="changed"
+        ),
         Rule("service rc-service", "stops a server", words=f"{SERVERS} stop", loss="changed"),
         Rule("initctl stop", "stops a server", words=f"{SERVERS}", loss="changed"),
         Rule(
@@ -85,9 +94,17 @@ FAMILY: Final = Family(
             loss="changed",
         ),
         Rule("haproxy", "stops a server", flags="-st|-sf", loss="changed"),
-        Rule("apachectl apache2ctl pg_ctl", "stops a server", words="stop|graceful-stop", loss="changed"),
         Rule(
-            "apachectl apache2ctl", "stops a server", check=lambda c, _: c.argv[1:3] == ("-k", "stop"), loss="changed"
+            "apachectl apache2ctl pg_ctl",
+            "stops a server",
+            words="stop|graceful-stop",
+            loss="changed",
+        ),
+        Rule(
+            "apachectl apache2ctl",
+            "stops a server",
+            check=lambda c, _: c.argv[1:3] == ("-k", "stop"),
+            loss="changed",
         ),
         Rule("caddy traefik consul nomad", "stops a server", words="stop|leave", loss="changed"),
         Rule(
@@ -97,7 +114,13 @@ FAMILY: Final = Family(
                 c.given is not None
                 and any(
                     w in c.given
-                    for w in ("shutdown ", "disable server", "disable frontend", "del server", "clear table")
+                    for w in (
+                        "shutdown ",
+                        "disable server",
+                        "disable frontend",
+                        "del server",
+                        "clear table",
+                    )
                 )
             ),
             loss="changed",
@@ -106,7 +129,10 @@ FAMILY: Final = Family(
         Rule("flock", "keeps others waiting for a lock", check=_holds_lock, loss="changed"),
         Rule("iptables ip6tables", "takes the firewall down", flags="-F|--flush|-X"),
         Rule(
-            "iptables ip6tables", "takes the firewall down", flags="-P|--policy", check=lambda c, _: "ACCEPT" in c.argv
+            "iptables ip6tables",
+            "takes the firewall down",
+            flags="-P|--policy",
+            check=lambda c, _: "ACCEPT" in c.argv,
         ),
         Rule("ufw", "takes the firewall down", words="disable|reset"),
         Rule("nft", "takes the firewall down", words="flush ruleset"),
@@ -120,7 +146,12 @@ FAMILY: Final = Family(
         Rule("ifdown", "cuts the network", flags="-a|--all", loss="changed"),
         Rule("rfkill", "cuts the network", words="block all", loss="changed"),
         Rule("route", "cuts the network", words="del|delete default", loss="changed"),
-        Rule("ip", "cuts the network", words="route del|delete|flush default|table|all", loss="changed"),
+        Rule(
+            "ip",
+            "cuts the network",
+            words="route del|delete|flush default|table|all",
+            loss="changed",
+        ),
         Rule("dd", "fills a disk", check=_fills, loss="unknown"),
         Rule("ifconfig", "cuts the network", words="* down", loss="changed"),
         Rule("ip", "cuts the network", words="link set * down", loss="changed"),

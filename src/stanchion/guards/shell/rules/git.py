@@ -18,7 +18,9 @@ def _forced_ref(command: Command, _roots: Roots) -> bool:
 
 def _listed_ref(command: Command, _roots: Roots) -> bool:
     """Whether another program lists what is pushed, which may be deletions."""
-    return "xargs" in command.via and any(isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:])
+    return "xargs" in command.via and any(
+        isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:]
+    )
 
 
 def _deleted_ref(command: Command, _roots: Roots) -> bool:
@@ -32,7 +34,15 @@ def _to_main(command: Command, _roots: Roots) -> bool:
 
 def _checks_out_files(command: Command, _roots: Roots) -> bool:
     operands = command.operands
-    if operands[:1] != ("checkout",) or command.flags & {"-b", "-B", "--orphan", "-t", "--track", "-p", "--patch"}:
+    if operands[:1] != ("checkout",) or command.flags & {
+        "-b",
+        "-B",
+        "--orphan",
+        "-t",
+        "--track",
+        "-p",
+        "--patch",
+    }:
         return False
     return (
         "--" in command.argv
@@ -51,7 +61,11 @@ def _restores_files(command: Command, _roots: Roots) -> bool:
 
 def _off_main(command: Command, _roots: Roots) -> bool:
     onto = command.operands[1]
-    return onto not in MAIN and onto not in ("develop", "dev") and not onto.startswith(("origin/", "upstream/"))
+    return (
+        onto not in MAIN
+        and onto not in ("develop", "dev")
+        and not onto.startswith(("origin/", "upstream/"))
+    )
 
 
 def _stashes(command: Command, _roots: Roots) -> bool:
@@ -68,11 +82,27 @@ FAMILY: Final = Family(
     (
         Rule("git", PUSHED, words="push", flags="--mirror|--prune"),
         Rule("git", PUSHED, words="push", flags="-f|--force", known="pushed", otherwise="unknown"),
-        Rule("git", PUSHED, words="push", flags="--force-with-lease", known="pushed", otherwise="recoverable"),
-        Rule("git", BRANCH, words="push", flags="-d|--delete", known="pushed", otherwise="recoverable"),
+        Rule(
+            "git",
+            PUSHED,
+            words="push",
+            flags="--force-with-lease",
+            known="pushed",
+            otherwise="recoverable",
+        ),
+        Rule(
+            "git",
+            BRANCH,
+            words="push",
+            flags="-d|--delete",
+            known="pushed",
+            otherwise="recoverable",
+        ),
         Rule("git", BRANCH, words="push", check=_listed_ref, loss="unknown"),
         Rule("git", BRANCH, words="push", check=_forced_ref, known="pushed", otherwise="unknown"),
-        Rule("git", BRANCH, words="push", check=_deleted_ref, known="pushed", otherwise="recoverable"),
+        Rule(
+            "git", BRANCH, words="push", check=_deleted_ref, known="pushed", otherwise="recoverable"
+        ),
         Rule(
             "git",
             "pushes straight to the main branch",
@@ -85,7 +115,9 @@ FAMILY: Final = Family(
         Rule("git", "rewrites history", words="filter-branch"),
         Rule("git", "rewrites history", words="filter-repo", flags="-f|--force"),
         Rule("git", "rewrites history", words="filter-repo", strict=True),
-        Rule("git", "makes commits unreachable for good", words="reflog expire|delete", loss="good"),
+        Rule(
+            "git", "makes commits unreachable for good", words="reflog expire|delete", loss="good"
+        ),
         Rule(
             "git",
             "makes commits unreachable for good",
@@ -98,7 +130,15 @@ FAMILY: Final = Family(
         ),
         Rule("git", "deletes a reference", words="update-ref", flags="-d", loss="recoverable"),
         Rule("bfg bfg.jar", "rewrites history", loss="unknown"),
-        Rule("git", WORK, words="reset", flags="--hard|--merge", loss="work", known="changed", otherwise="recoverable"),
+        Rule(
+            "git",
+            WORK,
+            words="reset",
+            flags="--hard|--merge",
+            loss="work",
+            known="changed",
+            otherwise="recoverable",
+        ),
         Rule(
             "git",
             "deletes files that are in no commit",
@@ -109,13 +149,34 @@ FAMILY: Final = Family(
             known="untracked",
             by_path=True,
         ),
-        Rule("git", WORK, words="checkout|switch", flags="-f|--force|--discard-changes", loss="work", known="changed"),
+        Rule(
+            "git",
+            WORK,
+            words="checkout|switch",
+            flags="-f|--force|--discard-changes",
+            loss="work",
+            known="changed",
+        ),
         Rule("git", WORK, check=_checks_out_files, loss="work", known="changed", by_path=True),
         Rule("git", WORK, check=_restores_files, loss="work", known="changed", by_path=True),
-        Rule("git", WORK, words="read-tree", flags="--reset", loss="work", known="changed", otherwise="recoverable"),
+        Rule(
+            "git",
+            WORK,
+            words="read-tree",
+            flags="--reset",
+            loss="work",
+            known="changed",
+            otherwise="recoverable",
+        ),
         Rule("git", WORK, words="checkout-index", flags="-f|--force", loss="work", known="changed"),
         Rule("git", "deletes stashed changes", words="stash drop|clear", loss="work"),
-        Rule("git", "deletes a branch whether it is merged or not", words="branch", flags="-D", loss="recoverable"),
+        Rule(
+            "git",
+            "deletes a branch whether it is merged or not",
+            words="branch",
+            flags="-D",
+            loss="recoverable",
+        ),
         Rule(
             "git",
             "deletes a branch whether it is merged or not",
@@ -132,7 +193,11 @@ FAMILY: Final = Family(
             loss="recoverable",
         ),
         Rule(
-            "git", "moves a branch away from its commits", words="switch", flags="-C|--force-create", loss="recoverable"
+            "git",
+            "moves a branch away from its commits",
+            words="switch",
+            flags="-C|--force-create",
+            loss="recoverable",
         ),
         Rule(
             "git",
@@ -152,8 +217,16 @@ FAMILY: Final = Family(
         ),
         Rule("git", "deletes a tag", words="tag", flags="-d|--delete", loss="recoverable"),
         Rule("git", "takes changes out of sight", check=_stashes, loss="recoverable"),
-        Rule("git", "rewrites the last commit", words="commit", flags="--amend", loss="recoverable"),
-        Rule("git", "rewrites commits", words="rebase", flags="--onto|-i|--interactive|--root", loss="recoverable"),
+        Rule(
+            "git", "rewrites the last commit", words="commit", flags="--amend", loss="recoverable"
+        ),
+        Rule(
+            "git",
+            "rewrites commits",
+            words="rebase",
+            flags="--onto|-i|--interactive|--root",
+            loss="recoverable",
+        ),
         Rule("git", "rewrites commits", words="rebase *", check=_off_main, loss="recoverable"),
         Rule(
             "git",
@@ -162,8 +235,19 @@ FAMILY: Final = Family(
             flags="--no-verify",
             loss="visible",
         ),
-        Rule("git", "goes round the checks of the repository", words="commit", flags="-n", loss="visible"),
-        Rule("gh glab", "merges or closes what others review", words="pr|mr|issue merge|close", loss="visible"),
+        Rule(
+            "git",
+            "goes round the checks of the repository",
+            words="commit",
+            flags="-n",
+            loss="visible",
+        ),
+        Rule(
+            "gh glab",
+            "merges or closes what others review",
+            words="pr|mr|issue merge|close",
+            loss="visible",
+        ),
     ),
 )
 

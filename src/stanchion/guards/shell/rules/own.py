@@ -1,4 +1,5 @@
-"""Own: Stanchion's command, files and variables, which are for people, however an agent spells them."""
+"""Own: Stanchion's command, files and variables, which are for people, however an agent spells
+them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ from typing import Final
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.copies import COPIES, PACKS, SEARCHES, UNPACKS, covers
 from stanchion.guards.shell.launchers import FOLLOWED, LAUNCHES, runs_code
-from stanchion.guards.shell.own_paths import CHANGERS, DELETES, MOVES, TALKS, begins, changes, links, opens
+from stanchion.guards.shell.own_paths import (
+    CHANGERS,
+    DELETES,
+    MOVES,
+    TALKS,
+    begins,
+    changes,
+    links,
+    opens,
+)
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reach import reach_of, written_reach
 from stanchion.guards.shell.rule import Rule
@@ -26,7 +36,8 @@ from stanchion.readings.shell.partly_known import Open, origin_of
 from stanchion.readings.shell.word_lists import listed
 
 SETS: Final = listed(
-    "env export unset declare typeset local readonly read printf set setenv unsetenv setx launchctl systemctl mapfile"
+    "env export unset declare typeset local readonly read printf set setenv unsetenv setx "
+    "launchctl systemctl mapfile"
 )
 KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
 """Words that begin what only our program understands."""
@@ -41,19 +52,23 @@ EARLY: Final = SETS | ATTACHES | STOPS | {"alias", "sed", "perl"}
 _VARIABLE: Final = regex(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
 _EXECUTES: Final = regex(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
 _HINT: Final = regex(r"tanchion|tickets|operators|safe.mode|^\S*[*?\[]", re.IGNORECASE)
-"""One of these is in the words of every command that may start us, or the program's name is a pattern."""
+"""One of these is in the words of every command that may start us, or the program's name is a
+pattern."""
 _OURS: Final = regex(r"\$\{?STANCHION_")
 
 
 def _takes(command: Command, roots: Roots) -> Reach:
     """How surely a command does what only a person may do.
 
-    1. It is our program, whatever it is called by. 2. A program that starts others is given it, in words or as a text.
-    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it. 5. The name of what it
-    starts is made of ours by another program.
+    1. It is our program, whatever it is called by. 2. A program that starts others is given it, in
+       words or as a text.
+    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it. 5.
+       The name of what it starts is made of ours by another program.
     """
     argv, name = command.argv, command.name
-    if not argv or not (name in LAUNCHES or runs_code(name) or _HINT.search(_all(command)) is not None):
+    if not argv or not (
+        name in LAUNCHES or runs_code(name) or _HINT.search(_all(command)) is not None
+    ):
         return ""
     if is_ours(argv[0]):
         return takes(argv[1:])
@@ -83,21 +98,27 @@ def _takes(command: Command, roots: Roots) -> Reach:
         reaches = [_in_text(str(text), roots) for text in texts]
         if any(reaches):
             return "danger" if "danger" in reaches else "doubt"
-    return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
+    return (
+        "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
+    )
 
 
 def _made_of_ours(argv: tuple[str, ...], launches: bool) -> bool:
-    """Whether what is started has a name that another program made of ours, and words behind it that do not only read.
+    """Whether what is started has a name that another program made of ours, and words behind it
+    that do not only read.
 
-    As the program itself any such word is enough; behind a program that starts others, which may be given a file whose
-    name has ours in it, it is one of those that only a person may use, or one that nobody knows.
+    As the program itself any such word is enough; behind a program that starts others, which may be
+    given a file whose name has ours in it, it is one of those that only a person may use, or one
+    that nobody knows.
     """
     if MARK in argv[0]:
         return takes(argv[1:]) != ""
     if not launches:
         return False
     behind = [argv[at + 1 :] for at, word in enumerate(argv) if MARK in word]
-    return any(takes(words) == "danger" or (bool(words) and isinstance(words[0], Open)) for words in behind)
+    return any(
+        takes(words) == "danger" or (bool(words) and isinstance(words[0], Open)) for words in behind
+    )
 
 
 def candidates(command: Command, roots: Roots) -> tuple[Rule, ...]:
@@ -130,7 +151,8 @@ def _by_name(*kinds: tuple[Rule, frozenset[str]]) -> dict[str, tuple[Rule, ...]]
 
 
 def concerns(command: Command, roots: Roots) -> bool:
-    """Whether a command with a sign of us may be meant for us, rather than one that only looks or talks."""
+    """Whether a command with a sign of us may be meant for us, rather than one that only looks or
+    talks."""
     name = command.name
     if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or runs_code(name):
         return True
@@ -152,16 +174,22 @@ def _in_text(text: str, roots: Roots) -> Reach:
     if roots.depth >= DEEPEST:
         return "doubt"
     reach = reach_of(text, roots.own)
-    return reach if reach == "danger" else script_reach(text, roots._replace(depth=roots.depth + 1)) or reach
+    return (
+        reach
+        if reach == "danger"
+        else script_reach(text, roots._replace(depth=roots.depth + 1)) or reach
+    )
 
 
 def _reach_of(rule: Rule) -> Reach:
-    """How surely what breaks a rule reaches for us: not at all surely where it cannot be told what is lost."""
+    """How surely what breaks a rule reaches for us: not at all surely where it cannot be told what
+    is lost."""
     return "doubt" if rule.loss == "unknown" else "danger"
 
 
 def script_reach(script: str, roots: Roots) -> Reach:
-    """How surely a shell text does what only a person may do, by the rules for commands and by what it writes."""
+    """How surely a shell text does what only a person may do, by the rules for commands and by what
+    it writes."""
     if len(script) < 5:
         return ""
     found = analysed(script)
@@ -225,21 +253,31 @@ def _talks_others_into(command: Command) -> bool:
     """Whether a program that takes words as words is told to start something."""
     if command.name == "git":
         return "-c" in command.argv or "config" in command.operands[:1]
-    return command.name == "sed" and any(_EXECUTES.search(word) is not None for word in command.argv[1:])
+    return command.name == "sed" and any(
+        _EXECUTES.search(word) is not None for word in command.argv[1:]
+    )
 
 
 def _another_name(command: Command) -> bool:
     """Whether our program gets another name, by which nobody would know it."""
     if command.name == "alias":
-        return any(_is_program(word.partition("=")[2].split(" ")[0]) for word in command.argv[1:] if "=" in word)
+        return any(
+            _is_program(word.partition("=")[2].split(" ")[0])
+            for word in command.argv[1:]
+            if "=" in word
+        )
     if command.name == "hash":
         return "-p" in command.argv and any(map(_is_program, command.argv[1:]))
     if command.name not in MOVES or len(command.operands) < 2:
         return False
     named = [
-        word for word in command.operands[:-1] if word.lower().endswith(("bin/stanchion", "scripts/stanchion.exe"))
+        word
+        for word in command.operands[:-1]
+        if word.lower().endswith(("bin/stanchion", "scripts/stanchion.exe"))
     ]
-    return bool(named) or any(MARK in word for word in command.operands[:-1] if FINDS & set(origin_of(word)))
+    return bool(named) or any(
+        MARK in word for word in command.operands[:-1] if FINDS & set(origin_of(word))
+    )
 
 
 def _is_program(word: str) -> bool:
@@ -249,7 +287,9 @@ def _is_program(word: str) -> bool:
 def _sets(command: Command) -> bool:
     """Whether a variable of ours is set or unset, by whatever sets variables."""
     for_one = command.name == "env"
-    settings = [f"{name}={value}" for name, value in command.settings if name.startswith("STANCHION_")]
+    settings = [
+        f"{name}={value}" for name, value in command.settings if name.startswith("STANCHION_")
+    ]
     if any(not (command.argv and _counts_alone(each)) for each in settings):
         return True
     if command.name not in SETS:
@@ -260,21 +300,31 @@ def _sets(command: Command) -> bool:
 
 
 def _counts_alone(setting: str) -> bool:
-    """Whether a program is told to keep what it counts in its own memory, as tests do: it changes nobody's state."""
+    """Whether a program is told to keep what it counts in its own memory, as tests do: it changes
+    nobody's state."""
     return setting == "STANCHION_STORE=memory:"
 
 
 def _asks(command: Command) -> bool:
     """Whether a command uses where our variables lead, rather than showing it."""
-    return command.name not in TALKS and any(_OURS.search(word) is not None for word in command.argv[1:])
+    return command.name not in TALKS and any(
+        _OURS.search(word) is not None for word in command.argv[1:]
+    )
 
 
 CHANGES: Final = Rule("@", "changes a file of Stanchion", check=changes)
-COVERS: Final = Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, loss="unknown")
+COVERS: Final = Rule(
+    "@", "takes or fills a folder in which Stanchion keeps its files", check=covers, loss="unknown"
+)
 LINKS: Final = Rule("@", "links to where Stanchion keeps its files", check=links, loss="unknown")
-TAKES_DANGER: Final = Rule("@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger")
+TAKES_DANGER: Final = Rule(
+    "@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger"
+)
 TAKES_DOUBT: Final = Rule(
-    "@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", loss="unknown"
+    "@",
+    "may do what only a person may do",
+    check=lambda c, r: _takes(c, r) == "doubt",
+    loss="unknown",
 )
 RULES: Final = (
     TAKES_DANGER,
@@ -282,7 +332,12 @@ RULES: Final = (
     Rule("@", "reaches for what Stanchion keeps for itself", check=opens),
     CHANGES,
     TAKES_DOUBT,
-    Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), loss="unknown"),
+    Rule(
+        "@",
+        "gives Stanchion's program another name",
+        check=lambda c, _: _another_name(c),
+        loss="unknown",
+    ),
     Rule("@", "stops what Stanchion runs in", check=stops),
     Rule("@", "removes Stanchion", check=removes),
     Rule("@", "looks into what Stanchion runs in", check=attaches, loss="unknown"),
@@ -291,7 +346,9 @@ RULES: Final = (
     LINKS,
     Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), loss="unknown"),
 )
-SILENT: Final = _by_name((CHANGES, DELETES), (COVERS, COVERING | {"mv"}), (LINKS, frozenset({"ln"})))
+SILENT: Final = _by_name(
+    (CHANGES, DELETES), (COVERS, COVERING | {"mv"}), (LINKS, frozenset({"ln"}))
+)
 """The rules that a command may break without a sign of us in it, by the name of its program."""
 WRITES_DANGER: Final = Rule("@", "writes what does what only a person may do")
 WRITES_DOUBT: Final = Rule("@", "writes what may do what only a person may do", loss="unknown")
@@ -384,7 +441,10 @@ MISSES: Final = (
     "ln -s $(which python3) python",
     "grep -rl stanchion src | xargs sed -i s/a/b/",
     "find . -name 'stanch*' -exec grep -n resume {} +",
-    "python -c \"import subprocess, sys; subprocess.run([sys.executable, 'train.py', '--resume'])\"",
+    (
+        "python -c \"import subprocess, sys; subprocess.run([sys.executable, 'train.py', "
+        "'--resume'])\""
+    ),
     "python -c \"import asyncio; asyncio.run(play('resume'))\"",
     "tar xf x.tar -C ~/src",
     "tar xf nvim.tar.gz -C ~/.local --strip-components 1",

@@ -31,13 +31,13 @@ WIDE: Final = frozenset(
 
 
 AS_HOST: Final = (
-    '"privileged":true', '"hostpid":true', '"hostnetwork":true', '"hostpath":{"path":"/"', "src=/,", "source=/,",
-    "security.privileged=true",
+    '"privileged":true', '"hostpid":true', '"hostnetwork":true', '"hostpath":{"path":"/"', "src=/,",
+    "source=/,", "security.privileged=true",
 )  # fmt: skip
 """How a container is asked for that has the rights of its host."""
 KERNEL_RUNS: Final = (
-    "/kernel/core_pattern", "/release_agent", "/kernel/modprobe", "/uevent_helper", "/kernel/hotplug",
-    "/binfmt_misc/register", "/notify_on_release",
+    "/kernel/core_pattern", "/release_agent", "/kernel/modprobe", "/uevent_helper",
+    "/kernel/hotplug", "/binfmt_misc/register", "/notify_on_release",
 )  # fmt: skip
 """Files in which the kernel is told what to run."""
 CAPABILITIES: Final = (
@@ -67,7 +67,8 @@ def _wide_recursive(command: Command, roots: Roots) -> bool:
     if not command.flags & {"-R", "--recursive"} and command.via[-1:] != ("find -exec",):
         return False
     return any(
-        place_of(path, command.cwd, roots) in ("root", "home", "system", "core") for path in command.operands[1:]
+        place_of(path, command.cwd, roots) in ("root", "home", "system", "core")
+        for path in command.operands[1:]
     )
 
 
@@ -80,9 +81,21 @@ def _is_root(command: Command, _roots: Roots) -> bool:
 
 
 def _mounts_root(command: Command, _roots: Roots) -> bool:
-    given = [v for f, v in command.sorted.values if f in ("-v", "--volume", "--mount")] + list(command.argv)
+    given = [v for f, v in command.sorted.values if f in ("-v", "--volume", "--mount")] + list(
+        command.argv
+    )
     return any(
-        value.startswith(("/:", "-v/:", "/etc:", "/root:", "/var/run/docker.sock:", "/run/docker.sock:", "/proc:"))
+        value.startswith(
+            (
+                "/:",
+                "-v/:",
+                "/etc:",
+                "/root:",
+                "/var/run/docker.sock:",
+                "/run/docker.sock:",
+                "/proc:",
+            )
+        )
         or "source=/," in value
         or "src=/," in value
         for value in given
@@ -93,7 +106,9 @@ def _root_shell(command: Command, _roots: Roots) -> bool:
     args = [word for word in command.argv[1:] if word not in ("-", "root", "-u", "-E", "-H", "-n")]
     if command.name == "su":
         return (
-            not args and command.argv[1:] in ((), ("-",), ("root",), ("-", "root"), ("-l",)) and command.given is None
+            not args
+            and command.argv[1:] in ((), ("-",), ("root",), ("-", "root"), ("-l",))
+            and command.given is None
         )
     return bool(args) and (
         (args[0] in ("-i", "-s", "--login", "--shell", "su", "-is") and len(args) == 1)
@@ -103,7 +118,9 @@ def _root_shell(command: Command, _roots: Roots) -> bool:
 
 def _gives_admin(command: Command, _roots: Roots) -> bool:
     words = ",".join(command.argv[1:]).lower().split(",")
-    return bool({"sudo", "wheel", "root", "admin", "docker", "adm", "administrators"}.intersection(words))
+    return bool(
+        {"sudo", "wheel", "root", "admin", "docker", "adm", "administrators"}.intersection(words)
+    )
 
 
 def _kernel_runs(command: Command, _roots: Roots) -> bool:
@@ -114,11 +131,15 @@ def _kernel_runs(command: Command, _roots: Roots) -> bool:
 
 def _as_host(command: Command, _roots: Roots) -> bool:
     text = "".join(command.line.lower().split())
-    return any(mark in text for mark in AS_HOST) or any(word in ("src=/", "source=/") for word in command.argv)
+    return any(mark in text for mark in AS_HOST) or any(
+        word in ("src=/", "source=/") for word in command.argv
+    )
 
 
 def _mounts_kernel(command: Command, _roots: Roots) -> bool:
-    return "cgroup" in command.argv or ("--bind" in command.flags and command.operands[:1] == ("/",))
+    return "cgroup" in command.argv or (
+        "--bind" in command.flags and command.operands[:1] == ("/",)
+    )
 
 
 def _leaves(command: Command, _roots: Roots) -> bool:
@@ -126,13 +147,20 @@ def _leaves(command: Command, _roots: Roots) -> bool:
 
 
 def _past_rights(command: Command, _roots: Roots) -> bool:
-    return "/dev/" in command.line and (command.given is not None or bool(command.flags & {"-R", "-f"}))
+    return "/dev/" in command.line and (
+        command.given is not None or bool(command.flags & {"-R", "-f"})
+    )
 
 
 def _over_socket(command: Command, _roots: Roots) -> bool:
     given = dict(command.sorted.values)
-    sends = bool(command.flags & {"-d", "--data", "--json", "-T", "--data-binary"}) or given.get("-X") == "POST"
-    return sends and given.get("--unix-socket", "").endswith(("docker.sock", "podman.sock", "containerd.sock"))
+    sends = (
+        bool(command.flags & {"-d", "--data", "--json", "-T", "--data-binary"})
+        or given.get("-X") == "POST"
+    )
+    return sends and given.get("--unix-socket", "").endswith(
+        ("docker.sock", "podman.sock", "containerd.sock")
+    )
 
 
 def _unprotects(command: Command, _roots: Roots) -> bool:
@@ -142,12 +170,17 @@ def _unprotects(command: Command, _roots: Roots) -> bool:
         return any(word.startswith(("-disable", "-exclusion", "-controlled")) for word in words)
     guards = ("windefend", "mpssvc", "sense", "eventlog", "wscsvc")
     if noun == "service":
-        return verb in ("stop", "set", "remove", "suspend") and any(word in guards for word in words)
-    return noun.startswith("netfirewall") and (verb in ("disable", "remove") or "false" in " ".join(words))
+        return verb in ("stop", "set", "remove", "suspend") and any(
+            word in guards for word in words
+        )
+    return noun.startswith("netfirewall") and (
+        verb in ("disable", "remove") or "false" in " ".join(words)
+    )
 
 
 def _open_server(command: Command, _roots: Roots) -> bool:
-    """Whether a server listens to everybody and asks for no password, whatever its options are called."""
+    """Whether a server listens to everybody and asks for no password, whatever its options are
+    called."""
     everywhere = any(_EVERYWHERE.search(word) for word in command.argv[1:])
     return everywhere and _NO_PASSWORD.search(" ".join([*command.argv[1:], ""])) is not None
 
@@ -164,7 +197,9 @@ def _sudoers(command: Command, _roots: Roots) -> bool:
     return any(
         "sudoers" in path
         or path in ("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/ssh/sshd_config")
-        or path.startswith(("/etc/pam.d/", "/etc/security/", "/etc/polkit-1/", "/etc/ssh/sshd_config.d/"))
+        or path.startswith(
+            ("/etc/pam.d/", "/etc/security/", "/etc/polkit-1/", "/etc/ssh/sshd_config.d/")
+        )
         or path.endswith(("/pg_hba.conf", "/doas.conf"))
         for path in targets
     )
@@ -172,10 +207,13 @@ def _sudoers(command: Command, _roots: Roots) -> bool:
 
 _EVERYWHERE: Final = regex(r"(?:^|[=:/@\s])(?:0\.0\.0\.0|\[::\]|\*)(?::\d+)?$|bind_ip_all$")
 _NO_PASSWORD: Final = regex(
-    r"(?i)--?[\w.-]*(?:token|password|passwd|auth|credential)[\w.-]*(?:=(?:none|off|false|no|disabled|''|\"\")?\s|\s(?:none|off|no)\s)"
-    r"|--?no-?auth\w*\s|--(?:without|disable|skip)-(?:auth|password|grant)[\w-]*\s|--protected-mode\s+no\s"
+    r"(?i)--?[\w.-]*(?:token|password|passwd|auth|credential)[\w.-]*(?:=(?:none|off|false|no|"
+    r"disabled|''|\"\")?\s|\s(?:none|off|no)\s)"
+    r"|--?no-?auth\w*\s|--(?:without|disable|skip)-(?:auth|password|grant)[\w-]*\s|"
+    r"--protected-mode\s+no\s"
 )
-"""Options by which a server asks nobody who he is: those of passwords with nothing, and those that say so."""
+"""Options by which a server asks nobody who he is: those of passwords with nothing, and those that
+say so."""
 _TRUSTS: Final = regex(r"\bhost\w*\s+\S+\s+\S+\s+(?:0\.0\.0\.0/0|::0?/0)\s+trust\b")
 
 FAMILY: Final = Family(
@@ -183,7 +221,11 @@ FAMILY: Final = Family(
     "control",
     (
         Rule("chmod", "lets everybody change it", check=_wide, loss="changed"),
-        Rule("chmod chown chgrp", "changes the rights of a whole system or home", check=_wide_recursive),
+        Rule(
+            "chmod chown chgrp",
+            "changes the rights of a whole system or home",
+            check=_wide_recursive,
+        ),
         Rule("chmod", "makes a program run with its owner's rights", check=_setuid),
         Rule(
             "setcap",
@@ -195,20 +237,53 @@ FAMILY: Final = Family(
             "chown",
             "gives a program to the administrator",
             words="root|root:root|0|0:0",
-            check=lambda c, _: c.name == "chown" and any(p.endswith(("sh", "bash")) for p in c.operands[1:]),
+            check=lambda c, _: (
+                c.name == "chown" and any(p.endswith(("sh", "bash")) for p in c.operands[1:])
+            ),
             loss="changed",
         ),
-        Rule("sudo doas su pkexec", "opens a shell of the administrator", check=_root_shell, loss="changed"),
+        Rule(
+            "sudo doas su pkexec",
+            "opens a shell of the administrator",
+            check=_root_shell,
+            loss="changed",
+        ),
         Rule("chmod chown", "changes the rights of the whole system", check=_of_root),
         Rule("chattr", "changes the rights of the whole system", flags="-R", check=_wide_recursive),
         Rule("useradd usermod", "makes a user an administrator", flags="-u|--uid", check=_is_root),
         Rule("passwd", "takes a password away", flags="-d|--delete", loss="changed"),
         Rule("visudo", "changes who may do what", lacks="-c|--check"),
-        Rule("usermod gpasswd adduser addgroup useradd net", "makes a user an administrator", check=_gives_admin),
-        Rule("%", "lets everybody use a server without a password", check=_open_server, hint="0.0.0.0", loss="unknown"),
-        Rule("%", "lets everybody use a server without a password", check=_open_server, hint="_all", loss="unknown"),
-        Rule("tee sed echo printf cat", "lets everybody in without a password", check=_lets_everybody, hint="0/0"),
-        Rule("tee cp mv sed install dd ln truncate", "changes who may do what", check=_sudoers, hint="/etc"),
+        Rule(
+            "usermod gpasswd adduser addgroup useradd net",
+            "makes a user an administrator",
+            check=_gives_admin,
+        ),
+        Rule(
+            "%",
+            "lets everybody use a server without a password",
+            check=_open_server,
+            hint="0.0.0.0",
+            loss="unknown",
+        ),
+        Rule(
+            "%",
+            "lets everybody use a server without a password",
+            check=_open_server,
+            hint="_all",
+            loss="unknown",
+        ),
+        Rule(
+            "tee sed echo printf cat",
+            "lets everybody in without a password",
+            check=_lets_everybody,
+            hint="0/0",
+        ),
+        Rule(
+            "tee cp mv sed install dd ln truncate",
+            "changes who may do what",
+            check=_sudoers,
+            hint="/etc",
+        ),
         Rule(">", "changes who may do what", check=_sudoers, hint="/etc"),
         Rule("tee cp dd", "lets the kernel run a program", check=_kernel_runs, hint="/"),
         Rule(">", "lets the kernel run a program", check=_kernel_runs, hint="/"),
@@ -220,22 +295,41 @@ FAMILY: Final = Family(
             words="run|create|exec",
             flags="--privileged",
         ),
-        Rule("docker podman nerdctl", "gives a container the whole host", words="run|create", check=_mounts_root),
+        Rule(
+            "docker podman nerdctl",
+            "gives a container the whole host",
+            words="run|create",
+            check=_mounts_root,
+        ),
         Rule(
             "kubectl oc ctr nerdctl lxc incus crictl docker podman",
             "gives a container the rights of the host",
             check=_as_host,
         ),
-        Rule("kubectl oc", "enters a machine of the cluster", words="debug node/*", loss="unknown", strict=True),
+        Rule(
+            "kubectl oc",
+            "enters a machine of the cluster",
+            words="debug node/*",
+            loss="unknown",
+            strict=True,
+        ),
         Rule("mount", "takes hold of the kernel's own files", check=_mounts_kernel, loss="unknown"),
-        Rule("cat ls cp mv chroot find head tail tee ln", "leaves its container", check=_leaves, hint="/proc/1/root"),
-        Rule("gdb strace", "takes over the first process", check=lambda c, _: "-p 1 " in f"{c.line} "),
+        Rule(
+            "cat ls cp mv chroot find head tail tee ln",
+            "leaves its container",
+            check=_leaves,
+            hint="/proc/1/root",
+        ),
+        Rule(
+            "gdb strace", "takes over the first process", check=lambda c, _: "-p 1 " in f"{c.line} "
+        ),
         Rule(
             "docker podman nerdctl",
             "gives a container the rights of the host",
             words="run|create",
             check=lambda c, _: any(
-                w in ("--pid=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN", "--userns=host") for w in c.argv
+                w in ("--pid=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN", "--userns=host")
+                for w in c.argv
             ),
         ),
         Rule(
@@ -254,9 +348,16 @@ FAMILY: Final = Family(
             ),
             loss="changed",
         ),
-        Rule("bcdedit", "changes how the machine starts", flags="/set|/delete|/deletevalue|/import", loss="changed"),
+        Rule(
+            "bcdedit",
+            "changes how the machine starts",
+            flags="/set|/delete|/deletevalue|/import",
+            loss="changed",
+        ),
         Rule("csrutil spctl", "turns the system's protection off", words="disable"),
-        Rule("spctl", "turns the system's protection off", flags="--master-disable|--global-disable"),
+        Rule(
+            "spctl", "turns the system's protection off", flags="--master-disable|--global-disable"
+        ),
         Rule("aa-disable aa-teardown", "turns the system's protection off"),
         Rule(
             "setfacl",

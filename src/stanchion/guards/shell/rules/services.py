@@ -1,4 +1,5 @@
-"""Services: things in clouds, clusters, containers and servers that a command line would delete or stop."""
+"""Services: things in clouds, clusters, containers and servers that a command line would delete or
+stop."""
 
 from __future__ import annotations
 
@@ -26,18 +27,24 @@ PATHS: Final = (
 )
 
 _CHANGING: Final = regex(
-    r"(?i)(?<![a-z])(?:destroy|delete|update|save|create|insert|upsert|increment|decrement|toggle|touch|remove|truncate|"
-    r"drop|execute|exec|system|spawn|eval|instance_eval|send|public_send|transfer|block|ban|archive|disable|enable|reset|"
-    r"revoke|assign|write|unlink|clear|purge|import|perform|call|new|transition|rename|move|merge|approve)(?![a-z])"
+    r"(?i)(?<![a-z])(?:destroy|delete|update|save|create|insert|upsert|increment|decrement|toggle|"
+    r"touch|remove|truncate|"
+    r"drop|execute|exec|system|spawn|eval|instance_eval|send|public_send|transfer|block|ban|"
+    r"archive|disable|enable|reset|"
+    r"revoke|assign|write|unlink|clear|purge|import|perform|call|new|transition|rename|move|merge|"
+    r"approve)(?![a-z])"
     r"|\w!|\.\w+\s*[-+*/|&]{0,2}=(?![=~])|`|%x|<<"
 )
-"""What Ruby says where something stored may change: a method, one with a bang, an attribute that is set, a command."""
+"""What Ruby says where something stored may change: a method, one with a bang, an attribute that is
+set, a command."""
 _STRAY: Final = regex(r"\S*\.rb(?: .*)?|-?|/\S*")
 """A file, the input, or nothing."""
 
 
 def _method(command: Command, _roots: Roots) -> bool:
-    given = [value for flag, value in command.sorted.values if flag in ("-X", "--request", "--method")]
+    given = [
+        value for flag, value in command.sorted.values if flag in ("-X", "--request", "--method")
+    ]
     urls = [word.lower().partition("?")[0].rstrip("/") for word in command.operands]
     if any(value.upper() == "DELETE" for value in given):
         return True
@@ -51,26 +58,49 @@ def _httpie(command: Command, _roots: Roots) -> bool:
         return False
     if operands[0].upper() == "DELETE":
         return True
-    return operands[0].upper() in ("POST", "PUT") and any(url.lower().endswith(PATHS) for url in operands[1:2])
+    return operands[0].upper() in ("POST", "PUT") and any(
+        url.lower().endswith(PATHS) for url in operands[1:2]
+    )
 
 
 def _changes_records(command: Command, _roots: Roots) -> bool:
     """Whether code for a runner of Rails may change what is stored; a file of it is not known."""
     code = " ".join(command.operands[1:])
-    return not command.known or _STRAY.fullmatch(code) is not None or _CHANGING.search(code) is not None
+    return (
+        not command.known
+        or _STRAY.fullmatch(code) is not None
+        or _CHANGING.search(code) is not None
+    )
 
 
 def _onto_system(command: Command, _roots: Roots) -> bool:
     last = command.operands[-1] if command.operands else ""
-    return is_remote(last) and bool(under(last.partition(":")[2].rstrip("/"), (*CORE, "/", "/root", "/var", "/opt")))
+    return is_remote(last) and bool(
+        under(last.partition(":")[2].rstrip("/"), (*CORE, "/", "/root", "/var", "/opt"))
+    )
 
 
-HELD_BY_SERVICES: Final = ("ad", "az", "ec2", "s3", "rds", "vm", "smbshare", "dns", "mailbox", "msol", "mg", "spo")
+HELD_BY_SERVICES: Final = (
+    "ad",
+    "az",
+    "ec2",
+    "s3",
+    "rds",
+    "vm",
+    "smbshare",
+    "dns",
+    "mailbox",
+    "msol",
+    "mg",
+    "spo",
+)
 
 
 def _removes(command: Command, _roots: Roots) -> bool:
     verb, _, noun = command.name.partition("-")
-    return verb in ("remove", "clear", "reset", "disable", "stop") and noun.startswith(HELD_BY_SERVICES)
+    return verb in ("remove", "clear", "reset", "disable", "stop") and noun.startswith(
+        HELD_BY_SERVICES
+    )
 
 
 def _api_delete(command: Command, _roots: Roots) -> bool:
@@ -80,11 +110,15 @@ def _api_delete(command: Command, _roots: Roots) -> bool:
 def _deletes_pods(command: Command) -> bool:
     """Whether nothing but pods is deleted, which what manages them starts again."""
     kinds = command.operands[1].lower().partition("/")[0] if len(command.operands) > 1 else ""
-    return kinds in ("pod", "pods", "po") and command.flags.isdisjoint({"-f", "--filename", "-k", "--kustomize"})
+    return kinds in ("pod", "pods", "po") and command.flags.isdisjoint(
+        {"-f", "--filename", "-k", "--kustomize"}
+    )
 
 
 def _ends_pods(command: Command, _roots: Roots) -> bool:
-    return command.operands[:1] == ("drain",) or (command.operands[:1] == ("delete",) and _deletes_pods(command))
+    return command.operands[:1] == ("drain",) or (
+        command.operands[:1] == ("delete",) and _deletes_pods(command)
+    )
 
 
 FAMILY: Final = Family(
@@ -94,7 +128,10 @@ FAMILY: Final = Family(
         Rule(
             "aws",
             GONE,
-            words="* delete-*|remove-*|terminate-*|purge-*|batch-delete-*|schedule-key-deletion|release-*",
+            words=(
+                "* delete-*|remove-*|terminate-*|purge-*|batch-delete-*|schedule-key-deletion|"
+                "release-*"
+            ),
             check=lambda c, _: c.operands[1] != "delete-message",
         ),
         Rule(
@@ -109,11 +146,18 @@ FAMILY: Final = Family(
         Rule(
             "aws",
             "changes a secret",
-            words="secretsmanager update-secret*|put-secret-value|restore-secret|rotate-secret|put-resource-policy|"
+            words="secretsmanager update-secret*|put-secret-value|restore-secret|rotate-secret|"
+            "put-resource-policy|"
             "cancel-rotate-secret",
             loss="changed",
         ),
-        Rule("aws", "changes a secret", words="ssm put-parameter", flags="--overwrite", loss="changed"),
+        Rule(
+            "aws",
+            "changes a secret",
+            words="ssm put-parameter",
+            flags="--overwrite",
+            loss="changed",
+        ),
         Rule(
             "aws",
             "changes who may do what",
@@ -121,8 +165,18 @@ FAMILY: Final = Family(
             "update-assume-role-policy",
             loss="changed",
         ),
-        Rule("aws", "lets things be deleted later", words="s3api put-bucket-lifecycle*", loss="changed"),
-        Rule("aws", "changes records of names", words="route53 change-resource-record-sets", loss="changed"),
+        Rule(
+            "aws",
+            "lets things be deleted later",
+            words="s3api put-bucket-lifecycle*",
+            loss="changed",
+        ),
+        Rule(
+            "aws",
+            "changes records of names",
+            words="route53 change-resource-record-sets",
+            loss="changed",
+        ),
         Rule("*", GONE, marks="cmdlet", check=_removes),
         Rule("gcloud", GONE, words="** delete|destroy|purge|rm"),
         Rule(
@@ -134,12 +188,22 @@ FAMILY: Final = Family(
         Rule("gsutil", GONE, words="** rm|rb"),
         Rule("gsutil", GONE, words="** rsync", flags="-d"),
         Rule("bq", GONE, words="** rm"),
-        Rule("az", GONE, words="** delete|purge|delete-batch", check=lambda c, _: c.operands[:1] != ("lock",)),
+        Rule(
+            "az",
+            GONE,
+            words="** delete|purge|delete-batch",
+            check=lambda c, _: c.operands[:1] != ("lock",),
+        ),
         Rule("az", "takes rights or settings away", words="** remove|revoke", loss="changed"),
         Rule("az", "takes rights or settings away", words="lock delete", loss="changed"),
         Rule("azcopy", GONE, words="remove|rm"),
         Rule("kubectl oc", GONE, words="delete", check=lambda c, _: not _deletes_pods(c)),
-        Rule("kubectl oc", "ends what runs until it is started again", check=_ends_pods, loss="changed"),
+        Rule(
+            "kubectl oc",
+            "ends what runs until it is started again",
+            check=_ends_pods,
+            loss="changed",
+        ),
         Rule(
             "kubectl oc",
             "stops everything of a kind",
@@ -149,12 +213,26 @@ FAMILY: Final = Family(
             loss="changed",
         ),
         Rule("kubectl oc", GONE, words="replace", flags="--force"),
-        Rule("kubectl oc", "takes a machine out of a cluster", words="cordon|taint", loss="changed", strict=True),
+        Rule(
+            "kubectl oc",
+            "takes a machine out of a cluster",
+            words="cordon|taint",
+            loss="changed",
+            strict=True,
+        ),
         Rule("helm", GONE, words="uninstall|delete|del|rollback"),
-        Rule("helm", "replaces what runs", words="upgrade", flags="--force|--reset-values", loss="changed"),
+        Rule(
+            "helm",
+            "replaces what runs",
+            words="upgrade",
+            flags="--force|--reset-values",
+            loss="changed",
+        ),
         Rule("kustomize", GONE, words="delete"),
         Rule("terraform tofu terragrunt", GONE, words="destroy|force-unlock|run-all"),
-        Rule("terraform tofu terragrunt", "has a resource made anew", words="taint", loss="changed"),
+        Rule(
+            "terraform tofu terragrunt", "has a resource made anew", words="taint", loss="changed"
+        ),
         Rule(
             "terraform tofu terragrunt",
             GONE,
@@ -164,7 +242,13 @@ FAMILY: Final = Family(
         ),
         Rule("terraform tofu terragrunt", GONE, words="state|workspace rm|mv|delete|push"),
         Rule("pulumi", GONE, words="destroy"),
-        Rule("pulumi", "changes things unasked", words="up|refresh|cancel", flags="-y|--yes|-f", loss="changed"),
+        Rule(
+            "pulumi",
+            "changes things unasked",
+            words="up|refresh|cancel",
+            flags="-y|--yes|-f",
+            loss="changed",
+        ),
         Rule("pulumi", GONE, words="stack|state rm|delete"),
         Rule("cdk sam sls serverless copilot", GONE, words="destroy|delete|remove"),
         Rule("eksctl", GONE, words="delete", strict=True),
@@ -173,7 +257,13 @@ FAMILY: Final = Family(
             "runs a command on every host",
             check=lambda c, _: any("state=absent" in w or "rm -" in w for w in c.argv),
         ),
-        Rule("docker podman nerdctl", "ends and deletes a container", words="rm", flags="-f|--force", loss="changed"),
+        Rule(
+            "docker podman nerdctl",
+            "ends and deletes a container",
+            words="rm",
+            flags="-f|--force",
+            loss="changed",
+        ),
         Rule(
             "docker podman nerdctl",
             "ends and deletes a container",
@@ -181,11 +271,25 @@ FAMILY: Final = Family(
             flags="-f|--force",
             loss="changed",
         ),
-        Rule("docker podman nerdctl", "deletes images", words="rmi", flags="-f|--force", loss="recoverable"),
         Rule(
-            "docker podman nerdctl", "deletes images", words="image rm|remove", flags="-f|--force", loss="recoverable"
+            "docker podman nerdctl",
+            "deletes images",
+            words="rmi",
+            flags="-f|--force",
+            loss="recoverable",
         ),
-        Rule("docker podman nerdctl", GONE, words="volume|secret|config|service|stack|swarm rm|remove|prune|leave"),
+        Rule(
+            "docker podman nerdctl",
+            "deletes images",
+            words="image rm|remove",
+            flags="-f|--force",
+            loss="recoverable",
+        ),
+        Rule(
+            "docker podman nerdctl",
+            GONE,
+            words="volume|secret|config|service|stack|swarm rm|remove|prune|leave",
+        ),
         Rule("docker podman nerdctl", GONE, words="system prune", flags="--volumes"),
         Rule("podman", GONE, words="system reset"),
         Rule(
@@ -197,14 +301,38 @@ FAMILY: Final = Family(
         ),
         Rule("docker podman nerdctl", "stops a container", words="kill", loss="changed"),
         Rule("docker podman nerdctl", "stops a container", words="container kill", loss="changed"),
-        Rule("docker podman nerdctl", GONE, words="compose down|rm", flags="-v|--volumes", strict=True),
-        Rule("docker-compose podman-compose", GONE, words="down|rm", flags="-v|--volumes", strict=True),
-        Rule("docker docker-compose", "deletes images", words="** down", flags="--rmi", loss="recoverable"),
-        Rule("docker podman nerdctl", "stops a server", words="stop nginx|haproxy|traefik|kong", loss="changed"),
+        Rule(
+            "docker podman nerdctl",
+            GONE,
+            words="compose down|rm",
+            flags="-v|--volumes",
+            strict=True,
+        ),
+        Rule(
+            "docker-compose podman-compose",
+            GONE,
+            words="down|rm",
+            flags="-v|--volumes",
+            strict=True,
+        ),
+        Rule(
+            "docker docker-compose",
+            "deletes images",
+            words="** down",
+            flags="--rmi",
+            loss="recoverable",
+        ),
+        Rule(
+            "docker podman nerdctl",
+            "stops a server",
+            words="stop nginx|haproxy|traefik|kong",
+            loss="changed",
+        ),
         Rule(
             "gh",
             GONE,
-            words="repo|release|secret|variable|run|gist|issue|codespace|workflow|environment|ssh-key|gpg-key|project "
+            words="repo|release|secret|variable|run|gist|issue|codespace|workflow|environment|"
+            "ssh-key|gpg-key|project "
             "delete|archive|disable|remove",
         ),
         Rule("gh", GONE, words="repo deploy-key|autolink delete"),
@@ -215,7 +343,9 @@ FAMILY: Final = Family(
         Rule("gitlab-rails", GONE, words="console|c|dbconsole|db", loss="changed"),
         Rule("gitlab-rails", GONE, words="runner|r", check=_changes_records, loss="changed"),
         Rule("vault", GONE, words="** delete|destroy|revoke|disable|seal|step-down"),
-        Rule("vault", "changes a secret", words="kv put|patch|rollback|undelete", loss="recoverable"),
+        Rule(
+            "vault", "changes a secret", words="kv put|patch|rollback|undelete", loss="recoverable"
+        ),
         Rule("op", GONE, words="** delete|revoke"),
         Rule("doppler", GONE, words="** delete|revoke"),
         Rule("circleci", GONE, words="** delete|remove-secret|unlist"),
@@ -228,7 +358,11 @@ FAMILY: Final = Family(
         Rule("restic", GONE, words="** forget|prune|unlock|rewrite|remove"),
         Rule("restic", GONE, words="cache", flags="--cleanup"),
         Rule("duplicity", GONE, words="remove-*|cleanup"),
-        Rule("rclone", GONE, words="delete|deletefile|purge|rmdir|rmdirs|move|moveto|sync|cleanup|dedupe|bisync"),
+        Rule(
+            "rclone",
+            GONE,
+            words="delete|deletefile|purge|rmdir|rmdirs|move|moveto|sync|cleanup|dedupe|bisync",
+        ),
         Rule("mc mcli", GONE, words="rm|rb|undo"),
         Rule("mc mcli", GONE, words="mirror", flags="--remove|--overwrite"),
         Rule("mc mcli", GONE, words="admin * remove|rm|delete|unset|detach|disable|stop"),
@@ -238,16 +372,27 @@ FAMILY: Final = Family(
         Rule(
             "rabbitmqctl",
             GONE,
-            words="delete_*|purge_queue|reset|force_reset|forget_cluster_node|stop_app|stop|clear_*|close_*",
+            words=(
+                "delete_*|purge_queue|reset|force_reset|forget_cluster_node|stop_app|stop|"
+                "clear_*|close_*"
+            ),
         ),
         Rule(
-            "kafka-topics kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh kafka-acls kafka-acls.sh",
+            "kafka-topics kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh "
+            "kafka-acls kafka-acls.sh",
             GONE,
             flags="--delete|--remove|--reset-offsets|--delete-offsets",
         ),
         Rule("kafka-configs kafka-configs.sh", "changes a server", flags="--alter"),
-        Rule("kafka-delete-records kafka-delete-records.sh kafka-leader-election kafka-storage", GONE),
-        Rule("kafka-reassign-partitions kafka-reassign-partitions.sh", GONE, flags="--execute", loss="changed"),
+        Rule(
+            "kafka-delete-records kafka-delete-records.sh kafka-leader-election kafka-storage", GONE
+        ),
+        Rule(
+            "kafka-reassign-partitions kafka-reassign-partitions.sh",
+            GONE,
+            flags="--execute",
+            loss="changed",
+        ),
         Rule("stripe", GONE, words="** delete|cancel|archive"),
         Rule("pd", GONE, words="** delete|remove"),
         Rule("newrelic datadog-ci apigeecli", GONE, words="** delete|undeploy|clean"),
@@ -258,18 +403,26 @@ FAMILY: Final = Family(
         Rule("algolia", GONE, words="** delete|clear|reset"),
         Rule("wrangler", GONE, words="** delete|rollback|bulk-delete|purge"),
         Rule("wrangler", GONE, check=lambda c, _: any(w.endswith(":delete") for w in c.operands)),
-        Rule("jenkins-cli java", GONE, words="delete-*|quiet-down|safe-shutdown|shutdown|safe-restart|clear-queue"),
+        Rule(
+            "jenkins-cli java",
+            GONE,
+            words="delete-*|quiet-down|safe-shutdown|shutdown|safe-restart|clear-queue",
+        ),
         Rule(
             "heroku",
             GONE,
-            words="apps:destroy|pg:reset|addons:destroy|ps:stop|releases:rollback|config:unset|destroy",
+            words=(
+                "apps:destroy|pg:reset|addons:destroy|ps:stop|releases:rollback|config:unset|"
+                "destroy"
+            ),
             strict=True,
         ),
         Rule("fly flyctl", GONE, words="** destroy|delete"),
         Rule(
             "vercel netlify firebase supabase railway render",
             GONE,
-            words="** rm|remove|destroy|delete|sites:delete|env:unset|firestore:delete|database:remove|hosting:disable|"
+            words="** rm|remove|destroy|delete|sites:delete|env:unset|firestore:delete|"
+            "database:remove|hosting:disable|"
             "reset",
         ),
         Rule(
@@ -284,12 +437,18 @@ FAMILY: Final = Family(
         Rule("flarectl", GONE, words="** delete"),
         Rule("curl wget", GONE, check=_method),
         Rule("http https xh", GONE, check=_httpie),
-        Rule("scp rsync", "writes into a folder of another host's system", check=_onto_system, loss="changed"),
+        Rule(
+            "scp rsync",
+            "writes into a folder of another host's system",
+            check=_onto_system,
+            loss="changed",
+        ),
         Rule(
             "rsync",
             GONE,
             check=lambda c, _: (
-                is_remote(c.operands[-1] if c.operands else "") and any(f.startswith("--del") for f in c.flags)
+                is_remote(c.operands[-1] if c.operands else "")
+                and any(f.startswith("--del") for f in c.flags)
             ),
             loss="changed",
         ),

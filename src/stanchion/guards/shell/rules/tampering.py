@@ -24,7 +24,10 @@ TRACES: Final = (
 
 
 def _wipes_traces(command: Command, _roots: Roots) -> bool:
-    paths = (*command.deletes, *[path for path in command.writes if command.name in ("truncate", "ln", "shred")])
+    paths = (
+        *command.deletes,
+        *[path for path in command.writes if command.name in ("truncate", "ln", "shred")],
+    )
     return any(mark in path for path in (*paths, *_emptied(command)) for mark in TRACES)
 
 
@@ -51,9 +54,16 @@ FAMILY: Final = Family(
     "control",
     (
         Rule("history", "wipes the shell's history", flags="-c"),
-        Rule("history", "deletes from the shell's history", flags="-d", check=lambda c, _: bool(c.operands)),
+        Rule(
+            "history",
+            "deletes from the shell's history",
+            flags="-d",
+            check=lambda c, _: bool(c.operands),
+        ),
         Rule("unset", "stops the shell's history", words="histfile|histsize|prompt_command"),
-        Rule("set", "stops the shell's history", check=lambda c, _: c.argv[1:3] == ("+o", "history")),
+        Rule(
+            "set", "stops the shell's history", check=lambda c, _: c.argv[1:3] == ("+o", "history")
+        ),
         Rule("=", "stops the shell's history", check=_history_off),
         Rule("rm shred truncate unlink ln mv srm", "wipes a history or a log", check=_wipes_traces),
         Rule(">", "wipes a history or a log", check=_opens_traces),
@@ -63,11 +73,18 @@ FAMILY: Final = Family(
             flags="--vacuum-time|--vacuum-size|--vacuum-files|--rotate",
             loss="unknown",
         ),
-        Rule("auditctl", "stops the system's records", check=lambda c, _: "-D" in c.argv or c.argv[1:3] == ("-e", "0")),
+        Rule(
+            "auditctl",
+            "stops the system's records",
+            check=lambda c, _: "-D" in c.argv or c.argv[1:3] == ("-e", "0"),
+        ),
         Rule(
             "systemctl service rc-service",
             "stops the system's records",
-            words="stop|disable|mask|kill auditd|rsyslog|syslog*|systemd-journald|falco|osquery*|fail2ban",
+            words=(
+                "stop|disable|mask|kill auditd|rsyslog|syslog*|systemd-journald|falco|osquery*|"
+                "fail2ban"
+            ),
         ),
         Rule("service", "stops the system's records", words="auditd|rsyslog|syslog|fail2ban stop"),
         Rule("wevtutil", "wipes the system's log", words="cl|clear-log"),
@@ -76,7 +93,9 @@ FAMILY: Final = Family(
             "touch",
             "gives a file another time",
             flags="-r|--reference|-t",
-            check=lambda c, _: any(m in p for p in c.operands for m in ("/etc/", "/usr/", "/bin/", "/var/log")),
+            check=lambda c, _: any(
+                m in p for p in c.operands for m in ("/etc/", "/usr/", "/bin/", "/var/log")
+            ),
             loss="unknown",
         ),
         *own.RULES,

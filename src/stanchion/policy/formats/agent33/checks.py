@@ -1,6 +1,7 @@
 """Named checks: what the guardrails of AGENT-33 validate, and the guards that do it.
 
-The specification writes its checks as sentences. Each sentence has a name here, which a file may write instead.
+The specification writes its checks as sentences. Each sentence has a name here, which a file may
+write instead.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ OUTPUT: Final = ("tool_result", "model_reply")
 
 
 class Marks(NamedTuple):
-    """Shares of a budget, in percent, at which is spoken before it is used up; `blocks` where the end refuses whatever
-    else the guardrail does."""
+    """Shares of a budget, in percent, at which is spoken before it is used up; `blocks` where the
+    end refuses whatever else the guardrail does."""
 
     warn_at: float | None = None
     escalate_at: float | None = None
@@ -38,9 +39,11 @@ class Part(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A named check: the guardrail of the specification that has it, as it stands there, and what does it.
+    """A named check: the guardrail of the specification that has it, as it stands there, and what
+    does it.
 
-    `hooks` gives the stages at which it stands by hook, the usual one first; `None` for those of its guards.
+    `hooks` gives the stages at which it stands by hook, the usual one first; `None` for those of
+    its guards.
     """
 
     id: str
@@ -61,7 +64,11 @@ def milder(usual: str, action: str) -> str:
 
 def _shell(action: str, _: Marks) -> Options:
     unclear = [milder(usual, action) for usual in ("warn", "escalate", "block", "block")]
-    doubts = {"doubt": milder("escalate", action), "note": milder("warn", action), "unclear": unclear}
+    doubts = {
+        "doubt": milder("escalate", action),
+        "note": milder("warn", action),
+        "unclear": unclear,
+    }
     return {"danger": action, **doubts, "counted": False, "repository": True}
 
 
@@ -74,7 +81,14 @@ def _sql(action: str, _: Marks) -> Options:
 
 def _files(**own: Any) -> Callable[[str, Marks], Options]:
     def options(action: str, _: Marks) -> Options:
-        found = ("action", "outside_read", "outside_write", "protected_read", "protected_write", "unclear")
+        found = (
+            "action",
+            "outside_read",
+            "outside_write",
+            "protected_read",
+            "protected_write",
+            "unclear",
+        )
         return {**dict.fromkeys(found, action), "asked": milder("escalate", action), **own}
 
     return options
@@ -104,7 +118,8 @@ _BY_TASK: Final = {
     "root": [], "outside_read": "allow", "outside_write": "allow",
     "shipped": False, "protected_read": "allow", "protected_write": "allow", "asked": "allow",
 }  # fmt: skip
-"""Only the patterns of the task are asked. Relative ones, like relative paths, start in the working directory."""
+"""Only the patterns of the task are asked. Relative ones, like relative paths, start in the working
+directory."""
 _BEFORE: Final[dict[str, tuple[str, ...] | None]] = {PRE: None}
 _AFTER: Final[dict[str, tuple[str, ...] | None]] = {POST: OUTPUT}
 _TEXTS: Final[dict[str, tuple[str, ...] | None]] = {

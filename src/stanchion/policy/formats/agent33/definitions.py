@@ -1,4 +1,5 @@
-"""Definitions: the guardrails of a file, each in one form however it is written, and what is wrong with them."""
+"""Definitions: the guardrails of a file, each in one form however it is written, and what is wrong
+with them."""
 
 from __future__ import annotations
 
@@ -24,17 +25,24 @@ SHARE: Final = regex(r"([0-9.]+)(?:\s*\(warn at ([0-9.]+)\s?%\))?")
 PERCENT: Final = regex(r"([0-9.]+)\s?%(?: (?:consumed|elapsed))?")
 
 PRIORITIES: Final = {category: 10 * (at + 1) for at, category in enumerate(CATEGORIES)}
-"""Where a guardrail stands that does not say it, by its category, as in the specification's example of a chain."""
+"""Where a guardrail stands that does not say it, by its category, as in the specification's example
+of a chain."""
 FIRST_CUSTOM: Final = 100
-CATEGORY_OF: Final = {"builtin-001": "budget", "builtin-002": "budget", "builtin-003": "scope", "builtin-004": "scope"}
+CATEGORY_OF: Final = {
+    "builtin-001": "budget",
+    "builtin-002": "budget",
+    "builtin-003": "scope",
+    "builtin-004": "scope",
+}
 """The categories of the built-in guardrails, whose ids do not say it."""
 NAMED_ACTIONS: Final = {"log": "allow"}
 """What an action of the specification is called in a policy, where it is called otherwise."""
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """One guardrail: what it checks, when and for whom, and what follows. `check` is the name of a check, or empty
-    where `expression` is what must be true. `action` is empty where the risk level says what follows."""
+    """One guardrail: what it checks, when and for whom, and what follows. `check` is the name of a
+    check, or empty where `expression` is what must be true. `action` is empty where the risk level
+    says what follows."""
 
     id: str
     node: Node
@@ -62,7 +70,16 @@ def standard(guardrail: str, at: Node) -> Definition:
     category = CATEGORY_OF.get(guardrail, guardrail.partition("-")[0])
     priority = PRIORITIES[category] if check.priority is None else check.priority
     return Definition(
-        guardrail, at, category, priority, (next(iter(check.hooks)),), check.action, name, "", "true", check.marks
+        guardrail,
+        at,
+        category,
+        priority,
+        (next(iter(check.hooks)),),
+        check.action,
+        name,
+        "",
+        "true",
+        check.marks,
     )
 
 
@@ -82,7 +99,11 @@ class Reading:
             if last in ("chain", "integration"):
                 continue
             own = category if category in CATEGORIES else ""
-            for path in [(key, at) for at in range(len(node.value))] if isinstance(node.value, list) else [(key,)]:
+            for path in (
+                [(key, at) for at in range(len(node.value))]
+                if isinstance(node.value, list)
+                else [(key,)]
+            ):
                 made = self._definition(path, own)
                 if made is not None:
                     yield made
@@ -111,13 +132,18 @@ class Reading:
             marks = self._built_in(said["id"], marks, path)
         if len(self.faults) > before:
             return None
-        hooks = (hook,) if hook is not None else (next(iter(CHECKS[check].hooks)) if check else "pre_execution",)
+        hooks = (
+            (hook,)
+            if hook is not None
+            else (next(iter(CHECKS[check].hooks)) if check else "pre_execution",)
+        )
         scope = said.get("condition", {})
         places = {
             name: self.document.node(*path, *step)
             for name, step in {
-                "action": (*body, "action_on_fail"), "check": (*body, "check"), "priority": ("priority",),
-                "type": ("type",), "applies_to": ("condition", "applies_to"), "when": ("condition", "expression"),
+                "action": (*body, "action_on_fail"), "check": (*body, "check"),
+                "priority": ("priority",), "type": ("type",),
+                "applies_to": ("condition", "applies_to"), "when": ("condition", "expression"),
                 "bypass": ("bypass",), "enabled": ("enabled",), "id": ("id",),
             }.items()
         }  # fmt: skip
@@ -132,50 +158,78 @@ class Reading:
         given = str(said.get("category", listed_as))
         if found is None:
             known = f"`{given or 'safety'}-001`, or `custom-{given or 'safety'}-001` for your own"
-            self._fault(f"{shown(said['id'])} is not the id of a guardrail: write {known}", *path, "id")
+            self._fault(
+                f"{shown(said['id'])} is not the id of a guardrail: write {known}", *path, "id"
+            )
             return given if given else CATEGORIES[0]
         of_id = found["custom"] if found["custom"] else found["own"]
         custom = str(path[0]).startswith("custom")
         if custom != bool(found["custom"]):
             wanted = f"custom-{given}-001" if custom else f"{given if given else 'builtin'}-001"
             self._fault(
-                f"`{said['id']}` does not belong under `{path[0]}`: write an id such as `{wanted}`", *path, "id"
+                f"`{said['id']}` does not belong under `{path[0]}`: write an id such as `{wanted}`",
+                *path,
+                "id",
             )
         elif (of_id == "builtin") != str(path[0]).startswith("builtin"):
-            message = f"`{said['id']}` does not belong under `{path[0]}`: only built-in guardrails have ids `builtin-…`"
+            message = (
+                f"`{said['id']}` does not belong under `{path[0]}`: only built-in guardrails have "
+                f"ids `builtin-…`"
+            )
             self._fault(message, *path, "id")
         elif of_id == "builtin" and path[0] != f"builtin_{NAME_OF.get(said['id'], '')}":
             wanted = CHECKS[str(path[0]).removeprefix("builtin_")].id
-            self._fault(f"`{said['id']}` does not belong under `{path[0]}`: write `{wanted}`", *path, "id")
+            self._fault(
+                f"`{said['id']}` does not belong under `{path[0]}`: write `{wanted}`", *path, "id"
+            )
         elif given and of_id not in (given, "builtin"):
-            self._fault(f"`{said['id']}` is not an id of the category `{given}`: write `{given}-001`", *path, "id")
+            self._fault(
+                f"`{said['id']}` is not an id of the category `{given}`: write `{given}-001`",
+                *path,
+                "id",
+            )
         if of_id == "builtin":
             return CATEGORY_OF.get(said["id"], "scope")
         return of_id
 
     def _keeps(self, said: dict[str, Any], check: str, action: str, path: tuple[Step, ...]) -> None:
-        """Whether a built-in guardrail that is written out is still what the specification says: what is always active
-        may neither check something else nor lead to something milder."""
+        """Whether a built-in guardrail that is written out is still what the specification says:
+        what is always active may neither check something else nor lead to something milder."""
         guardrail = said["id"]
         usual = CHECKS[NAME_OF[guardrail]]
         if said.get("enabled") is False:
-            self._fault(f"`{guardrail}` is built in and always active: leave `enabled` out", *path, "enabled")
+            self._fault(
+                f"`{guardrail}` is built in and always active: leave `enabled` out",
+                *path,
+                "enabled",
+            )
         if check != NAME_OF[guardrail]:
             own = "give your own guardrail an id such as `custom-scope-001`"
-            self._fault(f"`{guardrail}` checks `{NAME_OF[guardrail]}` and nothing else: {own}", *path, "check")
+            self._fault(
+                f"`{guardrail}` checks `{NAME_OF[guardrail]}` and nothing else: {own}",
+                *path,
+                "check",
+            )
         if milder(usual.action, NAMED_ACTIONS.get(action, action)) != usual.action:
-            self._fault(f"`{guardrail}` does not only `{action}`: write `{usual.action}`", *path, "action_on_fail")
+            self._fault(
+                f"`{guardrail}` does not only `{action}`: write `{usual.action}`",
+                *path,
+                "action_on_fail",
+            )
 
     def _built_in(self, guardrail: str, marks: Marks, path: tuple[Step, ...]) -> Marks:
-        """The marks of a built-in guardrail: those that the file leaves out stay, and none comes later than it does in
-        the specification."""
+        """The marks of a built-in guardrail: those that the file leaves out stay, and none comes
+        later than it does in the specification."""
         usual = CHECKS[NAME_OF[guardrail]].marks
         for name, given, latest in (
             ("warn", marks.warn_at, usual.warn_at),
             ("escalate", marks.escalate_at, usual.escalate_at),
         ):
             if given is not None and latest is not None and given > latest:
-                message = f"`{guardrail}` is built in, and its mark `{name}` stands at {latest:g} % at the latest"
+                message = (
+                    f"`{guardrail}` is built in, and its mark `{name}` stands at {latest:g} "
+                    f"% at the latest"
+                )
                 self._fault(f"{message}: give less, or leave it out", *path, "thresholds", name)
         warn = usual.warn_at if marks.warn_at is None else marks.warn_at
         escalate = usual.escalate_at if marks.escalate_at is None else marks.escalate_at
@@ -185,7 +239,9 @@ class Reading:
         """An action, with a remark behind it or without."""
         found = ACTION.fullmatch(text.strip())
         if found is None or found[1] not in ACTIONS:
-            self._fault(f"{shown(text)} is not a value of `action_on_fail`: {hint(text, ACTIONS)}", *path)
+            self._fault(
+                f"{shown(text)} is not a value of `action_on_fail`: {hint(text, ACTIONS)}", *path
+            )
             return ACTIONS[0]
         return found[1]
 
@@ -208,16 +264,27 @@ class Reading:
             usual = FIRST_CUSTOM if custom else PRIORITIES.get(category, 10)
         priority = said.get("priority", usual)
         if not isinstance(priority, int):
-            self._fault("`priority` is empty: give a whole number, or leave it out", *path, "priority")
+            self._fault(
+                "`priority` is empty: give a whole number, or leave it out", *path, "priority"
+            )
             return usual
         if custom and priority < FIRST_CUSTOM:
-            message = f"custom guardrails run after the built-in ones: give a `priority` of {FIRST_CUSTOM} or more"
+            message = (
+                f"custom guardrails run after the built-in ones: give a `priority` of "
+                f"{FIRST_CUSTOM} or more"
+            )
             self._fault(message, *path, "priority")
         elif not custom and not 1 <= priority < FIRST_CUSTOM:
-            self._fault(f"only custom guardrails have this priority: give 1 to {FIRST_CUSTOM - 1}", *path, "priority")
+            self._fault(
+                f"only custom guardrails have this priority: give 1 to {FIRST_CUSTOM - 1}",
+                *path,
+                "priority",
+            )
         return priority
 
-    def _marks(self, rules: dict[str, Any], check: str, path: tuple[Step, ...], body: tuple[str, ...]) -> Marks:
+    def _marks(
+        self, rules: dict[str, Any], check: str, path: tuple[Step, ...], body: tuple[str, ...]
+    ) -> Marks:
         """The shares of a budget at which is spoken; other checks have none."""
         given, thresholds = rules.get("threshold"), rules.get("thresholds", {})
         if given is None and not thresholds:
@@ -230,7 +297,11 @@ class Reading:
             return Marks(self._share(given, where))
         found = {name: self._percent(text, (*where, name)) for name, text in thresholds.items()}
         if found.get("block", 100.0) not in (100, None):
-            self._fault("a budget refuses where it is used up: write `100%`, or give the task less", *where, "block")
+            self._fault(
+                "a budget refuses where it is used up: write `100%`, or give the task less",
+                *where,
+                "block",
+            )
         return Marks(found.get("warn"), found.get("escalate"), "block" in found)
 
     def _share(self, given: float | str, path: tuple[Step, ...]) -> float | None:
@@ -238,7 +309,11 @@ class Reading:
         found = SHARE.fullmatch(str(given).strip())
         share = _number(found[1]) if found is not None else None
         if share is None or not 0 < share <= 1:
-            self._fault(f"{shown(str(given))} is not a share: write a number above 0 and up to 1, such as `0.9`", *path)
+            self._fault(
+                f"{shown(str(given))} is not a share: write a number above 0 and up to 1, such as "
+                f"`0.9`",
+                *path,
+            )
             return None
         percent = round(share * 100, 6)
         if found is not None and found[2] is not None and _number(found[2]) != percent:
@@ -249,7 +324,10 @@ class Reading:
         found = PERCENT.fullmatch(str(text).strip())
         percent = _number(found[1]) if found is not None else None
         if percent is None or not 0 < percent <= 100:
-            self._fault(f"{shown(str(text))} is not a percentage: write one up to `100%`, such as `80%`", *path)
+            self._fault(
+                f"{shown(str(text))} is not a percentage: write one up to `100%`, such as `80%`",
+                *path,
+            )
             return None
         return percent
 
@@ -265,12 +343,17 @@ class Reading:
         """Whether a named check can be made as a guardrail wants it."""
         known = CHECKS[check]
         if hook is not None and hook not in known.hooks:
-            self._fault(f"`{check}` cannot be checked at `{hook}`: {hint(hook, known.hooks)}", *path, "type")
+            self._fault(
+                f"`{check}` cannot be checked at `{hook}`: {hint(hook, known.hooks)}", *path, "type"
+            )
         if action == "log" and not known.logs:
-            self._fault(f"`{check}` cannot only log: choose among `block`, `escalate`, `warn`", *acts)
+            self._fault(
+                f"`{check}` cannot only log: choose among `block`, `escalate`, `warn`", *acts
+            )
         if said.get("condition", {}).get("expression", "true").strip() != "true":
             message = (
-                f"`{check}` is narrowed by `applies_to` only: leave `expression` out, or write the check as a condition"
+                f"`{check}` is narrowed by `applies_to` only: leave `expression` out, or "
+                f"write the check as a condition"
             )
             self._fault(message, *path, "condition", "expression")
 

@@ -26,8 +26,9 @@ OWN_WORDS: Final = ("empty", "tests", "lint", "review", "branch", "docs")
 
 
 def entries(guardrail: Definition, defaults: dict[str, str]) -> Iterator[Node]:
-    """The entries of a guardrail: the first has its id, and the others are parts of it. One that says no action has
-    those of each risk level, by `defaults`; only one of them is active in a run."""
+    """The entries of a guardrail: the first has its id, and the others are parts of it. One that
+    says no action has those of each risk level, by `defaults`; only one of them is active in a
+    run."""
     for at, (action, risks) in enumerate(actions_of(guardrail, defaults).items()):
         named = guardrail.id if at == 0 else f"{guardrail.id}-{action}"
         for node_ in _with_action(guardrail, NAMED_ACTIONS.get(action, action), named):
@@ -66,8 +67,15 @@ def _with_action(guardrail: Definition, action: str, named: str) -> Iterator[Nod
         options |= {} if at == 0 else {"part_of": guardrail.id}
         if whole and "counter" in GUARDS[part.use].__struct_fields__:
             # Runs of one task count together, whatever their levels are.
-            options["counter"] = guardrail.id if at == 0 else f"{guardrail.id}-{part.use.replace('_', '-')}"
-        yield _entry(guardrail, part.use, named if at == 0 else f"{named}-{part.use.replace('_', '-')}", options)
+            options["counter"] = (
+                guardrail.id if at == 0 else f"{guardrail.id}-{part.use.replace('_', '-')}"
+            )
+        yield _entry(
+            guardrail,
+            part.use,
+            named if at == 0 else f"{named}-{part.use.replace('_', '-')}",
+            options,
+        )
 
 
 def _at_levels(entry: Node, risks: list[str]) -> Node:
@@ -91,7 +99,13 @@ def stages_of(guardrail: Definition) -> list[str] | None:
 def _rule(guardrail: Definition, action: str) -> dict[str, Any]:
     words = {"message": guardrail.description} if guardrail.description else {}
     stages = [STAGES[hook] for hook in guardrail.hooks]
-    return {"when": guardrail.when, "check": guardrail.expression, "action": action, "stages": stages, **words}
+    return {
+        "when": guardrail.when,
+        "check": guardrail.expression,
+        "action": action,
+        "stages": stages,
+        **words,
+    }
 
 
 def _entry(guardrail: Definition, use: str, named: str, options: dict[str, Any]) -> Node:
@@ -99,7 +113,8 @@ def _entry(guardrail: Definition, use: str, named: str, options: dict[str, Any])
     places = guardrail.places
     at = guardrail.node.at
     said: dict[str, Any] = {
-        "use": use, "id": named, "priority": guardrail.priority, "category": guardrail.category, **options,
+        "use": use, "id": named, "priority": guardrail.priority, "category": guardrail.category,
+        **options,
     }  # fmt: skip
     if guardrail.built_in:
         said["always"] = True
@@ -127,7 +142,9 @@ def _scope(found: Node) -> Node | None:
     """Whom a guardrail concerns, without what is for everybody."""
     if not isinstance(found.value, dict) or not found.value.keys() <= {"agents", "tasks", "tools"}:
         return None
-    kept = {key: _listed(child) for key, child in found.value.items() if child.value not in ("*", None)}
+    kept = {
+        key: _listed(child) for key, child in found.value.items() if child.value not in ("*", None)
+    }
     return Node(kept, found.at, found.key) if kept else None
 
 

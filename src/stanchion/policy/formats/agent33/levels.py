@@ -1,4 +1,5 @@
-"""Risk levels of a guardrail file: which guardrails are active at each, and what follows where one says nothing."""
+"""Risk levels of a guardrail file: which guardrails are active at each, and what follows where one
+says nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ PATH: Final = ("risk_integration", "risk_level_mapping")
 
 
 class Levels(msgspec.Struct, frozen=True):
-    """The risk levels of guardrail files: `entries` as a policy has them, and the default action of each level."""
+    """The risk levels of guardrail files: `entries` as a policy has them, and the default action of
+    each level."""
 
     entries: Node | None = None
     defaults: dict[str, str] = {}
@@ -33,7 +35,11 @@ def read_levels(documents: tuple[Document, ...], fault: Callable[[Fault], None])
     for document in having[1:]:
         place = document.key_place(PATH[0])
         fault(
-            Fault(str(place), f"risk levels are mapped a second time: the first is at {having[0].key_place(PATH[0])}")
+            Fault(
+                str(place),
+                f"risk levels are mapped a second time: the first is at "
+                f"{having[0].key_place(PATH[0])}",
+            )
         )
     found = _mapping(having[0]) if having else None
     if found is None:
@@ -71,7 +77,12 @@ def _entry(said: Node, fault: Callable[[Fault], None]) -> Node:
     further = fields.get("additional")
     if further is not None:
         if " ".join(str(further.value).split()).casefold() != PERSON:
-            fault(Fault(str(further.at), f"{shown(str(further.value))} is not known here: write `{PERSON}`"))
+            fault(
+                Fault(
+                    str(further.at),
+                    f"{shown(str(further.value))} is not known here: write `{PERSON}`",
+                )
+            )
         made["approval"] = _true(further.at)
     return Node(made, said.at, said.key)
 
@@ -81,7 +92,9 @@ def _name(term: str, item: Node, fault: Callable[[Fault], None]) -> Node:
     text = WHOLE.get(term.casefold(), term)
     if not text or " " in text:
         known = f"an id, a glob such as `safety-*`, `{'`, `'.join(WHOLE)}` or `{STRICTEST}`"
-        fault(Fault(str(item.at), f"{shown(str(item.value))} does not name guardrails: write {known}"))
+        fault(
+            Fault(str(item.at), f"{shown(str(item.value))} does not name guardrails: write {known}")
+        )
     return Node(text, item.at, None, text)
 
 
@@ -89,7 +102,12 @@ def _default(said: Node, fault: Callable[[Fault], None]) -> str:
     node = said.value["action_on_fail_default"] if isinstance(said.value, dict) else said
     if node.value not in ACTIONS:
         text = str(node.value)
-        fault(Fault(str(node.at), f"{shown(text)} is not a value of `action_on_fail_default`: {hint(text, ACTIONS)}"))
+        fault(
+            Fault(
+                str(node.at),
+                f"{shown(text)} is not a value of `action_on_fail_default`: {hint(text, ACTIONS)}",
+            )
+        )
         return ACTIONS[0]
     return str(node.value)
 

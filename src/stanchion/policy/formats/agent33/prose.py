@@ -1,4 +1,5 @@
-"""Checks in prose: a sentence is a named check, or it speaks of the event and becomes a condition."""
+"""Checks in prose: a sentence is a named check, or it speaks of the event and becomes a
+condition."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ EACH_OF: Final = {"action.target_file": "action.target_files"}
 
 
 def named_check(text: str) -> str | None:
-    """The name of the check that a sentence writes out, or that is written itself; `None` where it is another."""
+    """The name of the check that a sentence writes out, or that is written itself; `None` where it
+    is another."""
     plain = " ".join(text.split())
     return plain if plain in CHECKS else _sentences().get(plain.casefold())
 
@@ -41,10 +43,11 @@ def _sentences() -> dict[str, str]:
 
 
 def condition(text: str) -> str:
-    """A check as a condition of a policy; `ValueError` says what is wrong with it. `false` fails for every action that
-    the guardrail applies to.
+    """A check as a condition of a policy; `ValueError` says what is wrong with it. `false` fails
+    for every action that the guardrail applies to.
 
-    `NAME does not match 'a' AND 'b'` is true where neither glob fits, `NAME matches 'a' OR 'b'` where one does.
+    `NAME does not match 'a' AND 'b'` is true where neither glob fits, `NAME matches 'a' OR 'b'`
+    where one does.
     """
     speaks = _WORD.search(text) is not None
     made = _MATCHES.sub(_spelled_out, " ".join(text.split()))
@@ -53,7 +56,11 @@ def condition(text: str) -> str:
     except ConditionError as error:
         if speaks:
             raise ValueError(str(error)) from None
-        what = "it says nothing about the action" if _COMPARES.search(text) else "there is no such check"
+        what = (
+            "it says nothing about the action"
+            if _COMPARES.search(text)
+            else "there is no such check"
+        )
         other = "write a condition about it, such as `event.tool != 'deploy'`, or a named check"
         raise ValueError(f"{what}: {other}: {hint(text, CHECKS)}") from None
     return made
@@ -64,7 +71,9 @@ def _spelled_out(found: re.Match[str]) -> str:
     each = EACH_OF.get(name)
     tests = [f"glob({name if each is None else 'file'}, {glob})" for glob in globs]
     if found["verb"] == "matches":
-        fits = (" and " if _JOINED_BY_AND.search(_GLOB.sub("", found["globs"])) else " or ").join(tests)
+        fits = (" and " if _JOINED_BY_AND.search(_GLOB.sub("", found["globs"])) else " or ").join(
+            tests
+        )
     else:
         fits = " and ".join(f"not {test}" for test in tests)
     return f"({fits})" if each is None else f"{each}.all(file, {fits})"

@@ -31,7 +31,8 @@ class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Validation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a guardrail checks, and what follows where the check fails; if absent, what the risk level says."""
+    """What a guardrail checks, and what follows where the check fails; if absent, what the risk
+    level says."""
 
     check: str
     action_on_fail: str | None = None
@@ -99,7 +100,8 @@ class BuiltIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RiskLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a risk level means: which guardrails are active, and what follows where one says nothing."""
+    """What a risk level means: which guardrails are active, and what follows where one says
+    nothing."""
 
     active_guardrails: tuple[str, ...]
     action_on_fail_default: str

@@ -19,7 +19,8 @@ from stanchion.policy.nearest import hint
 
 
 def translate(documents: tuple[Document, ...], origin: str) -> Document:
-    """The policy that guardrail files make together; `PolicyError` has everything that is wrong with them."""
+    """The policy that guardrail files make together; `PolicyError` has everything that is wrong
+    with them."""
     faults = [fault for document in documents for fault in document.faults]
     known: dict[str, Definition] = {}
     for document in documents:
@@ -28,11 +29,17 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
             if first is not guardrail:
                 again = guardrail.places["id"].at
                 faults.append(
-                    Fault(str(again), f"`{guardrail.id}` is defined a second time: the first is at {first.node.at}")
+                    Fault(
+                        str(again),
+                        f"`{guardrail.id}` is defined a second time: the first is at "
+                        f"{first.node.at}",
+                    )
                 )
     levels = read_levels(documents, faults.append) if not faults else Levels()
     root = documents[0].root
-    known |= {guardrail: standard(guardrail, root) for guardrail in BUILT_IN if guardrail not in known}
+    known |= {
+        guardrail: standard(guardrail, root) for guardrail in BUILT_IN if guardrail not in known
+    }
     if not faults:
         for document in documents:
             _chains(document, known, faults)
@@ -43,12 +50,18 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
     made = node(said, root.at).value
     assert isinstance(made, dict)
     guards = [
-        entry for guardrail in sorted(known.values(), key=_order) for entry in entries(guardrail, levels.defaults)
+        entry
+        for guardrail in sorted(known.values(), key=_order)
+        for entry in entries(guardrail, levels.defaults)
     ]
     made["guards"] = Node(guards, root.at, root.at)
     if levels.entries is not None:
         made["risk"] = levels.entries
-    return Document(origin, Node(made, root.at), doubts=tuple(doubt for each in documents for doubt in each.doubts))
+    return Document(
+        origin,
+        Node(made, root.at),
+        doubts=tuple(doubt for each in documents for doubt in each.doubts),
+    )
 
 
 def _undecided(guardrail: Definition, levels: Levels) -> Iterator[Fault]:
@@ -70,7 +83,8 @@ def _order(guardrail: Definition) -> tuple[int, int, str]:
 
 
 def _chains(document: Document, known: dict[str, Definition], faults: list[Fault]) -> None:
-    """Attach the guardrails of a file's chains to their hooks; each stays at the hook that it has itself."""
+    """Attach the guardrails of a file's chains to their hooks; each stays at the hook that it has
+    itself."""
     root = document.root.value
     for hook in STAGES:
         chain = root.get(f"{hook}_chain") if isinstance(root, dict) else None
@@ -83,8 +97,16 @@ def _chains(document: Document, known: dict[str, Definition], faults: list[Fault
                 continue
             known[guardrail.id] = guardrail
             if before is not None and _order(guardrail)[:2] < _order(before)[:2]:
-                said = f"`{guardrail.id}` has the priority {guardrail.priority} and runs before `{before.id}`"
-                faults.append(Fault(str(named.at), f"{said}, which has {before.priority}: list it before that one"))
+                said = (
+                    f"`{guardrail.id}` has the priority {guardrail.priority} and runs before "
+                    f"`{before.id}`"
+                )
+                faults.append(
+                    Fault(
+                        str(named.at),
+                        f"{said}, which has {before.priority}: list it before that one",
+                    )
+                )
             before = guardrail
 
 
@@ -97,5 +119,7 @@ def _linked(named: Node, hook: str, known: dict[str, Definition]) -> Definition 
     if hook in guardrail.hooks:
         return guardrail
     if guardrail.check and hook not in CHECKS[guardrail.check].hooks:
-        return f"`{name}` cannot be checked at `{hook}`: {hint(hook, CHECKS[guardrail.check].hooks)}"
+        return (
+            f"`{name}` cannot be checked at `{hook}`: {hint(hook, CHECKS[guardrail.check].hooks)}"
+        )
     return msgspec.structs.replace(guardrail, hooks=(*guardrail.hooks, hook))

@@ -12,12 +12,20 @@ from stanchion.policy.schema import EffectName
 Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=86_400_000)]
 Mode = Literal["enforce", "shadow"]
 EventName = Literal["llm_before", "tool_call_start", "tool_call_result", "llm_stream_chunk"]
-Intent = Literal["jb_override", "exfil_prompt", "tool_escalation", "indirect_injection", "social_engineering", "benign"]
+Intent = Literal[
+    "jb_override",
+    "exfil_prompt",
+    "tool_escalation",
+    "indirect_injection",
+    "social_engineering",
+    "benign",
+]
 
 
 class Sync(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How fast rules are judged: how long a rule's own code may take, and whether one that breaks lets calls pass.
-    `parallel` changes nothing: what is decided does not depend on the order in which rules are worked out."""
+    """How fast rules are judged: how long a rule's own code may take, and whether one that breaks
+    lets calls pass. `parallel` changes nothing: what is decided does not depend on the order in
+    which rules are worked out."""
 
     timeout_ms: Milliseconds = 15.0
     parallel: bool = True
@@ -40,8 +48,8 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"
 
 
 class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule by its id, and its settings; one in shadow is judged and recorded, and changes nothing. Without `effects`
-    it has those that PenguiFlow gives it."""
+    """A rule by its id, and its settings; one in shadow is judged and recorded, and changes
+    nothing. Without `effects` it has those that PenguiFlow gives it."""
 
     id: str
     enabled: bool = True
@@ -101,7 +109,8 @@ class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OwnCode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule of one's own: the code that judges, as `module:name`, and the events that it is asked about."""
+    """A rule of one's own: the code that judges, as `module:name`, and the events that it is asked
+    about."""
 
     call: str
     events: tuple[EventName, ...] = ("tool_call_start",)

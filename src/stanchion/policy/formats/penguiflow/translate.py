@@ -33,7 +33,8 @@ PAUSE_S: Final = 300
 
 
 def translate(documents: tuple[Document, ...], origin: str) -> Document:
-    """The policy that a pack makes; `PolicyError` has everything that is wrong with it, in every environment."""
+    """The policy that a pack makes; `PolicyError` has everything that is wrong with it, in every
+    environment."""
     (document,) = documents
     every = variants(document)
     faults = [fault for each in every.values() for fault in (*each.faults, *check(each, Pack))]
@@ -45,21 +46,27 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
         raise PolicyError(in_order(faults))
     root = dict(made[None].root)
     named = document.node(ENVIRONMENTS)
-    changed = {str(name): _overlay(document, str(name), root, one.root) for name, one in made.items() if name}
+    changed = {
+        str(name): _overlay(document, str(name), root, one.root)
+        for name, one in made.items()
+        if name
+    }
     if changed:
         root[ENVIRONMENTS] = Node(changed, named.at, named.key)
     return Document(origin, Node(root, document.root.at), doubts=document.doubts)
 
 
 def _overlay(document: Document, name: str, under: dict[str, Node], over: dict[str, Node]) -> Node:
-    """A pack in an environment, as what lies over the pack: its guards stand in the place of the others, and tools that
-    it no longer names are taken away."""
+    """A pack in an environment, as what lies over the pack: its guards stand in the place of the
+    others, and tools that it no longer names are taken away."""
     at = document.node(ENVIRONMENTS, name)
     said = {f"{key}=" if key == "guards" else key: child for key, child in over.items()}
     tools, before = over["tools"], under["tools"]
     assert isinstance(tools.value, dict)
     assert isinstance(before.value, dict)
-    gone = {tool: Node(None, at.at, at.key, "null") for tool in before.value if tool not in tools.value}
+    gone = {
+        tool: Node(None, at.at, at.key, "null") for tool in before.value if tool not in tools.value
+    }
     said["tools"] = msgspec.structs.replace(tools, value={**tools.value, **gone})
     return Node(said, at.at, at.key)
 
@@ -79,9 +86,14 @@ class _Translation:
         if not pack.risk_router.critical_fail_closed:
             said = "`critical_fail_closed` cannot be switched off: write `true`, or leave it out"
             self._fault(said, "risk_router", "critical_fail_closed")
-        tools = {("*" if tool == EVERY_TOOL else tool): self._risk(tool) for tool in pack.tool_risks}
+        tools = {
+            ("*" if tool == EVERY_TOOL else tool): self._risk(tool) for tool in pack.tool_risks
+        }
         guards = [
-            entry for key in LISTS for number in range(len(self._rules(key))) for entry in self._rule(key, number)
+            entry
+            for key in LISTS
+            for number in range(len(self._rules(key)))
+            for entry in self._rule(key, number)
         ]
         made = {
             "name": document.node("policy_pack"),
@@ -112,13 +124,20 @@ class _Translation:
         binding = binding_of(rule, deep)
         if binding is None:
             own = 'For a rule of your own, name its code: `config: {call: "module:name"}`.'
-            self._fault(f"there is no rule {shown(rule.id)}: {hint(rule.id, BINDINGS)} {own}", key, number, "id")
+            self._fault(
+                f"there is no rule {shown(rule.id)}: {hint(rule.id, BINDINGS)} {own}",
+                key,
+                number,
+                "id",
+            )
             return []
         if wrong := self._misplaced(rule, binding, deep):
             self._fault(wrong, key, number, "id")
             return []
         config = self._document.node(key, number, "config") if rule.config else None
-        wrong_in_config = [] if config is None or binding.lacks else faults_in(config, binding.config)
+        wrong_in_config = (
+            [] if config is None or binding.lacks else faults_in(config, binding.config)
+        )
         if wrong_in_config or binding.lacks:
             self.faults += wrong_in_config
             return []
@@ -136,10 +155,15 @@ class _Translation:
             right = next(key for key, is_deep in LISTS.items() if is_deep == binding.deep)
             return f"{shown(rule.id)} does not belong here: move it to `{right}`"
         if binding.lacks and rule.enabled:
-            return f"{shown(rule.id)} cannot be judged by this version, which has no {binding.lacks}: leave it out"
+            return (
+                f"{shown(rule.id)} cannot be judged by this version, which has no "
+                f"{binding.lacks}: leave it out"
+            )
         return ""
 
-    def _entry(self, rule: RuleEntry, at: tuple[str, int], part: Part, effects: tuple[str, ...]) -> Node:
+    def _entry(
+        self, rule: RuleEntry, at: tuple[str, int], part: Part, effects: tuple[str, ...]
+    ) -> Node:
         """An entry of a guard, whose values stand where the rule says them."""
         document, gateway, deep = self._document, self._pack.gateway, LISTS[at[0]]
         where = document.place(*at, "config", *part.path) if part.path else document.place(*at)
@@ -147,8 +171,12 @@ class _Translation:
         named = f"{rule.id}-{part.name}" if part.name else rule.id
         made |= {"use": node(part.use, where), "id": node(named, document.place(*at, "id"))}
         made["mode"] = node(rule.mode, document.place(*at, "mode"))
-        made["enabled"] = node(rule.enabled and (gateway.deep.enabled or not deep), document.place(*at, "enabled"))
-        made["fail_open"] = node(gateway.deep.fail_open if deep else gateway.sync.fail_open, document.place("gateway"))
+        made["enabled"] = node(
+            rule.enabled and (gateway.deep.enabled or not deep), document.place(*at, "enabled")
+        )
+        made["fail_open"] = node(
+            gateway.deep.fail_open if deep else gateway.sync.fail_open, document.place("gateway")
+        )
         made["effects"] = node(effects, document.place(*at, "effects"))
         if part.name:
             made["part_of"] = node(rule.id, document.place(*at, "id"))

@@ -5,25 +5,32 @@ from __future__ import annotations
 from typing import Final
 
 AGENT: Final = (
-    r"(?:gpt-?\s?\w{0,12}|chatgpt|claude|gemini|llama|copilot|mistral|ai|llm|a\.i\.|assistant|chatbot|agent"
+    r"(?:gpt-?\s?\w{0,12}|chatgpt|claude|gemini|llama|copilot|mistral|ai|llm|a\.i\.|assistant|"
+    r"chatbot|agent"
     r"|language model|ai (?:model|assistant|agent))"
 )
 
 MACHINE: Final = (
-    r"(?:ai(?: (?:agent|assistant|model|system|tool))?|llm|chat ?bot|language model|gpt-?\s?\w{0,12}|chatgpt|claude"
+    r"(?:ai(?: (?:agent|assistant|model|system|tool))?|llm|chat ?bot|language "
+    r"model|gpt-?\s?\w{0,12}|chatgpt|claude"
     r"|gemini|copilot|ki(?:-assistent|-agent|-modell)?|ia)"
 )
 """What only machines are called."""
 
 OVERRIDES: Final = (
     r"\b(?:ignore|disregard|forget|override|bypass|set aside|skip)\b.{0,30}"
-    r"\b(?:previous|prior|above|earlier|all|your|preceding|initial|original|other|former|everything)\b.{0,40}"
-    r"\b(?:\w{0,3}nstructions?|prompts?|rules?|tasks?|orders?|guidelines?|directions?|messages?|said|told)",
+    r"\b(?:previous|prior|above|earlier|all|your|preceding|initial|original|other|former|"
+    r"everything)\b.{0,40}"
+    r"\b(?:\w{0,3}nstructions?|prompts?|rules?|tasks?|orders?|guidelines?|directions?|messages?|"
+    r"said|told)",
 )
 """Phrases that set aside what an agent was told."""
 
 ADDRESSES: Final = (
-    rf"\b(?:to|for|dear|hello|hi|hey|attention|note to|message to)\b[,:]?\s+(?:you,?\s+)?(?:the\s+)?{AGENT}\b",
+    (
+        rf"\b(?:to|for|dear|hello|hi|hey|attention|note to|message "
+        rf"to)\b[,:]?\s+(?:you,?\s+)?(?:the\s+)?{AGENT}\b"
+    ),
     rf"\byou,?\s+{AGENT}\b",
     rf"\b(?:as|you are|you're|act as|acting as) an? {AGENT}\b",
     rf"^\W*{AGENT}\s*[:,]",
@@ -31,7 +38,8 @@ ADDRESSES: Final = (
 """Phrases that speak to an agent."""
 
 RESUMPTIONS: Final = (
-    r"\b(?:solve|complete|continue|finish|proceed with|resume|start|do|perform)\b.{0,25}\btasks?\b.{0,20}"
+    r"\b(?:solve|complete|continue|finish|proceed "
+    r"with|resume|start|do|perform)\b.{0,25}\btasks?\b.{0,20}"
     r"\b(?:i|user|you were)\b.{0,10}\b(?:gave|given|assigned|asked)",
     r"\bbefore (?:you )?(?:can )?(?:solv|complet|continu|finish|answer|respond|proceed)\w*\b.{0,40}"
     r"\b(?:task|request|question|user)",
@@ -48,7 +56,10 @@ CLAIMS: Final = (
 """Phrases that pass for somebody with a say."""
 
 DICTATIONS: Final = (
-    r"\b(?:use|call|invoke)\b.{0,20}\b(?:tool|function|api)\b.{0,40}\b(?:arguments?|parameters?|following)\b",
+    (
+        r"\b(?:use|call|invoke)\b.{0,20}\b(?:tool|function|api)\b.{0,40}\b(?:arguments?|parameters?|"
+        r"following)\b"
+    ),
 )
 """Phrases that tell an agent which tool to use."""
 
@@ -62,12 +73,14 @@ SECRECIES: Final = (
 """Phrases that want something to stay hidden from the user."""
 
 SPOKEN_TO: Final = (
-    r"\b(?:dear|hello|hi|hey|attention|note to|message to|instructions? (?:to|for))[,:]?\s+(?:the |all |any )?"
+    r"\b(?:dear|hello|hi|hey|attention|note to|message to|instructions? (?:to|for))[,:]?\s+(?:the "
+    r"|all |any )?"
     rf"{AGENT}\b",
     rf"\byou,\s+{AGENT}\b",
     rf"\b(?:you are|you're|act as|acting as) an? {AGENT}\b",
     rf"^\W*(?:(?:to|for) (?:the )?)?{AGENT}\s*[:,]",
-    rf"\b(?:note|message|notice|alert|order|override|command|reminder)s?\b[^.!?\n]{{0,20}}\b(?:for|to)\s+"
+    rf"\b(?:note|message|notice|alert|order|override|command|reminder)s?\b[^.!?\n]{{0,20}}\b(?:for|"
+    rf"to)\s+"
     rf"(?:the |all |any |every )?{AGENT}\b",
     rf"(?:->|=>|→|»|>>)\s*(?:the )?{AGENT}\b",
     rf"(?:^|[^a-z\s]\s*)(?:the )?(?:assistant|agent|{MACHINE})s? "
@@ -75,7 +88,8 @@ SPOKEN_TO: Final = (
     rf"\b{MACHINE}s? (?:must|shall|has to|have to|is to)\b",
     rf"[^a-z\s]\s*(?:the )?{MACHINE}\s*:",
 )
-"""Phrases that speak to an agent and to nobody else; honest texts speak about agents, and to those of a house."""
+"""Phrases that speak to an agent and to nobody else; honest texts speak about agents, and to those
+of a house."""
 
 HOSTILE: Final = (*OVERRIDES, *RESUMPTIONS, *CLAIMS, *DICTATIONS, *DEMANDS, *SECRECIES)
 """Phrases that override what an agent was told, pass for somebody else, or want secrecy."""

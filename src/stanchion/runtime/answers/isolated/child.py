@@ -1,4 +1,5 @@
-"""The process of an isolated guard: takes one event after another, and answers what the guard's code says of it."""
+"""The process of an isolated guard: takes one event after another, and answers what the guard's
+code says of it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from stanchion.runtime.answers.isolated.wire import (
 from stanchion.runtime.answers.pool import CONTEXT, STOP, takes
 
 ORPHAN_S: Final = 5.0
-"""So long after its deadline a question ends the process by itself: its host has gone, or it would have done so."""
+"""So long after its deadline a question ends the process by itself: its host has gone, or it would
+have done so."""
 
 
 def main(call: str, deadline_ms: str) -> None:
@@ -33,7 +35,9 @@ def main(call: str, deadline_ms: str) -> None:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     with suppress(OSError):
-        os.dup2(2, 1)  # what the code prints goes where errors go: a host's output may be somebody's protocol
+        os.dup2(
+            2, 1
+        )  # what the code prints goes where errors go: a host's output may be somebody's protocol
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr] # it is the interpreter's own
     # A fork of it answers nobody, and does not keep the channel open when this process has ended.
     os.register_at_fork(after_in_child=channel.close)

@@ -1,4 +1,5 @@
-"""An isolated guard: its code answers in a process of its own, so that its deadline holds whatever the code does."""
+"""An isolated guard: its code answers in a process of its own, so that its deadline holds whatever
+the code does."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ class Unwanted(Exception):
 
 
 class IsolatedGuard:
-    """Answers for a guard by asking a process, one question at a time. The process is started when it is first needed
-    and stays; one that is late is killed, and another started in its place.
+    """Answers for a guard by asking a process, one question at a time. The process is started when
+    it is first needed and stays; one that is late is killed, and another started in its place.
 
     `heard_late` says that an answer counts also where nobody waits for it any more.
     """
@@ -62,8 +63,8 @@ class IsolatedGuard:
             self._living()
 
     def __call__(self, event: Event, stop: threading.Event, context: Context | None = None) -> Any:
-        """What the code says of an event and its context. Raises what the code raises, by name, and says by which
-        failure there is no answer."""
+        """What the code says of an event and its context. Raises what the code raises, by name, and
+        says by which failure there is no answer."""
         with self._turn:
             if stop.is_set() and not self._heard_late:
                 raise Unwanted
@@ -72,13 +73,15 @@ class IsolatedGuard:
                 return process.ask(event, context, self._deadline_ms / 1000)
             except TimeoutError:
                 self._end()
-                # Its caller finds that it is late, not that it failed: for a `deep` guard that is not the same.
+                # Its caller finds that it is late, not that it failed: for a `deep` guard that is
+                # not the same.
                 stop.wait(HEARD_S)
                 if not self._closed:
                     self._living()
                 raise
             except BaseException:
-                # Also where the one who asks is interrupted: the answer to its question is nobody else's.
+                # Also where the one who asks is interrupted: the answer to its question is nobody
+                # else's.
                 if not process.quiet:
                     self._end()
                 raise
@@ -124,7 +127,9 @@ def _impossible(call: str) -> str:
     if not sys.executable or getattr(sys, "frozen", False):
         return "there is no Python interpreter to start"
     if call.startswith("__main__:"):
-        return f"`{call}` is defined in the main program: move it into a module that can be imported"
+        return (
+            f"`{call}` is defined in the main program: move it into a module that can be imported"
+        )
     return ""
 
 

@@ -10,13 +10,15 @@ from stanchion.runtime.answers.isolated.guard import IsolatedGuard
 
 
 class Isolation:
-    """Gives what answers for isolated guards; one that is the same in a later policy keeps its process."""
+    """Gives what answers for isolated guards; one that is the same in a later policy keeps its
+    process."""
 
     def __init__(self) -> None:
         self._guards: dict[tuple[str, str, int, bool], IsolatedGuard] = {}
 
     def answerers(self, isolated: Iterable[Placed]) -> dict[str, IsolatedGuard]:
-        """What answers for these guards, by their ids; raises `PolicyError` where one cannot be isolated."""
+        """What answers for these guards, by their ids; raises `PolicyError` where one cannot be
+        isolated."""
         found = {}
         for placed in isolated:
             guard = placed.guard
@@ -33,7 +35,8 @@ class Isolation:
                 answerer.ready()
 
     def keep(self, answerers: Collection[Any]) -> None:
-        """End the processes of all guards but these: no policy that is remembered has the others."""
+        """End the processes of all guards but these: no policy that is remembered has the
+        others."""
         for made, guard in list(self._guards.items()):
             if guard not in answerers:
                 del self._guards[made]

@@ -40,9 +40,11 @@ BEGIN: Final = (
 
 
 class GuardProcess:
-    """A process that judges with the code at `call`; it is started at once, and is asked one thing at a time.
+    """A process that judges with the code at `call`; it is started at once, and is asked one thing
+    at a time.
 
-    `quiet` says that nothing is owed: every question so far has been answered, and by its own answer.
+    `quiet` says that nothing is owed: every question so far has been answered, and by its own
+    answer.
     """
 
     def __init__(self, call: str, deadline_ms: int) -> None:
@@ -77,7 +79,8 @@ class GuardProcess:
         """Whether there is anybody to ask. One that speaks unasked is still asked, and fails."""
         if not self._end.alive:
             return False
-        # Not by waiting for the process: whoever has waited for it cannot end the group of its children any more.
+        # Not by waiting for the process: whoever has waited for it cannot end the group of its
+        # children any more.
         self._channel.settimeout(0)
         try:
             return bool(self._channel.recv(1, socket.MSG_PEEK))
@@ -87,8 +90,8 @@ class GuardProcess:
             return False
 
     def ask(self, event: Event, context: Context | None, within_s: float) -> Any:
-        """What the code says of an event; `TimeoutError` where it takes longer. What it needs to start comes on top.
-        The context is sent where the code takes one."""
+        """What the code says of an event; `TimeoutError` where it takes longer. What it needs to
+        start comes on top. The context is sent where the code takes one."""
         body = event_sent(event)
         self.quiet = False
         try:
@@ -142,14 +145,16 @@ def _end(process: subprocess.Popen[bytes], channel: socket.socket, owner: int) -
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and what it has started: they are a group of their own. Not where its number may be another's."""
+    """Kill a process and what it has started: they are a group of their own. Not where its number
+    may be another's."""
     if _is_ours(process):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _is_ours(process: subprocess.Popen[bytes]) -> bool:
-    """Whether nobody has waited for a process yet, dead or alive: so long its number is given to no other."""
+    """Whether nobody has waited for a process yet, dead or alive: so long its number is given to no
+    other."""
     if not hasattr(os, "waitid"):
         return process.poll() is None
     try:

@@ -1,9 +1,10 @@
-"""What goes between a host and the process of an isolated guard: events one way, answers the other, as JSON.
+"""What goes between a host and the process of an isolated guard: events one way, answers the other,
+as JSON.
 
-A frame is four bytes that give its length, the mark of a question, and so many bytes. The host draws a mark for each
-question, and an answer bears that of its own: what anybody else writes to the channel, or wrote before, never fits. The
-standard library's JSON is used because it keeps what an event may hold: whole numbers of any size, numbers that are not
-finite, halves of surrogate pairs.
+A frame is four bytes that give its length, the mark of a question, and so many bytes. The host
+draws a mark for each question, and an answer bears that of its own: what anybody else writes to the
+channel, or wrote before, never fits. The standard library's JSON is used because it keeps what an
+event may hold: whole numbers of any size, numbers that are not finite, halves of surrogate pairs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class AnswerUnreadable(Exception):
 
 
 class AnswerForeign(Exception):
-    """The process sent something that does not belong to the question: it may be the answer to another one."""
+    """The process sent something that does not belong to the question: it may be the answer to
+    another one."""
 
 
 class ProcessDied(Exception):
@@ -46,11 +48,13 @@ class ProcessDied(Exception):
 
 
 class OtherShape:
-    """Stands for an answer that no guard may give, so that the guard fails on it as on the answer itself."""
+    """Stands for an answer that no guard may give, so that the guard fails on it as on the answer
+    itself."""
 
 
 class Raised(msgspec.Struct, frozen=True):
-    """Stands for an error that the code raised: nothing but the name of its type leaves the process."""
+    """Stands for an error that the code raised: nothing but the name of its type leaves the
+    process."""
 
     name: str
 
@@ -63,7 +67,9 @@ class Raised(msgspec.Struct, frozen=True):
 
 def event_sent(event: Event, context: Context | None = None) -> bytes:
     """An event as the process is sent it, with its context where the code there takes one."""
-    return json.dumps([event.stage.value, msgspec.to_builtins(event), msgspec.to_builtins(context)]).encode()
+    return json.dumps(
+        [event.stage.value, msgspec.to_builtins(event), msgspec.to_builtins(context)]
+    ).encode()
 
 
 def event_received(body: bytes) -> tuple[Event, Context | None]:
@@ -87,7 +93,8 @@ def answer_sent(value: Any) -> bytes:
 
 
 def raised_sent(error: BaseException) -> bytes:
-    """That a guard's code raised; only the error's type leaves the process, its words may hold secrets."""
+    """That a guard's code raised; only the error's type leaves the process, its words may hold
+    secrets."""
     return json.dumps(["raised", type(error).__name__]).encode()
 
 
@@ -128,8 +135,9 @@ def received(channel: socket.socket) -> tuple[bytes, bytes]:
 
 
 def answer_to(mark: bytes, channel: socket.socket, until: float) -> bytes:
-    """Receive the answer to a question. `TimeoutError` where it does not come until then, `AnswerTooLarge` where it is
-    longer than any may be, `AnswerForeign` where it is not the answer to this question."""
+    """Receive the answer to a question. `TimeoutError` where it does not come until then,
+    `AnswerTooLarge` where it is longer than any may be, `AnswerForeign` where it is not the answer
+    to this question."""
     length = int.from_bytes(_exactly(channel, HEAD, until), "big")
     if length > LONGEST:
         raise AnswerTooLarge

@@ -1,1 +1,2 @@
-"""What happens in the keeper: a process of its own, in which nothing else of Stanchion is loaded."""
+"""What happens in the keeper: a process of its own, in which nothing else of Stanchion is
+loaded."""

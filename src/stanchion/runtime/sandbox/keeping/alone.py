@@ -1,5 +1,5 @@
-"""Landlock alone, for where there are no namespaces to be had: a command gives up what it may not do, and a filter on
-calls of the kernel holds what Landlock does not know."""
+"""Landlock alone, for where there are no namespaces to be had: a command gives up what it may not
+do, and a filter on calls of the kernel holds what Landlock does not know."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ HELD = ["network", "ipc", "leftovers", "privileges", "limits", "children", "land
 
 
 def stand(ground: Ground, write: bool, line: socket.socket) -> None:
-    """Wait for one command, run it to its end, and tell it. This process stays outside of the walls: a command that
-    could signal it could have its own processes outlive it."""
+    """Wait for one command, run it to its end, and tell it. This process stays outside of the
+    walls: a command that could signal it could have its own processes outlive it."""
     signal.signal(signal.SIGTERM, _end)
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     command = awaited(line)
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what there is to end
+    signal.pthread_sigmask(
+        signal.SIG_BLOCK, [signal.SIGTERM]
+    )  # until it is known what there is to end
     child, folder = 0, f"{ground.base}/{os.getpid()}"
     os.mkdir(folder, 0o700)
     try:
@@ -52,8 +54,8 @@ def _end(*_: object) -> None:
 
 
 def _with_room(ground: Ground, folder: str) -> Ground:
-    """With a folder for what is temporary, and room for as many processes as there are already: they are counted by
-    user."""
+    """With a folder for what is temporary, and room for as many processes as there are already:
+    they are counted by user."""
     limits = {**ground.limits, "RLIMIT_NPROC": _tasks(ground.user) + ground.children + 2}
     env = {name: folder if value == "/tmp" else value for name, value in ground.env.items()}
     return ground._replace(limits=limits, env=env)
@@ -82,8 +84,9 @@ def _fenced(ground: Ground, write: bool, folder: str) -> list[str]:
 
 
 def _swept(child: int) -> int:
-    """End everything of the command, and give how it ended itself: it cannot leave its group, and a signal reaches all
-    of a group at once. The command is waited for last, so that its number means nobody else meanwhile."""
+    """End everything of the command, and give how it ended itself: it cannot leave its group, and a
+    signal reaches all of a group at once. The command is waited for last, so that its number means
+    nobody else meanwhile."""
     if not child:
         return 0
     for end in (os.kill, os.killpg):

@@ -1,4 +1,5 @@
-"""How a process becomes the command: bounded, without new privileges, with nothing open but its pipes."""
+"""How a process becomes the command: bounded, without new privileges, with nothing open but its
+pipes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ import signal
 from collections.abc import Callable, Iterator
 
 from stanchion.runtime.sandbox.keeping.calls import PR_SET_NO_NEW_PRIVS, close_on_exec, libc, prctl
-from stanchion.runtime.sandbox.keeping.ground import NO_PROGRAM, NO_WALL, Command, Ground, heard, tell
+from stanchion.runtime.sandbox.keeping.ground import (
+    NO_PROGRAM,
+    NO_WALL,
+    Command,
+    Ground,
+    heard,
+    tell,
+)
 
 USUAL = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
 """Signals that mean to a command what they mean to any program."""
@@ -23,8 +31,8 @@ def bounded(ground: Ground) -> None:
 
 
 def cores(ground: Ground) -> None:
-    """Use no more cores than there may be: those from where the kernel has put this process, so that not all commands
-    share the first."""
+    """Use no more cores than there may be: those from where the kernel has put this process, so
+    that not all commands share the first."""
     usable = sorted(os.sched_getaffinity(0))
     here = libc.sched_getcpu()
     first = usable.index(here) if here in usable else 0
@@ -32,8 +40,8 @@ def cores(ground: Ground) -> None:
 
 
 def spawned(ground: Ground, command: Command) -> tuple[int, str]:
-    """Start the command from a process that is bounded already; gives it, or 0 and why it cannot be started. Nothing of
-    this process is copied for it."""
+    """Start the command from a process that is bounded already; gives it, or 0 and why it cannot be
+    started. Nothing of this process is copied for it."""
     cores(ground)
     close_on_exec()
     pipes = [(os.POSIX_SPAWN_DUP2, command.out, 1), (os.POSIX_SPAWN_DUP2, command.err, 2)]
@@ -42,7 +50,13 @@ def spawned(ground: Ground, command: Command) -> tuple[int, str]:
     for path in _candidates(ground, command):
         try:
             child = os.posix_spawn(
-                path, command.argv, ground.env, file_actions=actions, setsid=True, setsigmask=(), setsigdef=USUAL
+                path,
+                command.argv,
+                ground.env,
+                file_actions=actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=USUAL,
             )
             break
         except (FileNotFoundError, NotADirectoryError):
@@ -54,9 +68,11 @@ def spawned(ground: Ground, command: Command) -> tuple[int, str]:
     return child, why
 
 
-def forked(ground: Ground, command: Command, fence: Callable[[], list[str]]) -> tuple[int, dict[str, object]]:
-    """Start the command in a process that builds the last walls round itself alone; gives it, and what it said before
-    it was the command. `fence` builds them, and names all that stand."""
+def forked(
+    ground: Ground, command: Command, fence: Callable[[], list[str]]
+) -> tuple[int, dict[str, object]]:
+    """Start the command in a process that builds the last walls round itself alone; gives it, and
+    what it said before it was the command. `fence` builds them, and names all that stand."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -71,7 +87,8 @@ def forked(ground: Ground, command: Command, fence: Callable[[], list[str]]) -> 
 
 
 def wear(command: Command) -> None:
-    """Have the pipes of a command as standard output and error, nothing as input, and nothing else."""
+    """Have the pipes of a command as standard output and error, nothing as input, and nothing
+    else."""
     nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
     for given, wanted in ((nothing, 0), (command.out, 1), (command.err, 2)):
         os.dup2(given, wanted)

@@ -1,5 +1,5 @@
-"""Walls of bubblewrap: the same namespaces, made by the program `bwrap`. Where a system lets only chosen programs make
-them, it is one of those."""
+"""Walls of bubblewrap: the same namespaces, made by the program `bwrap`. Where a system lets only
+chosen programs make them, it is one of those."""
 
 from __future__ import annotations
 
@@ -66,12 +66,15 @@ def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
     everything = os.pidfd_open(inner)
     os.write(go, b"\n")
     codes = [one["exit-code"] for one in map(json.loads, lines) if "exit-code" in one]
-    # It tells the end before all that the command has started is gone; process 1 ends after the last of them.
+    # It tells the end before all that the command has started is gone; process 1 ends after the
+    # last of them.
     select.select([everything], [], [])
     return {"rc": codes[0]} if codes else {"error": NO_PROGRAM, "why": "no such program"}
 
 
-def _become(ground: Ground, walls: list[str], steps: bytes, command: Command, pipes: tuple[int, int]) -> None:
+def _become(
+    ground: Ground, walls: list[str], steps: bytes, command: Command, pipes: tuple[int, int]
+) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     cores(ground)
@@ -84,7 +87,8 @@ def _become(ground: Ground, walls: list[str], steps: bytes, command: Command, pi
 
 
 def _filter(steps: bytes) -> list[str]:
-    """The words that tell `bwrap` to give up calls of the kernel. It reads them from a file that nobody else has."""
+    """The words that tell `bwrap` to give up calls of the kernel. It reads them from a file that
+    nobody else has."""
     if not steps:
         return []
     file = os.memfd_create("stanchion-filter", 0)
@@ -94,7 +98,8 @@ def _filter(steps: bytes) -> list[str]:
 
 
 def _walls(ground: Ground, write: bool) -> list[str]:
-    """The words that tell `bwrap` what to show. The order counts: later mounts lie over earlier ones."""
+    """The words that tell `bwrap` what to show. The order counts: later mounts lie over earlier
+    ones."""
     inner = str(INNER)
     words = [
         "--unshare-all",

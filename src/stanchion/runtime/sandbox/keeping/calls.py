@@ -5,11 +5,25 @@ from __future__ import annotations
 import ctypes
 import os
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 4096, 16384, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = (
+    1,
+    2,
+    4,
+    8,
+    4096,
+    16384,
+    1 << 18,
+)
 JOIN_SESSION_KEYRING = 1
 MNT_DETACH, AT_RECURSIVE, CLOSE_RANGE_CLOEXEC = 2, 0x8000, 4
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = (
+    1,
+    4,
+    22,
+    36,
+    38,
+)
 SYS_CLOSE_RANGE, SYS_MOUNT_SETATTR = 436, 442
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}
@@ -39,7 +53,8 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
 
 
 def harden(path: str, writes: bool, below: bool = True, device: bool = False) -> None:
-    """Have a mount, with all that is mounted below it, know no devices and no set-user-id; and no writing."""
+    """Have a mount, with all that is mounted below it, know no devices and no set-user-id; and no
+    writing."""
     attributes = ATTR_NOSUID | (0 if device else ATTR_NODEV) | (0 if writes else ATTR_RDONLY)
     wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
     flags = AT_RECURSIVE if below else 0
@@ -49,20 +64,22 @@ def harden(path: str, writes: bool, below: bool = True, device: bool = False) ->
 
 
 def leave_keys() -> None:
-    """Have a new keyring for the session instead of the one of whoever has started this process. A kernel may have no
+    """Have a new keyring for the session instead of the one of whoever has started this process. A
+    kernel may have no
     keys: then there is nothing to leave."""
     if MACHINE in SYS_KEYCTL:
         libc.syscall(SYS_KEYCTL[MACHINE], JOIN_SESSION_KEYRING, None)
 
 
 def close_on_exec() -> None:
-    """Have nothing but standard input, output and error outlive an exec. Kernels before 5.11 lack the call; everything
-    is opened so that it closes by itself, and this is a second lock."""
+    """Have nothing but standard input, output and error outlive an exec. Kernels before 5.11 lack
+    the call; everything is opened so that it closes by itself, and this is a second lock."""
     libc.syscall(SYS_CLOSE_RANGE, 3, ctypes.c_uint(0xFFFFFFFF), CLOSE_RANGE_CLOEXEC)
 
 
 def written(path: str, text: str) -> None:
-    """Write a file of the kernel. Nothing is loaded for it: the library may be out of reach by now."""
+    """Write a file of the kernel. Nothing is loaded for it: the library may be out of reach by
+    now."""
     file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(file, text.encode())

@@ -11,7 +11,8 @@ NO_WALL, NO_PROGRAM = "wall", "program"
 
 
 class Ground(NamedTuple):
-    """What all commands of a sandbox have in common; `tmp_bytes`, `cores`, `children` and `limits` bound them."""
+    """What all commands of a sandbox have in common; `tmp_bytes`, `cores`, `children` and `limits`
+    bound them."""
 
     kind: str
     base: str
@@ -33,7 +34,10 @@ class Ground(NamedTuple):
             return "commands do not run as root"
         for wanted, what in ((os.R_OK | os.X_OK, "read"), (os.W_OK if write else 0, "write")):
             if not os.access(self.root, wanted):
-                return f"user {self.user}, who commands run as, cannot {what} `{self.root}`: change who may"
+                return (
+                    f"user {self.user}, who commands run as, cannot {what} `{self.root}`: "
+                    f"change who may"
+                )
         return ""
 
     def need(self, walls: list[str]) -> None:
@@ -62,7 +66,8 @@ def ground_of(file: int) -> Ground:
 
 
 def awaited(line: socket.socket) -> Command:
-    """The command that comes over a line; raises `Ended` where nobody is at its other end any more."""
+    """The command that comes over a line; raises `Ended` where nobody is at its other end any
+    more."""
     said, fds, _, _ = socket.recv_fds(line, 16, 4, socket.MSG_CMSG_CLOEXEC)
     if not said:
         raise Ended

@@ -1,7 +1,8 @@
 """What the keeper does: takes requests, and has a process standing by for the next.
 
 keeper        waits for requests; when its owner is gone, everything ends
-  └ standby   builds its walls, waits for a command, starts it and waits for it; when it ends, all of them end
+  └ standby builds its walls, waits for a command, starts it and waits for it; when it ends, all of
+  them end
       └ the command
 """
 
@@ -16,7 +17,14 @@ import signal
 import socket
 from typing import Any, NamedTuple
 
-from stanchion.runtime.sandbox.keeping.calls import MACHINE, PR_SET_DUMPABLE, SYS_CLONE, leave_keys, libc, prctl
+from stanchion.runtime.sandbox.keeping.calls import (
+    MACHINE,
+    PR_SET_DUMPABLE,
+    SYS_CLONE,
+    leave_keys,
+    libc,
+    prctl,
+)
 from stanchion.runtime.sandbox.keeping.ground import NO_WALL, Ground, ground_of, tell
 from stanchion.runtime.sandbox.keeping.namespaces import ALL, mold
 from stanchion.runtime.sandbox.keeping.seccomp import alone, among_walls
@@ -35,7 +43,8 @@ class Standing(NamedTuple):
 
 
 def start(line: int, user: str) -> None:
-    """Be the keeper of whoever holds the other end of a line; what the sandbox is stands in standard input."""
+    """Be the keeper of whoever holds the other end of a line; what the sandbox is stands in
+    standard input."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     owner = os.pidfd_open(os.getppid())
@@ -85,10 +94,13 @@ class Keeper:
 
     def keep(self) -> None:
         """Work until the owner is gone, and end everything then."""
-        # A fork of the owner may hold the line open when the owner itself is gone: it is watched, too.
+        # A fork of the owner may hold the line open when the owner itself is gone: it is watched,
+        # too.
         waiting: list[Any] = [self._line, self._reaped, self._owner]
         while True:
-            ready, _, _ = select.select(waiting, [], [], IDLE_S if self._next is None and not self._why else None)
+            ready, _, _ = select.select(
+                waiting, [], [], IDLE_S if self._next is None and not self._why else None
+            )
             if self._reaped in ready:
                 os.read(self._reaped, 4096)
                 self._reap()
@@ -121,7 +133,8 @@ class Keeper:
         return True
 
     def _handed(self, fds: list[int]) -> int:
-        """Hand a command to the process that stands by, or to a new one if that has ended or is not for this one."""
+        """Hand a command to the process that stands by, or to a new one if that has ended or is not
+        for this one."""
         if why := self._why or self._ground.closed(self._write):
             raise OSError(why)
         for _ in range(2):
@@ -183,7 +196,8 @@ class Keeper:
 
 
 def _forked(apart: bool) -> int:
-    """A fork, into new namespaces at once: one process less than to fork, enter them and fork again."""
+    """A fork, into new namespaces at once: one process less than to fork, enter them and fork
+    again."""
     if not apart:
         return os.fork()
     pid = libc.syscall(SYS_CLONE[MACHINE], ALL | signal.SIGCHLD, 0, 0, 0, 0)

@@ -1,5 +1,5 @@
-"""Landlock: rights on files, TCP, signals and abstract sockets that a process gives up for good, without asking
-anybody."""
+"""Landlock: rights on files, TCP, signals and abstract sockets that a process gives up for good,
+without asking anybody."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def version() -> int:
 
 
 def fence(rights: list[tuple[str, int]]) -> int:
-    """Give up everything but some rights below some paths; gives Landlock's version, 0 where there is none. Whoever
-    does this has given up new privileges before."""
+    """Give up everything but some rights below some paths; gives Landlock's version, 0 where there
+    is none. Whoever does this has given up new privileges before."""
     abi = version()
     if not abi:
         return 0

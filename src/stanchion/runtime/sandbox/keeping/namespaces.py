@@ -1,4 +1,5 @@
-"""Walls of namespaces: a root, processes, a network and users of a command's own, by the kernel's own calls."""
+"""Walls of namespaces: a root, processes, a network and users of a command's own, by the kernel's
+own calls."""
 
 from __future__ import annotations
 
@@ -32,8 +33,21 @@ from stanchion.runtime.sandbox.keeping.landlock import DEVICES, EVERY, READS, fe
 from stanchion.runtime.sandbox.keeping.seccomp import among_walls, filtered
 
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x20000, 0x2000000, 0x4000000
-CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x8000000, 0x10000000, 0x20000000, 0x40000000
-ALL = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
+CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
+    0x8000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+ALL = (
+    CLONE_NEWUSER
+    | CLONE_NEWNS
+    | CLONE_NEWPID
+    | CLONE_NEWNET
+    | CLONE_NEWIPC
+    | CLONE_NEWUTS
+    | CLONE_NEWCGROUP
+)
 INNER = 1000
 """Who a command is, inside."""
 HELD = [
@@ -52,16 +66,17 @@ HELD = [
 
 
 def mold(ground: Ground) -> None:
-    """Have this process live in a root in which there is nothing but what is shown. Whoever is forked from it has the
-    same, and builds only what is not to be shared."""
+    """Have this process live in a root in which there is nothing but what is shown. Whoever is
+    forked from it has the same, and builds only what is not to be shared."""
     checked(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS), "unshare")
     _mapped(ground.user, ground.group)
     _build(ground)
 
 
 def stand(ground: Ground, write: bool, line: socket.socket) -> None:
-    """Get ready, run one command to its end, and tell it: this is process 1 of its namespaces, and when it ends, all of
-    them end. What binds the command binds this process, too: then nothing is left to do when the command is known."""
+    """Get ready, run one command to its end, and tell it: this is process 1 of its namespaces, and
+    when it ends, all of them end. What binds the command binds this process, too: then nothing is
+    left to do when the command is known."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     _mapped(INNER, INNER)
     with contextlib.suppress(OSError):
@@ -99,7 +114,8 @@ def _mapped(user: int, group: int) -> None:
 
 
 def _fenced(ground: Ground, write: bool) -> list[str]:
-    """Landlock as the second wall round files, and a filter on calls of the kernel round everything."""
+    """Landlock as the second wall round files, and a filter on calls of the kernel round
+    everything."""
     writable = ["/tmp", "/dev/null", "/dev/zero", "/dev/full", *([ground.root] if write else [])]
     abi = fence([("/", READS), *((path, EVERY) for path in writable)])
     steps = among_walls()
@@ -138,8 +154,13 @@ def _build(ground: Ground) -> None:
 
 
 def _furnish(ground: Ground, write: bool) -> None:
-    """Give a command what is its own: `/tmp`, `/proc`, and its folder, which is read-only unless it may write."""
-    below = [path for path in (*ground.shown, ground.root) if path.startswith("/tmp/") and os.path.isdir(path)]
+    """Give a command what is its own: `/tmp`, `/proc`, and its folder, which is read-only unless it
+    may write."""
+    below = [
+        path
+        for path in (*ground.shown, ground.root)
+        if path.startswith("/tmp/") and os.path.isdir(path)
+    ]
     held = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in below]
     mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, f"size={ground.tmp_bytes},mode=1777")
     for path, hold in zip(below, held, strict=True):
@@ -150,8 +171,16 @@ def _furnish(ground: Ground, write: bool) -> None:
         harden(ground.root, writes=False)
     try:
         mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    except OSError:  # in some containers nobody may: then nothing is there, and not the host's either
-        mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555")
+    except (
+        OSError
+    ):  # in some containers nobody may: then nothing is there, and not the host's either
+        mount(
+            "tmpfs",
+            "/proc",
+            "tmpfs",
+            MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+            "size=4k,mode=555",
+        )
     os.chdir(ground.root)
 
 

@@ -1,4 +1,5 @@
-"""A filter on calls of the kernel: what other walls leave open is refused before the kernel looks at it."""
+"""A filter on calls of the kernel: what other walls leave open is refused before the kernel looks
+at it."""
 
 from __future__ import annotations
 
@@ -30,39 +31,48 @@ Numbers = dict[str, tuple[int, int]]
 EVERYWHERE: Numbers = {
     "socket": (41, 198),
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
-    "memfd_create": (319, 279), "memfd_secret": (447, 447),
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
+    "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186),
+    "mq_open": (240, 180), "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "unshare": (272, 97),
+    "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432),
-    "mount_setattr": (442, 442), "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "mount_setattr": (442, 442), "bpf": (321, 280), "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
 }  # fmt: skip
-"""Sockets of every kind, and what does their work without them; memory that no limit counts; keys; namespaces and
-mounts; and what reaches far into the kernel."""
+"""Sockets of every kind, and what does their work without them; memory that no limit counts; keys;
+namespaces and mounts; and what reaches far into the kernel."""
 ALONE: Numbers = {
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
-    "pidfd_getfd": (438, 438), "process_madvise": (440, 440), "move_pages": (279, 239), "migrate_pages": (256, 238),
-    "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "kcmp": (312, 272), "pidfd_getfd": (438, 438), "process_madvise": (440, 440),
+    "move_pages": (279, 239), "migrate_pages": (256, 238), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118),
     "sched_setattr": (314, 274), "setpriority": (141, 140), "ioprio_set": (251, 30),
     "setsid": (112, 157), "setpgid": (109, 154),
     "chmod": (90, 0), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "chown": (92, 0), "lchown": (94, 0), "fchownat": (260, 54),
-    "setxattr": (188, 5), "lsetxattr": (189, 6), "removexattr": (197, 14), "lremovexattr": (198, 15),
-    "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
-    "utime": (132, 0), "utimes": (235, 0), "futimesat": (261, 0),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "removexattr": (197, 14),
+    "lremovexattr": (198, 15), "setxattrat": (463, 463), "removexattrat": (466, 466),
+    "file_setattr": (469, 469), "utime": (132, 0), "utimes": (235, 0), "futimesat": (261, 0),
 }  # fmt: skip
-"""What namespaces would hold: memory, time and traces of other processes; groups of processes, by which a command is
-ended; and the attributes of files that are named by a path, of which Landlock knows nothing."""
-OPENED: Numbers = {"fchmod": (91, 52), "fchown": (93, 55), "fsetxattr": (190, 7), "fremovexattr": (199, 16)}
-"""The same attributes of files that are open: refused beside Landlock alone, unless the command may write."""
+"""What namespaces would hold: memory, time and traces of other processes; groups of processes, by
+which a command is ended; and the attributes of files that are named by a path, of which Landlock
+knows nothing."""
+OPENED: Numbers = {
+    "fchmod": (91, 52),
+    "fchown": (93, 55),
+    "fsetxattr": (190, 7),
+    "fremovexattr": (199, 16),
+}
+"""The same attributes of files that are open: refused beside Landlock alone, unless the command may
+write."""
 NOT_THERE: Numbers = {"clone3": (435, 435), "openat2": (437, 437)}
 """Their arguments cannot be read here: libraries take the older calls instead."""
 MODES = (
     ((90, 0), SECOND), ((91, 52), SECOND), ((268, 53), THIRD), ((452, 452), THIRD),
     ((85, 0), SECOND), ((133, 0), SECOND), ((259, 33), THIRD),
 )  # fmt: skip
-"""Calls that give a file a mode, and where it stands: `chmod`, `fchmod`, `fchmodat`, `fchmodat2`; `creat`, `mknod`,
-`mknodat`."""
+"""Calls that give a file a mode, and where it stands: `chmod`, `fchmod`, `fchmodat`, `fchmodat2`;
+`creat`, `mknod`, `mknodat`."""
 OPENS = (((2, 0), SECOND, THIRD), ((257, 56), THIRD, FOURTH))
 """`open` and `openat`: where they say whether a file is made, and with which mode."""
 CLONE, SOCKETPAIR = (56, 220), (53, 199)
@@ -77,12 +87,16 @@ def filtered(steps: bytes) -> None:
     held = ctypes.create_string_buffer(steps, len(steps))
     program = struct.pack("HxxxxxxQ", len(steps) // 8, ctypes.addressof(held))
     given = ctypes.create_string_buffer(program, len(program))
-    checked(libc.prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.c_void_p(ctypes.addressof(given)), 0, 0), "seccomp")
+    checked(
+        libc.prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.c_void_p(ctypes.addressof(given)), 0, 0),
+        "seccomp",
+    )
 
 
 @cache
 def among_walls() -> bytes:
-    """The filter for commands that other walls stand round, too; empty where the numbers of calls are not known."""
+    """The filter for commands that other walls stand round, too; empty where the numbers of calls
+    are not known."""
     return _packed(_refused(EVERYWHERE) + _arguments()) if MACHINE in ARCH else b""
 
 
@@ -93,12 +107,18 @@ def alone(write: bool) -> bytes:
         raise OSError(f"there is no filter for calls of the kernel on `{MACHINE}`")
     steps = _refused({**EVERYWHERE, **ALONE, **({} if write else OPENED)}) + _arguments()
     steps += [*_none(PRLIMIT, FIRST), *_none(AFFINITY, FIRST)]  # of this process alone
-    steps += _none(UTIMENSAT, SECOND) if write else _each([_here(UTIMENSAT)], EPERM)  # of an open file
+    steps += (
+        _none(UTIMENSAT, SECOND) if write else _each([_here(UTIMENSAT)], EPERM)
+    )  # of an open file
     return _packed(steps)
 
 
 def _packed(steps: list[Step]) -> bytes:
-    first: list[Step] = [(LOAD, 0, 0, MACHINE_AT), (EQUAL, 1, 0, ARCH[MACHINE]), (ANSWER, 0, 0, KILL)]
+    first: list[Step] = [
+        (LOAD, 0, 0, MACHINE_AT),
+        (EQUAL, 1, 0, ARCH[MACHINE]),
+        (ANSWER, 0, 0, KILL),
+    ]
     first += [(LOAD, 0, 0, NUMBER)]
     if MACHINE == "x86_64":
         first += [(ABOVE, 0, 1, X32), (ANSWER, 0, 0, EPERM)]
@@ -111,12 +131,15 @@ def _here(numbers: tuple[int, int]) -> int:
 
 def _refused(calls: Numbers) -> list[Step]:
     known = [_here(numbers) for numbers in calls.values() if _here(numbers)]
-    return [*_each(known, EPERM), *_each([_here(numbers) for numbers in NOT_THERE.values()], ENOSYS)]
+    return [
+        *_each(known, EPERM),
+        *_each([_here(numbers) for numbers in NOT_THERE.values()], ENOSYS),
+    ]
 
 
 def _arguments() -> list[Step]:
-    """What is refused by its arguments: namespaces, programs that run as their owner, and pairs of sockets from which
-    others can be reached."""
+    """What is refused by its arguments: namespaces, programs that run as their owner, and pairs of
+    sockets from which others can be reached."""
     steps = _bits(CLONE, (FIRST, CLONE_NEW))
     for numbers, mode in MODES:
         steps += _bits(numbers, (mode, SET_ID))
@@ -140,8 +163,8 @@ def _bits(numbers: tuple[int, int], *asked: tuple[int, int]) -> list[Step]:
 
 
 def _pairs() -> list[Step]:
-    """Allow pairs of sockets that are connected for good; from one that sends datagrams any socket can be reached that
-    has a name."""
+    """Allow pairs of sockets that are connected for good; from one that sends datagrams any socket
+    can be reached that has a name."""
     kind: list[Step] = [(LOAD, 0, 0, SECOND), (AND, 0, 0, SOCK_TYPE), (EQUAL, 1, 0, SOCK_STREAM)]
     kind += [(EQUAL, 0, 1, SOCK_SEQPACKET), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, EPERM)]
     return [(EQUAL, 0, 8, _here(SOCKETPAIR)), (LOAD, 0, 0, FIRST), (EQUAL, 0, 5, AF_UNIX), *kind]
@@ -150,4 +173,10 @@ def _pairs() -> list[Step]:
 def _none(numbers: tuple[int, int], argument: int) -> list[Step]:
     """Refuse a call unless an argument, both halves of it, is zero."""
     asked: list[Step] = [(EQUAL, 0, 6, _here(numbers)), (LOAD, 0, 0, argument), (EQUAL, 0, 3, 0)]
-    return [*asked, (LOAD, 0, 0, argument + 4), (EQUAL, 0, 1, 0), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, EPERM)]
+    return [
+        *asked,
+        (LOAD, 0, 0, argument + 4),
+        (EQUAL, 0, 1, 0),
+        (ANSWER, 0, 0, ALLOW),
+        (ANSWER, 0, 0, EPERM),
+    ]

@@ -1,1 +1,2 @@
-"""Layer 1: the one move that a reply means, however a model has written it down, or what is wrong with the reply."""
+"""Layer 1: the one move that a reply means, however a model has written it down, or what is wrong
+with the reply."""

@@ -31,7 +31,8 @@ def bad(why: str) -> Unread:
 
 
 class Fields:
-    """The fields of an action while a move is made of them: each is taken once, and what is left is looked at."""
+    """The fields of an action while a move is made of them: each is taken once, and what is left is
+    looked at."""
 
     def __init__(self, data: dict[str, Any], strict: bool) -> None:
         self._data, self._strict = {**data}, strict
@@ -73,7 +74,9 @@ class Fields:
 
     def rest(self) -> list[str]:
         """Fields that were not taken and cannot be left out."""
-        return [name for name, value in self._data.items() if self._strict or not is_remark(name, value)]
+        return [
+            name for name, value in self._data.items() if self._strict or not is_remark(name, value)
+        ]
 
     def done(self, move: M) -> M | Unread:
         """The move, where nothing is wrong."""

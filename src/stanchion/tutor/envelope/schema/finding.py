@@ -1,4 +1,5 @@
-"""Where in a reply a move stands: objects first, then lines of fields, then words that name an action."""
+"""Where in a reply a move stands: objects first, then lines of fields, then words that name an
+action."""
 
 from __future__ import annotations
 
@@ -13,25 +14,49 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema.forms import CORRECTS, TAKES_BACK
-from stanchion.tutor.envelope.schema.loose import Cut, Loose, Steps, Unreadable, read_call, read_object
+from stanchion.tutor.envelope.schema.loose import (
+    Cut,
+    Loose,
+    Steps,
+    Unreadable,
+    read_call,
+    read_object,
+)
 from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
 from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named, is_remark, last_word
-from stanchion.tutor.envelope.schema.templates import ANALYSIS, BEFORE, ESCAPE, ESCAPES, MARKUP, OVER
+from stanchion.tutor.envelope.schema.templates import (
+    ANALYSIS,
+    BEFORE,
+    ESCAPE,
+    ESCAPES,
+    MARKUP,
+    OVER,
+)
 
 STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
 NESTED: Final = 4
 """How deep in other objects, or in texts of theirs, a move may stand."""
-GIVEN: Final = ("arguments", "args", "parameters", "params", "input", "action_input", "tool_input", "kwargs")
+GIVEN: Final = (
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "input",
+    "action_input",
+    "tool_input",
+    "kwargs",
+)
 """Under which names they put its fields, where those stand apart."""
 HOLDS: Final = frozenset(
     {
-        "action", "actions", "move", "moves", "tool", "tools", "call", "calls", "function", "command", "response",
-        "reply", "answer", "output", "content", "message", "proposal", "decision", "choice", "choices", "step", "json",
-        "next",
+        "action", "actions", "move", "moves", "tool", "tools", "call", "calls", "function",
+        "command", "response", "reply", "answer", "output", "content", "message", "proposal",
+        "decision", "choice", "choices", "step", "json", "next",
     }
 )  # fmt: skip
-"""The last word of the names under which an object holds the move; under others it may be an example, or refused."""
+"""The last word of the names under which an object holds the move; under others it may be an
+example, or refused."""
 MISSPELT: Final = 0.85
 """How alike a word is to the one that was meant."""
 NEAR: Final = 200
@@ -39,19 +64,23 @@ NEAR: Final = 200
 
 _BRACE: Final = regex("[{\uff5b]")
 _FENCE: Final = regex(r"```[ \t]*([\w+-]*)[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_THOUGHT: Final = regex(r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT: Final = regex(
+    r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
+)
 _ACTS: Final = regex(r"^[ \t*]*Action(?: \d{1,3})?[*]*:|\{", re.MULTILINE | re.IGNORECASE)
 """Where a move may begin."""
 _STRUCK: Final = regex(r"~~(?=\S)[^~]{1,2000}(?<=\S)~~")
 """What is struck through: it was taken back."""
 _THOUGHT_ENDS: Final = regex(
-    r"\A(?:(?!<(?:think|thinking|reasoning|scratchpad)>).)*</(?:think|thinking|reasoning|scratchpad)>",
+    r"\A(?:(?!<(?:think|thinking|reasoning|scratchpad)>).)*</(?:think|thinking|reasoning|"
+    r"scratchpad)>",
     re.DOTALL | re.IGNORECASE,
 )
 """A thought whose beginning was in the prompt."""
 _LINE: Final = regex(
     r"^[ \t>*_#-]*(?:\d+[.)][ \t*_]*)?(?:[A-Z][\w' ]{0,40}[:.][*_]*[ \t]+(?=[A-Z_]+:))?"
-    r"(?:([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*|([A-Z]{3,20})[ \t]+[-\u2013\u2014](?=[ \t]))[ \t]*(.*?)[ \t]*$",
+    r"(?:([A-Za-z][\w ]{0,20}?)[*_`]*[ \t]*:[*_]*|([A-Z]{3,20})[ \t]+[-\u2013\u2014](?=[ \t]))[ "
+    r"\t]*(.*?)[ \t]*$",
     re.MULTILINE,
 )
 _CALL: Final = regex(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(\s*(?=[A-Za-z_]\w*\s*=)")
@@ -59,7 +88,8 @@ _POSITIONAL: Final = regex(
     r"(?<![\w.-])([A-Za-z_]{2,40})\(\s*((?:\"(?:[^\"\\\n]|\\.)*\")|(?:'(?:[^'\\\n]|\\.)*'))\s*\)"
 )
 _RUN: Final = regex(
-    r"(?<![\w'])(?:run(?:ning)?|execut(?:e|ing)|propos(?:e|ing|al)|command)\b[^`\n.!?]{0,40}`([^`\n]+)`",
+    r"(?<![\w'])(?:run(?:ning)?|execut(?:e|ing)|propos(?:e|ing|al)|command)\b[^`\n.!?]{0,"
+    r"40}`([^`\n]+)`",
     re.IGNORECASE,
 )
 _SPAN: Final = regex(r"`[^`\n]+`")
@@ -72,7 +102,8 @@ _SHELL: Final = frozenset({"bash", "sh", "shell", "console", "zsh", "terminal"})
 
 
 class Found(msgspec.Struct, frozen=True):
-    """An action and its fields, whether they stand in a fence, and which parts of the reply they are."""
+    """An action and its fields, whether they stand in a fence, and which parts of the reply they
+    are."""
 
     action: str
     fields: dict[str, Any]
@@ -84,7 +115,9 @@ def thoughts_removed(text: str) -> str:
     """A reply without what a model only thought; a thought that is not ended is all of the rest."""
     said = ANALYSIS.sub("\n", _THOUGHT.sub("\n", _THOUGHT_ENDS.sub("\n", text)))
     said = said.replace(ESCAPE, '"') if ESCAPES in said else said
-    said = _STRUCK.sub(lambda found: found.group() if _in_object(said, found.start()) else "\n", said)
+    said = _STRUCK.sub(
+        lambda found: found.group() if _in_object(said, found.start()) else "\n", said
+    )
     over = OVER.search(said)
     return said if over is None or not _ACTS.search(said, 0, over.start()) else said[: over.start()]
 
@@ -117,7 +150,8 @@ def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
 
 
 def corrected(text: str, found: list[Found]) -> tuple[str, list[Found]]:
-    """The rest of a text and the moves in it, behind one that somebody takes back for another of the same action."""
+    """The rest of a text and the moves in it, behind one that somebody takes back for another of
+    the same action."""
     for last, one in reversed([*pairwise(found)]):
         begin, end = one.spans[0][0], last.spans[-1][1]
         between = MARKUP.sub("", text[end:begin])
@@ -127,13 +161,16 @@ def corrected(text: str, found: list[Found]) -> tuple[str, list[Found]]:
             and (CORRECTS.fullmatch(between) or TAKES_BACK.fullmatch(between))
         ):
             rest = [
-                msgspec.structs.replace(each, spans=[(a - begin, b - begin) for a, b in each.spans]) for each in found
+                msgspec.structs.replace(each, spans=[(a - begin, b - begin) for a, b in each.spans])
+                for each in found
             ]
             return text[begin:], rest[found.index(one) :]
     return text, found
 
 
-def _within(read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], steps: Steps) -> Iterator[Found]:
+def _within(
+    read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], steps: Steps
+) -> Iterator[Found]:
     """The moves of an object; an object that names no action can have it said right before."""
     found = list(moves_of(read.value, shape, steps, NESTED))
     said = _named(text, at, shape)
@@ -154,7 +191,9 @@ def _named(text: str, at: int, shape: Shape[Any]) -> tuple[str, int] | None:
     return None if said is None or action is None else (action, near + said.start(1))
 
 
-def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def moves_of(
+    value: Any, shape: Shape[Any], steps: Steps, depth: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The moves that plain data is or has in it."""
     steps.take(1)
     if isinstance(value, list):
@@ -167,15 +206,20 @@ def moves_of(value: Any, shape: Shape[Any], steps: Steps, depth: int) -> Iterato
         yield whole
     elif depth:
         for name, one in value.items():
-            if last_word(name) in HOLDS or (name == "params" and value.get("method") == "tools/call"):
+            if last_word(name) in HOLDS or (
+                name == "params" and value.get("method") == "tools/call"
+            ):
                 inner = parsed(one, steps) if isinstance(one, str) and len(value) == 1 else one
                 yield from moves_of(inner, shape, steps, depth - 1)
 
 
-def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[str, dict[str, Any]] | None:
+def _move_of(
+    value: dict[str, Any], shape: Shape[Any], steps: Steps
+) -> tuple[str, dict[str, Any]] | None:
     """The move that an object is.
 
-    Cases, in this order: a field names the action, its own fields beside it or apart; the only field is the action.
+    Cases, in this order: a field names the action, its own fields beside it or apart; the only
+    field is the action.
     """
     for name in value:
         action = shape.name_of(value[name]) if is_named(name) else None
@@ -196,26 +240,37 @@ def _move_of(value: dict[str, Any], shape: Shape[Any], steps: Steps) -> tuple[st
 def _is_definition(value: dict[str, Any]) -> bool:
     """Whether an object says which parameters a tool has, rather than calling it."""
     schemas = [value[name] for name in value if last_word(name) in {"parameters", "schema"}]
-    return any(isinstance(one, dict) and isinstance(one.get("properties"), dict) and "type" in one for one in schemas)
+    return any(
+        isinstance(one, dict) and isinstance(one.get("properties"), dict) and "type" in one
+        for one in schemas
+    )
 
 
 def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, Any] | None:
-    """The fields of an action that stand apart from it, with those beside it; a text alone is its main field."""
+    """The fields of an action that stand apart from it, with those beside it; a text alone is its
+    main field."""
     for name in value:
         if _is_given(name, value[name]):
             inner = parsed(value[name], steps) if isinstance(value[name], str) else value[name]
             if inner is None and main is not None and main not in value:
                 inner = {main: value[name]}
             if isinstance(inner, dict):
-                beside = {one: value[one] for one in value if one != name and not _is_about(one, value[one])}
+                beside = {
+                    one: value[one]
+                    for one in value
+                    if one != name and not _is_about(one, value[one])
+                }
                 return {**beside, **inner}
     return None
 
 
 def _is_given(name: str, value: Any) -> bool:
-    """Whether the fields of an action stand under a name; one that holds an object may be misspelt."""
+    """Whether the fields of an action stand under a name; one that holds an object may be
+    misspelt."""
     said = name.strip().lower()
-    return said in GIVEN or (isinstance(value, dict) and bool(get_close_matches(said, GIVEN, 1, MISSPELT)))
+    return said in GIVEN or (
+        isinstance(value, dict) and bool(get_close_matches(said, GIVEN, 1, MISSPELT))
+    )
 
 
 def _is_about(name: str, value: Any) -> bool:
@@ -236,8 +291,8 @@ def parsed(text: str, steps: Steps) -> dict[str, Any] | None:
 
 
 def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
-    """The moves that are written as calls of functions with named arguments: of one that is the action, or of any that
-    is given the action."""
+    """The moves that are written as calls of functions with named arguments: of one that is the
+    action, or of any that is given the action."""
     made = []
     for found in islice(_CALL.finditer(text), STARTS):
         try:
@@ -264,16 +319,22 @@ def _positional(text: str, shape: Shape[Any]) -> list[Found]:
 
 
 def lines(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
-    """The moves that are written as lines of a name and a value: `ACTION: PROPOSE`, then `COMMAND: ls`; or as one line
-    whose name is the action: `PROPOSE: ls`."""
+    """The moves that are written as lines of a name and a value: `ACTION: PROPOSE`, then `COMMAND:
+    ls`; or as one line whose name is the action: `PROPOSE: ls`."""
     made: list[Found] = []
     open_fields: dict[str, Any] | None = None
     for found in _LINE.finditer(text):
         label, dashed, value = found.group(1), found.group(2), _unquoted(found.group(3))
-        begin, written = (found.start(2), dashed) if label is None else (found.start(1), label.strip())
+        begin, written = (
+            (found.start(2), dashed) if label is None else (found.start(1), label.strip())
+        )
         name = _NUMBERED.sub("", written.lower().replace(" ", "_"))
         bracket = _BRACKETS.fullmatch(value) if is_named(name) else None
-        action = shape.name_of(value if bracket is None else bracket.group(1)) if is_named(name) else None
+        action = (
+            shape.name_of(value if bracket is None else bracket.group(1))
+            if is_named(name)
+            else None
+        )
         said = shape.name_of(name.removeprefix("i_")) if _is_tag(written) else None
         if action is not None:
             main = shape.words.get(action)
@@ -305,7 +366,8 @@ def _bracketed(inner: str, main: str | None, steps: Steps) -> dict[str, Any]:
 
 
 def _is_tag(name: str) -> bool:
-    """Whether a word before a colon names an action, and is not just a word: `PROPOSE`, `I propose`."""
+    """Whether a word before a colon names an action, and is not just a word: `PROPOSE`, `I
+    propose`."""
     return name.isupper() or name.startswith("I ")
 
 
@@ -319,7 +381,8 @@ def _unquoted(text: str) -> str:
 
 
 def _plain(text: str, worded: bool) -> Any:
-    """What a value without quotes is: a list of JSON, a number or a constant where nothing says that it is a text."""
+    """What a value without quotes is: a list of JSON, a number or a constant where nothing says
+    that it is a text."""
     if text.startswith("[") and text.endswith("]"):
         try:
             return json.loads(text)
@@ -329,7 +392,8 @@ def _plain(text: str, worded: bool) -> Any:
 
 
 def _is_unread(one: Found) -> bool:
-    """Whether a field is an object that could not be read, or what should be a command is a sentence."""
+    """Whether a field is an object that could not be read, or what should be a command is a
+    sentence."""
     if any(str(value).startswith("{") for value in one.fields.values()):
         return True
     said = str(one.fields.get("command", "")) if one.action == "PROPOSE" else ""
@@ -340,8 +404,8 @@ def _is_unread(one: Found) -> bool:
 
 
 def shell_words(text: str, shape: Shape[Any]) -> list[Found]:
-    """The commands that a reply has instead of a move: each fence of a shell, what it says that it runs, or a command
-    that is marked as one and all that there is."""
+    """The commands that a reply has instead of a move: each fence of a shell, what it says that it
+    runs, or a command that is marked as one and all that there is."""
     if "PROPOSE" not in shape.words:
         return []
     alone = _ALONE.fullmatch(text)

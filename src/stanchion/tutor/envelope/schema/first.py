@@ -1,4 +1,5 @@
-"""The moves of the first law, each with the fields that it needs and the types that the law can go on with."""
+"""The moves of the first law, each with the fields that it needs and the types that the law can go
+on with."""
 
 from __future__ import annotations
 
@@ -36,19 +37,30 @@ def _first(action: str, data: dict[str, Any], text: str, strict: bool) -> AnyMov
                 scope=fields.text("scope", default=""),
             )
         case "ASK":
-            move = AskMove(raw_text=text, text=fields.text("text", "question"), targets=fields.texts("targets"))
+            move = AskMove(
+                raw_text=text, text=fields.text("text", "question"), targets=fields.texts("targets")
+            )
         case "PROPOSE":
             intent, command = fields.text("intent", default=INTENT), _command(fields, strict)
             move = ProposeMove(
-                raw_text=text, intent=intent, command=command, mode=_mode(fields, strict), verify=fields.texts("verify")
+                raw_text=text,
+                intent=intent,
+                command=command,
+                mode=_mode(fields, strict),
+                verify=fields.texts("verify"),
             )
         case "CHALLENGE":
-            said, falsify = fields.text("text", "assumption"), fields.text("falsify", "falsification", default="")
+            said, falsify = (
+                fields.text("text", "assumption"),
+                fields.text("falsify", "falsification", default=""),
+            )
             move = ChallengeMove(raw_text=text, text=said, falsify=falsify)
         case "REFORMULATE":
             original = fields.text("original", "original_id", default="")
             move = ReformulateMove(
-                raw_text=text, original_id=original, new_text=fields.text("new_text", "reformulation")
+                raw_text=text,
+                original_id=original,
+                new_text=fields.text("new_text", "reformulation"),
             )
         case _:
             move = RespondMove(raw_text=text, message=fields.text("message", "text"))
@@ -56,7 +68,8 @@ def _first(action: str, data: dict[str, Any], text: str, strict: bool) -> AnyMov
 
 
 def _kind(fields: Fields, strict: bool) -> str:
-    """The kind of a claim. The first law cannot go on with one that it does not know, and compares none."""
+    """The kind of a claim. The first law cannot go on with one that it does not know, and compares
+    none."""
     said = fields.text("kind", default=ClaimKind.PROPERTY.value)
     kind = said if strict else said.strip().lower()
     if kind in {one.value for one in ClaimKind}:
@@ -80,14 +93,22 @@ def _command(fields: Fields, strict: bool) -> str:
     value = fields.take(*names)
     words = None if isinstance(value, str) or strict else texts_of(value)
     said = shlex.join(words) if words else value
-    if not isinstance(said, str) or not said.strip() or "\0" in said or PLACEHOLDER.fullmatch(said.lower()):
+    if (
+        not isinstance(said, str)
+        or not said.strip()
+        or "\0" in said
+        or PLACEHOLDER.fullmatch(said.lower())
+    ):
         fields.wrong.append("`command` has to be the text of a command")
         return ""
     return said if strict else bare(said)
 
 
 FIRST: Final[Shape[AnyMove]] = Shape(
-    {**{one: one for one in ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESPOND")}, **RUNS},
+    {
+        **{one: one for one in ("ASSERT", "ASK", "PROPOSE", "CHALLENGE", "REFORMULATE", "RESPOND")},
+        **RUNS,
+    },
     _first,
     None,
     lambda text: tuple(parse_move(text)),

@@ -1,7 +1,8 @@
-"""Reading an object that is nearly JSON: other quotes, words of Python, commas too many or too few, a missing end.
+"""Reading an object that is nearly JSON: other quotes, words of Python, commas too many or too few,
+a missing end.
 
-What is between quotes is never made up. A text, a number or a word that the reply ends in may have been longer, and an
-object whose last value is one of these is not read.
+What is between quotes is never made up. A text, a number or a word that the reply ends in may have
+been longer, and an object whose last value is one of these is not read.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ CLOSES: Final = {
 }
 """Quotes that open a text, each with those that can close it."""
 WIDE: Final = {
-    "{": "{\uff5b", "}": "}\uff5d", "[": "[\uff3b", "]": "]\uff3d", ")": ")\uff09", ":": ":\uff1a", "=": "=\uff1d",
-    ",": ",\uff0c\u3001",
+    "{": "{\uff5b", "}": "}\uff5d", "[": "[\uff3b", "]": "]\uff3d", ")": ")\uff09", ":": ":\uff1a",
+    "=": "=\uff1d", ",": ",\uff0c\u3001",
 }  # fmt: skip
 """Signs, each with the wide forms that keyboards of East Asia write in their place."""
 CONSTANTS: Final = {"true": True, "false": False, "null": None, "none": None}
@@ -87,7 +88,8 @@ def read_object(text: str, at: int, steps: Steps) -> Loose:
 
 
 def read_call(text: str, at: int, steps: Steps) -> Loose:
-    """The keyword arguments of a call as Python writes it, whose bracket is at a place; raises `Unreadable`."""
+    """The keyword arguments of a call as Python writes it, whose bracket is at a place; raises
+    `Unreadable`."""
     return Loose(*_Reader(text, steps).members(at + 1, ")", 1))
 
 
@@ -113,7 +115,9 @@ class _Reader:
             begin = self._space(at + 1)
             value, at = self._value(begin, False, depth)
             if isinstance(value, str) and self._text[begin] not in CLOSES and not is_named(name):
-                raise Unreadable(f"`{name}` is a word without quotes: nobody knows what that stands for")
+                raise Unreadable(
+                    f"`{name}` is a word without quotes: nobody knows what that stands for"
+                )
             if name in made and made[name] != value:
                 raise Unreadable(f"`{name}` stands in it twice")
             made[name] = value
@@ -143,7 +147,8 @@ class _Reader:
         return at
 
     def _ended(self, at: int) -> int:
-        """The end of a text that is the end of an object, too: nothing but brackets can be missing."""
+        """The end of a text that is the end of an object, too: nothing but brackets can be
+        missing."""
         if self._open:
             raise Cut("it ends in the middle of a value")
         return at
@@ -190,7 +195,8 @@ class _Reader:
         return said, word.end()
 
     def _quoted(self, at: int, after: Any) -> tuple[str, int]:
-        """A text. One that is as JSON has it is taken so; in any other a quote ends it only where it can be an end."""
+        """A text. One that is as JSON has it is taken so; in any other a quote ends it only where
+        it can be an end."""
         plain = _PLAIN.match(self._text, at)
         if plain is not None:
             self._steps.take(1 + (plain.end() - at) // 16)
@@ -225,7 +231,8 @@ class _Reader:
         raise Cut("it ends in the middle of a text")
 
     def _whole(self, said: str, end: int, inner: bool = False) -> str:
-        """A text. At the end of a reply nothing tells which of its quotes ends it, or that one behind a space does."""
+        """A text. At the end of a reply nothing tells which of its quotes ends it, or that one
+        behind a space does."""
         if (inner or said != said.rstrip(" {[(")) and not self._text[end:].strip():
             raise Cut("it ends in the middle of a text")
         if inner and _FIELDS.search(said):
@@ -252,7 +259,9 @@ class _Reader:
 
     def _wrong(self, at: int, why: str) -> Unreadable:
         return (
-            Cut("it ends too early") if at >= len(self._text) else Unreadable(f"{why}, and there is `{self._text[at]}`")
+            Cut("it ends too early")
+            if at >= len(self._text)
+            else Unreadable(f"{why}, and there is `{self._text[at]}`")
         )
 
 

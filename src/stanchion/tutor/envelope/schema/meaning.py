@@ -1,9 +1,11 @@
-"""Whether the words round a move introduce it: a reply can also quote a move, forbid it, or tell of it.
+"""Whether the words round a move introduce it: a reply can also quote a move, forbid it, or tell of
+it.
 
-What decides is the form of the sentences next to the move. A sentence that ends in a colon has the move for its object:
-it has to be a label, or somebody's own intent that is not about a text. A sentence that ends in a full stop leaves the
-move to itself, unless it speaks of texts, of moves, or of what is not to be done. Behind a move stands nothing, what it
-is good for, or what is done with its outcome. All else is unclear, and whoever is misread so can be asked again.
+What decides is the form of the sentences next to the move. A sentence that ends in a colon has the
+move for its object: it has to be a label, or somebody's own intent that is not about a text. A
+sentence that ends in a full stop leaves the move to itself, unless it speaks of texts, of moves, or
+of what is not to be done. Behind a move stands nothing, what it is good for, or what is done with
+its outcome. All else is unclear, and whoever is misread so can be asked again.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ Span = tuple[int, int]
 NEAR: Final = 200
 """How much of what stands right before a move can be signs that it is wrapped in."""
 _FENCE: Final = (
-    r"(?:```|~~~)(?:json\w*|js|javascript|ya?ml|python|py|te?xt|plain\w*|tool\w*|action|move|bash|sh|shell|console)?"
+    r"(?:```|~~~)(?:json\w*|js|javascript|ya?ml|python|py|te?xt|plain\w*|tool\w*|"
+    r"action|move|bash|sh|shell|console)?"
 )
 _OPENS: Final = regex(
     rf"(?:\s|{_FENCE}(?=\s)|(?<![`~])`|\*\*|[\[({{|\"'](?![^\n]*[\w:])"
@@ -30,12 +33,15 @@ _OPENS: Final = regex(
     re.IGNORECASE,
 )
 _CLOSES: Final = regex(r"(?:\s|```|~~~|(?<![`~])`|\*\*|[\])}|\"';.!]|\{\w*\})*")
-_RULE: Final = regex(r"^[ \t]*(?:#{1,6}[ \t]*(?:end)?|[-*_=]{3,}|Observation:)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_RULE: Final = regex(
+    r"^[ \t]*(?:#{1,6}[ \t]*(?:end)?|[-*_=]{3,}|Observation:)[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
 _SENTENCE: Final = regex(r".*?(?:[.!?:](?=[\s*_]|\Z)|\Z)", re.DOTALL)
 _HEADING: Final = regex(r"^[ \t]*#{1,6}[ \t]+(?=[\w*])")
 _NAME: Final = regex(r"`[^`\n]{1,80}`|(?<![\w/-])[\w/-]+\.[A-Za-z]{1,5}\b")
 _SYMBOL: Final = regex(
-    "[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u29ff\u2b00-\u2bff\ufe0e\ufe0f\u200d\U0001f000-\U0001faff]+"
+    "[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u29ff\u2b00-\u2bff\ufe0e\ufe0f\u200d\U0001f000"
+    "-\U0001faff]+"
 )
 """Pictures: they say nothing that words next to them do not."""
 _OPENING: Final = regex(
@@ -49,18 +55,22 @@ _OPENING: Final = regex(
 )
 """What somebody says before they begin."""
 _HANGING: Final = regex(
-    r"\b(?:than|of|for|from|as|like|the|an?|to|against|about|on|in|at|by|with|and|or|not|use|do|run)\W*\Z",
+    r"\b(?:than|of|for|from|as|like|the|an?|to|against|about|on|in|at|by|with|and|or|not|use|do|"
+    r"run)\W*\Z",
     re.IGNORECASE,
 )
 """A line that goes on behind its end."""
-_ASIDES: Final = regex(r"\bfor you\b|\A(?:in order )?to (?:answer|solve|address) your [^,.:]{1,40}, ", re.IGNORECASE)
+_ASIDES: Final = regex(
+    r"\bfor you\b|\A(?:in order )?to (?:answer|solve|address) your [^,.:]{1,40}, ", re.IGNORECASE
+)
 """Courtesy: whoever is spoken to there wrote no text that the sentence is about."""
 _COLONS: Final = (":", "\uff1a")
 _DRESS: Final = " \t*_"
 
 
 def unclear(text: str, spans: Iterable[Span]) -> str:
-    """Why the words round the parts of a text that are a move leave open whether it is meant; empty if they do not."""
+    """Why the words round the parts of a text that are a move leave open whether it is meant; empty
+    if they do not."""
     cuts = sorted(spans)
     if not cuts:
         return ""
@@ -97,9 +107,9 @@ def _introduces(before: str) -> bool:
 def _led(said: list[str], apart: bool) -> bool:
     """Whether sentences lead to what stands behind them; `apart` is on a line of its own.
 
-    Cases, in this order: there are none; the last one has the move for its object; it is an own intent, whatever
-    came before; something reaches over the sentences behind it; it is a label, and belongs to what a colon before it
-    has for its object; or it leaves the move to itself.
+    Cases, in this order: there are none; the last one has the move for its object; it is an own
+    intent, whatever came before; something reaches over the sentences behind it; it is a label, and
+    belongs to what a colon before it has for its object; or it leaves the move to itself.
     """
     if not said:
         return True
@@ -123,7 +133,8 @@ def _tells(sentence: str) -> bool:
 
 
 def _leads(sentence: str, apart: bool) -> bool:
-    """Whether a sentence is somebody's own intent, and ends as one does; a line of its own needs no sign at its end."""
+    """Whether a sentence is somebody's own intent, and ends as one does; a line of its own needs no
+    sign at its end."""
     if sentence.endswith(_COLONS):
         return _shows(sentence) or intends(sentence)
     if sentence.endswith((".", "!", "\u2026", "\u3002", "\uff01")):
@@ -134,23 +145,30 @@ def _leads(sentence: str, apart: bool) -> bool:
 
 
 def _shows(sentence: str) -> bool:
-    """Whether a sentence before a colon is an intent that the move carries out; a move that it points to is done."""
+    """Whether a sentence before a colon is an intent that the move carries out; a move that it
+    points to is done."""
     if not _intends(sentence) or forms.TEXTS.search(_ASIDES.sub("", sentence)):
         return False
     return not forms.POINTS.search(sentence) or bool(forms.DONE.search(_act(sentence)))
 
 
 def _act(sentence: str) -> str:
-    """What a sentence, or the last part of it, says that its speaker does now; empty where it says no such thing."""
+    """What a sentence, or the last part of it, says that its speaker does now; empty where it says
+    no such thing."""
     clause = forms.PARTS.split(sentence)[-1]
     found = forms.INTENT.fullmatch(clause) or forms.ORDER.fullmatch(clause)
     return "" if found is None else found.group("act")
 
 
 def _intends(sentence: str) -> bool:
-    """Whether a sentence says what its speaker does now, with no condition, and with nothing said against it."""
+    """Whether a sentence says what its speaker does now, with no condition, and with nothing said
+    against it."""
     act = forms.ASKED.sub(r"\1 that", _act(sentence))
-    if not act or forms.LATER.search(sentence) or forms.CONDITION.match(forms.ASKED.sub(r"\1 that", sentence)):
+    if (
+        not act
+        or forms.LATER.search(sentence)
+        or forms.CONDITION.match(forms.ASKED.sub(r"\1 that", sentence))
+    ):
         return False
     return not forms.AGAINST.search(forms.CLAUSE.sub("", act))
 
@@ -162,8 +180,9 @@ def _stands_alone(sentence: str) -> bool:
 
 
 def _ends(behind: str) -> bool:
-    """Whether what stands behind a move leaves it as it is: nothing does, or sentences that say what it is good for, or
-    what is done with its outcome. A sentence that the move stands in the middle of does not."""
+    """Whether what stands behind a move leaves it as it is: nothing does, or sentences that say
+    what it is good for, or what is done with its outcome. A sentence that the move stands in the
+    middle of does not."""
     closed = _CLOSES.match(behind)
     at = 0 if closed is None else closed.end()
     rest = behind[at:]
@@ -178,22 +197,32 @@ def _leaves(sentence: str) -> bool:
     if forms.POLITE.fullmatch(sentence) or is_courtesy(sentence) or shows(sentence):
         return True
     sentence = forms.HARMLESS.sub("harmless", forms.REASON.sub("", sentence)).strip()
-    if forms.NEXT.fullmatch(sentence) and not forms.DENIES.search(sentence) and not forms.AGAINST.search(sentence):
+    if (
+        forms.NEXT.fullmatch(sentence)
+        and not forms.DENIES.search(sentence)
+        and not forms.AGAINST.search(sentence)
+    ):
         return True
     if forms.AGAINST.search(sentence) or forms.GOVERNS.search(sentence):
         return False
     if forms.AFTERWARDS.fullmatch(sentence) and forms.OUTCOME.search(sentence):
         return True
     good = forms.GOOD.match(sentence) or forms.ASIDE.fullmatch(sentence)
-    return bool(good) and not forms.DENIES.search(forms.PURPOSE.sub("", forms.CLAUSE.sub("", sentence)))
+    return bool(good) and not forms.DENIES.search(
+        forms.PURPOSE.sub("", forms.CLAUSE.sub("", sentence))
+    )
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text, in which names of files are no words; a line by which somebody speaks to themselves is
-    one."""
+    """The sentences of a text, in which names of files are no words; a line by which somebody
+    speaks to themselves is one."""
     found: list[str] = []
     for line in text.split("\n"):
-        bare = _OPENING.sub("", _NAME.sub("x", _HEADING.sub("", _SYMBOL.sub("", line)))).strip(_DRESS)
+        bare = _OPENING.sub("", _NAME.sub("x", _HEADING.sub("", _SYMBOL.sub("", line)))).strip(
+            _DRESS
+        )
         aside = forms.ASIDE.fullmatch(bare)
-        found += [bare] if aside else [one.group().strip(_DRESS) for one in _SENTENCE.finditer(bare)]
+        found += (
+            [bare] if aside else [one.group().strip(_DRESS) for one in _SENTENCE.finditer(bare)]
+        )
     return [one for one in found if one]

@@ -49,7 +49,8 @@ class ReadVerdict(Enum):
 
 
 class Reading(msgspec.Struct, Generic[M], frozen=True):
-    """What a reply was read as. There is one move at most, unless it was read as without the layer."""
+    """What a reply was read as. There is one move at most, unless it was read as without the
+    layer."""
 
     verdict: ReadVerdict
     moves: tuple[M, ...] = ()
@@ -63,11 +64,13 @@ class Reading(msgspec.Struct, Generic[M], frozen=True):
 
 
 def read_move(text: str, mode: Mode = "lenient", shape: Shape[Any] = FIRST) -> Reading[Any]:
-    """The move that a reply means: of the first law, of another `shape`, or the call of one of some `tools`.
+    """The move that a reply means: of the first law, of another `shape`, or the call of one of some
+    `tools`.
 
-    `strict` takes an object of JSON and nothing else, with the fields that it has to have. `lenient` also takes what
-    stands in prose or fences, is nearly JSON, or says a move in words, where exactly one move can be meant. Neither
-    raises, and neither gives two moves. `off` reads as the law does, and raises what that raises.
+    `strict` takes an object of JSON and nothing else, with the fields that it has to have.
+    `lenient` also takes what stands in prose or fences, is nearly JSON, or says a move in words,
+    where exactly one move can be meant. Neither raises, and neither gives two moves. `off` reads as
+    the law does, and raises what that raises.
     """
     match mode:
         case "off":
@@ -89,7 +92,9 @@ def _refused(what: Misread, why: str) -> Reading[Any]:
 
 def _unfit(text: Any) -> Reading[Any] | None:
     if not isinstance(text, str):
-        return _refused(Misread.NO_OBJECT, f"a reply is a text, and this is of the type `{type(text).__name__}`")
+        return _refused(
+            Misread.NO_OBJECT, f"a reply is a text, and this is of the type `{type(text).__name__}`"
+        )
     if len(text) > LONGEST:
         return _refused(Misread.TOO_LONG, f"a reply has at most {LONGEST:,} characters")
     if not text.strip():
@@ -124,13 +129,17 @@ def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
         return unfit
     exact = _exactly(text, shape)
     if exact.moves:
-        value = json.loads(text.strip())  # of white space, a law may allow more round a move than JSON does
+        value = json.loads(
+            text.strip()
+        )  # of white space, a law may allow more round a move than JSON does
         action = shape.name_of(value.pop("action"))
         assert action is not None  # it was read exactly
         return _made(shape.make(action, value, text, False), ReadVerdict.CLEAN_JSON)
     said = thoughts_removed(text).strip()
     if not said:
-        return _refused(Misread.EMPTY, "the reply is only a thought: give one move as a JSON object")
+        return _refused(
+            Misread.EMPTY, "the reply is only a thought: give one move as a JSON object"
+        )
     try:
         return _found(said, text, shape)
     except Cut as error:
@@ -140,7 +149,8 @@ def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
 
 
 def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
-    """Looks in the ways in which a move can be written, the surest first; the first that has any decides."""
+    """Looks in the ways in which a move can be written, the surest first; the first that has any
+    decides."""
     steps = Steps(WORK)
     plain = _unescaped(said) if '\\"' in said else ""
     ways: tuple[tuple[str, Callable[[str], list[Found]]], ...] = (
@@ -157,7 +167,11 @@ def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
             given, found = corrected(given, found)
             why = unclear(given, {span for one in found for span in one.spans})
             one = _one(found, text, shape, worded=number > 1)
-            return _refused(Misread.UNCLEAR, f"{why}: give the move alone") if why and one.moves else one
+            return (
+                _refused(Misread.UNCLEAR, f"{why}: give the move alone")
+                if why and one.moves
+                else one
+            )
     if "{" in said:
         return _unknown(shape)
     return _refused(Misread.NO_OBJECT, "there is no move in the reply: give one as a JSON object")
@@ -179,9 +193,17 @@ def _one(found: list[Found], text: str, shape: Shape[Any], worded: bool) -> Read
     different = {(one.action, repr(one.fields)): one for one in found}
     made = {repr(shape.make(one.action, one.fields, "", False)) for one in different.values()}
     if len(made) > 1:
-        return _refused(Misread.SEVERAL, f"the reply has {len(made)} moves: give exactly one a turn")
+        return _refused(
+            Misread.SEVERAL, f"the reply has {len(made)} moves: give exactly one a turn"
+        )
     one = found[0]
-    verdict = ReadVerdict.FENCE if one.fenced else ReadVerdict.DEGRADED if worded else ReadVerdict.EXTRACTED
+    verdict = (
+        ReadVerdict.FENCE
+        if one.fenced
+        else ReadVerdict.DEGRADED
+        if worded
+        else ReadVerdict.EXTRACTED
+    )
     return _made(shape.make(one.action, one.fields, text, False), verdict)
 
 
@@ -191,7 +213,9 @@ def _made(move: Any, verdict: ReadVerdict) -> Reading[Any]:
     try:
         msgspec.json.encode(move)
     except (UnicodeEncodeError, OverflowError, RecursionError):
-        return _refused(Misread.BAD_FIELD, "a text has half a character in it, or a number is too large")
+        return _refused(
+            Misread.BAD_FIELD, "a text has half a character in it, or a number is too large"
+        )
     return Reading(verdict, (move,))
 
 

@@ -1,4 +1,5 @@
-"""The moves of the second law; what is nearly right in one is put right where only one thing can be meant."""
+"""The moves of the second law; what is nearly right in one is put right where only one thing can be
+meant."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from stanchion.tutor.moves.typed import ACTIONS, Propose, TypedMove, Unread, of_
 
 CLAIM: Final = frozenset({"predicate", "subject", "value", "polarity", "scope"})
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
-    str(move.__struct_config__.tag): frozenset(move.__struct_fields__) for move in get_args(TypedMove)
+    str(move.__struct_config__.tag): frozenset(move.__struct_fields__)
+    for move in get_args(TypedMove)
 }
 """The fields of each action."""
 _COUNTED: Final = frozenset(one.value for one in COUNTS)
@@ -37,7 +39,9 @@ def _second(action: str, data: dict[str, Any], _text: str, strict: bool) -> Type
     left = [name for name in value if name not in known and not is_remark(name, value[name])]
     if left:
         return bad(f"`{action}` has no field `{left[0]}`")
-    return _whole(of_value, {"action": action, **{name: one for name, one in value.items() if name in known}})
+    return _whole(
+        of_value, {"action": action, **{name: one for name, one in value.items() if name in known}}
+    )
 
 
 def _whole(reading: Callable[[Any], TypedMove | Unread], given: Any) -> TypedMove | Unread:
@@ -73,7 +77,8 @@ def _typed_command(value: dict[str, Any]) -> str:
 
 
 def _claim(value: dict[str, Any]) -> Any:
-    """A claim with the types that its predicate needs; one whose parts stand beside the action is put together."""
+    """A claim with the types that its predicate needs; one whose parts stand beside the action is
+    put together."""
     if "claim" not in value and "predicate" in value:
         parts = ("predicate", "subject", "value", "polarity", "scope")
         return _claim({"claim": {name: value.pop(name) for name in parts if name in value}})

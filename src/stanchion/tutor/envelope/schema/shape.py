@@ -1,4 +1,5 @@
-"""What is asked of a reply: which actions there are, and how a move is made of one and its fields."""
+"""What is asked of a reply: which actions there are, and how a move is made of one and its
+fields."""
 
 from __future__ import annotations
 
@@ -13,13 +14,14 @@ from stanchion.tutor.moves.typed import Misread, Unread
 
 M = TypeVar("M")
 Make = Callable[[str, dict[str, Any], str, bool], "M | Unread"]
-"""Makes a move of an action, its fields and the whole reply, exactly or with what is nearly right put right."""
+"""Makes a move of an action, its fields and the whole reply, exactly or with what is nearly right
+put right."""
 
 REMARKS: Final = frozenset(
     {
-        "thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation", "comment", "note",
-        "notes", "confidence", "step", "turn", "plan", "why", "id", "status", "observation", "goal", "description",
-        "expected", "intent", "kind", "domain",
+        "thought", "thoughts", "thinking", "reasoning", "reason", "rationale", "explanation",
+        "comment", "note", "notes", "confidence", "step", "turn", "plan", "why", "id", "status",
+        "observation", "goal", "description", "expected", "intent", "kind", "domain",
     }
 )  # fmt: skip
 """Fields by which models speak to themselves: they say nothing of what is to be done."""
@@ -45,7 +47,8 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, Generic[M], frozen=True):
-    """What a reply can be. `names` has the actions as they are written, each with what it is called."""
+    """What a reply can be. `names` has the actions as they are written, each with what it is
+    called."""
 
     names: Mapping[str, str]
     make: Make[M]
@@ -57,7 +60,8 @@ class Shape(msgspec.Struct, Generic[M], frozen=True):
     """Actions that can be said in words, each with the field that the words are."""
 
     def name_of(self, said: Any) -> str | None:
-        """The action that is meant by a word; a word can say where it is from, as `functions.PROPOSE` does."""
+        """The action that is meant by a word; a word can say where it is from, as
+        `functions.PROPOSE` does."""
         if not isinstance(said, str):
             return None
         whole = said.strip().upper()
@@ -76,16 +80,20 @@ def last_word(name: str) -> str:
 
 
 def is_remark(name: str, value: Any) -> bool:
-    """Whether a field that no move has says nothing of what is to be done; what might switch something does."""
+    """Whether a field that no move has says nothing of what is to be done; what might switch
+    something does."""
     if value is None or value == "" or name.lower() in REMARKS:
         return True
     return isinstance(value, str) and len(value.split()) >= PROSE
 
 
 def tools(names: Iterable[str]) -> Shape[ToolCall]:
-    """The calls of some tools: whatever arguments they are given, for their own schemas to judge."""
+    """The calls of some tools: whatever arguments they are given, for their own schemas to
+    judge."""
     known = {name.strip().upper(): name for name in names}
-    return Shape(known, _called, None, lambda _: Unread(Misread.NO_OBJECT, "tools have no other reading"), {})
+    return Shape(
+        known, _called, None, lambda _: Unread(Misread.NO_OBJECT, "tools have no other reading"), {}
+    )
 
 
 def _places(name: str) -> tuple[str, ...]:
@@ -96,6 +104,8 @@ def _places(name: str) -> tuple[str, ...]:
 
 def _called(action: str, data: dict[str, Any], _text: str, _strict: bool) -> ToolCall | Unread:
     for name, value in data.items():
-        if isinstance(value, str) and (BLANK.fullmatch(value) or value.strip().lower() in _places(name)):
+        if isinstance(value, str) and (
+            BLANK.fullmatch(value) or value.strip().lower() in _places(name)
+        ):
             return Unread(Misread.BAD_FIELD, f"`{name}` holds a place for a text: write the text")
     return ToolCall(action, data)

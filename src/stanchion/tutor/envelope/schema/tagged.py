@@ -14,10 +14,12 @@ from stanchion.tutor.envelope.schema.meaning import Span
 from stanchion.tutor.envelope.schema.shape import Shape, is_named
 
 _TAG: Final = regex(
-    r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)[\"']?>"
+    r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)"
+    r"[\"']?>"
     r"|<tool_call>\s*(?P<called>[\w.-]+)\s*(?=<arg_key>)"
     r"|<arg_key>(?P<key>[^<>]*)</arg_key>\s*<arg_value>(?P<given>.*?)</arg_value>"
-    r"|<(?P<tag>(?:\w{1,20}:)?(?:parameter|param|argument|arg))(?:=|\s+name=)[\"']?(?P<named>[\w.-]{1,60})[\"']?>"
+    r"|<(?P<tag>(?:\w{1,20}:)?(?:parameter|param|argument|arg))(?:=|\s+name=)"
+    r"[\"']?(?P<named>[\w.-]{1,60})[\"']?>"
     r"(?P<content>.*?)</(?P=tag)>"
     r"|<(?:\w{1,20}:)?(?P<name>[\w.-]{1,60})(?:="
     r"|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</[\w.:-]{1,60}>"
@@ -30,9 +32,10 @@ _ENTITY: Final = regex(r"&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 
 
 def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
-    """The moves that are written as tags, each round one value: `<action>PROPOSE</action><command>ls</command>`,
-    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`, `<PROPOSE><command>ls</command>`,
-    or `<bash>ls</bash>`."""
+    """The moves that are written as tags, each round one value:
+    `<action>PROPOSE</action><command>ls</command>`,
+    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`,
+    `<PROPOSE><command>ls</command>`, or `<bash>ls</bash>`."""
     made: list[Found] = []
     spans: list[Span] = []
     for found in islice(_TAG.finditer(text), STARTS):
@@ -43,7 +46,13 @@ def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
         itself = shape.name_of(field)
         if action is not None:
             attributes = _ATTRIBUTE.findall(found.group("attributes") or "")
-            made.append(Found(action, {name: _plain(one or other) for name, one, other in attributes}, spans=spans))
+            made.append(
+                Found(
+                    action,
+                    {name: _plain(one or other) for name, one, other in attributes},
+                    spans=spans,
+                )
+            )
         elif itself in shape.words and not made:
             made.append(Found(str(itself), {shape.words[str(itself)]: value}, spans=spans))
         elif made and field:
@@ -73,6 +82,7 @@ def _tagged(found: re.Match[str], shape: Shape[Any]) -> tuple[str | None, str, s
 
 
 def _plain(value: str) -> str:
-    """A value without the lines that it stands apart by; entities are read where it has no other `&`."""
+    """A value without the lines that it stands apart by; entities are read where it has no other
+    `&`."""
     said = value.strip("\r\n") if "\n" in value.strip() else value.strip()
     return unescape(said) if "&" in said and "&" not in _ENTITY.sub("", said) else said

@@ -8,13 +8,15 @@ from typing import Final
 from stanchion.kernel.regex import regex
 
 _OTHERS: Final = (
-    r"(?![\w:]*(?:user|human|system|response|result|output(?!s?_?(?:start|json))|observation|example|history|previous"
+    r"(?![\w:]*(?:user|human|system|response|result|output(?!s?_?(?:start|json))|observation|"
+    r"example|history|previous"
     r"|document|context|quote|ipython))"
 )
 """A sign that names somebody else, or what is no call, is read as words."""
 TOKEN: Final = (
     rf"[<\u2039][|\uff5c]/?{_OTHERS}[\w\u2581 .-]{{1,40}}[|\uff5c][>\u203a]"
-    r"|</?s>|\[/?(?:INST|TOOL_CALLS?|ARGS)\]|\[CALL_ID\]\w{1,40}|<(?:start|end)_(?:function_call|code"
+    r"|</?s>|\[/?(?:INST|TOOL_CALLS?|ARGS)\]|\[CALL_ID\]\w{1,40}|<(?:start|end)_(?:function_call|"
+    r"code"
     r"|action|of_turn)>"
     r"|\u273f(?:FUNCTION|ARGS)\u273f:?"
 )
@@ -23,7 +25,8 @@ CHANNEL: Final = r"<\|start\|>assistant\b|<\|channel\|>\w{1,20}(?:\s+to=)?|\bto=
 """To whom a part of a reply goes: words of the template."""
 CALLS: Final = (
     rf"(?:\w{{1,20}}:)?{_OTHERS}(?:\w*(?:tool|function)\w*|(?:calls?|use|input|invoke)"
-    r"|(?:(?:final|next)_)?(?:action|move|answer|response|reply|output|json|command|parameters?|arguments?))"
+    r"|(?:(?:final|next)_)?(?:action|move|answer|response|reply|output|json|command|parameters?|"
+    r"arguments?))"
 )
 """The name of a tag that a call or an answer stands in."""
 MARKUP: Final = regex(
@@ -46,7 +49,8 @@ BEFORE: Final = regex(
 OVER: Final = regex(
     r"(?<=\S)\s*(?:<\|(?:im_end|eot_id|end|eom_id|endoftext)\|>|</s>|<end_of_turn>)\s*"
     r"(?:<(?:\||start_)[\w|>]{0,24}\s*)?(?:user|human|system)\b[^{]*\Z"
-    r"|\n[ \t]*Observation(?: \d{1,3})?:[^\n{]*(?:\n(?:[ \t]*|(?:Thought|(?:Final )?Answer)[ \w]{0,4}:[^\n{]*))*\Z",
+    r"|\n[ \t]*Observation(?: \d{1,3})?:[^\n{]*(?:\n(?:[ \t]*|(?:Thought|(?:Final )?Answer)[ "
+    r"\w]{0,4}:[^\n{]*))*\Z",
     re.IGNORECASE,
 )
 """Where somebody else's turn begins, which a model has only made up."""

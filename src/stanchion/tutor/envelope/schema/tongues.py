@@ -9,8 +9,9 @@ from stanchion.kernel.regex import regex
 
 
 class Tongue(NamedTuple):
-    """How a sentence of a language opens before it says something, how an own intent begins, how one that says what
-    something is good for, and which words deny, contrast, suppose, or speak of texts and examples."""
+    """How a sentence of a language opens before it says something, how an own intent begins, how
+    one that says what something is good for, and which words deny, contrast, suppose, or speak of
+    texts and examples."""
 
     opens: str
     intends: str
@@ -21,7 +22,8 @@ class Tongue(NamedTuple):
 TONGUES: Final = {
     "French": Tongue(
         r"d'accord|bien sûr|ok|d'abord|ensuite|maintenant|alors|donc",
-        r"je (?:vais|dois|propose|lance|cherche|vérifie|regarde|commence)|nous allons|il faut|commençons|voici (?:ma"
+        r"je (?:vais|dois|propose|lance|cherche|vérifie|regarde|commence)|nous allons|il "
+        r"faut|commençons|voici (?:ma"
         r"|mon|la|le|l')",
         r"(?:cela|ça|ceci) (?:va |nous |me |permet|montre|affiche|compte|liste|donne|dira)",
         r"ne|n'\w+|pas|jamais|rien|sans|mais|si|exemple|refus\w*|interdit\w*|messages?|textes?|dit"
@@ -29,43 +31,55 @@ TONGUES: Final = {
     ),
     "German": Tongue(
         r"gut|ok|okay|klar|zuerst|also|nun|jetzt|dann|gerne",
-        r"ich (?:werde|muss|will|möchte|schlage|suche|prüfe|schaue|lese|zähle|führe|beginne)|wir (?:werden|müssen)"
+        r"ich (?:werde|muss|will|möchte|schlage|suche|prüfe|schaue|lese|zähle|führe|beginne)|wir "
+        r"(?:werden|müssen)"
         r"|(?:werde|muss|will|prüfe|suche|lese|zähle|schaue) ich|lass(?:en)? (?:mich|uns|sie uns)"
         r"|als nächstes|hier ist (?:mein|die|der|das)",
         r"(?:das|dies|dieser befehl) (?:zeigt|wird|liefert|zählt|listet|hilft|sagt)",
-        r"nicht\w*|nie|niemals|kein\w*|ohne|aber|wenn|falls|beispiel\w*|nachricht\w*|verweiger\w*|verboten\w*"
+        r"nicht\w*|nie|niemals|kein\w*|ohne|aber|wenn|falls|beispiel\w*|nachricht\w*|verweiger\w*|"
+        r"verboten\w*"
         r"|text\w*|zitier\w*|erklär\w*|gefähr\w*",
     ),
     "Spanish": Tongue(
         r"claro|vale|bien|primero|ahora|luego|por supuesto",
-        r"voy a|vamos a|debo|tengo que|necesito|quiero|propongo|busco|déjame|aquí (?:está|tienes|va)|mi (?:siguiente"
+        r"voy a|vamos a|debo|tengo que|necesito|quiero|propongo|busco|déjame|aquí "
+        r"(?:está|tienes|va)|mi (?:siguiente"
         r"|próxim[ao])",
-        r"(?:esto|eso) (?:nos |me )?(?:dirá|mostrará|muestra|permite|permitirá|ayuda|ayudará|cuenta|lista|indica|va a)",
-        r"no|nunca|jamás|sin|pero|si|ejemplo|mensajes?|textos?|dice|explic\w*|peligr\w*|rechaz\w*|prohibid\w*|evitar",
+        r"(?:esto|eso) (?:nos |me )?(?:dirá|mostrará|muestra|permite|permitirá|ayuda|ayudará|"
+        r"cuenta|lista|indica|va a)",
+        r"no|nunca|jamás|sin|pero|si|ejemplo|mensajes?|textos?|dice|explic\w*|peligr\w*|rechaz\w*|"
+        r"prohibid\w*|evitar",
     ),
     "Portuguese": Tongue(
         r"claro|certo|ok|primeiro|agora|bem",
-        r"vou|vamos|preciso|tenho que|quero|proponho|deixe-me|aqui (?:está|vai)|(?:a )?minha próxima",
-        r"(?:isso|isto) (?:vai |nos |me )?(?:dirá|mostrar\w*|mostra|permite|ajuda|conta|lista|indica)",
-        r"não|nunca|nada|sem|mas|se|exemplo|mensage\w+|textos?|diz|explic\w*|perig\w*|recus\w*|proibid\w*|evitar",
+        r"vou|vamos|preciso|tenho que|quero|proponho|deixe-me|aqui (?:está|vai)|(?:a )?minha "
+        r"próxima",
+        r"(?:isso|isto) (?:vai |nos |me )?(?:dirá|mostrar\w*|mostra|permite|ajuda|conta|lista|"
+        r"indica)",
+        r"não|nunca|nada|sem|mas|se|exemplo|mensage\w+|textos?|diz|explic\w*|perig\w*|recus\w*|"
+        r"proibid\w*|evitar",
     ),
     "Italian": Tongue(
         r"certo|ok|bene|prima|ora|poi|allora",
-        r"vado a|devo|voglio|sto per|propongo|cerco|controllo|verifico|ecco|fammi|lasciami|(?:la )?mia prossima"
+        r"vado a|devo|voglio|sto per|propongo|cerco|controllo|verifico|ecco|fammi|lasciami|(?:la "
+        r")?mia prossima"
         r"|dobbiamo|andiamo a",
         r"(?:questo|ciò) (?:ci |mi )?(?:dirà|mostrerà|mostra|permette|aiuta|conta|elenca|indica)",
-        r"non|mai|niente|senza|ma|se|esempio|messaggi\w*|test[oi]|dice|spieg\w*|pericol\w*|rifiut\w*"
+        r"non|mai|niente|senza|ma|se|esempio|messaggi\w*|test[oi]|dice|spieg\w*|pericol\w*|"
+        r"rifiut\w*"
         r"|vietat\w*|evitare",
     ),
     "Dutch": Tongue(
         r"goed|oké|ok|eerst|nu|dan",
         r"ik (?:ga|zal|moet|wil|stel|zoek|controleer)|laten we|laat me|hier is mijn",
         r"(?:dit|dat) (?:toont|zal|laat|telt|helpt|geeft)",
-        r"niet\w*|nooit|geen|zonder|maar|als|voorbeeld\w*|bericht\w*|tekst\w*|uitleg\w*|gevaar\w*|weiger\w*|verboden",
+        r"niet\w*|nooit|geen|zonder|maar|als|voorbeeld\w*|bericht\w*|tekst\w*|uitleg\w*|gevaar\w*|"
+        r"weiger\w*|verboden",
     ),
     "Russian": Tongue(
         r"хорошо|сначала|теперь|конечно|итак",
-        r"я (?:сделаю|проверю|посмотрю|поищу|найду|буду|запущу|хочу|должен|выполню)|давайте|проверю|посмотрю"
+        r"я (?:сделаю|проверю|посмотрю|поищу|найду|буду|запущу|хочу|должен|выполню)|давайте|"
+        r"проверю|посмотрю"
         r"|(?:мне )?нужно|вот мой",
         r"(?:это|так) (?:покажет|даст|поможет|позволит|выведет|посчитает|мы узнаем)",
         r"не|никогда|нельзя|без|но|если|пример\w*|сообщен\w*|текст\w*|объясн\w*|опасн\w*|отказ\w*",
@@ -96,7 +110,8 @@ _SPOKEN: Final = [
 
 
 def intends(sentence: str) -> bool:
-    """Whether a sentence that is not English says what its speaker does now, and nothing against it."""
+    """Whether a sentence that is not English says what its speaker does now, and nothing against
+    it."""
     said = sentence.lstrip("¡¿ ")
     if any(intent.fullmatch(said) and not against.search(said) for intent, _, against in _SPOKEN):
         return True
@@ -105,13 +120,16 @@ def intends(sentence: str) -> bool:
 
 def shows(sentence: str) -> bool:
     """Whether a sentence that is not English says what a move is good for."""
-    return any(good.fullmatch(sentence) and not against.search(sentence) for _, good, against in _SPOKEN)
+    return any(
+        good.fullmatch(sentence) and not against.search(sentence) for _, good, against in _SPOKEN
+    )
 
 
 _COURTESY: Final = regex(
     r"(?:un (?:instant|moment)|einen (?:moment|augenblick)|moment|un momento|um momento|een moment"
     r"|одну (?:минуту|секунду)|подождите)"
-    r"(?:[, ]*(?:s'il vous plaît|s'il te plaît|bitte|por favor|per favore|alstublieft|пожалуйста))?[.!…]*"
+    r"(?:[, ]*(?:s'il vous plaît|s'il te plaît|bitte|por favor|per "
+    r"favore|alstublieft|пожалуйста))?[.!…]*"
     r"|(?:merci|danke(?: schön)?|vielen dank|gracias|obrigad[oa]|grazie|dank u(?: wel)?"
     r"|спасибо)(?: d'avance| im voraus)?[.!…]*"
     r"|(?:请|請)?稍等[。.!！…]*|(?:谢谢|謝謝)[。.!！]*|少々お待ちください[。.!！]*"
