@@ -32,6 +32,8 @@ FOLDER: Final = Path(__file__).with_name("rows")
 TIMEOUT_S: Final = 600
 """A fault that makes a test run on is noticed, too."""
 PREFIX: Final = "src/stanchion/"
+NO_TESTS: Final = 5
+"""How pytest ends that has nothing to play: what a row cites may all be left to a soak."""
 PYTEST: Final = ("-m", "pytest", "-q", "-x", "--tb=no", "-rfE", "-p", "no:cacheprovider")
 SAID: Final = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
@@ -61,6 +63,7 @@ class Seen(Enum):
     """What the cited tests made of a fault."""
 
     NOTICED = "noticed"
+    SOAKED = "noticed by a soak"
     UNNOTICED = "UNNOTICED"
     BROKEN = "DOES NOT RUN"
 
@@ -128,10 +131,15 @@ def nodes(rows: Iterable[Done]) -> list[str]:
 
 
 def run(
-    tests: Sequence[str], mutation: Mutation | None, options: Sequence[str] = ()
+    tests: Sequence[str],
+    mutation: Mutation | None,
+    options: Sequence[str] = (),
+    gate: bool = False,
 ) -> tuple[int, list[str]]:
-    """Run tests on a copy of the package: how pytest ended, and what failed."""
+    """Run tests on a copy of the package, as the gate does or all of their cases: how pytest ended,
+    and what failed."""
     with copied(mutation) as (folder, env):
+        env |= {"STANCHION_GATE": "1"} if gate else {}
         command = [sys.executable, *PYTEST, f"--basetemp={folder / 't'}", *options, *tests]
         try:
             done = subprocess.run(
@@ -149,10 +157,15 @@ def run(
 
 
 def attempt(mutant: Mutant) -> Verdict:
-    """Whether the tests of a row notice its fault. A package that cannot be imported shows nothing
-    about the row."""
-    status, failed = run(nodes([mutant.row]), mutant.mutation)
-    seen = {0: Seen.UNNOTICED, 1: Seen.NOTICED}.get(status, Seen.BROKEN)
+    """Whether the tests of a row notice its fault, in the gate or in a soak. A package that cannot
+    be imported shows nothing about the row."""
+    tests = nodes([mutant.row])
+    status, failed = run(tests, mutant.mutation, gate=True)
+    if status in (0, NO_TESTS):
+        status, failed = run(tests, mutant.mutation)
+        seen = {0: Seen.UNNOTICED, 1: Seen.SOAKED}.get(status, Seen.BROKEN)
+    else:
+        seen = Seen.NOTICED if status == 1 else Seen.BROKEN
     return Verdict(mutant.row.id, seen, failed[0] if failed else "")
 
 
@@ -202,8 +215,8 @@ def main(words: Sequence[str]) -> int:
     closed = 0
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         for verdict in workers.map(attempt, chosen):
-            closed += verdict.seen is Seen.NOTICED
-            print(f"{verdict.row:14} {verdict.seen.value:12} {verdict.by}".rstrip(), flush=True)
+            closed += verdict.seen in (Seen.NOTICED, Seen.SOAKED)
+            print(f"{verdict.row:14} {verdict.seen.value:17} {verdict.by}".rstrip(), flush=True)
     print(f"{closed} of {len(chosen)} rows closed: their tests pass, and fail with the fault")
     return 0 if closed == len(chosen) else 1
 

@@ -16,6 +16,8 @@ from hypothesis.internal.conjecture import providers
 
 from stanchion.approvals import new_key as key_making
 from stanchion.telemetry import lines
+from tests import heavy
+from tests.sampling import SOAK
 
 # What is made while tests are collected keeps out of the developer's own folders, too.
 WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
@@ -48,8 +50,8 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
-if not os.environ.get("STANCHION_SOAK"):
+settings.load_profile("soak" if SOAK else "ci")
+if not SOAK:
     # What is drawn would depend on the modules that other tests have loaded in the same worker.
     vars(providers)["_get_local_constants"] = lambda: providers._local_constants
 
@@ -61,9 +63,13 @@ def pytest_collectstart() -> None:
     gc.disable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long by itself: begun last, it would keep one worker busy while the
-    others have nothing left to do."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to a soak what is long and was not asked for by its name, and begin with what takes
+    long by itself: begun last, it would keep one worker busy while others have nothing left."""
+    named = any("::" in each for each in config.args) and "STANCHION_GATE" not in os.environ
+    if not SOAK and not named:
+        items[:], left = heavy.divide(items, heavy.read(heavy.FILE.read_text("utf-8")))
+        config.hook.pytest_deselected(items=left)
     items.sort(key=lambda item: item.path.name not in LONG)
 
 
