@@ -1,8 +1,7 @@
 # Each target prepares .venv by itself from python3 alone; stamp files make the second time fast.
 
 PYTHON ?= python3
-# Some tests wait for a server or for another process: three workers on two cores keep both busy. Each worker more
-# collects every test once more.
+# Some tests wait for a server or for another process: three workers on two cores keep both busy.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1) // 2)')
 # Seconds after which a test is taken to hang: it fails by name, and does not hold up the others for ever.
 HANGS ?= 600
@@ -34,8 +33,7 @@ demo: .venv/.core ## watch a scripted agent being kept safe
 test: style ## check, and run every test
 	@mkdir -p build
 	@$(BIN)/mypy >build/types.txt 2>&1 & types=$$!; \
-	$(MAKE) --silent .venv/.collected; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
+	$(BIN)/python -m pytest --workers $(WORKERS) --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
 	wait $$types; told=$$?; cat build/types.txt; exit $$((tests ? tests : told))
 
 check: style ## format, lint and strict types
@@ -140,8 +138,8 @@ test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-ev
 	@touch $@
 
 soak: .venv/.dev ## long property runs, 500 kills, every case of every test and every mutant
-	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(LONG)
-	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest -n $(WORKERS) $(LONG:%=--ignore=%) tests
+	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) $(BIN)/python -m pytest --workers $(WORKERS) $(LONG)
+	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest --workers $(WORKERS) $(LONG:%=--ignore=%) tests
 	@$(BIN)/python -m model.mutants
 
 faults: .venv/.dev ## measure what comes of each fault anew, and write its page
@@ -168,10 +166,6 @@ clean: ## remove everything that make created
 	@echo 'installing stanchion and its development tools into .venv'
 	@$(PIP) -e '.[dev]' -e './lab[agentdojo]'
 	@touch .venv/.core $@
-
-# All workers start at once: in a fresh clone each of them would compile every file and every test for itself.
-.venv/.collected: .venv/.dev
-	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1; touch $@
 
 .venv/.docs: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing the documentation tools into .venv'

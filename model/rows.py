@@ -172,7 +172,7 @@ def attempt(mutant: Mutant) -> Verdict:
 def sound(rows: Sequence[Done]) -> list[str]:
     """Which of the cited tests fail without any fault."""
     tests = nodes(rows)
-    several = ["-n", str(os.cpu_count()), "--maxfail=1000"] if len(tests) > 1 else []
+    several = ["--workers", str(os.cpu_count()), "--maxfail=1000"] if len(tests) > 1 else []
     status, failed = run(tests, None, several)
     return [] if status == 0 else failed
 

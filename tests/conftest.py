@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -18,6 +17,11 @@ from stanchion.approvals import new_key as key_making
 from stanchion.telemetry import lines
 from tests import heavy
 from tests.sampling import SOAK
+from tests.workers import (  # noqa: F401 - pytest finds them here
+    pytest_addoption,
+    pytest_runtest_protocol,
+    pytest_runtestloop,
+)
 
 # What is made while tests are collected keeps out of the developer's own folders, too.
 WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
@@ -58,8 +62,7 @@ if not SOAK:
 
 def pytest_collectstart() -> None:
     """Search for nothing that could be thrown away while tests are collected: they stay, and
-    searches took 15 % of the time. Who hands tests to workers collects none, and goes on as
-    usual."""
+    searches took 15 % of the time."""
     gc.disable()
 
 
@@ -83,17 +86,6 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker tells of each test how it went, and of what comes before and after it only what went
-    wrong: to write, send and read five messages more cost as much as a small test."""
-    if not hasattr(item.config, "workerinput"):
-        return None
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or not report.passed:
-            item.ihook.pytest_runtest_logreport(report=report)
-    return True
-
-
 def pytest_unconfigure() -> None:
     """Leave nothing behind."""
     shutil.rmtree(WORLDS, ignore_errors=True)
@@ -105,7 +97,7 @@ def own_folder(request: pytest.FixtureRequest) -> Path:
     if "tmp_path" in request.fixturenames:
         folder: Path = request.getfixturevalue("tmp_path")
         return folder
-    return WORLDS / str(next(NUMBERS))
+    return WORLDS / str(os.getpid()) / str(next(NUMBERS))
 
 
 @pytest.fixture(autouse=True)

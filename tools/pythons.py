@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             str(own),
             "-m",
             "pytest",
-            "-n",
+            "--workers",
             asked.workers,
             "-p",
             "no:cacheprovider",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -88,7 +89,7 @@ def test_no_words_of_a_tool_begin_a_line_or_leave_their_quotation(
     ours = advice_in(style, AdviceContext("search", 1, ToolText("timeout")))
     assert len(said.splitlines()) == len(ours.splitlines())
     for line in said.splitlines():
-        assert line.count('"') % 2 == line.count('\\"') % 2
+        assert re.sub(r"\\.", "", line).count('"') % 2 == 0, "what is escaped ends nothing"
 
 
 HOSTILE = st.text(

@@ -87,9 +87,7 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
     assert ran(house, "tools.docs").returncode == 0
     done = ran(house, "tools.guard_files")
     assert (done.returncode, done.stdout) == (0, "nothing is missing\n")
-    checked = ran(
-        house, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "recipients", *CHECKS
-    )
+    checked = ran(house, "pytest", "-q", "-p", "no:cacheprovider", "-k", "recipients", *CHECKS)
     assert checked.returncode == 0, checked.stdout[-2_000:]
     assert (
         violations(PurePosixPath("stanchion/guards/recipients.py"), written[FILES["python"]]) == []
