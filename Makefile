@@ -14,6 +14,8 @@ LONG := tests/properties tests/stores tests/audit tests/faults tests/e2e tests/g
 BIN := .venv/bin
 # The versions that `make lock` found are used everywhere, so that two environments are the same.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt
+# Two distributions must not give one package and one command: whichever goes would take them along.
+ALONE := $(BIN)/python -m pip uninstall -qq --disable-pip-version-check --yes stanchion
 
 # Hundreds of tests start Python anew; compiled files make each start twice as fast.
 export PYTHONDONTWRITEBYTECODE :=
@@ -74,13 +76,13 @@ wheel: .venv-build/.made ## build both wheels and both source distributions into
 	@ls dist/*.whl dist/*.tar.gz
 
 sbom: wheel ## list what the wheel installs, with licences, as CycloneDX in dist
-	@.venv-build/bin/python -m tools.sbom dist/stanchion-*.whl --constraint constraints.txt --out dist/stanchion.cdx.json
-	@ls dist/stanchion.cdx.json
+	@.venv-build/bin/python -m tools.sbom dist/stanchion_guard-*.whl --constraint constraints.txt --out dist/stanchion-guard.cdx.json
+	@ls dist/stanchion-guard.cdx.json
 
 lock: .venv-build/.made ## find versions of all development packages anew, and write them to constraints.txt
 	@printf -- '-e .[dev,docs]\n-e ./lab[agentdojo]\n' | .venv-build/bin/uv pip compile --quiet --universal --upgrade \
 		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' \
-		--no-emit-package stanchion --no-emit-package stanchion-lab - -o constraints.txt
+		--no-emit-package stanchion-guard --no-emit-package stanchion-lab - -o constraints.txt
 
 extras: .venv-build/.made ## try whether all extras can be installed together
 	@.venv-build/bin/python -m tools.extras .venv-build/bin/uv
@@ -161,12 +163,12 @@ clean: ## remove everything that make created
 
 .venv/.core: pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing stanchion into .venv'
-	@$(PIP) -e .
+	@$(ALONE) && $(PIP) -e .
 	@touch $@
 
 .venv/.dev: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing stanchion and its development tools into .venv'
-	@$(PIP) -e '.[dev]' -e './lab[agentdojo]'
+	@$(ALONE) && $(PIP) -e '.[dev]' -e './lab[agentdojo]'
 	@touch .venv/.core $@
 
 # All workers start at once: in a fresh clone each of them would compile every file and every test for itself.
@@ -175,5 +177,5 @@ clean: ## remove everything that make created
 
 .venv/.docs: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing the documentation tools into .venv'
-	@$(PIP) -e '.[docs]' -e ./lab
+	@$(ALONE) && $(PIP) -e '.[docs]' -e ./lab
 	@touch .venv/.core $@
