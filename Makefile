@@ -24,7 +24,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp soak measure faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -145,6 +145,9 @@ soak: .venv/.dev ## long property runs, 500 kills, every case of every test and 
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(LONG)
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest -n $(WORKERS) $(LONG:%=--ignore=%) tests
 	@$(BIN)/python -m model.mutants
+
+measure: .venv/.dev ## show that no development row is judged worse than it was held (needs the corpora)
+	@$(BIN)/python -m tools.held
 
 faults: .venv/.dev ## measure what comes of each fault anew, and write its page
 	@$(BIN)/python -m tools.faults
