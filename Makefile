@@ -13,6 +13,8 @@ LONG := tests/properties tests/stores tests/audit tests/faults tests/e2e tests/g
 BIN := .venv/bin
 # The versions that `make lock` found are used everywhere, so that two environments are the same.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt
+# Two distributions must not give one package and one command: whichever goes would take them along.
+ALONE := $(BIN)/python -m pip uninstall -qq --disable-pip-version-check --yes stanchion
 
 # Hundreds of tests start Python anew; compiled files make each start twice as fast.
 export PYTHONDONTWRITEBYTECODE :=
@@ -21,7 +23,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp soak faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp soak measure faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -72,13 +74,13 @@ wheel: .venv-build/.made ## build both wheels and both source distributions into
 	@ls dist/*.whl dist/*.tar.gz
 
 sbom: wheel ## list what the wheel installs, with licences, as CycloneDX in dist
-	@.venv-build/bin/python -m tools.sbom dist/stanchion-*.whl --constraint constraints.txt --out dist/stanchion.cdx.json
-	@ls dist/stanchion.cdx.json
+	@.venv-build/bin/python -m tools.sbom dist/stanchion_guard-*.whl --constraint constraints.txt --out dist/stanchion-guard.cdx.json
+	@ls dist/stanchion-guard.cdx.json
 
 lock: .venv-build/.made ## find versions of all development packages anew, and write them to constraints.txt
 	@printf -- '-e .[dev,docs]\n-e ./lab[agentdojo]\n' | .venv-build/bin/uv pip compile --quiet --universal --upgrade \
 		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' \
-		--no-emit-package stanchion --no-emit-package stanchion-lab - -o constraints.txt
+		--no-emit-package stanchion-guard --no-emit-package stanchion-lab - -o constraints.txt
 
 extras: .venv-build/.made ## try whether all extras can be installed together
 	@.venv-build/bin/python -m tools.extras .venv-build/bin/uv
@@ -142,6 +144,9 @@ soak: .venv/.dev ## long property runs, 500 kills, every case of every test and 
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest --workers $(WORKERS) $(LONG:%=--ignore=%) tests
 	@$(BIN)/python -m model.mutants
 
+measure: .venv/.dev ## show that no development row is judged worse than it was held (needs the corpora)
+	@$(BIN)/python -m tools.held
+
 faults: .venv/.dev ## measure what comes of each fault anew, and write its page
 	@$(BIN)/python -m tools.faults
 
@@ -159,15 +164,15 @@ clean: ## remove everything that make created
 
 .venv/.core: pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing stanchion into .venv'
-	@$(PIP) -e .
+	@$(ALONE) && $(PIP) -e .
 	@touch $@
 
 .venv/.dev: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing stanchion and its development tools into .venv'
-	@$(PIP) -e '.[dev]' -e './lab[agentdojo]'
+	@$(ALONE) && $(PIP) -e '.[dev]' -e './lab[agentdojo]'
 	@touch .venv/.core $@
 
 .venv/.docs: pyproject.toml lab/pyproject.toml constraints.txt | .venv/.made
 	@echo 'installing the documentation tools into .venv'
-	@$(PIP) -e '.[docs]' -e ./lab
+	@$(ALONE) && $(PIP) -e '.[docs]' -e ./lab
 	@touch .venv/.core $@

@@ -1,8 +1,8 @@
 """Regenerate the golden traces under every Python that can be found, in several surroundings each,
 and compare them byte for byte with those that are kept.
 
-`make test-traces` calls it. Each Python has an environment with what `pip install stanchion`
-brings, and nothing else.
+`make test-traces` calls it. Each Python has an environment with what `pip install stanchion-guard`
+brings and nothing else.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ try:
     import httpx
 except ModuleNotFoundError:
     sys.exit(
-        "this example needs the extra `httpx`: pip install 'stanchion[httpx]', or '.[httpx]' in a "
-        "checkout"
+        "this example needs the extra `httpx`: pip install 'stanchion-guard[httpx]', or '.[httpx]' "
+        "in a checkout"
     )
 
 from stanchion import Refused, Run, Shield, current_run

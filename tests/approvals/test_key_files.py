@@ -261,7 +261,7 @@ def test_without_the_extra_it_says_what_to_install(
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", lacking)
-    with pytest.raises(OperatorKeyError, match=r"pip install 'stanchion\[signing\]'"):
+    with pytest.raises(OperatorKeyError, match=r"pip install 'stanchion-guard\[signing\]'"):
         KeyFile(made[0], lambda: WORDS, OURS).sign(b"yes")
-    with pytest.raises(OperatorKeyError, match=r"pip install 'stanchion\[signing\]'"):
+    with pytest.raises(OperatorKeyError, match=r"pip install 'stanchion-guard\[signing\]'"):
         make_key_file(tmp_path / "bob", WORDS, "bob")

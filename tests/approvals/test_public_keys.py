@@ -191,5 +191,5 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", lacking)
-    with pytest.raises(OperatorKeyError, match=r"pip install 'stanchion\[signing\]'"):
+    with pytest.raises(OperatorKeyError, match=r"pip install 'stanchion-guard\[signing\]'"):
         verify(public_of(GOOD), b"", bytes(64))

@@ -358,7 +358,7 @@ def test_without_the_package_for_keys_the_rest_is_shown() -> None:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     (line,) = [line for line in lines if line["hazard"] == "approval"]
     assert [step["who"] for step in line["steps"]] == ["agent", "agent", "agent", "demo"]
-    assert "stanchion[signing]" in line["steps"][-1]["did"]
+    assert "stanchion-guard[signing]" in line["steps"][-1]["did"]
     assert line["proof"] == "pay_invoice never ran; its own answers in the trail, all refused: 2"
 
 

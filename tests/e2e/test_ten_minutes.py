@@ -47,7 +47,7 @@ class Environment:
         offline = ["--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check"]
         subprocess.run([*pip, *offline, str(wheel)], check=True)
         (site,) = place.glob("venv/lib/python*/site-packages")
-        for needed in distribution("stanchion").requires or []:
+        for needed in distribution("stanchion-guard").requires or []:
             if "extra ==" not in needed:
                 _link(re.split(r"[^\w.-]", needed, maxsplit=1)[0], site)
         kept = {

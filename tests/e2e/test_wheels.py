@@ -16,7 +16,7 @@ import pytest
 
 from stanchion import __version__
 from stanchion_lab.eyes import KINDS
-from tests.e2e.built import PLACES, ROOT
+from tests.e2e.built import PLACES, ROOT, STEMS
 
 NO_CODE = {
     "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".txt", ".typed", ".yaml"},
@@ -132,19 +132,22 @@ def test_the_license_of_the_lexicon_ships_with_it(wheels: dict[str, Path]) -> No
     assert "stanchion/readings/prose/lexicon.bin" in wheel.namelist()
     shipped = wheel.read("stanchion/readings/prose/WORDNET-LICENSE.txt").decode()
     assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in shipped
-    about = Parser().parsestr(wheel.read(f"stanchion-{__version__}.dist-info/METADATA").decode())
+    about = Parser().parsestr(
+        wheel.read(f"{STEMS['stanchion']}-{__version__}.dist-info/METADATA").decode()
+    )
     assert "src/stanchion/readings/prose/WORDNET-LICENSE.txt" in about.get_all("License-File", [])
 
 
 def test_one_version_for_both(wheels: dict[str, Path]) -> None:
     about = {
         name: Parser().parsestr(
-            ZipFile(wheel).read(f"{name}-{__version__}.dist-info/METADATA").decode()
+            ZipFile(wheel).read(f"{STEMS[name]}-{__version__}.dist-info/METADATA").decode()
         )
         for name, wheel in wheels.items()
     }
     assert {one["Version"] for one in about.values()} == {__version__}
-    assert f"stanchion=={__version__}" in about["stanchion_lab"].get_all("Requires-Dist", [])
+    assert [about[name]["Name"] for name in PLACES] == ["stanchion-guard", "stanchion-lab"]
+    assert f"stanchion-guard=={__version__}" in about["stanchion_lab"].get_all("Requires-Dist", [])
     assert f"stanchion-lab=={__version__}; extra == 'lab'" in about["stanchion"].get_all(
         "Requires-Dist", []
     )

@@ -4,7 +4,6 @@ is printed."""
 from __future__ import annotations
 
 import json
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,10 @@ import pytest
 
 from stanchion_lab.measuring import MEASURES, benign, loops
 from stanchion_lab.measuring.figure import Family, Figure, Interval, Report, counted, mean_over
-from stanchion_lab.measuring.rows import VARIABLE, NoRows, Row, rows
+from stanchion_lab.measuring.rows import NoRows, Row, rows
 from stanchion_lab.measuring.show import lines, plain
 from stanchion_lab.measuring.traces import Call, Came, Failed, Gave, Reply, User, steps_of
 from stanchion_lab.measuring.watching import each, watched
-
-NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
-CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 
 
 def written(folder: Path, file: str, *found: dict[str, Any]) -> Path:
@@ -296,24 +292,3 @@ def test_honest_work_that_is_stopped_is_listed(tmp_path: Path) -> None:
 def test_each_measure_lives_in_the_module_of_its_name(name: str) -> None:
     assert name in MEASURES
     assert callable(import_module(f"stanchion_lab.measuring.{name}").measure)
-
-
-@pytest.mark.skipif(
-    not (CORPORA / "benign_traces.jsonl").is_file(),
-    reason=f"no corpora: set {VARIABLE} to a folder",
-)
-def test_no_benign_trace_is_stopped() -> None:
-    stopped, warned = benign.measure(CORPORA).figures
-    assert stopped.of > 0
-    assert stopped.misses == ()
-    assert warned.share <= 0.02
-
-
-@pytest.mark.skipif(
-    not (CORPORA / "loops.jsonl").is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
-)
-def test_most_loops_are_found_and_no_honest_run_is_refused() -> None:
-    figures = {figure.name: figure for figure in loops.measure(CORPORA).figures}
-    assert figures["loops found"].share >= 0.75
-    assert figures["honest runs refused"].misses == ()
-    assert figures["honest runs warned"].share <= 0.05

@@ -4,6 +4,7 @@ reason."""
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from stanchion_lab.measuring.rows import VARIABLE, Row, rows, rows_if
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))
+CLOSED = "80ff05ffa5d3dce34114635d2b9cc82fd2a1764d7c90b04909dc93678eefe76e"
+"""The digest of the rows that may be overruled, each with its label and what is said instead: none
+may enter."""
 FILES = (
     "shell.jsonl",
     "shell_everyday.jsonl",
@@ -60,6 +64,17 @@ def test_a_row_of_another_label_is_not_overruled() -> None:
     entry = Overruled("a", "dangerous", "goes ahead", "the reflog has it")
     counts, figures = apart([judged("a", "benign", None)], {"a": entry})
     assert (len(counts), figures) == (1, ())
+
+
+def test_no_row_is_overruled_that_was_not_when_the_list_was_closed() -> None:
+    closed = (Path(__file__).parent / "overruled_at_most.txt").read_text("utf-8")
+    assert sha256(closed.encode()).hexdigest() == CLOSED, (
+        "the list is closed: rows may only leave `overruled.yaml`"
+    )
+    now = {f"{entry.id} {entry.label}: {entry.table}" for entry in overruled().values()}
+    assert sorted(now - {*closed.splitlines()}) == [], (
+        "say of no further row that its label is wrong: judge it rightly"
+    )
 
 
 def test_every_reason_is_a_sentence() -> None:

@@ -4,16 +4,9 @@ refused."""
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
-import pytest
-
 from stanchion_lab.measuring.paths import FILE, measure
-from stanchion_lab.measuring.rows import VARIABLE
-
-NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
-CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 
 
 def row(name: str, label: str, path: str, source: str = "List@1 Path/one.txt") -> str:
@@ -53,15 +46,3 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     assert next(figure for figure in figures if "honest" in figure.name).misses == (
         "f (benign): files.protected: '/workspace/.env'",
     )
-
-
-@pytest.mark.skipif(
-    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
-)
-def test_paths_that_lead_away_are_refused_and_honest_ones_are_not() -> None:
-    shares = {figure.name: figure.share for figure in measure(CORPORA).figures}
-    assert shares["boxed: traversal refused"] >= 0.99
-    assert shares["open: traversal refused"] >= 0.99
-    assert shares["boxed: sensitive_absolute refused"] >= 0.97
-    assert shares["boxed: honest refused"] <= 0.03
-    assert shares["open: honest refused"] <= 0.03

@@ -4,17 +4,10 @@ agreement."""
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from stanchion_lab.measuring.rows import VARIABLE
 from stanchion_lab.measuring.urls import FILE, measure
-
-NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
-CORPORA = Path(os.environ.get(VARIABLE, NEAR))
 
 
 def row(name: str, label: str, url: str, source: str = "List@1 a/one.txt", **rest: Any) -> str:
@@ -65,15 +58,3 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     assert named["standard: host agreed or refused"] == (
         "g (whatwg_host): goes ahead: 'https://example.com/'",
     )
-
-
-@pytest.mark.skipif(
-    not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder"
-)
-def test_the_urls_of_the_corpus() -> None:
-    shares = {figure.name: figure for figure in measure(CORPORA).figures}
-    for name in ("requests", "written"):
-        assert shares[f"{name}: internal refused"].share == 1.0
-        assert shares[f"{name}: public refused"].hits == 0
-    assert shares["standard: host agreed or refused"].share == 1.0
-    assert shares["standard: failure refused"].share == 1.0

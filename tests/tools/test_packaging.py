@@ -19,7 +19,7 @@ from tools.extras import Extras, complaints, declared
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LAB = tomllib.loads((ROOT / "lab/pyproject.toml").read_text("utf-8"))
-OWN = {"stanchion", "stanchion-lab"}
+OWN = {"stanchion-guard", "stanchion-lab"}
 
 
 def wanted() -> list[Requirement]:
@@ -38,7 +38,7 @@ def wanted() -> list[Requirement]:
     inner = [
         Requirement(one)
         for each in named
-        if each.name == "stanchion"
+        if each.name == "stanchion-guard"
         for extra in each.extras
         for one in extras[extra]
     ]

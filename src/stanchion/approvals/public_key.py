@@ -25,7 +25,7 @@ SIGNATURE: Final = 64
 MAKE_ONE: Final = "make one with `ssh-keygen -t ed25519`"
 
 NEEDED: Final = (
-    "operators' keys need the extra `signing`: `pip install 'stanchion[signing]'`, or from a "
+    "operators' keys need the extra `signing`: `pip install 'stanchion-guard[signing]'`, or from a "
     "checkout `pip install '.[signing]'`"
 )
 

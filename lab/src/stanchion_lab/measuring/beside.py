@@ -57,7 +57,9 @@ def _pooled(one: Beside) -> Figure:
     families = tuple([_joined(name, figures) for name in names])
     misses = tuple([miss for figure in figures for miss in figure.misses])
     hits, of = sum([figure.hits for figure in figures]), sum([figure.of for figure in figures])
-    return Figure(f"fresh: {one.name}", hits, of, figures[0].target, misses, families)
+    return Figure(
+        f"fresh: {one.name}", hits, of, figures[0].target, misses, families, figures[0].aim
+    )
 
 
 def _joined(name: str, figures: list[Figure]) -> Family:

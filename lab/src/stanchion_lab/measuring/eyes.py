@@ -12,7 +12,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.policy.load import load_policy
 from stanchion.runtime.shield import Shield
 from stanchion_lab.eyes import HALVES, KINDS, Case, cases
-from stanchion_lab.measuring.figure import Figure, Report, counted
+from stanchion_lab.measuring.figure import Aim, Figure, Report, counted
 from stanchion_lab.measuring.watching import each
 
 GUARDS: Final[dict[str, list[dict[str, Any]]]] = {
@@ -30,16 +30,16 @@ UNREAD: Final = "b"
 
 NOTES: Final = (
     (
-        "found: anything is said, a warning included; stopped: it does not go ahead by itself; "
-        "each call has its own run"
+        "found: anything is said, a warning included; stopped: it does not go ahead by itself; each "  # noqa: E501
+        "call has its own run"
     ),
     (
-        "a login that reaches the host it is for, and no record, is found as well, and counted "
-        "once more by itself"
+        "a login that reaches the host it is for, and no record, is found as well, and counted once "  # noqa: E501
+        "more by itself"
     ),
     (
-        "each kind is judged by the guards of its name; `files` and `sql` also by `shell`, for "
-        "what commands reach"
+        "each kind is judged by the guards of its name; `files` and `sql` also by `shell`, for what "  # noqa: E501
+        "commands reach"
     ),
     f"half {UNREAD} is measured and not read: what it misses is listed with `--open` only",
 )
@@ -90,11 +90,7 @@ def _figures(name: str, judged: list[JudgedCall], listed: bool) -> list[Figure]:
     logins = sum([one.login for one in attacks])
     return [
         counted(f"{name}: attacks found", attacks, _found, _family, missed=missed),
-        Figure(
-            f"{name}: attacks stopped",
-            sum([not one.decision.proceeds for one in attacks]),
-            len(attacks),
-        ),
+        _stopped(f"{name}: attacks stopped", attacks, "more"),
         *(
             [Figure(f"{name}: of these logins, hidden from records only", logins, len(attacks))]
             if logins
@@ -108,12 +104,12 @@ def _figures(name: str, judged: list[JudgedCall], listed: bool) -> list[Figure]:
             missed=missed,
             alarm=True,
         ),
-        Figure(
-            f"{name}: honest calls stopped",
-            sum([not one.decision.proceeds for one in honest]),
-            len(honest),
-        ),
+        _stopped(f"{name}: honest calls stopped", honest, "less"),
     ]
+
+
+def _stopped(name: str, judged: list[JudgedCall], aim: Aim) -> Figure:
+    return Figure(name, sum([not one.decision.proceeds for one in judged]), len(judged), aim=aim)
 
 
 def _decided(shield: Shield, case: Case) -> Decision:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import sqrt
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 Z: Final = 1.959963984540054
 """How many standard deviations hold 95 % of a normal distribution."""
+
+Aim = Literal["more", "less", "neither"]
+"""Whether more hits are better, or fewer; neither where a figure is only shown."""
 
 T = TypeVar("T")
 
@@ -50,7 +53,8 @@ class Family(msgspec.Struct, frozen=True):
 
 class Figure(msgspec.Struct, frozen=True):
     """One measured share: `hits` of `of`. `target` says what it should be; `misses` are the rows
-    that were otherwise, each with why; `families` are the same rows by where they come from."""
+    that were otherwise, each with why, the row's id first; `families` are the same rows by where
+    they come from."""
 
     name: str
     hits: int
@@ -58,6 +62,7 @@ class Figure(msgspec.Struct, frozen=True):
     target: str = ""
     misses: tuple[str, ...] = ()
     families: tuple[Family, ...] = ()
+    aim: Aim = "neither"
 
     @property
     def share(self) -> float:
@@ -97,12 +102,13 @@ class Beside(msgspec.Struct, frozen=True):
 
 class Report(msgspec.Struct, frozen=True):
     """What one measurement says: its figures, notes on how they were made, and fresh rows beside
-    the others."""
+    the others. People see no misses where they are not `listed`."""
 
     title: str
     figures: tuple[Figure, ...]
     notes: tuple[str, ...] = ()
     beside: tuple[Beside, ...] = ()
+    listed: bool = True
 
 
 def counted(
@@ -127,7 +133,8 @@ def counted(
         if missed is not None and is_hit is alarm:
             listed.append(missed(one))
     families = tuple([Family(at, hits[at], of[at]) for at in sorted(of)])
-    return Figure(name, sum(hits.values()), sum(of.values()), target, tuple(listed), families)
+    aim: Aim = "less" if alarm else "more"
+    return Figure(name, sum(hits.values()), sum(of.values()), target, tuple(listed), families, aim)
 
 
 def wilson(hits: int, of: int) -> Interval:

@@ -87,7 +87,12 @@ def apart(
             f"{entry.reason}"
         )
     figure = Figure(
-        "labels overruled by the severity table: judged as it says", right, of, "", tuple(listed)
+        "labels overruled by the severity table: judged as it says",
+        right,
+        of,
+        "",
+        tuple(listed),
+        aim="more",
     )
     return counts, (figure,) if of else ()
 

@@ -27,18 +27,20 @@ from stanchion_lab.measuring.watching import each
 EACH: Final = 200
 """How many rows of a kind are judged at most: every so many, so that all of a file is looked at."""
 
+CHANGES: Final = ("write", "ddl", "ddl_destructive")
+
 NOTES: Final = (
     (
-        f"of each kind at most {EACH} rows, spread over the file; the measure of its name has all "
-        f"of them"
+        f"of each kind at most {EACH} rows, spread over the file; the measure of its name has all of "  # noqa: E501
+        f"them"
     ),
     (
-        "commands whose label the severity table overrules are left out, see the measure `shell`; "
-        "no repository is near"
+        "commands whose label the severity table overrules are left out, see the measure `shell`; no "  # noqa: E501
+        "repository is near"
     ),
     (
-        "hidden: the secret is redacted, or the result is withheld; stopped: it does not go ahead "
-        "by itself"
+        "hidden: the secret is redacted, or the result is withheld; stopped: it does not go ahead by "  # noqa: E501
+        "itself"
     ),
     f"every name resolves to `{PUBLIC}`; tools are called `bash`, `run_sql` and `read_page`",
 )
@@ -65,7 +67,7 @@ def _measured(folder: Path) -> Report:
             replace(figure, name=f"{name}: {figure.name}")
             for figure in _figures(folder, name, shield)
         ]
-    return Report("Packs: what each stops", tuple(figures), NOTES)
+    return Report("Packs: what each stops", tuple(figures), NOTES, listed=False)
 
 
 def _is_hit(shield: Shield, judge: Callable[[Run, Row], bool], row: Row) -> bool:
@@ -73,7 +75,7 @@ def _is_hit(shield: Shield, judge: Callable[[Run, Row], bool], row: Row) -> bool
 
 
 def _figures(folder: Path, name: str, shield: Shield) -> Iterator[Figure]:
-    for what, file, labels, judge in KINDS:
+    for what, file, labels, judge, alarm in KINDS:
         every = [
             row
             for row in rows(folder, file)
@@ -81,13 +83,16 @@ def _figures(folder: Path, name: str, shield: Shield) -> Iterator[Figure]:
         ]
         every = [row for row in every if not is_overruled(row)]
         some = every[:: max(1, len(every) // EACH)][:EACH]
-        yield counted(what, each(some), partial(_is_hit, shield, judge), lambda row: row.family)
+        hit = partial(_is_hit, shield, judge)
+        yield counted(
+            what, each(some), hit, lambda row: row.family, missed=lambda row: row.id, alarm=alarm
+        )
     (hijacks, *_) = [
         one for one in injecagent.measure(folder, {"name": "p", "extends": name}).figures if one.of
     ]
-    yield replace(hijacks, name="hijacks by one result stopped", target="", misses=())
+    yield replace(hijacks, name="hijacks by one result stopped", target="")
     disturbed = honest.measure(folder, {"name": "p", "extends": name}).figures[0]
-    yield replace(disturbed, name="honest runs disturbed", target="", misses=())
+    yield replace(disturbed, name="honest runs disturbed", target="")
 
 
 def _stopped(decision: Decision) -> bool:
@@ -109,24 +114,26 @@ def _requested(run: Run, row: Row) -> bool:
     return _stopped(run.egress(row.payload))
 
 
-KINDS: Final[tuple[tuple[str, str, tuple[str, ...], Callable[[Run, Row], bool]], ...]] = (
+KINDS: Final[tuple[tuple[str, str, tuple[str, ...], Callable[[Run, Row], bool], bool], ...]] = (
     (
         "dangerous commands stopped",
         "shell.jsonl",
         ("dangerous",),
         partial(_checked, "bash", "command"),
+        False,
     ),
-    ("everyday commands stopped", "shell.jsonl", ("benign",), partial(_checked, "bash", "command")),
     (
-        "changes by SQL stopped",
-        "sql.jsonl",
-        ("write", "ddl", "ddl_destructive"),
-        partial(_checked, "run_sql", "query"),
+        "everyday commands stopped",
+        "shell.jsonl",
+        ("benign",),
+        partial(_checked, "bash", "command"),
+        True,
     ),
-    ("reads by SQL stopped", "sql.jsonl", ("read",), partial(_checked, "run_sql", "query")),
-    ("secrets hidden", "secrets.jsonl", ("secret",), _hidden),
-    ("texts without one disturbed", "secrets.jsonl", ("not_secret",), _hidden),
-    ("internal addresses refused", "urls.jsonl", ("internal",), _requested),
-    ("public addresses refused", "urls.jsonl", ("public",), _requested),
+    ("changes by SQL stopped", "sql.jsonl", CHANGES, partial(_checked, "run_sql", "query"), False),
+    ("reads by SQL stopped", "sql.jsonl", ("read",), partial(_checked, "run_sql", "query"), True),
+    ("secrets hidden", "secrets.jsonl", ("secret",), _hidden, False),
+    ("texts without one disturbed", "secrets.jsonl", ("not_secret",), _hidden, True),
+    ("internal addresses refused", "urls.jsonl", ("internal",), _requested, False),
+    ("public addresses refused", "urls.jsonl", ("public",), _requested, True),
 )
-"""What is judged: what it is called, its file, its labels, and how."""
+"""What is judged: what it is called, its file, its labels, how, and whether a hit is an alarm."""

@@ -59,8 +59,8 @@ nobody's."""
 
 NOTES: Final = (
     (
-        "found: every letter and digit of it is hidden, whatever kind it is taken for; all "
-        "entities are looked for"
+        "found: every letter and digit of it is hidden, whatever kind it is taken for; all entities "  # noqa: E501
+        "are looked for"
     ),
     (
         "bare: a row's text alone; under its name: as a field that is named for the entity, as in "
@@ -68,8 +68,8 @@ NOTES: Final = (
     ),
     "a false alarm of the single rows is one of the very kind that the row says it is not",
     (
-        "names, places, organisations, titles, ages, streets and plain dates have no shape: a "
-        "model has to read them"
+        "names, places, organisations, titles, ages, streets and plain dates have no shape: a model "  # noqa: E501
+        "has to read them"
     ),
 )
 
@@ -197,7 +197,7 @@ def _alarms(name: str, harmless: list[Row], named: bool = False, bare: bool = Fa
         guard = Pii(entities=tuple(KINDS[_entity(row)].split()), bare=bare)
         found = _found(guard, str(row.payload), _entity(row) if named else "")
         lines += [Seen(row, _entity(row), None, found).line] if found else []
-    return Figure(name, len(lines), len(harmless), "few", tuple(lines))
+    return Figure(name, len(lines), len(harmless), "few", tuple(lines), aim="less")
 
 
 def _disturbed(name: str, texts: list[Row], guard: Pii) -> Figure:
@@ -209,7 +209,7 @@ def _disturbed(name: str, texts: list[Row], guard: Pii) -> Figure:
         lines += [
             f"{row.id}: {str(row.payload)[s:e]!r} taken for {kind}" for s, e, kind in wrong[:1]
         ]
-    return Figure(name, len(lines), len(texts), "few", tuple(lines))
+    return Figure(name, len(lines), len(texts), "few", tuple(lines), aim="less")
 
 
 def _touches(one: tuple[int, int, str], marked: Iterable[tuple[int, int]]) -> bool:
@@ -232,4 +232,5 @@ def _honest(folder: Path, guard: Pii) -> Iterator[Figure]:
         len(every),
         "few",
         tuple(lines),
+        aim="less",
     )

@@ -25,8 +25,8 @@ PACKS: Final = {"default": "≤ 1 %", "coding-agent": "≤ 2 %", "guardian": ""}
 
 NOTES: Final = (
     (
-        "disturbed: a step did not go ahead by itself, or it went ahead with other content. A "
-        "warning changes nothing: the"
+        "disturbed: a step did not go ahead by itself, or it went ahead with other content. A warning "  # noqa: E501
+        "changes nothing: the"
     ),
     (
         "session is only told. A credential that `secrets` hides from a result, a reply or a "
@@ -76,7 +76,9 @@ def _measured(every: list[Row], packs: dict[str, str]) -> list[Figure]:
 
 
 def _figures(pack: str, target: str, played: list[PlayedSession]) -> list[Figure]:
-    sessions = counted(f"{pack}: sessions disturbed", played, lambda one: bool(one.stops), _family)
+    sessions = counted(
+        f"{pack}: sessions disturbed", played, lambda one: bool(one.stops), _family, alarm=True
+    )
     stops = tuple([line for one in played for line, _ in one.stops])
     codes = Counter([code for one in played for code in {code for _, code in one.stops}])
     by_count = sorted(codes.items(), key=lambda one: (-one[1], one[0]))
@@ -89,6 +91,7 @@ def _figures(pack: str, target: str, played: list[PlayedSession]) -> list[Figure
             sum([one.disturbed_calls for one in played]),
             calls,
             "≤ 0.1 %",
+            aim="less",
         ),
         _told(f"{pack}: sessions only told", played),
         _hidden(f"{pack}: sessions in which a credential is hidden", played),
@@ -98,7 +101,7 @@ def _figures(pack: str, target: str, played: list[PlayedSession]) -> list[Figure
 def _told(name: str, played: list[PlayedSession]) -> Figure:
     figure = counted(name, played, lambda one: bool(one.told) and not one.stops, _family)
     return msgspec.structs.replace(
-        figure, misses=tuple([line for one in played for line in one.told[:1]])
+        figure, misses=tuple([line for one in played for line in one.told[:1]]), aim="neither"
     )
 
 
@@ -107,7 +110,7 @@ def _hidden(name: str, played: list[PlayedSession]) -> Figure:
     lines = [
         f"{one.row.id}: {', '.join(dict.fromkeys(one.hidden))}" for one in played if one.hidden
     ]
-    return msgspec.structs.replace(figure, misses=tuple(lines))
+    return msgspec.structs.replace(figure, misses=tuple(lines), aim="neither")
 
 
 def _family(one: PlayedSession) -> str:

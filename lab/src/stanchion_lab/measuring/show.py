@@ -31,7 +31,7 @@ def lines(report: Report, misses: int) -> Iterator[str]:
         yield f"  {note}"
     if report.beside:
         yield from _beside(report.beside)
-    for figure in report.figures:
+    for figure in report.figures if report.listed else ():
         yield from _missed(figure, misses)
 
 

@@ -30,7 +30,9 @@ REMOVES: Final = listed("uninstall remove rm purge")
 
 _PARENT: Final = regex(r"\$\{?PPID\b")
 _MODULE: Final = regex(r"(?:-[A-Za-z]*m|--module) ?(?:pip|uv|pipx|poetry|conda)")
-_PACKAGE: Final = regex(r"stanchion(?:[-_]lab)?(?:\[.*\])?(?:(?:[=<>~!]=?|@).*)?", re.IGNORECASE)
+_PACKAGE: Final = regex(
+    r"stanchion(?:[-_.]+(?:guard|lab))?(?:\[.*\])?(?:(?:[=<>~!]=?|@).*)?", re.IGNORECASE
+)
 
 
 def _pairs(words: tuple[str, ...]) -> list[tuple[str, ...]]:

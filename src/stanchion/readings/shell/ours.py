@@ -47,7 +47,7 @@ ALONE: Final = listed("resume operators broker approve grant trust")
 _LOOSE: Final = regex(r"[^\w./@\[\]~$%*?{}-]+")
 _MODULE: Final = regex(r"-[A-Za-z]*m(.*)", re.DOTALL)
 _SPELLED: Final = regex(
-    r"stanchion(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?"
+    r"stanchion(?:[-_.]guard)?(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?"
 )
 _LIVE: Final = regex(r"[*?\[]")
 _INSIDE: Final = ("/stanchion/__main__.py", "/stanchion/cli/main.py", "/stanchion/cli/__init__.py")

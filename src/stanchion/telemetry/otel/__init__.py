@@ -1,5 +1,5 @@
 """OpenTelemetry: runs, tool calls and model calls as spans, and figures as metrics. Needs
-`stanchion[otel]`."""
+`stanchion-guard[otel]`."""
 
 from stanchion.telemetry.otel.instrument import instrument
 

@@ -29,7 +29,7 @@ def instrument(
         from opentelemetry import metrics, trace
     except ImportError:
         raise ImportError(
-            "OpenTelemetry is not installed: run `pip install 'stanchion[otel]'`"
+            "OpenTelemetry is not installed: run `pip install 'stanchion-guard[otel]'`"
         ) from None
     from stanchion.telemetry.otel.durations import Durations
     from stanchion.telemetry.otel.figures import observe

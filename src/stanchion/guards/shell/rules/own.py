@@ -61,9 +61,9 @@ def _takes(command: Command, roots: Roots) -> Reach:
     """How surely a command does what only a person may do.
 
     1. It is our program, whatever it is called by. 2. A program that starts others is given it, in
-       words or as a text.
+    words or as a text.
     3. It runs code that reaches for it. 4. A program of unknown name has our words behind it. 5.
-       The name of what it starts is made of ours by another program.
+    The name of what it starts is made of ours by another program.
     """
     argv, name = command.argv, command.name
     if not argv or not (
@@ -359,6 +359,7 @@ HITS: Final = (
     "python -m stanchion safe-mode off",
     "python3.13 -Imstanchion resume",
     "uvx stanchion@latest operators add ann",
+    "pipx run stanchion-guard resume",
     "uv run stanchion policy trust policy.yaml",
     "pipx run stanchion store accepted --why 'it is fine'",
     "env A=1 nice -n 5 stanchion tools reset pay",
@@ -407,6 +408,8 @@ HITS: Final = (
     "cat /proc/$PPID/environ",
     "python -m pip uninstall -y stanchion",
     "uv pip uninstall stanchion",
+    "pip uninstall -y stanchion-guard",
+    "uv remove Stanchion.Guard",
     "echo 'import os' > .venv/lib/python3.11/site-packages/sitecustomize.py",
     "cp x ~/.local/lib/python3.11/site-packages/a.pth",
 )
@@ -420,6 +423,7 @@ MISSES: Final = (
     "uv run stanchion lint policy.yaml",
     "python -m stanchion explain last",
     "pip install stanchion",
+    "pip install 'stanchion-guard[signing]'",
     "pytest tests/test_shield.py",
     "grep -rn 'stanchion tickets approve' docs",
     "git commit -m 'say how stanchion resume works'",
