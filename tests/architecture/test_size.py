@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.sources import tree_of
 from tools.size.__main__ import FILE
 from tools.size.areas import BOUNDED, read_areas, tabulate
 from tools.size.bounds import complain
@@ -19,7 +18,7 @@ def assert_no_heavier(*found: Table) -> None:
 
 
 def test_there_is_no_more_code_than_is_checked_in() -> None:
-    assert_no_heavier(*tabulate(read_areas(ROOT, BOUNDED, tree_of)))
+    assert_no_heavier(*tabulate(read_areas(ROOT, BOUNDED)))
 
 
 def test_a_warm_check_goes_no_longer_way() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
 from typing import Final
@@ -27,8 +27,6 @@ ROOTS: Final = {"src": "src/stanchion", "lab": "lab/src/stanchion_lab"}
 """The folder of an area that is not called as it is."""
 CODE, SHAPE, DOUBLED, DATA = "code", "shape", "doubled", "data"
 
-Parse = Callable[[str], ast.Module]
-
 
 class File(Struct, frozen=True):
     """A file of a package."""
@@ -39,8 +37,9 @@ class File(Struct, frozen=True):
     holds: Source
 
 
-def read_areas(root: Path, areas: Iterable[str], parse: Parse = ast.parse) -> list[File]:
-    """Weigh all files of some areas; each is read, parsed and tokenized once."""
+def read_areas(root: Path, areas: Iterable[str]) -> list[File]:
+    """Weigh all files of some areas; each is read, parsed and tokenized once, and no tree is kept:
+    to keep them costs more than to parse."""
     found = []
     for area in areas:
         base = root / ROOTS.get(area, area)
@@ -48,7 +47,7 @@ def read_areas(root: Path, areas: Iterable[str], parse: Parse = ast.parse) -> li
             if path.is_file() and "__pycache__" not in path.parts:
                 package = path.relative_to(base).parts[0] if path.parent != base else "."
                 place = path.relative_to(root).as_posix()
-                found.append(File(place, area, package, _weigh_file(path, parse)))
+                found.append(File(place, area, package, _weigh_file(path)))
     return found
 
 
@@ -98,13 +97,13 @@ def list_places(files: Sequence[File], kind: str) -> Iterator[str]:
         yield from [f"{file.path}:{place}" for place in places]
 
 
-def _weigh_file(path: Path, parse: Parse) -> Source:
+def _weigh_file(path: Path) -> Source:
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError:
         return Source()
     if path.suffix == ".py":
-        return weigh(text, parse(text))
+        return weigh(text, ast.parse(text))
     count = len(text.splitlines())
     if path.suffix in (".sql", ".lua"):
         return Source(lines=count, files=1, length=count)
