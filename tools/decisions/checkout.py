@@ -6,16 +6,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tools.decisions.kept import NotKept
 from tools.decisions.place import ROOT
 
 
-def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
-    """Have the decisions of a revision written to a file: its code under this tool and this
-    environment."""
+@contextmanager
+def check_out(revision: str) -> Iterator[Path]:
+    """The files of a revision, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="stanchion-checkout-") as folder:
         tree = Path(folder) / "tree"
         _git(
@@ -28,18 +29,18 @@ def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
             about=revision,
         )
         try:
-            environ = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
-            command = [
-                sys.executable,
-                "-m",
-                "tools.decisions",
-                "write",
-                str(file.absolute()),
-                *options,
-            ]
-            done = subprocess.run(command, cwd=ROOT, env=environ, check=False)
+            yield tree
         finally:
             _git("worktree", "remove", "--force", str(tree), about=revision)
+
+
+def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
+    """Have the decisions of a revision written to a file: its code under this tool and this
+    environment."""
+    with check_out(revision) as tree:
+        environ = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
+        command = [sys.executable, "-m", "tools.decisions", "write", str(file.absolute()), *options]
+        done = subprocess.run(command, cwd=ROOT, env=environ, check=False)
     if done.returncode:
         raise NotKept(
             f"the code of `{revision}` could not be played: see above; a later revision may be"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from types import FrameType
 from typing import Final
 
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
+from stanchion_lab.bench.calls import Calls
 from stanchion_lab.bench.packs.engines import CORE, choose, sought
 from stanchion_lab.bench.packs.hand import Hand, Scan
 from stanchion_lab.bench.packs.pack import at_home, in_memory
@@ -60,19 +59,9 @@ def ready(shield: Shield) -> Run:
 
 def counted(work: Callable[[], object]) -> Counter[str]:
     """How often functions of Python are called meanwhile, by the file that each is in."""
-    seen: Counter[str] = Counter()
-
-    def note(frame: FrameType, event: str, _arg: object) -> None:
-        if event == "call":
-            seen[frame.f_code.co_filename] += 1
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
+    with Calls() as calls:
         work()
-    finally:
-        sys.setprofile(before)
-    return seen
+    return Counter([code.co_filename for code in calls.codes])
 
 
 def _before(number: int) -> dict[str, str]:
