@@ -113,6 +113,7 @@ HITS: Final = (
     "systemctl stop auditd",
     "pkill -f stanchion",
     "pip uninstall -y stanchion",
+    "uv remove Stanchion.Guard",
     "HISTSIZE=0",
     "cat /dev/null > ~/.zsh_history",
     "ln -sf /dev/null ~/.bash_history",
