@@ -11,11 +11,13 @@ from pathlib import Path
 
 from tools.decisions.kept import NotKept
 from tools.decisions.place import ROOT
+from tools.decisions.policies import ELSEWHERE, FOLDER
 
 
 def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
     """Have the decisions of a revision written to a file: its code under this tool and this
-    environment."""
+    environment, with its own copies of the packs where it has them, for it may not know the words
+    of ours."""
     with tempfile.TemporaryDirectory(prefix="stanchion-checkout-") as folder:
         tree = Path(folder) / "tree"
         _git(
@@ -29,6 +31,8 @@ def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
         )
         try:
             environ = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
+            own = tree / FOLDER.relative_to(ROOT)
+            environ |= {ELSEWHERE: str(own)} if own.is_dir() else {}
             command = [
                 sys.executable,
                 "-m",
@@ -37,10 +41,10 @@ def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
                 str(file.absolute()),
                 *options,
             ]
-            done = subprocess.run(command, cwd=ROOT, env=environ, check=False)
+            subprocess.run(command, cwd=ROOT, env=environ, check=False)
         finally:
             _git("worktree", "remove", "--force", str(tree), about=revision)
-    if done.returncode:
+    if not file.is_file():
         raise NotKept(
             f"the code of `{revision}` could not be played: see above; a later revision may be"
         )

@@ -23,7 +23,8 @@ from tools.decisions.case import Case, given
 from tools.decisions.kept import Holds, Kept, Line, kept
 from tools.decisions.place import ROOT, settled
 from tools.decisions.playing import play
-from tools.decisions.telling import digest, spelled
+from tools.decisions.telling import GOT, Told, digest, spelled
+from tools.decisions.ways import choose_ways
 
 TABLES, CORPORA, DRAWN = SOURCES = ("tables", "corpora", "drawn")
 BLOCK: Final = 40
@@ -129,6 +130,29 @@ def _played(block: list[Case]) -> list[Line]:
 
 
 def _lines(case: Case) -> Iterator[Line]:
-    own = given(case)
-    for number, told in enumerate(play(case), 1):
-        yield Line(f"{case.name} #{number}", own, digest(told), msgspec.Raw(spelled(told)))
+    """What comes of a case plainly, and in the further ways that are chosen for it."""
+    own, plain = given(case), play(case)
+    yield from _numbered(case.name, own, plain)
+    asks = any(told.get(GOT, {}).get("action") == "ESCALATE" for told in plain)
+    for way in choose_ways(case):
+        if asks or not way.answers:
+            yield from _numbered(way.names(case.name), own, play(case, way))
+
+
+def _numbered(name: str, case: str, every: Iterable[Told]) -> Iterator[Line]:
+    """Lines under names that stay what they are where more or less is written down: what a caller
+    gets is numbered by itself, and what is written on the way to it by its kind."""
+    number, seen = 1, Counter[str]()
+    for told in every:
+        if GOT in told:
+            yield Line(
+                f"{name} #{number}", case, digest(told[GOT]), 1, msgspec.Raw(spelled(told[GOT]))
+            )
+            number, seen = number + 1, Counter()
+        else:
+            kind = str(told.get("stage", told.get("fact", next(iter(told)))))
+            seen[kind] += 1
+            again = "" if seen[kind] == 1 else f"~{seen[kind]}"
+            yield Line(
+                f"{name} #{number}.{kind}{again}", case, digest(told), 2, msgspec.Raw(spelled(told))
+            )
