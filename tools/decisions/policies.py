@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 import msgspec
 import yaml
@@ -15,7 +16,7 @@ from stanchion.guards import SHIPPED
 PACKS: Final = ("default", "strict", "coding-agent")
 """Those under which every row is played."""
 OTHERS: Final = ("agent-33", "database", "finance", "guardian", "mcp", "shadow-start")
-"""Those of which a row meets one, in turn."""
+"""Those of which some rows meet one."""
 WHOLE: Final = "whole"
 EXTRAS: Final = frozenset({"presidio"})
 """Guards that need a package which is too heavy to be loaded for this."""
@@ -23,6 +24,17 @@ EXTRAS: Final = frozenset({"presidio"})
 FOLDER: Final = Path(__file__).with_name("packs")
 ELSEWHERE: Final = "DECISIONS_PACKS"
 """Names the folder of another revision's copies: its code may not know the words of ours."""
+
+
+def choose_further(row: str) -> tuple[str, ...]:
+    """One of the other packs for every third row, and none for the rest."""
+    drawn = crc32(row.encode())
+    return () if drawn % 3 else (OTHERS[drawn // 3 % len(OTHERS)],)
+
+
+def choose_one(row: str) -> tuple[str, ...]:
+    """One of the nine packs, for rows that say much of the same."""
+    return ((*PACKS, *OTHERS)[crc32(row.encode()) % (len(PACKS) + len(OTHERS))],)
 
 
 def source_of(policy: str) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from tools.decisions.writing import Written
 
 SHARE: Final = 10
 """Of how many cases one is played in every way that fits it."""
+QUICK: Final = "/dev/shm"
 STILL: Final = Options(checkpoint_s=1e9, head_ms=1e12)
 """A trail that writes nothing by the time of day."""
 
@@ -72,10 +73,19 @@ def _use_memory(_life: ExitStack, clock: FakeClock, _written: Written) -> Place:
     return Place(MemoryStore(clock))
 
 
+def _make_folder(life: ExitStack) -> Path:
+    """A folder for as long as the case is played, in memory where there is such a place: nobody
+    waits for a disk."""
+    within = QUICK if os.access(QUICK, os.W_OK) else None
+    return Path(
+        life.enter_context(tempfile.TemporaryDirectory(prefix="stanchion-way-", dir=within))
+    )
+
+
 def _use_disk(life: ExitStack, clock: FakeClock, written: Written) -> Place:
     """A store and a trail in files. Everything of the trail is fixed that is drawn at random
     otherwise."""
-    folder = Path(life.enter_context(tempfile.TemporaryDirectory(prefix="stanchion-way-")))
+    folder = _make_folder(life)
     names = iter([f"{number:016x}" for number in range(100)])
     written.also = Trail(
         folder / "trail",
@@ -134,7 +144,7 @@ def _begin_awaited(life: ExitStack, shield: Shield) -> Callable[..., Any]:
 
 def _begin_far(life: ExitStack, shield: Shield) -> Callable[..., Any]:
     """Runs of a broker in a thread of this process."""
-    folder = Path(life.enter_context(tempfile.TemporaryDirectory(prefix="stanchion-way-")))
+    folder = _make_folder(life)
     listener = life.enter_context(listening(folder / "b.sock"))
     admission = Admission({os.getuid(): "default"}, {})
     broker = Broker(shield, admission, bytes(32), lambda _: None, witnesses=folder / "witnesses")
