@@ -134,9 +134,15 @@ def _flow(folder: Path, name: str) -> Iterator[Case]:
     )
     for line in (folder / f"{name}.jsonl").read_bytes().splitlines():
         trace = msgspec.json.decode(line, type=dict[str, Any])
-        tools = tuple(
-            [{"type": "function", "function": each} for each in definitions[trace["tools"]]]
-        )
+        # Taking definitions in costs more than judging: those that are called are enough, and some
+        # others.
+        names = {step.get("tool") for step in trace["steps"]}
+        some = [
+            each
+            for at, each in enumerate(definitions[trace["tools"]])
+            if at < 5 or each["name"] in names
+        ]
+        tools = tuple([{"type": "function", "function": each} for each in some])
         yield from _cases(f"corpora/flow/{name}: {trace['id']}", _flow_steps(trace["steps"]), tools)
 
 
