@@ -55,8 +55,12 @@ def _once(case: Case, way: Way) -> tuple[list[Told], bool]:
     why."""
     try:
         policy = _named(case.policy) if isinstance(case.policy, str) else load_policy(case.policy)
+        return _staged(case, way, policy)
     except PolicyError as error:
         return [{GOT: {"policy": str(error)}}], False
+
+
+def _staged(case: Case, way: Way, policy: CompiledPolicy) -> tuple[list[Told], bool]:
     with ExitStack() as life:
         clock, written, ids = FakeClock(), Written(), itertools.count(1)
         place = way.open(life, clock, written)

@@ -95,6 +95,7 @@ def _use_disk(life: ExitStack, clock: FakeClock, written: Written) -> Place:
         process=lambda: 1,
         secret=lambda: bytes(32),
     )
+    life.callback(written.close)
     return Place(SqliteStore(folder / "state.db", clock), lambda: of_trail(folder / "trail"))
 
 
