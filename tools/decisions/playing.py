@@ -201,7 +201,7 @@ class _Scene:
             return {"ticket": None}
         seen = of_ticket(self._shield.ticket(id))
         try:
-            if crc32(draw.encode()) & 1:
+            if crc32(draw.encode()) >> 7 & 1:
                 self._shield.approve(id, by=OPERATOR, comment="go ahead")
             else:
                 self._shield.deny(id, by=OPERATOR, comment="not today")
