@@ -185,6 +185,15 @@ STORY = Case(
 )
 
 
+FAILING = tuple(
+    [
+        Judge(stage, {"tool": tool, "args": {}, **about})
+        for tool in ("ask_user", "search")
+        for stage, about in (("tool_call", {}), ("error", {"error": "TimeoutError", "text": "no"}))
+    ]
+)
+
+
 def got(told: list[Told]) -> list[Any]:
     """What callers got."""
     return [each[GOT] for each in told if GOT in each]
@@ -195,6 +204,9 @@ def got(told: list[Told]) -> list[Any]:
 )
 def test_callers_get_the_same_in_every_way(way: ways.Way) -> None:
     assert way.fits(STORY)
+    named = Case("c", policies.WHOLE, FAILING)
+    assert "`run:run-`" in str(got(play(named)))
+    assert got(play(named, way)) == got(play(named)), "words that name the run"
     plain, told = play(STORY), play(STORY, way)
     assert got(told) == got(plain)
     assert len(got(plain)) == len(STORY.steps)

@@ -10,32 +10,15 @@ from zlib import crc32
 
 import msgspec
 
-from stanchion.dialects.agent33 import Guardrails
-from stanchion.dialects.guardian import GuardianLayer
-from stanchion.dialects.penguiflow import (
-    GuardrailEvent,
-    GuardrailGateway,
-    InjectionPatternRule,
-    RuleRegistry,
-    SecretRedactionRule,
-)
-from stanchion.dialects.ragix import Tutor, TutorEnvelope
-from stanchion.dialects.veronica import ToolCallContext, VeronicaIntegration
-from stanchion.dialects.veronica.shield import (
-    BudgetConfig,
-    CircuitBreakerConfig,
-    EgressConfig,
-    SecretGuardConfig,
-    ShieldConfig,
-)
+from stanchion.dialects import agent33, guardian, penguiflow, ragix, veronica
 from stanchion.testing import FakeClock
 from tools.decisions.case import Case, Judge
 from tools.decisions.telling import GOT, Told
 
 SHARE: Final = 20
-"""Of how many cases one is told to the dialects, of those that are stories under the pack
-`default`."""
+"""Of how many stories one is told to the dialects."""
 STORIES: Final = ("drawn/", "corpora/honest_sessions", "corpora/loops", "corpora/tool_errors")
+"""How the names of stories begin; those under the pack `default` are told."""
 IN_MEMORY: Final[dict[str, Any]] = {"store": "memory:", "journal": "memory:"}
 
 
@@ -61,12 +44,20 @@ def speak(case: Case, dialect: str) -> list[Told]:
 
 Answer = Callable[[Judge], Told | None]
 
+FEATURES: Final[dict[str, Any]] = {
+    "budget": {"enabled": True, "max_calls": 20, "max_cost_usd": 2.0},
+    "circuit_breaker": {"enabled": True},
+    "egress": {"enabled": True, "allowed_hosts": ["example.org", "api.example.com"]},
+    "secret_guard": {"enabled": True},
+}
+"""What of VERONICA's shield is switched on."""
+
 
 @contextmanager
 def _open_agent33(clock: FakeClock) -> Iterator[Answer]:
     """The five hooks."""
-    with closing(Guardrails.load(clock=clock, **IN_MEMORY).shield) as shield:
-        hooks = Guardrails(shield).hooks("ann", "work")
+    with closing(agent33.Guardrails.load(clock=clock, **IN_MEMORY).shield) as shield:
+        hooks = agent33.Guardrails(shield).hooks("ann", "work")
 
         def answer(step: Judge) -> Told | None:
             tool, args = step.fields.get("tool", ""), step.fields.get("args", {})
@@ -92,20 +83,20 @@ def _open_agent33(clock: FakeClock) -> Iterator[Answer]:
 @contextmanager
 def _open_guardian(clock: FakeClock) -> Iterator[Answer]:
     """Checks, and what came of the calls."""
-    with GuardianLayer(clock=clock, journal="memory:") as guardian:
+    with guardian.GuardianLayer(clock=clock, journal="memory:") as layer:
 
         def answer(step: Judge) -> Told | None:
             call = {"tool": step.fields.get("tool", ""), "arguments": step.fields.get("args", {})}
             match step.stage:
                 case "tool_call":
-                    return guardian.check(call)
+                    return layer.check(call)
                 case "tool_result":
-                    guardian.report_result(call, success=True, result=step.fields["result"])
+                    layer.report_result(call, success=True, result=step.fields["result"])
                 case "error":
-                    guardian.report_result(call, success=False, error=step.fields["text"])
+                    layer.report_result(call, success=False, error=step.fields["text"])
                 case _:
                     return None
-            return {"awareness": guardian.get_awareness_context()}
+            return {"awareness": layer.get_awareness_context()}
 
         yield answer
 
@@ -121,10 +112,10 @@ EVENTS: Final = {
 @contextmanager
 def _open_penguiflow(clock: FakeClock) -> Iterator[Answer]:
     """The gateway with the rules that come with it."""
-    registry = RuleRegistry()
-    registry.register(SecretRedactionRule())
-    registry.register(InjectionPatternRule())
-    with closing(GuardrailGateway(registry, clock=clock)) as gateway:
+    registry = penguiflow.RuleRegistry()
+    registry.register(penguiflow.SecretRedactionRule())
+    registry.register(penguiflow.InjectionPatternRule())
+    with closing(penguiflow.GuardrailGateway(registry, clock=clock)) as gateway:
 
         def answer(step: Judge) -> Told | None:
             if step.stage not in EVENTS:
@@ -132,8 +123,8 @@ def _open_penguiflow(clock: FakeClock) -> Iterator[Answer]:
             fields = step.fields
             payload = {"result": fields["result"]} if "result" in fields else {}
             about = (fields.get("text"), fields.get("tool"), fields.get("args"), payload)
-            given = gateway.evaluate_sync(GuardrailEvent(EVENTS[step.stage], "run", *about, 0.0))
-            told: Told = msgspec.to_builtins(given)
+            event = penguiflow.GuardrailEvent(EVENTS[step.stage], "run", *about, 0.0)
+            told: Told = msgspec.to_builtins(gateway.evaluate_sync(event))
             return {name: value for name, value in told.items() if not name.endswith("_id")}
 
         yield answer
@@ -142,21 +133,16 @@ def _open_penguiflow(clock: FakeClock) -> Iterator[Answer]:
 @contextmanager
 def _open_veronica(clock: FakeClock) -> Iterator[Answer]:
     """The four boundaries, with everything switched on that lets calls pass."""
-    config = ShieldConfig(
-        budget=BudgetConfig(enabled=True, max_calls=20, max_cost_usd=2.0),
-        circuit_breaker=CircuitBreakerConfig(enabled=True),
-        egress=EgressConfig(enabled=True, allowed_hosts=["example.org", "api.example.com"]),
-        secret_guard=SecretGuardConfig(enabled=True),
-    )
-    pipeline = VeronicaIntegration(shield=config, clock=clock)._shield_pipeline
+    config = veronica.ShieldConfig.from_dict(FEATURES)
+    pipeline = veronica.VeronicaIntegration(shield=config, clock=clock)._shield_pipeline
     assert pipeline is not None
     numbers = itertools.count(1)
     with closing(pipeline):
 
         def answer(step: Judge) -> Told | None:
             fields = step.fields
-            args = fields.get("args", {})
-            about = ToolCallContext(str(next(numbers)), tool_name=fields.get("tool"), metadata=args)
+            name, args = fields.get("tool"), fields.get("args", {})
+            about = veronica.ToolCallContext(str(next(numbers)), tool_name=name, metadata=args)
             match step.stage:
                 case "tool_call":
                     decision = pipeline.before_llm_call(about)
@@ -188,24 +174,24 @@ class Shows:
 @contextmanager
 def _open_ragix(_clock: FakeClock) -> Iterator[Answer]:
     """An episode of one turn for each command."""
-    tutor = Tutor("count", executor=Shows())
+    tutor = ragix.Tutor("count", executor=Shows())
     tutor.setup_game("find out how long the notes are")
-    layers: dict[str, Any] = {
-        "layer1_schema": "lenient",
-        "layer2_repair": "off",
-        "layer3_policy": "off",
-    }
-    envelope = TutorEnvelope(base_tutor=tutor, manifest_enabled=False, **layers)
+    envelope = ragix.TutorEnvelope(
+        base_tutor=tutor,
+        layer1_schema="lenient",
+        layer2_repair="off",
+        layer3_policy="off",
+        manifest_enabled=False,
+    )
 
     def answer(step: Judge) -> Told | None:
         command = step.fields.get("args", {}).get("command")
         if step.stage != "tool_call" or not isinstance(command, str):
             return None
         episode = envelope.run_episode(lambda *_, **__: f"I propose: {command}", turns=1)
-        turns = [
-            [turn.move_type, turn.move_verdict, turn.score_delta] for turn in episode.trace.turns
-        ]
-        return {"turns": turns, "score": episode.score}
+        turns = episode.trace.turns
+        moves = [[turn.move_type, turn.move_verdict, turn.score_delta] for turn in turns]
+        return {"moves": moves, "score": episode.score}
 
     yield answer
 

@@ -1,7 +1,9 @@
-"""Near-misses: cases of other sources with small differences, drawn from the case's name. What
-reads loosely or strictly shows here: white space, the order of names, forms of Unicode and of
+"""Near-misses: cases of other sources with small differences, drawn from the case's name.
+
+What reads loosely or strictly shows here: white space, the order of names, forms of Unicode and of
 numbers, nesting, nothing at all, far too much, half of a pair, calls that are almost repeated, and
-runs that take turns."""
+runs that take turns.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +30,8 @@ RUNS: Final = ("a", "b", "c")
 """The runs that take turns."""
 FIELDS: Final = frozenset({"args", "result", "text", "messages", "payload", "url"})
 """Which fields of an event are varied."""
+WIDE: Final = {sign: sign + 0xFEE0 for sign in range(0x21, 0x7F)}
+"""Each sign of ASCII as wide as an ideograph."""
 
 Change = Callable[[Random, Any], Any]
 
@@ -45,19 +49,17 @@ def name_near(case: str) -> str | None:
 def vary(case: Case, name: str) -> Case:
     """The near-miss of that name."""
     rng, kind = Random(name), name.removeprefix("near/").partition(":")[0]
+    runs = case.runs
     match kind:
         case "repeated":
             steps = tuple(_repeat(rng, case.steps))
-            return msgspec.structs.replace(case, name=name, steps=steps)
         case "turns":
-            about = next(iter(case.runs.values()))
+            about = next(iter(runs.values()))
             runs = {each: {**about, "id": f"run-{each}"} for each in RUNS}
-            return msgspec.structs.replace(
-                case, name=name, steps=_take_turns(rng, case.steps), runs=runs
-            )
+            steps = _take_turns(rng, case.steps)
         case _:
             steps = tuple([_varied(rng, step, CHANGES[kind]) for step in case.steps])
-            return msgspec.structs.replace(case, name=name, steps=steps)
+    return msgspec.structs.replace(case, name=name, steps=steps, runs=runs)
 
 
 def _varied(rng: Random, step: Step, change: Change) -> Step:
@@ -68,16 +70,14 @@ def _varied(rng: Random, step: Step, change: Change) -> Step:
         case Call(args=args):
             return msgspec.structs.replace(step, args=change(rng, args))
         case Stream(pieces=pieces):
-            return msgspec.structs.replace(
-                step, pieces=tuple([str(change(rng, piece)) for piece in pieces])
-            )
+            changed = tuple([str(change(rng, piece)) for piece in pieces])
+            return msgspec.structs.replace(step, pieces=changed)
         case _:
             return step
 
 
 def _within(rng: Random, change: Change, key: str, value: Any) -> Any:
-    """A field with its change. Arguments stay a mapping: what is none is no call, and other cases
-    have that."""
+    """A field with its change. Arguments stay a mapping: what is none is no call at all."""
     if key not in FIELDS:
         return value
     changed = change(rng, value)
@@ -104,19 +104,17 @@ def _take_turns(rng: Random, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(mixed)
 
 
-def _in_texts(change: Callable[[Random, str], Any]) -> Change:
-    """A change of every text inside of a value."""
+def _in_all(change: Callable[[Random, Any], Any], kind: type[Any] = str) -> Change:
+    """A change of every value of a kind, at every depth."""
 
     def changed(rng: Random, value: Any) -> Any:
         match value:
-            case str():
-                return change(rng, value)
             case dict():
                 return {key: changed(rng, each) for key, each in value.items()}
             case list() | tuple():
                 return [changed(rng, each) for each in value]
             case _:
-                return value
+                return change(rng, value) if isinstance(value, kind) else value
 
     return changed
 
@@ -131,9 +129,7 @@ def _recode(rng: Random, text: str) -> str:
     form = rng.choice(("NFC", "NFD", "NFKC", "NFKD", "wide", "hidden"))
     match form:
         case "wide":
-            return "".join(
-                [chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text]
-            )
+            return text.translate(WIDE)
         case "hidden":
             at = rng.randrange(len(text) + 1)
             return f"{text[:at]}\u200b{text[at:]}"
@@ -157,10 +153,6 @@ def _reform(rng: Random, value: Any) -> Any:
             return rng.choice((repr(value), f"{value:e}", round(value)))
         case str():
             return int(value) if value.isdecimal() and len(value) < 20 else value
-        case dict():
-            return {key: _reform(rng, each) for key, each in value.items()}
-        case list():
-            return [_reform(rng, each) for each in value]
         case _:
             return value
 
@@ -168,9 +160,8 @@ def _reform(rng: Random, value: Any) -> Any:
 def _nest(rng: Random, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _nest(rng, each) for key, each in value.items()}
-    return rng.choice(
-        ([value], {"value": value}, [[{"text": value}]], json.dumps(value, default=repr))
-    )
+    spelled = json.dumps(value, default=repr)
+    return rng.choice(([value], {"value": value}, [[{"text": value}]], spelled))
 
 
 def _empty(rng: Random, value: Any) -> Any:
@@ -196,13 +187,13 @@ def _grow(_rng: Random, text: str) -> str:
 
 
 CHANGES: Final[dict[str, Change]] = {
-    "spaces": _in_texts(_space),
+    "spaces": _in_all(_space),
     "order": _order,
-    "unicode": _in_texts(_recode),
-    "numbers": _reform,
+    "unicode": _in_all(_recode),
+    "numbers": _in_all(_reform, object),
     "nested": _nest,
     "empty": _empty,
-    "broken": _in_texts(_break),
-    "huge": _in_texts(_grow),
+    "broken": _in_all(_break),
+    "huge": _in_all(_grow),
 }
 KINDS: Final = (*[kind for kind in CHANGES if kind != "huge"], "repeated", "turns")

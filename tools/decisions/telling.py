@@ -47,6 +47,21 @@ CONTENT: Final = {
 """Which fields of an event are its content; the text of any other stage."""
 
 
+ASKED: Final = (
+    "stage",
+    "tool",
+    "risk",
+    "content",
+    "beside",
+    "evidence",
+    "guard",
+    "code",
+    "message",
+    "roles",
+)
+"""What a person sees of a ticket."""
+
+
 def show_decision(decision: Decision, stage: str, fields: Told) -> Told:
     """A decision as caller and agent see it: its words, in order, and the content with which the
     host goes on."""
@@ -147,19 +162,7 @@ def untimed(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 def of_ticket(ticket: Ticket) -> Told:
     """A ticket as the person sees it who is to answer it."""
-    return _said(
-        kind=ticket.kind.value,
-        stage=ticket.stage,
-        tool=ticket.tool,
-        risk=ticket.risk,
-        content=ticket.content,
-        beside=ticket.beside,
-        evidence=ticket.evidence,
-        guard=ticket.guard,
-        code=ticket.code,
-        message=ticket.message,
-        roles=list(ticket.roles),
-    )
+    return _said(kind=ticket.kind.value, **{name: getattr(ticket, name) for name in ASKED})
 
 
 def of_batch(batch: Batch) -> list[Any]:

@@ -1,5 +1,4 @@
-"""Ways of playing a case: in memory, on a disk, by async code, through a broker, and with tickets
-that are answered."""
+"""Ways of playing a case: in memory, on disk, async, through a broker, with answered tickets."""
 
 from __future__ import annotations
 
@@ -74,17 +73,14 @@ def _use_memory(_life: ExitStack, clock: FakeClock, _written: Written) -> Place:
 
 
 def _make_folder(life: ExitStack) -> Path:
-    """A folder for as long as the case is played, in memory where there is such a place: nobody
-    waits for a disk."""
+    """A folder while the case is played; in memory where it can be: nobody waits for a disk."""
     within = QUICK if os.access(QUICK, os.W_OK) else None
-    return Path(
-        life.enter_context(tempfile.TemporaryDirectory(prefix="stanchion-way-", dir=within))
-    )
+    made = tempfile.TemporaryDirectory(prefix="stanchion-way-", dir=within)
+    return Path(life.enter_context(made))
 
 
 def _use_disk(life: ExitStack, clock: FakeClock, written: Written) -> Place:
-    """A store and a trail in files. Everything of the trail is fixed that is drawn at random
-    otherwise."""
+    """A store and a trail in files. What a trail draws at random otherwise is fixed."""
     folder = _make_folder(life)
     names = iter([f"{number:016x}" for number in range(100)])
     written.also = Trail(
@@ -154,17 +150,23 @@ def _begin_far(life: ExitStack, shield: Shield) -> Callable[..., Any]:
     life.callback(thread.join)
     life.callback(broker.stop)
     far = life.enter_context(Shield.load(f"broker:{folder / 'b.sock'}"))
-    return lambda id, **about: far.run(**about)
+    begin, ids = shield.run, []
+
+    def begin_far(id: str, **about: Any) -> Any:
+        ids.append(id)
+        return far.run(**about)
+
+    # A broker draws the ids of its runs, and some words name them.
+    far_shield: Any = shield
+    far_shield.run = lambda *who, **about: begin(*who, id=ids.pop(), **about)
+    return begin_far
 
 
 def _can_be_far(case: Case) -> bool:
-    """Whether a broker can be asked all of it: it has no streams and no models, and chooses tenants
-    itself."""
-    steps = all(isinstance(step, Judge | Call) for step in case.steps)
+    """Whether a broker can be asked all of it: it has no streams, no models, own tenants."""
     known = {"id", "agent", "task", "role", "tools", "can"}
-    return steps and all(
-        not value or name in known for about in case.runs.values() for name, value in about.items()
-    )
+    named = {name for about in case.runs.values() for name, value in about.items() if value}
+    return named <= known and all(isinstance(step, Judge | Call) for step in case.steps)
 
 
 def _waits_for_nobody(case: Case) -> bool:

@@ -1,5 +1,4 @@
-"""The words of a comparison: what callers get otherwise in full, what is written down otherwise by
-its kind."""
+"""The words of a comparison: what callers get otherwise in full, what is written down by kind."""
 
 from __future__ import annotations
 
@@ -26,9 +25,8 @@ def word(compared: Compared) -> Iterator[str]:
     if not (compared.seen or compared.written or compared.apart or compared.others):
         yield f"{compared.lines:,} lines are as they were"
         return
-    yield (
-        f"{len(compared.seen):,} of {compared.lines:,} lines that callers get are not as they were"
-    )
+    counts = f"{len(compared.seen):,} of {compared.lines:,}"
+    yield f"{counts} lines that callers get are not as they were"
     yield from _in_full(compared.seen, "was", "is")
     if compared.written:
         yield from _word_written(compared.written)
@@ -57,9 +55,8 @@ def _in_full(found: tuple[Difference, ...], was: str, now: str) -> Iterator[str]
         yield f"{one.id}: {_turn(one)}; differs in {', '.join(one.fields)}"
     if found:
         yield from _counts("by code", Counter([_turn(one) for one in found]))
-        yield from _counts(
-            "by what differs", Counter([name for one in found for name in one.fields])
-        )
+        fields = Counter([name for one in found for name in one.fields])
+        yield from _counts("by what differs", fields)
 
 
 def _side(when: str, told: dict[str, Any] | None, differ: tuple[str, ...]) -> Iterator[str]:
@@ -90,8 +87,7 @@ def _short(told: dict[str, Any] | None) -> str:
 
 
 def _word_written(found: tuple[Difference, ...]) -> Iterator[str]:
-    """What is written down otherwise: which field went from what shape to what shape, how often,
-    and where."""
+    """What is written down otherwise: which field went from what to what, how often, and where."""
     kinds: dict[str, list[str]] = defaultdict(list)
     for one in found:
         about = one.id.rpartition("#")[2].partition(".")[2].partition("~")[0]
