@@ -231,9 +231,12 @@ def test_a_person_sees_what_is_asked_and_the_call_goes_on() -> None:
             play(Case(name, "strict", (Judge("prompt", {"text": "read my note"}), read, mail)), way)
         )
         assert [each.get("code") for each in told[:3]] == [None, None, "flow.dictated"]
-        assert told[3]["ticket"]["code"] == "flow.dictated"
-        assert KEY not in json.dumps(told[3])
+        assert [ticket["code"] for ticket in told[2]["tickets"]] == ["flow.dictated"]
+        assert KEY not in json.dumps(told)
         last.add(told[4]["code"])
+        assert told[3]["ticket"] == (
+            "denied" if told[4]["code"] == "approval.denied" else "approved"
+        )
     assert last == {"approval.denied", "secrets.redacted"}
 
 

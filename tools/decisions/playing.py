@@ -161,7 +161,7 @@ class _Scene:
                     decision = self._judged(run, step)
                     self._written.hand(decision)
                     self._waits = decision if decision.action is Action.ESCALATE else None
-                    return show_decision(decision, step.stage, step.fields)
+                    return show_decision(decision, step.stage, step.fields) | self._asked()
                 case Call(tool, args, answers):
                     return {"gave": digest(run.call(_scripted(tool, answers), **args))}
                 case Stream(pieces, channel, final):
@@ -193,21 +193,25 @@ class _Scene:
             self._calls[step.run, tool] = decision.id
         return decision
 
+    def _asked(self) -> Told:
+        """What people see who are asked, where a step waits for one."""
+        waiting = [] if self._waits is None else self._shield.tickets("*")
+        return {"tickets": [of_ticket(ticket) for ticket in waiting]} if waiting else {}
+
     def _answered(self, run: Any, decision: Decision, draw: str) -> Told:
-        """Answer the ticket of a decision, yes or no by its place in the case; gives what the
-        person saw."""
+        """Answer the ticket of a decision, yes or no by its place in the case; gives what became of
+        it."""
         id = run.ticket(decision)
         if id is None:
             return {"ticket": None}
-        seen = of_ticket(self._shield.ticket(id))
         try:
             if crc32(draw.encode()) >> 7 & 1:
                 self._shield.approve(id, by=OPERATOR, comment="go ahead")
             else:
                 self._shield.deny(id, by=OPERATOR, comment="not today")
         except TicketError as error:
-            return {"ticket": seen, "unanswered": str(error)}
-        return {"ticket": seen}
+            return {"unanswered": str(error)}
+        return {"ticket": self._shield.ticket(id).state.value}
 
 
 ERRORS: Final[dict[str, type[Exception]]] = {
