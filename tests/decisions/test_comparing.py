@@ -120,6 +120,13 @@ def test_what_is_written_down_otherwise_is_grouped_and_fails_only_if_asked() -> 
     assert len([line for line in out if line.endswith("[1] -> [1, 2]")]) == 2
 
 
+def test_half_of_a_pair_can_be_kept(tmp_path: Path) -> None:
+    found = file_of(("c #1", 1, {"message": "half \ud83d of it, \u00e9"}))
+    found = msgspec.structs.replace(found, holds=kept.Holds({"drawn": 1}, {"drawn": 1}))
+    kept.write(tmp_path / "file.jsonl", found)
+    assert kept.read(tmp_path / "file.jsonl") == found
+
+
 def test_a_record_more_or_less_is_no_other_answer() -> None:
     was = file_of(
         ("c #1.fact", 2, {"fact": "a"}),

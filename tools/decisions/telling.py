@@ -197,8 +197,12 @@ def digest(value: Any) -> str:
 
 
 def spelled(value: Any) -> bytes:
-    """Data as JSON in one spelling. What JSON does not have is named by its type."""
-    return json.dumps(value, sort_keys=True, default=_other, separators=(",", ":")).encode()
+    """Data as JSON in one spelling. What JSON does not have is named by its type, half of a pair by
+    its number."""
+    text = json.dumps(
+        value, sort_keys=True, default=_other, separators=(",", ":"), ensure_ascii=False
+    )
+    return text.encode("utf-8", "xmlcharrefreplace")
 
 
 def _other(value: Any) -> Any:
