@@ -1,6 +1,7 @@
 """The same code gives the same bytes; other decisions are named, and a file that is none is refused
 with words."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -8,13 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stanchion import Action, Finding
-from tools.decisions import house, kept
+from tools.decisions import checkout, gathering, house, kept, policies, telling
 from tools.decisions.__main__ import main
-from tools.decisions.checkout import played_at
+from tools.decisions.comparing import compare, find_apart
 from tools.decisions.place import ROOT
+from tools.decisions.wording import word
 
 SOME = ("--part", "1560/2000", "--jobs", "1")
 """Few cases, chosen so that the guard of the house judges some of them."""
@@ -36,36 +39,33 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return found
 
 
-def written(file: Path, seed: str, jobs: str) -> bytes:
-    """What another process writes, in which texts have other hashes."""
+def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    """The other one has other hashes of texts, and shares the work with more."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    options = ("--only", "drawn", "--only", "near", "--part", "827/2000")
+    assert main(["write", str(first), *options, "--jobs", "1"]) == 0
     command = [
         sys.executable,
         "-m",
         "tools.decisions",
         "write",
-        str(file),
-        "--part",
-        "827/2000",
+        str(second),
+        *options,
         "--jobs",
-        jobs,
+        "2",
     ]
     subprocess.run(
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": seed},
+        env={**os.environ, "PYTHONHASHSEED": "4321"},
         check=True,
         capture_output=True,
     )
-    return file.read_bytes()
-
-
-def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
-    first = written(tmp_path / "first.jsonl", "1", "1")
-    assert first == written(tmp_path / "second.jsonl", "4321", "2")
-    found = kept.read(tmp_path / "first.jsonl")
+    assert first.read_bytes() == second.read_bytes()
+    found = kept.read(first)
     assert found.holds.part == (827, 2000)
-    assert found.holds.sources == ("tables", "drawn")
-    assert len(found.lines) > 50
+    assert found.holds.sources == ("drawn", "near")
+    assert {line.level for line in found.lines.values()} == {1, 2}
 
 
 def test_a_changed_guard_is_named(
@@ -85,11 +85,72 @@ def test_a_changed_guard_is_named(
     monkeypatch.setattr(house, "judge", stricter)
     assert main(["compare", str(file), "--jobs", "1"]) == 1
     out = capsys.readouterr().out
-    assert "lines are not as they were" in out
+    assert "lines that callers get are not as they were" in out
     assert "(whole) #" in out
     assert '* action: "HALT"' in out
-    assert "house.halted" in out.partition("by code:")[2]
+    assert "house.halted" in out.partition("by code:")[2].partition("written down otherwise")[0]
     assert "(strict)" not in out
+
+
+def file_of(*lines: tuple[str, int, dict[str, Any]]) -> kept.Kept:
+    """A file with these lines, by their names and levels."""
+    made = [
+        kept.Line(name, "c", telling.digest(told), level, msgspec.Raw(telling.spelled(told)))
+        for name, level, told in lines
+    ]
+    return kept.kept(kept.Holds({}, {}), made)
+
+
+def test_what_is_written_down_otherwise_is_grouped_and_fails_only_if_asked() -> None:
+    was = [
+        (f"c{number} #1.tool_call", 2, {"stage": "tool_call", "findings": [{"args": [1]}]})
+        for number in range(3)
+    ]
+    now = [
+        (name, 2, {"stage": "tool_call", "findings": [{"args": [1, 2]}], "mode": "x"})
+        for name, _, _ in was
+    ]
+    got = [("c0 #1", 1, {"action": "ALLOW"})]
+    compared = compare(file_of(*was, *got), file_of(*now, *got), whole=True)
+    assert (compared.seen, len(compared.written)) == ((), 3)
+    assert (compared.status(1), compared.status(2)) == (0, 3)
+    out = list(word(compared))
+    assert "      3  tool_call: findings[].args: a list of 1 -> a list of 2" in "\n".join(out)
+    assert "      3  tool_call: mode: nothing -> a text" in "\n".join(out)
+    assert len([line for line in out if line.endswith("[1] -> [1, 2]")]) == 2
+
+
+def test_half_of_a_pair_can_be_kept(tmp_path: Path) -> None:
+    found = file_of(("c #1", 1, {"message": "half \ud83d of it, \u00e9"}))
+    found = msgspec.structs.replace(found, holds=kept.Holds({"drawn": 1}, {"drawn": 1}))
+    kept.write(tmp_path / "file.jsonl", found)
+    assert kept.read(tmp_path / "file.jsonl") == found
+
+
+def test_a_record_more_or_less_is_no_other_answer() -> None:
+    was = file_of(
+        ("c #1.fact", 2, {"fact": "a"}),
+        ("c #1", 1, {"action": "ALLOW"}),
+        ("c #2", 1, {"action": "WARN"}),
+    )
+    now = file_of(("c #1", 1, {"action": "ALLOW"}), ("c #2", 1, {"action": "WARN"}))
+    assert compare(was, now, whole=True).seen == ()
+    lost = compare(was, file_of(("c #1", 1, {"action": "ALLOW"})), whole=True)
+    assert ([one.id for one in lost.seen], lost.status(1)) == (["c #2"], 1)
+
+
+def test_ways_that_do_not_come_to_the_same_are_named() -> None:
+    plain = ("c #1", 1, {"action": "ALLOW"})
+    for other in (
+        ("c [async] #1", 1, {"action": "BLOCK"}),
+        ("c [disk] #2", 1, {"action": "ALLOW"}),
+    ):
+        found = file_of(plain, other)
+        compared = compare(found, found, whole=True)
+        assert compared.status(1) == 1
+        assert "differ between two ways" in "\n".join(word(compared))
+    answered = file_of(plain, ("c [answered] #1", 1, {"action": "BLOCK"}))
+    assert list(find_apart(answered)) == []
 
 
 def test_a_case_with_other_events_is_told_apart(
@@ -182,10 +243,20 @@ def test_a_revision_is_played_by_its_own_code(
     monkeypatch.setattr(
         tempfile, "tempdir", str(tmp_path)
     )  # whoever else has the repository may play one meanwhile
-    file = tmp_path / "before.jsonl"
-    played_at("HEAD", file, ["--only", "tables", *SOME])
-    assert kept.read(file).holds.sources == ("tables",)
-    trees = subprocess.run(
+    file, given = tmp_path / "before.jsonl", []
+    real = subprocess.run
+
+    def run(command: list[str], **options: Any) -> Any:
+        given.append((command[0], options.get("env", {})))
+        return real(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    checkout.played_at("HEAD", file, ["--only", "drawn", *SOME])
+    assert kept.read(file).holds.sources == ("drawn",)
+    (environ,) = [env for program, env in given if program == sys.executable]
+    tree = Path(environ["PYTHONPATH"].partition(os.pathsep)[0]).parent
+    assert environ[policies.ELSEWHERE] == str(tree / "tools" / "decisions" / "packs")
+    trees = real(
         ["git", "worktree", "list"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
     assert str(tmp_path) not in trees
@@ -200,11 +271,9 @@ def test_a_revision_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_process_that_plays_stays_at_its_place() -> None:
     """However long it lives: guards read the home and the environment."""
-    code = (
-        "from tools.decisions.gathering import _begin; _begin(); import gc, os; gc.collect(); "
-        "print(os.environ['USER'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    assert done.stdout == "ann\n"
+    gathering._begin()
+    try:
+        gc.collect()
+        assert os.environ["USER"] == "ann"
+    finally:
+        gathering._LIFE.close()

@@ -17,14 +17,16 @@ from pathlib import Path
 from stanchion_lab.measuring.rows import VARIABLE, NoRows
 from tools.decisions import kept
 from tools.decisions.checkout import played_at
-from tools.decisions.comparing import compare, worded
+from tools.decisions.comparing import compare, find_apart
 from tools.decisions.drawing import SEED
 from tools.decisions.gathering import CORPORA, DRAWN, SOURCES, Wanted, corpora, gathered
+from tools.decisions.wording import word, word_apart
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play, and write or compare; 1 where something is not as it was, 2 where nothing can be
-    said."""
+    """Play, and write or compare. Gives 1 where callers get something else than before, or in one
+    way something else than in another; 3 where only what is written down differs; 2 where nothing
+    can be said."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.decisions", description=(__doc__ or "").split("\n")[0]
     )
@@ -52,6 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs.choices["compare"].add_argument(
         "--checkout", metavar="REVISION", help="against the code of a revision of git"
     )
+    verbs.choices["compare"].add_argument(
+        "--level",
+        type=int,
+        choices=(1, 2),
+        default=2,
+        help="1: what is written down may differ, and is only shown",
+    )
     options = parser.parse_args(argv)
     if options.verb == "compare" and (options.file is None) == (options.checkout is None):
         parser.error("name a FILE, or a revision by `--checkout`")
@@ -78,7 +87,10 @@ def _write(options: argparse.Namespace) -> int:
     )
     kept.write(options.file, found)
     print(f"wrote {options.file}: {found.holds.words()}")
-    return 0
+    apart = tuple(find_apart(found))
+    for line in word_apart(apart):
+        print(line)
+    return 1 if apart else 0
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -120,9 +132,9 @@ def _compared(was: kept.Kept, options: argparse.Namespace) -> int:
         )
     now = gathered(Wanted(sources, part), options.jobs)
     compared = compare(was, now, whole=sources == holds.sources and part == holds.part)
-    for line in worded(compared):
+    for line in word(compared):
         print(line)
-    return 0 if compared.same else 1
+    return compared.status(options.level)
 
 
 def _part(text: str) -> tuple[int, int]:

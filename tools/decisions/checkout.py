@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tools.decisions.kept import NotKept
 from tools.decisions.place import ROOT
+from tools.decisions.policies import ELSEWHERE, FOLDER
 
 
 @contextmanager
@@ -36,12 +37,15 @@ def check_out(revision: str) -> Iterator[Path]:
 
 def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
     """Have the decisions of a revision written to a file: its code under this tool and this
-    environment."""
+    environment, with its own copies of the packs where it has them, for it may not know the words
+    of ours."""
     with check_out(revision) as tree:
         environ = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
+        own = tree / FOLDER.relative_to(ROOT)
+        environ |= {ELSEWHERE: str(own)} if own.is_dir() else {}
         command = [sys.executable, "-m", "tools.decisions", "write", str(file.absolute()), *options]
-        done = subprocess.run(command, cwd=ROOT, env=environ, check=False)
-    if done.returncode:
+        subprocess.run(command, cwd=ROOT, env=environ, check=False)
+    if not file.is_file():
         raise NotKept(
             f"the code of `{revision}` could not be played: see above; a later revision may be"
         )

@@ -1,20 +1,16 @@
-"""Comparing: which decisions are not as they were, in words for whoever changed the code."""
+"""Comparing: what is not as it was, on two levels, and which ways of playing a case do not come to
+the same."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from tools.decisions.kept import Kept, Line
-
-FULL: Final = 20
-"""Of how many differences both decisions are shown in full."""
-
-NOTHING: Final = "nothing"
+from tools.decisions.ways import WAYS
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -34,34 +30,24 @@ class Difference(msgspec.Struct, frozen=True):
         )
         return tuple([name for name in sorted({*was, *now}) if was.get(name) != now.get(name)])
 
-    @property
-    def turn(self) -> str:
-        """From what to what it went, by code."""
-        return f"{_short(self.was)} -> {_short(self.now)}"
-
-
-def _short(told: dict[str, Any] | None) -> str:
-    """What is told of a decision, in two words."""
-    if told is None:
-        return NOTHING
-    if "action" not in told:
-        return next(iter(sorted(told)), NOTHING)
-    codes = [finding["code"] for finding in told.get("findings", ())]
-    return " ".join([told["action"], *dict.fromkeys(codes)])
-
 
 class Compared(msgspec.Struct, frozen=True):
-    """What came of a comparison: how many lines were looked at, what differs, and cases that are
-    not the same case."""
+    """What came of a comparison: how many lines were looked at, what callers get otherwise
+    (`seen`), what is written down otherwise (`written`), which ways came to something else than the
+    plain one (`apart`), and cases that are not the same case."""
 
     lines: int
-    differences: tuple[Difference, ...]
+    seen: tuple[Difference, ...]
+    written: tuple[Difference, ...]
+    apart: tuple[Difference, ...]
     others: tuple[str, ...]
 
-    @property
-    def same(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences and not self.others
+    def status(self, level: int) -> int:
+        """The exit status: 1 where callers get something else, 3 where only what is written down
+        differs and that `level` is asked for."""
+        if self.seen or self.apart or self.others:
+            return 1
+        return 3 if self.written and level > 1 else 0
 
 
 def compare(was: Kept, now: Kept, whole: bool) -> Compared:
@@ -77,12 +63,36 @@ def compare(was: Kept, now: Kept, whole: bool) -> Compared:
         for name, line in known.items()
         if first.get(case := _case(name), line.case) != line.case
     }
-    found = []
+    found: dict[int, list[Difference]] = {1: [], 2: []}
     for name in names:
         old, new = before.get(name), known.get(name)
-        if _case(name) not in others and (old is None or new is None or old.is_ != new.is_):
-            found.append(Difference(name, _told(was, old), _told(now, new)))
-    return Compared(len(names), tuple(found), tuple(sorted(others)))
+        if _case(name) in others or (old is not None and new is not None and old.is_ == new.is_):
+            continue
+        level = next(line.level for line in (old, new) if line is not None)
+        found[level].append(Difference(name, _told(was, old), _told(now, new)))
+    apart = tuple(find_apart(now))
+    return Compared(len(names), tuple(found[1]), tuple(found[2]), apart, tuple(sorted(others)))
+
+
+def find_apart(kept: Kept) -> Iterator[Difference]:
+    """What callers get in one way and not in the plain one, although they must get the same in
+    both."""
+    same = [way for way in WAYS if way.same]
+    seen = {name: line for name, line in kept.lines.items() if line.level == 1}
+    cases = {_case(name) for name in seen}
+    for case in sorted(cases):
+        for way in same:
+            if (named := way.names(case)) in cases:
+                yield from _apart(kept, seen, case, named)
+
+
+def _apart(kept: Kept, seen: dict[str, Line], case: str, named: str) -> Iterator[Difference]:
+    number = 1
+    while f"{case} #{number}" in seen or f"{named} #{number}" in seen:
+        plain, other = seen.get(f"{case} #{number}"), seen.get(f"{named} #{number}")
+        if plain is None or other is None or plain.is_ != other.is_:
+            yield Difference(f"{named} #{number}", _told(kept, plain), _told(kept, other))
+        number += 1
 
 
 def _case(name: str) -> str:
@@ -91,44 +101,3 @@ def _case(name: str) -> str:
 
 def _told(kept: Kept, line: Line | None) -> dict[str, Any] | None:
     return None if line is None else json.loads(kept.told[line.is_])
-
-
-def worded(compared: Compared) -> Iterator[str]:
-    """What is to be printed of a comparison, line by line."""
-    found = compared.differences
-    if compared.same:
-        yield f"{compared.lines:,} lines are as they were"
-        return
-    yield f"{len(found):,} of {compared.lines:,} lines are not as they were"
-    for one in found[:FULL]:
-        yield f"\n{one.id}: {one.turn}; differs in {', '.join(one.fields)}"
-        yield from _full("was", one.was, one.fields)
-        yield from _full("is", one.now, one.fields)
-    if len(found) > FULL:
-        yield ""
-    for one in found[FULL:]:
-        yield f"{one.id}: {one.turn}; differs in {', '.join(one.fields)}"
-    if found:
-        yield from _counts("by code", Counter([one.turn for one in found]))
-        yield from _counts(
-            "by what differs", Counter([name for one in found for name in one.fields])
-        )
-    if compared.others:
-        yield (
-            f"\n{len(compared.others):,} cases are not the same cases any more: their events or "
-            f"policies were changed"
-        )
-        yield from [f"  {name}" for name in compared.others]
-
-
-def _full(when: str, told: dict[str, Any] | None, differ: tuple[str, ...]) -> Iterator[str]:
-    """A decision field by field; a star marks those that differ."""
-    yield f"  {when}:{' ' + NOTHING if told is None else ''}"
-    for name, value in (told if told is not None else {}).items():
-        yield f"  {'*' if name in differ else ' '} {name}: {json.dumps(value)}"
-
-
-def _counts(title: str, counts: Counter[str]) -> Iterator[str]:
-    yield f"\n{title}:"
-    for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        yield f"  {count:>7,}  {name}"

@@ -20,12 +20,15 @@ import msgspec
 from stanchion_lab.measuring.rows import VARIABLE
 from tools.decisions import drawing, rows, sessions, tables
 from tools.decisions.case import Case, given
+from tools.decisions.dialects import choose_dialects, speak
 from tools.decisions.kept import Holds, Kept, Line, kept
+from tools.decisions.near import name_near, vary
 from tools.decisions.place import ROOT, settled
 from tools.decisions.playing import play
-from tools.decisions.telling import digest, spelled
+from tools.decisions.telling import GOT, Told, digest, spelled
+from tools.decisions.ways import choose_ways
 
-TABLES, CORPORA, DRAWN = SOURCES = ("tables", "corpora", "drawn")
+TABLES, CORPORA, DRAWN, NEAR = SOURCES = ("tables", "corpora", "drawn", "near")
 BLOCK: Final = 40
 """How many cases a process is given at a time."""
 STEPS: Final = 20
@@ -57,22 +60,30 @@ def cases(wanted: Wanted) -> Iterator[Case]:
         # are added.
         return crc32(name.encode()) % of == number - 1
 
-    folder = corpora() if CORPORA in wanted.sources else None
+    def wants_any(name: str) -> bool:
+        return wants(name) or ((near := name_near(name)) is not None and wants(near))
+
+    # A near-miss is made of a case of another source, whether that one is wanted or not.
+    near = NEAR in wanted.sources
+    folder = corpora() if near or CORPORA in wanted.sources else None
     sources: list[Iterable[Case]] = []
     if TABLES in wanted.sources:
         sources.append(tables.cases())
     if folder is not None:
         sources += [rows.cases(folder), sessions.cases(folder)]
-    if DRAWN in wanted.sources:
-        sources.append(drawing.cases(wants=wants))
+    if near or DRAWN in wanted.sources:
+        sources.append(drawing.cases(wants=wants_any if near else wants))
     seen: Counter[str] = Counter()
     for case in chain(*sources):
         seen[case.name] += 1
-        if wants(case.name):
-            again = seen[case.name]
+        again = seen[case.name]
+        if wants(case.name) and _source(case.name) in wanted.sources:
             yield (
                 case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
             )
+        name = name_near(case.name) if near and again == 1 else None
+        if name is not None and wants(name):
+            yield vary(case, name)
 
 
 def gathered(wanted: Wanted, jobs: int) -> Kept:
@@ -129,6 +140,31 @@ def _played(block: list[Case]) -> list[Line]:
 
 
 def _lines(case: Case) -> Iterator[Line]:
-    own = given(case)
-    for number, told in enumerate(play(case), 1):
-        yield Line(f"{case.name} #{number}", own, digest(told), msgspec.Raw(spelled(told)))
+    """What comes of a case plainly, and in the further ways that are chosen for it."""
+    own, plain = given(case), play(case)
+    yield from _numbered(case.name, own, plain)
+    asks = any(told.get(GOT, {}).get("action") == "ESCALATE" for told in plain)
+    for way in choose_ways(case):
+        if asks or not way.answers:
+            yield from _numbered(way.names(case.name), own, play(case, way))
+    for dialect in choose_dialects(case):
+        yield from _numbered(f"{case.name} [{dialect}]", own, speak(case, dialect))
+
+
+def _numbered(name: str, case: str, every: Iterable[Told]) -> Iterator[Line]:
+    """Lines under names that stay what they are where more or less is written down: what a caller
+    gets is numbered by itself, and what is written on the way to it by its kind."""
+    number, seen = 1, Counter[str]()
+    for told in every:
+        if GOT in told:
+            yield Line(
+                f"{name} #{number}", case, digest(told[GOT]), 1, msgspec.Raw(spelled(told[GOT]))
+            )
+            number, seen = number + 1, Counter()
+        else:
+            kind = str(told.get("stage", told.get("fact", next(iter(told)))))
+            seen[kind] += 1
+            again = "" if seen[kind] == 1 else f"~{seen[kind]}"
+            yield Line(
+                f"{name} #{number}.{kind}{again}", case, digest(told), 2, msgspec.Raw(spelled(told))
+            )

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 
 class NotKept(Exception):
@@ -43,12 +43,13 @@ class Holds(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that was decided or told: its name, the hash of its case, and the hash of
-    itself."""
+    """One thing that a caller got (level 1) or that was written down (level 2): its name, the hash
+    of its case, and the hash of itself."""
 
     id: str
     case: str
     is_: str = msgspec.field(name="is")
+    level: int = 1
     told: msgspec.Raw = msgspec.Raw()
 
 
@@ -69,7 +70,7 @@ def kept(holds: Holds, lines: Iterable[Line]) -> Kept:
         full = bytes(line.told)
         if full:
             told.setdefault(line.is_, full)
-        named[line.id] = Line(line.id, line.case, line.is_)
+        named[line.id] = Line(line.id, line.case, line.is_, line.level)
     return Kept(holds, named, told)
 
 
@@ -81,7 +82,9 @@ def write(file: Path, kept: Kept) -> None:
             out.write(msgspec.json.encode(kept.holds) + b"\n")
             seen: set[str] = set()
             for line in kept.lines.values():
-                full = Line(line.id, line.case, line.is_, msgspec.Raw(kept.told[line.is_]))
+                full = Line(
+                    line.id, line.case, line.is_, line.level, msgspec.Raw(kept.told[line.is_])
+                )
                 out.write(msgspec.json.encode(line if line.is_ in seen else full) + b"\n")
                 seen.add(line.is_)
         beside.replace(file)

@@ -1,5 +1,5 @@
 """Cases from whole sessions of corpora: one run each, in order, as if it happened now, by three
-packs."""
+packs or one of all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stanchion_lab.measuring import traces
 from stanchion_lab.measuring.injecagent import HOLE, args_for, fetching
 from stanchion_lab.measuring.rows import Row, rows
 from tools.decisions.case import Case, Judge
-from tools.decisions.policies import PACKS
+from tools.decisions.policies import PACKS, choose_further, choose_one
 
 FLOW: Final = (
     "apibank",
@@ -27,10 +27,12 @@ FLOW: Final = (
     "dyn_worst",
 )
 """Files of the folder `flow`; their tools stand in the file of the first part of the name."""
+ALIKE: Final = ("dyn_variants", "dyn_variants_plain")
+"""Files with the same long sessions in many wordings: each is played under one pack."""
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """Every session, under every pack."""
+    """Every session, under its packs."""
     for file in ("honest_sessions", "benign_traces", "loops", "injecagent"):
         if (folder / f"{file}.jsonl").is_file():
             for row in rows(folder, f"{file}.jsonl"):
@@ -43,9 +45,10 @@ def cases(folder: Path) -> Iterator[Case]:
 def _cases(
     name: str, steps: Iterable[Judge], tools: tuple[dict[str, Any], ...] = ()
 ) -> Iterator[Case]:
-    """A session under every pack; none where nothing happens in it that can be read."""
+    """A session under its packs; none where nothing happens in it that can be read."""
     told = tuple(steps)
-    for pack in PACKS if told else ():
+    alike = name.partition(":")[0].rpartition("/")[2] in ALIKE
+    for pack in () if not told else choose_one(name) if alike else (*PACKS, *choose_further(name)):
         yield Case(f"{name} ({pack})", pack, told, {"": {"agent": "ann", "task": "work"}}, tools)
 
 
@@ -131,9 +134,15 @@ def _flow(folder: Path, name: str) -> Iterator[Case]:
     )
     for line in (folder / f"{name}.jsonl").read_bytes().splitlines():
         trace = msgspec.json.decode(line, type=dict[str, Any])
-        tools = tuple(
-            [{"type": "function", "function": each} for each in definitions[trace["tools"]]]
-        )
+        # Taking definitions in costs more than judging: those that are called are enough, and some
+        # others.
+        names = {step.get("tool") for step in trace["steps"]}
+        some = [
+            each
+            for at, each in enumerate(definitions[trace["tools"]])
+            if at < 5 or each["name"] in names
+        ]
+        tools = tuple([{"type": "function", "function": each} for each in some])
         yield from _cases(f"corpora/flow/{name}: {trace['id']}", _flow_steps(trace["steps"]), tools)
 
 

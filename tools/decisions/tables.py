@@ -15,9 +15,9 @@ from tools.decisions.case import Case, Judge
 FOLDER: Final = Path(__file__).resolve().parents[2] / "tests" / "tables"
 
 
-def cases(folder: Path = FOLDER) -> Iterator[Case]:
-    """Every case of every table, in the order of their names."""
-    for file in sorted(folder.glob("*.yaml")):
+def cases(folder: Path = FOLDER, pattern: str = "*.yaml") -> Iterator[Case]:
+    """Every case of every table, or of those whose names match, in the order of their names."""
+    for file in sorted(folder.glob(pattern)):
         for case in read_table(file).cases:
             yield _case(f"tables/{file.stem}: {case.name}", case)
 

@@ -1,15 +1,17 @@
-"""What is told of a decision: everything that an agent, a person or replay sees of it, and nothing
-that differs between two runs of the same code."""
+"""What is told of a decision, on two levels: what a caller and its agent get, and what is written
+down of it. Nothing that differs between two runs of the same code is."""
 
 from __future__ import annotations
 
 import json
 import re
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from stanchion.approvals.ticket import Ticket
 from stanchion.audit.journal import Fact
 from stanchion.audit.record import patched
 from stanchion.kernel.actions import NAMES, Risk
@@ -18,6 +20,7 @@ from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answered
+from stanchion.kernel.state import Batch
 from stanchion.kernel.units import JUST_ONE
 
 Told = dict[str, Any]
@@ -27,6 +30,70 @@ DURATION: Final = re.compile(r"\b\d+(?= ms\b)")
 
 LENGTH: Final = 16
 """How many digits of a hash are kept."""
+
+
+GOT: Final = "got"
+"""The field of a line under which stands what a caller gets: the first level. Lines without it are
+the second."""
+
+CONTENT: Final = {
+    "tool_call": ("args",),
+    "tool_result": ("result",),
+    "model_call": ("model", "messages", "params"),
+    "egress": ("url", "headers", "payload"),
+    "handoff": ("payload",),
+    "handoff_done": ("payload",),
+}
+"""Which fields of an event are its content; the text of any other stage."""
+
+
+ASKED: Final = (
+    "stage",
+    "tool",
+    "risk",
+    "content",
+    "beside",
+    "evidence",
+    "guard",
+    "code",
+    "message",
+    "roles",
+)
+"""What a person sees of a ticket."""
+
+
+def show_decision(decision: Decision, stage: str, fields: Told) -> Told:
+    """A decision as caller and agent see it: its words, in order, and the content with which the
+    host goes on."""
+    return _said(
+        action=NAMES[decision.action],
+        code=decision.code,
+        message=decision.message,
+        advice=decision.advice,
+        findings=[_shown(one) for one in decision.findings],
+        patches=[_patch(one) for one in decision.patches],
+        goes=_patched(decision, stage, fields) if decision.patches and decision.proceeds else None,
+        held=decision.held,
+        withheld=decision.withheld,
+    )
+
+
+def _patched(decision: Decision, stage: str, fields: Told) -> str:
+    names = CONTENT.get(stage, ("text",))
+    content = (
+        fields.get(names[0]) if len(names) == 1 else {name: fields.get(name) for name in names}
+    )
+    try:
+        return digest(decision.patched(content))
+    except ValueError as error:
+        return f"does not fit: {error}"
+
+
+def _shown(finding: Finding) -> Told:
+    own = _finding(finding)
+    return {
+        name: own[name] for name in ("guard", "action", "code", "message", "advice") if name in own
+    }
 
 
 def of_decision(decision: Decision) -> Told:
@@ -74,7 +141,7 @@ def of_record(
         risk="" if event.risk is Risk.MEDIUM else event.risk.name,
         traits=list(event.traits),
         **of_decision(decision),
-        notes=[DURATION.sub("…", note) for note in notes],
+        notes=list(untimed(notes)),
         content=digest(patched(content_of(event), decision, hide)),
         hidden=[_patch(one) for one in hide],
         beside=[other.stage for other in moment.events[1:]],
@@ -86,6 +153,35 @@ def of_record(
         lifts=list(moment.lifts),
         again=moment.again,
     )
+
+
+def untimed(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Notes without how long something took."""
+    return tuple([DURATION.sub("…", note) for note in notes])
+
+
+def of_ticket(ticket: Ticket) -> Told:
+    """A ticket as the person sees it who is to answer it."""
+    return _said(kind=ticket.kind.value, **{name: getattr(ticket, name) for name in ASKED})
+
+
+def of_batch(batch: Batch) -> list[Any]:
+    """What is sent to the store: how much of everything, and all of it by its hash."""
+    parts = (batch.expects, batch.settles, batch.lines, batch.puts)
+    return [batch.go, *map(len, parts), digest([parts, batch.amounts, batch.ceiling])]
+
+
+def of_trail(folder: Path) -> list[Told]:
+    """The files of a trail, by the hashes of their bytes."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return [
+        {
+            "trail": [
+                [str(file.relative_to(folder)), sha256(file.read_bytes()).hexdigest()]
+                for file in files
+            ]
+        }
+    ]
 
 
 def of_fact(fact: Fact) -> Told:
@@ -101,8 +197,12 @@ def digest(value: Any) -> str:
 
 
 def spelled(value: Any) -> bytes:
-    """Data as JSON in one spelling. What JSON does not have is named by its type."""
-    return json.dumps(value, sort_keys=True, default=_other, separators=(",", ":")).encode()
+    """Data as JSON in one spelling. What JSON does not have is named by its type, half of a pair by
+    its number."""
+    text = json.dumps(
+        value, sort_keys=True, default=_other, separators=(",", ":"), ensure_ascii=False
+    )
+    return text.encode("utf-8", "xmlcharrefreplace")
 
 
 def _other(value: Any) -> Any:

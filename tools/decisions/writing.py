@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from stanchion.audit.journal import Fact, Finish, Start
+from stanchion.audit.journal import Fact, Finish, Journal, Start
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
-from tools.decisions.telling import Told, of_decision, of_fact, of_record
+from tools.decisions.telling import Told, of_decision, of_fact, of_record, untimed
 
 LATE: Final = frozenset({"kernel.lookup_expired", "kernel.lookup_late"})
 """Codes by which a decision says that an answer was not there in time: on a busy machine that is
@@ -22,10 +22,11 @@ class Written:
     def __init__(self) -> None:
         self._told: list[Told] = []
         self._last: Decision | None = None
-        self._marks = 0
         self.trouble = ""
         self.late = False
         """Whether an answer did not come in time."""
+        self.also: Journal | None = None
+        """A journal that gets everything, too."""
         self.wait: Callable[[], None] = lambda: None
         """Waits for what is asked beside a decision, before anything follows."""
 
@@ -34,10 +35,12 @@ class Written:
         told, self._told = self._told, []
         return told
 
-    def has(self, decision: Decision) -> bool:
-        """Whether a decision is the one that was written last, with everything in it."""
+    def hand(self, decision: Decision) -> None:
+        """Keep the decision that a caller was handed, unless it is the one that was written
+        last."""
         last = self._last
-        return decision is last or (last is not None and of_decision(decision) == of_decision(last))
+        if decision is not last and (last is None or of_decision(decision) != of_decision(last)):
+            self._told.append({"handed": of_decision(decision)})
 
     def write(
         self,
@@ -53,25 +56,36 @@ class Written:
         self.late = self.late or any(
             one.code in LATE for one in (*decision.findings, *decision.shadow)
         )
-        self._marks += 1
         self.wait()
-        return self._marks
+        return (
+            0 if self.also is None else self.also.write(moment, decision, 0, untimed(notes), hide)
+        )
 
     def tell(self, fact: Fact) -> None:
         """Keep a fact."""
         self._told.append(of_fact(fact))
+        if self.also is not None:
+            self.also.tell(fact)
 
     def begin(self, start: Start) -> None:
         """Nothing is kept: every case begins its runs."""
+        if self.also is not None:
+            self.also.begin(start)
 
     def end(self, finish: Finish) -> None:
         """Nothing is kept: what ended a run is in a decision."""
+        if self.also is not None:
+            self.also.end(finish)
 
     def probe(self) -> None:
         """It takes every record."""
 
     def sync(self, mark: int) -> None:
         """Nothing of it outlives the process."""
+        if self.also is not None:
+            self.also.sync(mark)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Let go of the journal beside it."""
+        if self.also is not None:
+            self.also.close()
