@@ -53,37 +53,42 @@ def corpora() -> Path | None:
 
 def cases(wanted: Wanted) -> Iterator[Case]:
     """The cases that are wanted, each with a name of its own."""
-    number, of = wanted.part
-
-    def wants(name: str) -> bool:
-        # By its name, so that a part has something of everything, and stays what it is where cases
-        # are added.
-        return crc32(name.encode()) % of == number - 1
-
-    def wants_any(name: str) -> bool:
-        return wants(name) or ((near := name_near(name)) is not None and wants(near))
-
-    # A near-miss is made of a case of another source, whether that one is wanted or not.
-    near = NEAR in wanted.sources
-    folder = corpora() if near or CORPORA in wanted.sources else None
-    sources: list[Iterable[Case]] = []
-    if TABLES in wanted.sources:
-        sources.append(tables.cases())
-    if folder is not None:
-        sources += [rows.cases(folder), sessions.cases(folder)]
-    if near or DRAWN in wanted.sources:
-        sources.append(drawing.cases(wants=wants_any if near else wants))
     seen: Counter[str] = Counter()
-    for case in chain(*sources):
+    for case in chain(*_offered(wanted)):
         seen[case.name] += 1
         again = seen[case.name]
-        if wants(case.name) and _source(case.name) in wanted.sources:
-            yield (
-                case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
-            )
-        name = name_near(case.name) if near and again == 1 else None
-        if name is not None and wants(name):
-            yield vary(case, name)
+        if _wants(wanted, case.name) and _source(case.name) in wanted.sources:
+            name = case.name if again == 1 else f"{case.name} ~{again}"
+            yield msgspec.structs.replace(case, name=name)
+        near = name_near(case.name) if NEAR in wanted.sources and again == 1 else None
+        if near is not None and _wants(wanted, near):
+            yield vary(case, near)
+
+
+def _wants(wanted: Wanted, name: str) -> bool:
+    """Whether a case is in the part: by its name, so that a part has something of everything, and
+    stays what it is where cases are added."""
+    number, of = wanted.part
+    return crc32(name.encode()) % of == number - 1
+
+
+def _offered(wanted: Wanted) -> Iterator[Iterable[Case]]:
+    """The sources that have to be read. A near-miss is made of a case of another source, whether
+    that one is wanted or not."""
+    near = NEAR in wanted.sources
+
+    def wants(name: str) -> bool:
+        varied = name_near(name) if near else None
+        return _wants(wanted, name) or (varied is not None and _wants(wanted, varied))
+
+    if TABLES in wanted.sources:
+        yield tables.cases()
+    folder = corpora() if near or CORPORA in wanted.sources else None
+    if folder is not None:
+        yield rows.cases(folder)
+        yield sessions.cases(folder)
+    if near or DRAWN in wanted.sources:
+        yield drawing.cases(wants=wants)
 
 
 def gathered(wanted: Wanted, jobs: int) -> Kept:
