@@ -65,12 +65,20 @@ class Turns:
 
 
 class Befalling:
-    """Stands before a store and a journal. The batches of `lost` do not arrive; the batch with the
-    number `struck` (below zero: the record) is struck by an interrupt, `after` it was carried out
-    or before."""
+    """Stands before a store and a journal. The batches of `lost` do not arrive; at the batch with
+    the number `struck` (below zero: the record) an error is raised, `after` it was carried out or
+    before."""
 
-    def __init__(self, lost: Sequence[int], struck: int, after: bool, turns: Turns | None) -> None:
-        self._lost, self._struck, self._after, self._turns = frozenset(lost), struck, after, turns
+    def __init__(
+        self,
+        lost: Sequence[int],
+        struck: int,
+        error: type[BaseException],
+        after: bool,
+        turns: Turns | None,
+    ) -> None:
+        self._lost, self._turns = frozenset(lost), turns
+        self._struck, self._error, self._after = struck, error, after
         self._counts = {1: 0, -1: 0}
         self._inside = False
         self.on = False
@@ -118,11 +126,11 @@ class Befalling:
         if number in self._lost:
             raise StoreLost(f"batch {number} is lost before it was carried out")
         if number == self._struck and not self._after:
-            raise KeyboardInterrupt
+            raise self._error
         self._inside = True
         try:
             yield
         finally:
             self._inside = False
         if number == self._struck:
-            raise KeyboardInterrupt
+            raise self._error

@@ -27,6 +27,7 @@ Arguments = dict[str, Any]
 
 SEED: Final = "two-ways-1"
 SECRET: Final = "AKIAIOSFODNN7ABCDEFG"  # nobody's: only its form is that of a key
+CARD: Final = "4111 1111 1111 1111"
 HUGE: Final = "x" * 10**7
 """Longer than anything that is read."""
 
@@ -46,6 +47,23 @@ COUNTING: Final[PolicySource] = {
     ],
 }
 """A policy in which every call takes something and most guards keep something."""
+
+
+ASKING: Final[PolicySource] = {
+    "name": "asking",
+    "guards": [
+        {"use": "pii"},
+        {"use": "secrets"},
+        {
+            "use": "rule",
+            "id": "ask",
+            "when": 'event.tool == "pay"',
+            "message": "ask",
+            "action": "escalate",
+        },
+    ],
+}
+"""A policy in which a person is asked about what is redacted."""
 
 
 @cache
@@ -144,6 +162,19 @@ WRITTEN: Final = (
         Stream((f"the key is {SECRET[:10]}", f"{SECRET[10:]}, as ", "you know")),
         *done(f"get_{SECRET}", {"q": 1}),
     )),
+    Case("written/every stage", COUNTING, (
+        Judge("model_call", {"messages": [{"role": "user", "content": SECRET}], "model": "m"}),
+        Judge("model_chunk", {"text": SECRET, "channel": "text", "index": 0}),
+        *failed("send", {"body": "b"}, f"no: {SECRET}"),
+        Judge("egress", {"url": f"https://api.example.com/?k={SECRET}", "method": "POST"}),
+        Judge("handoff", {"to": "bob", "payload": {"key": SECRET}}),
+        Judge("handoff_done", {"to": "bob", "payload": {"key": SECRET}}),
+    )),
+    Case("written/what a person is shown", ASKING, (
+        *done("pay", {"to": "kim@example.org", "note": f"card {CARD}, key {SECRET}"}),
+        *done("pay", {"to": "kim@example.org", "note": f"card {CARD}, key {SECRET}"}),
+        Judge("tool_result", {"tool": "pay", "args": {"to": "kim@example.org"}, "result": CARD}),
+    )),
     Case("written/one secret in two texts", COUNTING, (
         *done("run", {"words": ["BUNDLE_ENTERPRISE__CONTRIBSYS__COM =", '"51a0c4e7:9b2d63f8"']}),
         *done("run", {"words": ["password", "= 'k9Xq2Lm7Vb4Tz8Rw1Pd'"]}),
@@ -181,6 +212,8 @@ def befallen() -> Iterator[Session]:
             for after in (False, True):
                 case = _renamed(named[name], f"{name}, struck {'after' if after else 'at'} {at}")
                 yield Session(case, struck=at, after=after, close=True)
+            case = _renamed(named[name], f"{name}, broken at {at}")
+            yield Session(case, struck=at, error="ValueError", close=True)
         for lost in (1, 2, 3):
             case = _renamed(named[name], f"{name}, without batch {lost}", (lost,))
             yield Session(case, close=True)

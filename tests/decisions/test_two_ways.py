@@ -62,9 +62,9 @@ def _honest() -> Iterator[Case]:
 EVERY: Final = NAMED | BEFALLEN
 SOURCES: Final[dict[str, Callable[[], Iterable[Session]]]] = {
     "written": NAMED.values,
-    "befallen": lambda: some(BEFALLEN.values(), 4, "befallen"),
-    "near misses": lambda: map(Session, drawn(1_000 if SOAK else 9)),
-    "tables": lambda: map(Session, map(unhurried, some(tables.cases(), 150, "tables"))),
+    "befallen": lambda: some(BEFALLEN.values(), 6, "befallen"),
+    "near misses": lambda: map(Session, drawn(1_000 if SOAK else 6)),
+    "tables": lambda: map(Session, map(unhurried, some(tables.cases(), 250, "tables"))),
     "honest": lambda: map(Session, map(unhurried, some(_honest(), 100, "honest"))),
     "drawn": lambda: map(Session, map(unhurried, drawing.cases(2_000 if SOAK else 0))),
 }

@@ -63,14 +63,15 @@ class Session(msgspec.Struct, frozen=True):
     """A case, and what befalls it from outside.
 
     With `turns` each run works in a thread of its own; when the one at work comes to the store, the
-    next of the list goes on. `struck` numbers the batch, or below zero the record, that an
-    interrupt strikes, with `after` when it was carried out. With `close` runs are closed at the
-    end.
+    next of the list goes on. `struck` numbers the batch, or below zero the record, at which an
+    error is raised, with `after` when it was carried out: an interrupt, or what neither a store nor
+    a journal has a word for. With `close` runs are closed at the end.
     """
 
     case: Case
     turns: tuple[str, ...] = ()
     struck: int = 0
+    error: Literal["KeyboardInterrupt", "ValueError"] = "KeyboardInterrupt"
     after: bool = False
     close: bool = False
 
@@ -120,7 +121,8 @@ class Engine(msgspec.Struct, frozen=True):
             told = {name: {"id": f"run-{name}", **about} for name, about in case.runs.items()}
             runs = {name: shield.run(**about) for name, about in told.items()}
             turns = Turns(session.turns, list(runs)) if session.turns else None
-            befalling = Befalling(case.lost, session.struck, session.after, turns)
+            struck, error = session.struck, ERRORS[session.error]
+            befalling = Befalling(case.lost, struck, error, session.after, turns)
             befalling.stand_before(store, journal)
             befalling.on = True
             given = self._acted(runs, case.steps, clock, turns)
@@ -261,7 +263,7 @@ def _answer(run: Run, step: Step, calls: dict[tuple[str, str], str], ask: Ask) -
 ERRORS: Final[dict[str, type[BaseException]]] = {
     each.__name__: each for each in (ConnectionError, TimeoutError, ValueError, KeyboardInterrupt)
 }
-"""How tools of sessions fail."""
+"""How tools of sessions fail, and what strikes them."""
 
 
 def _scripted(name: str, answers: tuple[dict[str, Any], ...]) -> Tool:
