@@ -170,6 +170,9 @@ WRITTEN: Final = (
         Judge("handoff", {"to": "bob", "payload": {"key": SECRET}}),
         Judge("handoff_done", {"to": "bob", "payload": {"key": SECRET}}),
     )),
+    Case("written/refused again and again", COUNTING, tuple(
+        Judge("tool_call", {"tool": "format_disk", "args": {"why": f"time {n}"}}) for n in range(11)
+    )),
     Case("written/what a person is shown", ASKING, (
         *done("pay", {"to": "kim@example.org", "note": f"card {CARD}, key {SECRET}"}),
         *done("pay", {"to": "kim@example.org", "note": f"card {CARD}, key {SECRET}"}),

@@ -62,13 +62,14 @@ def _honest() -> Iterator[Case]:
 EVERY: Final = NAMED | BEFALLEN
 SOURCES: Final[dict[str, Callable[[], Iterable[Session]]]] = {
     "written": NAMED.values,
-    "befallen": lambda: some(BEFALLEN.values(), 6, "befallen"),
+    "befallen": lambda: some(BEFALLEN.values(), 7, "befallen"),
     "near misses": lambda: map(Session, drawn(1_000 if SOAK else 6)),
     "tables": lambda: map(Session, map(unhurried, some(tables.cases(), 250, "tables"))),
     "honest": lambda: map(Session, map(unhurried, some(_honest(), 100, "honest"))),
     "drawn": lambda: map(Session, map(unhurried, drawing.cases(2_000 if SOAK else 0))),
 }
-"""What is played: what is written always, the rest by samples where there is no time for all."""
+"""What is played: what is written always, the rest by samples where there is no time for all. What
+befalls a session comes in threes, so every seventh has something of each."""
 
 WANTED: Final = {
     "blanks at the end": ("loops.repeat",),
@@ -79,6 +80,7 @@ WANTED: Final = {
     "what is redacted": ("secrets.redacted", "tool.denied"),
     "calls through a run": ("KeyboardInterrupt", "TimeoutError", "tool.denied"),
     "who has to ask": ("shell.service", "shell.git"),
+    "refused again and again": ("loops.refused", "ask_person", "kernel.ended"),
     "two runs": ("kernel.quarantined",),
     "what is reserved, struck after 1": ("KeyboardInterrupt", "budget.nearly"),
     "what is reserved, without batch 1": ("kernel.store_lost",),
