@@ -89,31 +89,31 @@ class Befalling:
         if self._lost or self._struck > 0 or self._turns is not None:
             for name in CARRYING:
                 if hasattr(store, name):
-                    setattr(store, name, self._before(getattr(store, name), name == "acarry"))
+                    setattr(store, name, self._stand_in(getattr(store, name), name == "acarry"))
         if self._struck < 0:
             write = journal.write
 
             def written(*args: Any) -> Any:
-                with self._met(-1):
+                with self._meet(-1):
                     return write(*args)
 
             journal.write = written
 
-    def _before(self, carry: Callable[..., Any], awaited: bool) -> Callable[..., Any]:
+    def _stand_in(self, carry: Callable[..., Any], awaited: bool) -> Callable[..., Any]:
         @wraps(carry)
         def carried(batch: Any) -> Any:
-            with self._met(1):
+            with self._meet(1):
                 return carry(batch)
 
         @wraps(carry)
         async def acarried(batch: Any) -> Any:
-            with self._met(1):
+            with self._meet(1):
                 return await carry(batch)
 
         return acarried if awaited else carried
 
     @contextmanager
-    def _met(self, kind: int) -> Iterator[None]:
+    def _meet(self, kind: int) -> Iterator[None]:
         """Count a batch (1) or a record (-1), once where one method calls another, and let befall
         what is to."""
         if not self.on or self._inside:

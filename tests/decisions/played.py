@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from stanchion.runtime.answers import repository
-from tests.decisions.near_misses import WRITTEN, befallen
+from tests.decisions.near_misses import WRITTEN, befall
 from tests.decisions.seen import Seen
 from tests.decisions.test_two_ways import PAIRS
 from tests.decisions.ways import Session
@@ -20,7 +20,7 @@ def main() -> None:
     """Print sessions, ways and parts with the hash of what is seen."""
     repository.WAITED_S = 60  # type: ignore[misc] # however busy the machine is, it is waited for
     ways = {pair.other.name: pair.other for pair in PAIRS}
-    sessions = [*[Session(case, close=True) for case in WRITTEN], *befallen()]
+    sessions = [*[Session(case, close=True) for case in WRITTEN], *befall()]
     with settled(), tempfile.TemporaryDirectory() as folder:
         pairs = itertools.product(sessions, ways.values())
         for number, (session, way) in enumerate(pairs):

@@ -57,11 +57,11 @@ def compare(one: Seen, other: Seen, parts: Iterable[str] = Seen.__struct_fields_
         lines = zip_longest(getattr(one, part), getattr(other, part))
         for number, (here, there) in enumerate(lines, 1):
             if here != there:
-                yield f"{part} {number}: {_shown(here, there)} instead of {_shown(there, here)}"
+                yield f"{part} {number}: {_show(here, there)} instead of {_show(there, here)}"
                 break
 
 
-def _shown(line: bytes | None, other: bytes | None) -> str:
+def _show(line: bytes | None, other: bytes | None) -> str:
     """A line around the byte in which it is another one."""
     if line is None:
         return "nothing"
@@ -74,11 +74,11 @@ def _shown(line: bytes | None, other: bytes | None) -> str:
 def spell(value: Any) -> bytes:
     """Spell data as JSON, names in the order they have; what JSON has no word for stands by its
     type."""
-    plain = msgspec.to_builtins(value, enc_hook=_by_type, str_keys=True)
+    plain = msgspec.to_builtins(value, enc_hook=_name_type, str_keys=True)
     return json.dumps(plain).encode()
 
 
-def _by_type(value: object) -> str:
+def _name_type(value: object) -> str:
     return f"$type {type(value).__name__}"
 
 
@@ -105,10 +105,10 @@ def spell_records(journal: object, folder: Path) -> tuple[bytes, ...]:
         kept = [b" ".join((one.hash.encode(), one.body, one.apart)) for one in journal.kept()]
         return (*kept, *[spell(fact) for fact in journal.facts()])
     lines = segment_file(folder / CHAIN, 1).read_bytes().rstrip(b"\0").splitlines()
-    return tuple(map(_without_duration, lines))
+    return tuple(map(_spell_line, lines))
 
 
-def _without_duration(line: bytes) -> bytes:
+def _spell_line(line: bytes) -> bytes:
     one = taken_apart(line)
     assert one is not None, "a line of the trail is none"
     return spell([one.hash, one.mac, one.seal]) + one.body + one.kept

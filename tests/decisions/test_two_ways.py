@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from stanchion.runtime.answers import repository
-from tests.decisions.near_misses import WRITTEN, befallen, drawn, unhurried
+from tests.decisions.near_misses import WRITTEN, befall, draw_cases, unhurry
 from tests.decisions.seen import Seen, compare
 from tests.decisions.ways import ENGINE, Engine, Session, Way
 from tests.decisions.wrong_ways import WRONG, Wrong
@@ -49,11 +49,11 @@ PAIRS: Final = (
 )
 """The ways that are compared. A new path of the runtime is a line here."""
 
-BEFALLEN: Final = {session.case.name.partition("/")[2]: session for session in befallen()}
+BEFALLEN: Final = {session.case.name.partition("/")[2]: session for session in befall()}
 NAMED: Final = {case.name.partition("/")[2]: Session(case, close=True) for case in WRITTEN}
 
 
-def _honest() -> Iterator[Case]:
+def _find_honest() -> Iterator[Case]:
     """Sessions of corpora in which nobody does wrong; none where there are no corpora."""
     cases = sessions.cases(Path(CORPORA)) if CORPORA else ()
     return (case for case in cases if "honest_sessions" in case.name)
@@ -63,10 +63,10 @@ EVERY: Final = NAMED | BEFALLEN
 SOURCES: Final[dict[str, Callable[[], Iterable[Session]]]] = {
     "written": NAMED.values,
     "befallen": lambda: some(BEFALLEN.values(), 7, "befallen"),
-    "near misses": lambda: map(Session, drawn(1_000 if SOAK else 6)),
-    "tables": lambda: map(Session, map(unhurried, some(tables.cases(), 250, "tables"))),
-    "honest": lambda: map(Session, map(unhurried, some(_honest(), 100, "honest"))),
-    "drawn": lambda: map(Session, map(unhurried, drawing.cases(2_000 if SOAK else 0))),
+    "near misses": lambda: map(Session, draw_cases(1_000 if SOAK else 6)),
+    "tables": lambda: map(Session, map(unhurry, some(tables.cases(), 250, "tables"))),
+    "honest": lambda: map(Session, map(unhurry, some(_find_honest(), 100, "honest"))),
+    "drawn": lambda: map(Session, map(unhurry, drawing.cases(2_000 if SOAK else 0))),
 }
 """What is played: what is written always, the rest by samples where there is no time for all. What
 befalls a session comes in threes, so every seventh has something of each."""
@@ -90,7 +90,7 @@ WANTED: Final = {
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _settle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The same place for all ways; what is asked of a repository is waited for however busy the
     machine is."""
     monkeypatch.setattr(repository, "WAITED_S", 60)
@@ -98,7 +98,7 @@ def _somewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def _played(way: Way, session: Session, folder: Path) -> Seen:
+def _play(way: Way, session: Session, folder: Path) -> Seen:
     place = folder / way.name / session.case.name.replace("/", " ")[:80]
     place.mkdir(parents=True)
     return way.play(session, place)
@@ -115,7 +115,7 @@ def test_both_ways_are_one(source: str, tmp_path: Path) -> None:
         for pair in [pair for pair in PAIRS if pair.numbered or not befalls]:
             for way in (pair.one, pair.other):
                 if way.name not in seen:
-                    seen[way.name] = _played(way, session, tmp_path / str(number))
+                    seen[way.name] = _play(way, session, tmp_path / str(number))
             one, other = seen[pair.one.name], seen[pair.other.name]
             differ = list(compare(other, one, pair.parts))
             assert not differ, f"{session.case.name}: {pair.other.name} differs: {differ}"
@@ -125,12 +125,12 @@ def test_both_ways_are_one(source: str, tmp_path: Path) -> None:
 def test_a_way_that_is_wrong_in_one_thing_is_noticed(wrong: Wrong, tmp_path: Path) -> None:
     session = EVERY[wrong.session]
     right = TRAIL if wrong.way.journal == "trail" else ENGINE
-    one, other = [_played(way, session, tmp_path) for way in (right, wrong.way)]
+    one, other = [_play(way, session, tmp_path) for way in (right, wrong.way)]
     assert set(wrong.parts) <= {told.partition(" ")[0] for told in compare(other, one)}
 
 
 @pytest.mark.parametrize("name", WANTED)
 def test_a_session_comes_to_what_it_is_written_for(name: str, tmp_path: Path) -> None:
     """One that is quiet all the way would show nothing."""
-    told = b"".join(_played(ENGINE, EVERY[name], tmp_path).verdicts).decode()
+    told = b"".join(_play(ENGINE, EVERY[name], tmp_path).verdicts).decode()
     assert [code for code in WANTED[name] if f'"{code}"' not in told] == []

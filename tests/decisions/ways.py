@@ -103,9 +103,9 @@ class Engine(msgspec.Struct, frozen=True):
             stack.enter_context(self.around())
             file, lasts = place / "s.db", self.store == "sqlite"
             store: Any = SqliteStore(file, clock) if lasts else MemoryStore(clock)
-            journal = MemoryJournal() if self.journal == "memory" else _trail(place, clock)
+            journal = MemoryJournal() if self.journal == "memory" else _open_trail(place, clock)
             shield = Shield(
-                _policy(spell(case.policy)),
+                _load(spell(case.policy)),
                 store=store,
                 journal=journal,
                 clock=clock,
@@ -125,7 +125,7 @@ class Engine(msgspec.Struct, frozen=True):
             befalling = Befalling(case.lost, struck, error, session.after, turns)
             befalling.stand_before(store, journal)
             befalling.on = True
-            given = self._acted(runs, case.steps, clock, turns)
+            given = self._act(runs, case.steps, clock, turns)
             befalling.on = False
             notices = [spell([name, *run.notices()]) for name, run in runs.items()]
             for run in runs.values() if session.close else ():
@@ -143,21 +143,26 @@ class Engine(msgspec.Struct, frozen=True):
         records = spell_records(journal, place / "trail")
         return Seen(verdicts, wholes, records, state, pages, figures, tuple(notices))
 
-    def _acted(
-        self, runs: dict[str, Run], steps: Iterable[Step], clock: FakeClock, turns: Turns | None
+    def _act(
+        self,
+        runs: Runs,
+        steps: Iterable[Step],
+        clock: FakeClock,
+        turns: Turns | None,
     ) -> list[Answer]:
         """What callers get: step by step, or of each run in its thread."""
-        driver = _by_thread if self.driver == "thread" else _by_loop
+        driver = _drive_by_thread if self.driver == "thread" else _drive_by_loop
         if turns is None:
             with driver() as ask:
-                return list(_each(runs, steps, clock, ask))
+                return list(_perform(runs, steps, clock, ask))
 
-        def worked(name: str) -> list[Answer]:
+        def work(name: str) -> list[Answer]:
             with turns.at_work(name), driver() as ask:
-                return list(_each(runs, [step for step in steps if step.run == name], clock, ask))
+                own = [step for step in steps if step.run == name]
+                return list(_perform(runs, own, clock, ask))
 
         with ThreadPoolExecutor(len(runs)) as threads:
-            return list(itertools.chain(*threads.map(worked, runs)))
+            return list(itertools.chain(*threads.map(work, runs)))
 
 
 ENGINE: Final = Engine("engine")
@@ -167,17 +172,17 @@ Ask = Callable[..., Any]
 
 
 @cache
-def _policy(source: bytes) -> CompiledPolicy:
+def _load(source: bytes) -> CompiledPolicy:
     return load_policy(msgspec.json.decode(source))
 
 
-def _trail(place: Path, clock: FakeClock) -> Trail:
+def _open_trail(place: Path, clock: FakeClock) -> Trail:
     options = Options(key=SharedKey(KEY), head_ms=FAR_S * 1000, checkpoint_s=FAR_S)
     return Trail(place / "trail", options, clock, lambda: CHAIN, lambda: 1, None, lambda: KEY)
 
 
 @contextmanager
-def _by_thread() -> Iterator[Ask]:
+def _drive_by_thread() -> Iterator[Ask]:
     """The sync driver."""
 
     def ask(run: Run, name: str, *args: Any, **named: Any) -> Any:
@@ -194,18 +199,18 @@ def _by_thread() -> Iterator[Ask]:
 
 
 @contextmanager
-def _by_loop() -> Iterator[Ask]:
+def _drive_by_loop() -> Iterator[Ask]:
     """The async driver, on a loop that goes on where an interrupt has stopped it."""
     loop = asyncio.new_event_loop()
 
-    async def collected(run: Run, pieces: tuple[str, ...], *args: Any, **named: Any) -> list[Any]:
-        async def coming() -> AsyncIterator[str]:
+    async def collect(run: Run, pieces: tuple[str, ...], *args: Any, **named: Any) -> list[Any]:
+        async def come() -> AsyncIterator[str]:
             for piece in pieces:
                 yield piece
 
         passed: list[Any] = []
         try:
-            async for piece in run.astream(coming(), *args, **named):
+            async for piece in run.astream(come(), *args, **named):
                 passed.append(piece)
         except Refused as refused:
             return [*passed, str(refused)]
@@ -213,7 +218,7 @@ def _by_loop() -> Iterator[Ask]:
 
     def ask(run: Run, name: str, *args: Any, **named: Any) -> Any:
         if name == "stream":
-            return loop.run_until_complete(collected(run, *args, **named))
+            return loop.run_until_complete(collect(run, *args, **named))
         return loop.run_until_complete(getattr(run, f"a{name}")(*args, **named))
 
     try:
@@ -223,13 +228,13 @@ def _by_loop() -> Iterator[Ask]:
         loop.close()
 
 
-def _each(runs: Runs, steps: Iterable[Step], clock: FakeClock, ask: Ask) -> Iterator[Answer]:
+def _perform(runs: Runs, steps: Iterable[Step], clock: FakeClock, ask: Ask) -> Iterator[Answer]:
     """What the caller of each step gets: a decision, a value, or what is raised."""
     calls: dict[tuple[str, str], str] = {}
     for step in steps:
         clock.advance(step.advance_ms)
         try:
-            yield _answer(runs[step.run], step, calls, ask)
+            yield _take_step(runs[step.run], step, calls, ask)
         except Refused as refused:
             by, said = spell_decision(refused.decision), spell([str(refused), refused.ticket])
             yield Answer(said + by.verdict, said + by.whole)
@@ -238,7 +243,7 @@ def _each(runs: Runs, steps: Iterable[Step], clock: FakeClock, ask: Ask) -> Iter
             yield Answer(said, said)
 
 
-def _answer(run: Run, step: Step, calls: dict[tuple[str, str], str], ask: Ask) -> Answer:
+def _take_step(run: Run, step: Step, calls: dict[tuple[str, str], str], ask: Ask) -> Answer:
     value = b""
     match step:
         case Judge(stage, fields):
@@ -250,7 +255,7 @@ def _answer(run: Run, step: Step, calls: dict[tuple[str, str], str], ask: Ask) -
                 calls[step.run, tool] = decision.id
             return spell_decision(decision)
         case Call(tool, args, answers):
-            value = spell(ask(run, "call", _scripted(tool, answers), **args))
+            value = spell(ask(run, "call", _script_tool(tool, answers), **args))
         case Stream(pieces, channel, final):
             value = spell(ask(run, "stream", pieces, channel, final=final))
         case Model(messages, replies, model):
@@ -266,7 +271,7 @@ ERRORS: Final[dict[str, type[BaseException]]] = {
 """How tools of sessions fail, and what strikes them."""
 
 
-def _scripted(name: str, answers: tuple[dict[str, Any], ...]) -> Tool:
+def _script_tool(name: str, answers: tuple[dict[str, Any], ...]) -> Tool:
     """A tool that gives its answers in turn, the last one again and again."""
     turns = itertools.chain(answers, itertools.repeat(answers[-1]))
 
