@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -34,6 +35,7 @@ from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
@@ -97,7 +99,14 @@ class Engine(msgspec.Struct, frozen=True):
     around: Callable[[], AbstractContextManager[object]] = nullcontext
 
     def play(self, session: Session, place: Path) -> Seen:
-        """Play a session on a shield of its own."""
+        """Play a session on a shield of its own; of a policy that is refused the reason is seen."""
+        try:
+            return self._play(session, place)
+        except PolicyError as error:
+            why = (spell(str(error)),)
+            return Seen(why, why, (), (), (), (), ())
+
+    def _play(self, session: Session, place: Path) -> Seen:
         case, clock, ids = session.case, FakeClock(), itertools.count(1)
         with ExitStack() as stack:
             stack.enter_context(self.around())
@@ -173,7 +182,7 @@ Ask = Callable[..., Any]
 
 @cache
 def _load(source: bytes) -> CompiledPolicy:
-    return load_policy(msgspec.json.decode(source))
+    return load_policy(json.loads(source))
 
 
 def _open_trail(place: Path, clock: FakeClock) -> Trail:
@@ -185,7 +194,7 @@ def _open_trail(place: Path, clock: FakeClock) -> Trail:
 def _drive_by_thread() -> Iterator[Ask]:
     """The sync driver."""
 
-    def ask(run: Run, name: str, *args: Any, **named: Any) -> Any:
+    def ask(run: Run, name: str, /, *args: Any, **named: Any) -> Any:
         if name != "stream":
             return getattr(run, name)(*args, **named)
         passed: list[Any] = []
@@ -203,7 +212,7 @@ def _drive_by_loop() -> Iterator[Ask]:
     """The async driver, on a loop that goes on where an interrupt has stopped it."""
     loop = asyncio.new_event_loop()
 
-    async def collect(run: Run, pieces: tuple[str, ...], *args: Any, **named: Any) -> list[Any]:
+    async def collect(run: Run, pieces: tuple[str, ...], /, *args: Any, **named: Any) -> list[Any]:
         async def come() -> AsyncIterator[str]:
             for piece in pieces:
                 yield piece
@@ -216,7 +225,7 @@ def _drive_by_loop() -> Iterator[Ask]:
             return [*passed, str(refused)]
         return passed
 
-    def ask(run: Run, name: str, *args: Any, **named: Any) -> Any:
+    def ask(run: Run, name: str, /, *args: Any, **named: Any) -> Any:
         if name == "stream":
             return loop.run_until_complete(collect(run, *args, **named))
         return loop.run_until_complete(getattr(run, f"a{name}")(*args, **named))
