@@ -102,13 +102,20 @@ def test_nobody_is_forked_beside_a_thread(tmp_path: Path) -> None:
     assert "a thread was begun while tests were collected" in done.stderr + done.stdout
 
 
-def test_pieces_are_of_one_file_and_have_everything() -> None:
+def test_pieces_are_of_one_file_or_folder_and_have_everything() -> None:
     class Item:
         def __init__(self, path: str) -> None:
-            self.path = path
+            self.path = Path(path)
 
-    items = [Item("a")] * (workers.PIECE + 5) + [Item("b")] * 3 + [Item("c")]
+    (together,) = workers.TOGETHER
+    items = [
+        *[Item("a/a.py")] * (workers.PIECE + 5),
+        *[Item("a/b.py")] * 3,
+        *[Item(f"{together}/a.py")] * (workers.PIECE + 1),
+        *[Item(f"{together}/b.py")] * 2,
+        Item("b/a.py"),
+    ]
     found = list(workers.cut(items))  # type: ignore[arg-type] # only the path is read
-    assert [len(piece) for piece in found] == [workers.PIECE, 5, 3, 1]
+    assert [len(piece) for piece in found] == [workers.PIECE, 5, 3, workers.PIECE + 3, 1]
     assert [at for piece in found for at in piece] == list(range(len(items)))
     assert list(workers.cut([])) == []

@@ -23,6 +23,8 @@ from _pytest.runner import runtestprotocol
 
 PIECE: Final = 30
 """How many tests of one file are handed out at a time."""
+TOGETHER: Final = frozenset({"architecture"})
+"""Folders whose tests are all for one process: they read every source, and it keeps the trees."""
 LENGTH: Final = struct.Struct("=I")
 NOBODY: Final = 0xFFFFFFFF
 """What a process that plays nothing has at its place on the board."""
@@ -96,12 +98,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def cut(items: list[pytest.Item]) -> Iterator[range]:
-    """Pieces of what was collected, each of one file and not too long."""
+    """Pieces of what was collected, each of one file and not too long, or of one folder."""
     start = 0
     for at in range(1, len(items) + 1):
-        if at == len(items) or at - start == PIECE or items[at].path != items[start].path:
-            yield range(start, at)
-            start = at
+        if at < len(items) and _go_together(items[start], items[at], at - start):
+            continue
+        yield range(start, at)
+        start = at
+
+
+def _go_together(first: pytest.Item, other: pytest.Item, count: int) -> bool:
+    if first.path.parent.name in TOGETHER:
+        return other.path.parent == first.path.parent
+    return other.path == first.path and count < PIECE
 
 
 def _begin(
