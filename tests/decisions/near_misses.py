@@ -27,6 +27,8 @@ Arguments = dict[str, Any]
 
 SEED: Final = "two-ways-1"
 SECRET: Final = "AKIAIOSFODNN7ABCDEFG"  # nobody's: only its form is that of a key
+BY_CLOCK: Final = frozenset({"queue", "injection_classifier", "scope_classifier", "llm_judge"})
+"""Guards that wait, or answer beside a call, by the wall clock: when they do is chance."""
 CARD: Final = "4111 1111 1111 1111"
 HUGE: Final = "x" * 10**7
 """Longer than anything that is read."""
@@ -69,11 +71,11 @@ ASKING: Final[PolicySource] = {
 @cache
 def make_patient(pack: str) -> PolicySource:
     """A pack whose guards wait for the disk as long as it takes: one that answers late on a busy
-    machine gives another answer. The policy with every guard is without the one that waits by the
-    wall clock."""
+    machine gives another answer. The policy with every guard is without those that go by the wall
+    clock."""
     if pack == WHOLE:
         whole: Any = source_of(WHOLE)
-        return {**whole, "guards": [entry for entry in whole["guards"] if entry["use"] != "queue"]}
+        return {**whole, "guards": [one for one in whole["guards"] if one["use"] not in BY_CLOCK]}
     asking = [guard for guard, packs in PATIENT.items() if pack in packs]
     waiting = [{"use": guard, "deadline_ms": 60_000} for guard in asking]
     return {"name": f"patient-{pack}", "extends": pack, **({"guards": waiting} if waiting else {})}

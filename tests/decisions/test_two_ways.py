@@ -25,8 +25,8 @@ WHOLE: Final = Seen.__struct_fields__
 
 
 class Pair(NamedTuple):
-    """Two ways that have to be one, in these parts of what is seen; `numbered`: each batch of one
-    is one of the other, so that what befalls a batch befalls both."""
+    """Two ways that have to be one, in these parts of what is seen. `numbered`: batches have the
+    same numbers in both, so what befalls a batch befalls both."""
 
     one: Way
     other: Way
@@ -110,13 +110,15 @@ def test_both_ways_are_one(source: str, tmp_path: Path) -> None:
     if not played:
         pytest.skip("no corpora are there, or no time for it")
     for number, session in enumerate(played):
-        befalls = bool(session.struck or session.turns or session.case.lost)
+        numbered = session.struck or session.turns or session.case.lost
         seen: dict[str, Seen] = {}
-        for pair in [pair for pair in PAIRS if pair.numbered or not befalls]:
+        for pair in [pair for pair in PAIRS if pair.numbered or not numbered]:
             for way in (pair.one, pair.other):
                 if way.name not in seen:
                     seen[way.name] = _play(way, session, tmp_path / str(number))
             one, other = seen[pair.one.name], seen[pair.other.name]
+            if "pages" not in pair.parts and other.pages:
+                continue  # who keeps pages of a run takes ids for them, and all others move
             differ = list(compare(other, one, pair.parts))
             assert not differ, f"{session.case.name}: {pair.other.name} differs: {differ}"
 
