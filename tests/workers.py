@@ -157,6 +157,8 @@ def _work(
         capture = config.pluginmanager.getplugin("capturemanager")
         if capture is not None:
             capture.stop_global_capturing()
+            # What a test prints past the capture would stand between the dots of the others.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             capture.start_global_capturing()
         upcoming = _taken(pieces, taking)
         at = next(upcoming, None)
