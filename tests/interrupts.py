@@ -167,6 +167,10 @@ def _cut_off(
     before = sys.gettrace()
     # Python 3.12 traces steps only if some frame has asked for them before tracing begins.
     sys._getframe().f_trace_opcodes = True
+    # What other tests have left is thrown away by itself at any time: its steps are none of this
+    # work, and an exception in them would come out nowhere.
+    collects = gc.isenabled()
+    gc.disable()
     sys.settrace(cutter.enter)
     try:
         work()
@@ -176,6 +180,8 @@ def _cut_off(
         return cutter.place, raised
     finally:
         sys.settrace(before)
+        if collects:
+            gc.enable()
     return cutter.place, None
 
 

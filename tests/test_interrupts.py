@@ -1,6 +1,7 @@
 """The instrument itself: it finds a lock that an exception leaves held, wherever that is."""
 
 import asyncio
+import gc
 import threading
 from contextlib import suppress
 
@@ -54,6 +55,32 @@ def test_it_strikes_at_every_step_until_there_are_no_more() -> None:
     assert all(places[:struck])
     assert places[struck] == ""
     assert len(set(places[:struck])) == struck
+
+
+def test_nothing_that_others_left_is_thrown_away_meanwhile() -> None:
+    """Steps of its `__del__` would be struck, and the exception would come out nowhere."""
+    collected: list[str] = []
+
+    def note(phase: str, _info: dict[str, int]) -> None:
+        collected.append(phase)
+
+    usual = gc.get_threshold()
+    gc.set_threshold(1)
+    gc.callbacks.append(note)
+    try:
+        [[] for _ in range(100)]
+        assert collected, "it is asked for at every chance"
+
+        def work() -> None:
+            collected.clear()
+            kept: list[list[int]] = [[number] for number in range(100)]
+            assert len(kept) == 100
+            assert collected == []
+
+        assert cut_off(work, 100_000, HERE) == ""
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*usual)
 
 
 @pytest.mark.filterwarnings(

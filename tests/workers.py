@@ -208,6 +208,7 @@ def _gather(session: pytest.Session, workers: list[Worker], board: mmap.mmap) ->
                     played += 1
                     for data in pickle.loads(told):  # noqa: S301 - of a process of our own
                         _pass_on(session, data)
+            session.config.get_terminal_writer().flush()
     return played
 
 

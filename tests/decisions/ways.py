@@ -5,7 +5,7 @@ A way is whatever plays a session and gives what is `Seen` of it. The engine is 
 store and journal. Another path of the runtime becomes a way by one line in `PAIRS` of
 `test_two_ways.py`:
 
-    (ENGINE, Engine("straight path", around=PATH)),
+    Pair(ENGINE, Engine("straight path", around=PATH)),
 
 where `PATH()` is a context manager inside of which shields take that path. It is entered before the
 shield is made and left when everything is told, so it may also put a wrong thing into the runtime's
