@@ -15,18 +15,14 @@ from stanchion.audit.layout import segment_file
 from stanchion.audit.lines import taken_apart
 from stanchion.kernel.decision import Decision
 from stanchion.stores.protocol import Store
-from stanchion.telemetry.catalogue import BY_NAME, STORE_FAILURES, STORE_SECONDS, TRAIL_WAITING
 from stanchion.telemetry.figures import Series
+from tools.decisions.telling import list_figures
 
 EPOCH: Final = "{*}epoch"
 """The cell by which a store that outlives its process is known again: it has a number of its own in
 every file."""
 PAGE: Final = "}notes:"
 """What is in the keys of pages on which a durable store keeps where a run's values come from."""
-OF_THE_DISK: Final = frozenset({TRAIL_WAITING.name})
-"""Figures that say how far the disk has come."""
-OF_STORES: Final = frozenset({STORE_SECONDS.name, STORE_FAILURES.name})
-"""Figures whose label is the kind of the store: two stores are asked equally often."""
 CHAIN: Final = "0" * 15 + "1"
 """The chain of the trail."""
 CONTEXT: Final = 60
@@ -124,11 +120,4 @@ def spell_state(store: Store) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
 
 def spell_figures(figures: Iterable[Series]) -> tuple[bytes, ...]:
     """Spell what was counted: of a histogram how many times there are, not how long they were."""
-    told = []
-    for one in figures:
-        if one.metric in OF_THE_DISK:
-            continue
-        timed = BY_NAME[one.metric].kind == "histogram"
-        labels = () if one.metric in OF_STORES else one.labels
-        told.append(spell([one.metric, labels, sum(one.values[1:]) if timed else one.values]))
-    return tuple(sorted(told))
+    return tuple(map(spell, list_figures(figures)))

@@ -21,7 +21,15 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.testing import FakeClock, LostStore
 from tools.decisions.case import Call, Case, Judge, Model, Step, Stream
 from tools.decisions.policies import source_of
-from tools.decisions.telling import GOT, Told, digest, of_batch, of_ticket, show_decision
+from tools.decisions.telling import (
+    GOT,
+    Told,
+    digest,
+    of_batch,
+    of_figures,
+    of_ticket,
+    show_decision,
+)
 from tools.decisions.ways import PLAIN, Way
 from tools.decisions.writing import Written
 
@@ -75,9 +83,11 @@ def _staged(case: Case, way: Way, policy: CompiledPolicy) -> tuple[list[Told], b
             chance=lambda: 0.5,
             safe_mode=case.safe_mode,
             resolver=lambda host, _port: case.addresses.get(host, ()),
+            metrics=way.counts,
         ) as shield:
             written.wait = lambda: _wait_for_rules(shield)
             told = list(_Scene(case, way, shield, store, written).played(clock))
+            told += [of_figures(shield.telemetry.collect())] if way.counts else []
         told += [*written.taken(), *place.leave()]
     return (told if way.writes else [each for each in told if GOT in each]), written.late
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,8 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.state import Batch
 from stanchion.kernel.units import JUST_ONE
+from stanchion.telemetry.catalogue import BY_NAME, STORE_FAILURES, STORE_SECONDS, TRAIL_WAITING
+from stanchion.telemetry.figures import Series
 
 Told = dict[str, Any]
 
@@ -31,6 +34,8 @@ DURATION: Final = re.compile(r"\b\d+(?= ms\b)")
 LENGTH: Final = 16
 """How many digits of a hash are kept."""
 
+OF_STORES: Final = frozenset({STORE_SECONDS.name, STORE_FAILURES.name})
+"""Figures whose label is the kind of the store: two stores are asked equally often."""
 
 GOT: Final = "got"
 """The field of a line under which stands what a caller gets: the first level. Lines without it are
@@ -169,6 +174,26 @@ def of_batch(batch: Batch) -> list[Any]:
     """What is sent to the store: how much of everything, and all of it by its hash."""
     parts = (batch.expects, batch.settles, batch.lines, batch.puts)
     return [batch.go, *map(len, parts), digest([parts, batch.amounts, batch.ceiling])]
+
+
+def list_figures(figures: Iterable[Series]) -> list[Any]:
+    """What telemetry counted: of a histogram how many times there are, not how long they were, of
+    stores not of which kind they are, and nothing of how far the disk has come."""
+    told = []
+    for one in figures:
+        if one.metric != TRAIL_WAITING.name:
+            timed = BY_NAME[one.metric].kind == "histogram"
+            labels = () if one.metric in OF_STORES else one.labels
+            told.append([one.metric, labels, sum(one.values[1:]) if timed else one.values])
+    return sorted(told, key=repr)
+
+
+def of_figures(figures: Iterable[Series]) -> Told:
+    """What telemetry counted, by the names of metrics."""
+    told: Told = {"figures": True}
+    for metric, labels, value in list_figures(figures):
+        told.setdefault(metric, []).append([labels, value])
+    return told
 
 
 def of_trail(folder: Path) -> list[Told]:

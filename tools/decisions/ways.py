@@ -46,7 +46,8 @@ class Place(msgspec.Struct, frozen=True):
 
 class Way(msgspec.Struct, frozen=True):
     """A way of playing a case. Its caller must get the `same` as plainly; what is written down is
-    compared where it `writes`, and with `answers` a person answers whatever waits for one."""
+    compared where it `writes`, what telemetry `counts` where it does, and with `answers` a person
+    answers whatever waits for one."""
 
     name: str
     open: Callable[[ExitStack, FakeClock, Written], Place]
@@ -54,6 +55,7 @@ class Way(msgspec.Struct, frozen=True):
     fits: Callable[[Case], bool] = lambda _case: True
     same: bool = True
     writes: bool = True
+    counts: bool = False
     answers: bool = False
 
     def names(self, case: str) -> str:
@@ -176,8 +178,8 @@ def _waits_for_nobody(case: Case) -> bool:
 
 PLAIN: Final = Way("", _use_memory, _begin_here)
 WAYS: Final = (
-    Way("disk", _use_disk, _begin_here),
-    Way("async", _use_memory, _begin_awaited),
+    Way("disk", _use_disk, _begin_here, counts=True),
+    Way("async", _use_memory, _begin_awaited, counts=True),
     Way("broker", _use_memory, _begin_far, _can_be_far, writes=False),
     Way("answered", _use_memory, _begin_here, _waits_for_nobody, same=False, answers=True),
 )
