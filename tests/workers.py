@@ -124,17 +124,12 @@ def _begin(
     """Fork a process that plays pieces until there are none."""
     LENGTH.pack_into(board, LENGTH.size * number, NOBODY)
     reading, writing = os.pipe()
-    capture = session.config.pluginmanager.getplugin("capturemanager")
-    if capture is not None:
-        capture.suspend_global_capture(in_=True)
     pid = os.fork()
     if not pid:
         os.close(reading)
         os.close(giving)
         _work(session, number, pieces, board, taking, writing)
     os.close(writing)
-    if capture is not None:
-        capture.resume_global_capture()
     return Worker(number, pid, reading)
 
 
@@ -160,6 +155,7 @@ def _work(
             # What a test prints past the capture would stand between the dots of the others.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             capture.start_global_capturing()
+            capture.suspend_global_capture()
         upcoming = _taken(pieces, taking)
         at = next(upcoming, None)
         while at is not None:
@@ -208,7 +204,6 @@ def _gather(session: pytest.Session, workers: list[Worker], board: mmap.mmap) ->
                     played += 1
                     for data in pickle.loads(told):  # noqa: S301 - of a process of our own
                         _pass_on(session, data)
-            session.config.get_terminal_writer().flush()
     return played
 
 
