@@ -111,9 +111,7 @@ def own_world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     monkeypatch.setenv("STANCHION_STORE", "memory:")
     monkeypatch.setenv("STANCHION_AUDIT", "memory:")
-    monkeypatch.setattr(
-        lines, "PATIENCE_S", 20.0
-    )  # a busy machine may not get to a line of the log for long
-    monkeypatch.setattr(
-        key_making, "ROUNDS", 1
-    )  # what each guess at a passphrase costs, tests would pay all the time
+    # A busy machine may not get to a line of the log for long.
+    monkeypatch.setattr(lines, "PATIENCE_S", 20.0)
+    # What each guess at a passphrase costs, tests would pay all the time.
+    monkeypatch.setattr(key_making, "ROUNDS", 1)

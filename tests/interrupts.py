@@ -46,9 +46,8 @@ class Cutter:
         """Watch a frame, where it is of a file that counts."""
         if not frame.f_code.co_filename.startswith(self._within):
             return None
-        frame.f_trace = (
-            self.step
-        )  # Python 3.13 traces steps only of a frame that has its function by then
+        # Python 3.13 traces steps only of a frame that has its function by then.
+        frame.f_trace = self.step
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self.step
 
