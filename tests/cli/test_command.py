@@ -40,11 +40,16 @@ def started(*words: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """The command, run to its end."""
-    return subprocess.run(
-        [*STANCHION, *words], input=stdin, capture_output=True, text=True, check=False, timeout=60
-    )
+@pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to run the command in; modules that are loaded from it are forgotten after."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if (tmp_path / f"{name}.py").exists():
+            del sys.modules[name]
 
 
 def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +111,7 @@ def test_each_command_lives_in_the_module_of_its_name(command: str) -> None:
 def test_a_flag_that_needs_no_value_is_not_guessed() -> None:
     with pytest.raises(BadInput, match="has no option `--js`"):
         parser_for("check").own.unknown(["--js"])
-    assert run("check", "--tool", "bash", "--js").returncode == 2
+    assert main(["check", "--tool", "bash", "--js"]) == 2
 
 
 def test_bytes_that_are_no_text_are_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,16 +129,18 @@ def test_a_broken_policy_file_is_named(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     "code", ["def judge(:", "1 / 0", "import sys; sys.exit(0)", "raise ImportError", "judge = 5"]
 )
-def test_a_guard_that_cannot_be_loaded_is_no_consent(code: str, tmp_path: Path) -> None:
-    (tmp_path / "broken.py").write_text(f"{code}\n", encoding="utf-8")
-    (tmp_path / "policy.yaml").write_text(
+def test_a_guard_that_cannot_be_loaded_is_no_consent(
+    code: str, in_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (in_folder / "broken.py").write_text(f"{code}\n", encoding="utf-8")
+    (in_folder / "policy.yaml").write_text(
         "name: p\nguards:\n  - {use: python, call: 'broken:judge'}\n", encoding="utf-8"
     )
-    command = [*STANCHION, "check", "--tool", "bash", "--policy", "policy.yaml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("stanchion: guard python: `broken:judge` ")
-    assert len(done.stderr.splitlines()) == 1
+    assert main(["check", "--tool", "bash", "--policy", "policy.yaml"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("stanchion: guard python: `broken:judge` ")
+    assert len(said.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", [["--tool", "bash", "--json"], ["--batch", "-"]])
