@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import msgspec
+
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, estimate, risk_of
@@ -104,7 +106,7 @@ def value_of(value: Value) -> Any:
     if value.plain and not value.unread:
         return value.content
     again = read(value.content)
-    if not again.plain:
+    if not _is_json(value.content):
         raise BadEvent("what the client has read is not plain data: send only values that JSON has")
     if value.seen not in tuple(Seen):
         raise BadEvent(
@@ -112,8 +114,16 @@ def value_of(value: Value) -> Any:
         )
     unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
     return Told(
-        Read(again.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain)
+        Read(value.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain)
     )
+
+
+def _is_json(content: Any) -> bool:
+    """Whether content that was read elsewhere has only what JSON has."""
+    try:
+        return bool(msgspec.json.decode(msgspec.json.encode(content)) == content)
+    except TypeError:
+        return False
 
 
 def arguments_of(value: Value) -> dict[str, Any]:

@@ -20,7 +20,14 @@ from stanchion.runtime.values.anatomy import (
 )
 from stanchion.runtime.values.form import Form, Leaf, Parts, Unreadable
 from stanchion.runtime.values.scalars import real, speaks, whole
-from stanchion.runtime.values.texts import MAX_CHARS, encodable, spelled_out, text_leaf
+from stanchion.runtime.values.texts import (
+    ESCAPE,
+    MAX_CHARS,
+    bytes_spelled_out,
+    encodable,
+    spelled_out,
+    text_leaf,
+)
 
 MAX_VALUES: Final = 200_000
 """How many values a value may be made of."""
@@ -31,12 +38,16 @@ SHOWS: Final = frozenset(
     {"__buffer__", "__str__", "__repr__", "__iter__", "__getitem__", "__getattr__", "tolist"}
 )
 
+RESERVED: Final = frozenset({"$int", "$float", "$complex", "$range", "$object", "$sha256"})
+"""Names by which content tells what JSON has no form for; a mapping's own key of that name is
+written with an `ESCAPE`."""
+
 _SINGLE: Final = (str, int, float, bool)
 
 
 def is_name(name: Any) -> bool:
-    """Whether a key of a mapping is a name as it is: a text, without halves of characters."""
-    return type(name) is str and (name.isascii() or encodable(name))
+    """Whether a key of a mapping is a name as it is: a text that stands for itself."""
+    return type(name) is str and name not in RESERVED and (name.isascii() or encodable(name))
 
 
 def key(name: Any) -> str:
@@ -45,13 +56,13 @@ def key(name: Any) -> str:
     kind = type(name)
     if kind is str or (descends(kind, str) and not speaks(kind, str)):
         text = str.__str__(name)
-        return text if is_name(text) else spelled_out(text)
+        return ESCAPE + text if text in RESERVED else spelled_out(text)
     if name is None or is_any(kind, _SINGLE):
         return str(name)
     if kind is bytes:
-        return bytes.decode(name, "utf-8", "backslashreplace")
+        return key(bytes_spelled_out(name))
     if kind is tuple and all(is_any(type(one), _SINGLE) for one in name):
-        return ", ".join(map(str, name))
+        return ", ".join([spelled_out(str(one)).replace(",", ESCAPE + ",") for one in name])
     raise Unreadable(f"it has a key of type `{kind.__name__}`: use strings as keys")
 
 

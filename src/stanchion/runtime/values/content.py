@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.runtime.values.anatomy import MISSING, is_any
-from stanchion.runtime.values.containers import MAX_VALUES, is_name
+from stanchion.runtime.values.containers import MAX_VALUES, RESERVED, is_name
 from stanchion.runtime.values.form import Form, Leaf, Seen, Unreadable
 from stanchion.runtime.values.form_of import ENUM, form_of
 from stanchion.runtime.values.scalars import LARGE
@@ -66,7 +66,7 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
             break
     else:
         for name in values:
-            if type(name) is not str or not (name.isascii() or encodable(name)):
+            if type(name) is not str or name in RESERVED or not (name.isascii() or encodable(name)):
                 break
         else:
             if chars <= MAX_CHARS:
@@ -149,7 +149,11 @@ class _Reader(msgspec.Struct, eq=False):
         items = value.copy()
         if type(items) is dict:
             for name in items:
-                if type(name) is not str or not (name.isascii() or encodable(name)):
+                if (
+                    type(name) is not str
+                    or name in RESERVED
+                    or not (name.isascii() or encodable(name))
+                ):
                     return None
             if "data" in items or "blob" in items:
                 self._declared(items)
@@ -223,6 +227,8 @@ class _Reader(msgspec.Struct, eq=False):
         if names is not None:
             if len(set(names)) < len(names):
                 raise Unreadable("two of its keys look the same as text: use strings as keys")
+            if not RESERVED.isdisjoint(names):
+                raise Unreadable("it has a field with a name like `$int`: give it as a mapping")
             self._plain = (
                 self._plain and type(value) is dict and all(map(is_name, dict.copy(value)))
             )

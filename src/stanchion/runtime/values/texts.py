@@ -14,6 +14,11 @@ from stanchion.runtime.values.form import Leaf, Seen, Unreadable
 MAX_CHARS: Final = 16 * 1024 * 1024
 """How long a text, or all texts of a value together, may be."""
 
+ESCAPE: Final = "\ufdd0"
+"""Stands before what is written otherwise in content than it was given, and before itself: so no
+two values that say different things have the same content. No text has this character, which
+Unicode keeps free for such use."""
+
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -66,7 +71,7 @@ def text_leaf(data: bytes, handed: Any) -> Leaf:
         return Leaf(data.decode(name), handed)
     what = f"{media(data)} of {len(data):,} bytes"
     if what.startswith(UNKNOWN):
-        return Leaf(data.decode("utf-8", "backslashreplace"), handed, what, Seen.SPELLED)
+        return Leaf(bytes_spelled_out(data), handed, what, Seen.SPELLED)
     return Leaf(
         {"$bytes": len(data), "$sha256": sha256(data).hexdigest()}, handed, what, Seen.DIGEST
     )
@@ -134,14 +139,31 @@ def bytes_again(value: bytes, text: Any) -> Any:
 
 
 def encodable(text: str) -> bool:
-    """Whether a text has no halves of characters in it, which no encoding has."""
+    """Whether a text stands for itself: it has no halves of characters in it, which no encoding
+    has, and no `ESCAPE`."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return ESCAPE not in text
 
 
 def spelled_out(text: str) -> str:
-    """A text with such halves written out, as `\\udc00`."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """A text with such halves written out, as `\\udc00` behind an `ESCAPE`: never as another text
+    is."""
+    odd = {
+        ord(char): ESCAPE + (ESCAPE if char == ESCAPE else _half(ord(char)))
+        for char in set(text)
+        if char == ESCAPE or "\ud800" <= char <= "\udfff"
+    }
+    return text.translate(odd)
+
+
+def bytes_spelled_out(data: bytes) -> str:
+    """Bytes as text, with those that are none written out, as `\\xff` behind an `ESCAPE`."""
+    return spelled_out(data.decode("utf-8", "surrogateescape"))
+
+
+def _half(code: int) -> str:
+    """Half of a character; Python has a byte that is no text as one, too."""
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
