@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.adapters.http.payload import Payload, Unfit, read, written
-from stanchion.runtime.values.texts import bytes_spelled_out
 
 LONGEST = 10_000
 
@@ -28,7 +27,7 @@ def seen(body: bytes, kind: str = "", encoding: str = "") -> Payload:
         (b"plain", "", "plain"),
         ("é".encode(), "text/plain", "é"),
         ("é".encode("latin-1"), "text/plain; charset=ISO-8859-1", "é"),
-        ("é".encode("utf-16-le"), 'text/plain; charset="utf-16-le"', ["é", "\ufdd0\\xe9\x00"]),
+        ("é".encode("utf-16-le"), 'text/plain; charset="utf-16-le"', ["é", "\\xe9\x00"]),
         (b"hunter2!", "text/plain; charset=cp037", [b"hunter2!".decode("cp037"), "hunter2!"]),
         (b'{"a": 1}', "application/json; charset=utf-7", [{"a": 1}, {"a": 1}]),
         (b"a-b", "text/plain; charset=punycode", "a-b"),
@@ -45,15 +44,15 @@ def seen(body: bytes, kind: str = "", encoding: str = "") -> Payload:
             "image/png",
             {"$bytes": "/2EgaHVudGVyMiBi/g==", "$text": "a hunter2 b"},
         ),
-        (b'{"a": "\xff"}', "application/json", '{"a": "\ufdd0\\xff"}'),
+        (b'{"a": "\xff"}', "application/json", '{"a": "\\xff"}'),
         (b'"\\u0068i"', "application/json", ['"\\u0068i"', '"hi"']),
         (
             b'{"a": 1}\n{"b": "\\u0068i"}',
             "",
             ['{"a": 1}\n{"b": "\\u0068i"}', '{"a": 1}\n{"b": "hi"}'],
         ),
-        (b"a\xff", "multipart/form-data", "a\ufdd0\\xff"),
-        (b"a\xff", "", "a\ufdd0\\xff"),
+        (b"a\xff", "multipart/form-data", "a\\xff"),
+        (b"a\xff", "", "a\\xff"),
         (b"x", "text/plain; charset=no-such", "x"),
     ],
 )
@@ -89,7 +88,7 @@ def test_all_members_of_a_packed_body_are_read() -> None:
 def test_a_body_that_is_not_what_it_says_is_shown_as_it_is(body: bytes) -> None:
     """A server that does not go by what is said reads just that."""
     found = seen(body, encoding="gzip")
-    assert found.data == bytes_spelled_out(body)
+    assert found.data == body.decode("utf-8", "backslashreplace")
     assert found.lost
 
 

@@ -13,7 +13,6 @@ import msgspec
 from stanchion.adapters.http.unpacking import unpacked
 from stanchion.kernel.regex import regex
 from stanchion.runtime.values import Unreadable, project
-from stanchion.runtime.values.texts import bytes_spelled_out
 
 TEXTUAL: Final = ("text/", "multipart/", "application/x-www-form-urlencoded")
 STRUCTURED: Final = ("json", "xml", "javascript", "graphql")
@@ -117,7 +116,9 @@ def _read_in(body: bytes, kind: str, charset: str) -> Payload:
             runs = b"\n".join(_RUN.findall(body)).decode("ascii")
             data = {"$bytes": b2a_base64(body, newline=False).decode("ascii")}
             return Payload({**data, "$text": runs} if runs else data, lost="its body is not text")
-        return Payload(bytes_spelled_out(body), lost="its body is only partly text")
+        return Payload(
+            body.decode("utf-8", "backslashreplace"), lost="its body is only partly text"
+        )
     shown = project(text)
     lost = "" if shown == text else "its body has incomplete characters"
     if text.lstrip()[:1] in ("{", "["):
