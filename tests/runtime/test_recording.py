@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,73 @@ def test_an_async_generator_tool_leaves_the_same(tmp_path: Path) -> None:
     outcomes = of_kind(one(tmp_path), "outcome")
     assert [record.get("content") for record in outcomes] == [0, 1, None]
     assert outcomes[-1]["notes"] == ["it ended after 2 items"]
+
+
+def ends_badly(error: BaseException) -> Callable[[], Iterator[int]]:
+    def tool() -> Iterator[int]:
+        try:
+            yield 0
+            yield 1
+        finally:
+            raise error
+
+    return tool
+
+
+@pytest.mark.parametrize("take", [1, 9], ids=["left early", "whole"])
+@pytest.mark.parametrize(
+    "error",
+    [ValueError(), KeyboardInterrupt(), GeneratorExit()],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_generator_that_raises_where_it_ends_leaves_an_outcome(
+    tmp_path: Path, error: BaseException, take: int
+) -> None:
+    """In async code it works in threads, whose errors come back as those of whoever waits."""
+    shield = shielded(tmp_path)
+
+    async def main() -> None:
+        items = shield.run().acall(ends_badly(error))
+        for _ in range(take):
+            await anext(items)
+        await items.aclose()
+
+    with suppress(BaseException):
+        asyncio.run(main())
+    shield.close()
+    intent, *outcomes = of_kind(one(tmp_path), *DECISIONS)
+    ended = [record for record in outcomes if "part" not in record.get("beside", {})]
+    assert {record["call"] for record in ended} == {intent["id"]}
+
+
+def test_what_is_under_way_when_its_shield_is_closed_has_an_outcome(tmp_path: Path) -> None:
+    """A tool in a thread, the items of a generator, and a model's reply: their end comes when
+    nobody can write it down any more."""
+    shield, begun, close = shielded(tmp_path), threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        close.wait(9)
+
+    def call() -> None:
+        with pytest.raises(Refused, match="the call was done"):
+            run.call(slow)
+
+    run = shield.run()
+    thread = threading.Thread(target=call)
+    thread.start()
+    items, reply = run.call(numbers, 3), run.model(lambda _: iter("abc"), [{"content": "hi"}])
+    assert [next(items), next(reply)] == [0, "a"]
+    begun.wait(9)
+    shield.close()
+    close.set()
+    thread.join(9)
+    found = of_kind(one(tmp_path), *DECISIONS)
+    intents = [record["id"] for record in found if record["kind"] == "intent"]
+    said = "the shield was closed before it ended: its outcome is not known"
+    ended = [record["call"] for record in found if record.get("notes") == [said]]
+    assert len(intents) == 3
+    assert sorted(ended) == sorted(intents)
 
 
 def test_guards_that_passed_are_named_only_where_the_policy_asks_for_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from weakref import ref
 
 from stanchion.runtime.answers.pool import SIZE
 from stanchion.runtime.by_people import ByPeople
@@ -73,6 +74,7 @@ class Shield(ByPeople):
         from stanchion.runtime.answers.pool import Pool
         from stanchion.runtime.calling.ingest import Ingesting
         from stanchion.runtime.calling.toolbox import Toolbox
+        from stanchion.runtime.deciding.left import close_calls
         from stanchion.runtime.deciding.unsettled import Unsettled
         from stanchion.runtime.deciding.unwritten import Unwritten
         from stanchion.runtime.driving.turns import Turns
@@ -96,6 +98,7 @@ class Shield(ByPeople):
         # Bound here, where they are loaded: a call must not look for a module, and at the end there
         # are none any more.
         self._open_runs, self._anchor_last = open_runs, anchor_last
+        self._close_calls = close_calls
         self.occurrences, self._post = listened_to(post), post
         """What operators have to hear of, handed to whoever listens."""
         self.tenancy = tenancy_of(tenant, os.environ)
@@ -131,6 +134,8 @@ class Shield(ByPeople):
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
         self.doors: Any = None  # made where there is an event loop
+        self.desks: set[ref[Any]] = set()
+        """The runs that somebody has."""
         self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting, self._nonces, self.chance = Waiting(), nonces, chance
@@ -421,6 +426,7 @@ class Shield(ByPeople):
             last_first.callback(self.journal.close)
             last_first.callback(self.unwritten.close)
             last_first.callback(self.unsettled.close, self.store)
+            last_first.callback(self._close_calls, self.desks)
 
     def __enter__(self) -> Shield:
         return self

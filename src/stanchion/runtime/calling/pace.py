@@ -77,6 +77,9 @@ class Steps:
             return END
         try:
             return next(self._items, END)
+        except GeneratorExit as error:
+            # Whoever waits for the item would take it for an end of his own.
+            raise RuntimeError("generator raised GeneratorExit") from error
         finally:
             if self._work(False):
                 self._end()

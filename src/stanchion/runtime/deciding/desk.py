@@ -6,6 +6,7 @@ import itertools
 import os
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any, Final
+from weakref import ref
 
 import msgspec
 
@@ -124,6 +125,7 @@ class Desk(Notices):
         if above is not None:
             shield.telemetry.orchestrated(info, above)
         tell_of_forks(self)
+        shield.desks.add(ref(self, shield.desks.discard))
         if shield.coverage is not None:
             shield.coverage.enter(self)
 

@@ -9,6 +9,7 @@ from stanchion.runtime.people.grounds import Answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from weakref import ref
 
     from stanchion.advice.guidance import Beside
     from stanchion.approvals.answerers import By
@@ -46,6 +47,10 @@ class Deciding(Answered, Protocol):
     @property
     def coverage(self) -> Covering | None:
         """Who watches what its runs do; nobody unless it was asked for."""
+
+    @property
+    def desks(self) -> set[ref[Any]]:
+        """The runs that somebody has."""
 
     @property
     def unsettled(self) -> Unsettled:

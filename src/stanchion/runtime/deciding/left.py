@@ -3,12 +3,15 @@ written down."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from weakref import ref
+
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.record import left
 from stanchion.runtime.deciding.taken import doubtful, owed
-from stanchion.runtime.deciding.under_way import INTERRUPTED, NOT_BEGUN, Started, Way
+from stanchion.runtime.deciding.under_way import CLOSED, INTERRUPTED, NOT_BEGUN, Started, Way
 from stanchion.runtime.driving.flow import Flow
 
 
@@ -20,6 +23,15 @@ def abandoned(desk: Desk, call: str, error: BaseException | None = None, how: st
         return False
     leave(desk, started, error, how)
     return True
+
+
+def close_calls(desks: Iterable[ref[Desk]]) -> None:
+    """Write down that calls were left which are under way when their shield is closed: nobody can
+    write their end any more."""
+    for known in list(desks):
+        if (desk := known()) is not None:
+            for call in desk.under_way.calls():
+                abandoned(desk, call, how=CLOSED)
 
 
 def cut_off(desk: Desk, way: Way, error: BaseException, how: str = "") -> Flow[None]:

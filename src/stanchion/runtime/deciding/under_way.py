@@ -20,6 +20,7 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 NOT_BEGUN: Final = "it was not begun"
 INTERRUPTED: Final = "it was interrupted: its outcome is not known"
 LEFT: Final = "nobody has read its result"
+CLOSED: Final = "the shield was closed before it ended: its outcome is not known"
 
 
 class Open(msgspec.Struct, frozen=True, gc=False):
@@ -119,6 +120,10 @@ class UnderWay:
                 return None
             started.is_left = True
             return started
+
+    def calls(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(self._calls)
 
     def at_work(self) -> bool:
         """Whether somebody is at one of them."""
