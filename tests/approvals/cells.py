@@ -90,7 +90,9 @@ def expected(cell: Cell) -> bool:
         return False
     if cell.way in SIGNED:
         return cell.enrolled
-    return not cell.enrolled and cell.risk != "critical" and cell.scope in ("once", "run")
+    # A tool that is irreversible here is of high risk.
+    signed_only = {"critical", *(("high", "irreversible") if cell.way in TYPED else ())}
+    return not cell.enrolled and cell.risk not in signed_only and cell.scope in ("once", "run")
 
 
 class Setting:

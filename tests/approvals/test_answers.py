@@ -45,7 +45,7 @@ def test_the_table_has_both_sides() -> None:
         "key": 85,
         "ssh-agent": 85,
         "signed elsewhere": 85,
-        "terminal": 35,
+        "terminal": 20,
         "program": 21,
     }
 

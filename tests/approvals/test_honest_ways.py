@@ -83,12 +83,15 @@ def test_somebody_at_a_terminal_types_the_code(home: Home) -> None:
     assert '"proven":false' in home.runs("audit", "export").out
 
 
-def test_what_is_critical_needs_a_key(home: Home) -> None:
-    with home.shield("critical") as shield:
+@pytest.mark.parametrize(("risk", "said"), [("high", "of high risk"), ("critical", "critical")])
+def test_what_can_do_much_harm_needs_a_key(risk: str, said: str, home: Home) -> None:
+    """At a terminal any program can type; the refusal has the command that makes an operator."""
+    with home.shield(risk) as shield:
         ticket = asked(shield)
         came = home.at_terminal("tickets", "approve", ticket)
         assert came.status == 1
-        assert "only an operator with a key" in came.err
+        assert f"it is {said}: only an operator with a key can say yes" in came.err
+        assert "`stanchion operators add NAME` adds the first one" in came.err
         assert shield.ticket(ticket).state == "open"
 
 

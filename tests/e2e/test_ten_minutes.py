@@ -1,5 +1,5 @@
 """The first ten minutes of the tutorial, played as its page says: from a built wheel, in an
-environment with nothing but what the wheel needs."""
+environment with nothing but what the wheel and one extra need."""
 
 import os
 import re
@@ -50,10 +50,12 @@ class Environment:
         for needed in distribution("stanchion-guard").requires or []:
             if "extra ==" not in needed:
                 _link(re.split(r"[^\w.-]", needed, maxsplit=1)[0], site)
+        for signing in ("cryptography", "cffi", "bcrypt"):
+            _link(signing, site)
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("STANCHION_", "PYTHON"))
+            if not name.startswith(("STANCHION_", "PYTHON", "XDG_"))
         }
         own = {"HOME": str(place), "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
         self.env = {**kept, **own, "PATH": f"{self.bin}:{os.environ['PATH']}"}
@@ -67,21 +69,22 @@ class Environment:
         assert (done.returncode, done.stderr) == (status, ""), done.stdout
         return done.stdout
 
-    def approves(self, someone: Person, ticket: str) -> str:
-        """Answer a ticket as a person at a terminal does; gives what the screen shows at last."""
-        shown("$ stanchion tickets approve TICKET")
-        code = f"{BELONGS}\nos.execv(sys.argv[2], [sys.argv[2], 'tickets', 'approve', sys.argv[3]])"
-        words = [
-            str(self.bin / "python"),
-            "-c",
-            code,
-            os.ttyname(someone.terminal),
-            str(self.bin / "stanchion"),
-            ticket,
-        ]
+    def at_terminal(self, someone: Person, command: str, *asked: tuple[str, str]) -> str:
+        """What the screen shows in the end of a command that asks a person at a terminal: each time
+        it shows something, they type something. `{}` is what it has shown."""
+        words = command.split()
+        code = f"{BELONGS}\nos.execv(sys.argv[2], sys.argv[2:])"
         tty = someone.terminal
-        asked = subprocess.Popen(
-            words,
+        someone.screen = before = ""
+        program = subprocess.Popen(
+            [
+                str(self.bin / "python"),
+                "-c",
+                code,
+                os.ttyname(tty),
+                str(self.bin / words[0]),
+                *[word.replace("~", self.env["HOME"]) for word in words[1:]],
+            ],
             cwd=self.work,
             env=self.env,
             stdin=tty,
@@ -89,10 +92,13 @@ class Environment:
             stderr=tty,
             start_new_session=True,
         )
-        someone.types(someone.reads(r"Type (?:\x1b\[1m)?([A-Z0-9]+)", until=asked) + "\n")
-        said = someone.reads(r"is approved, unproven[^\r\n]*", until=asked)
-        assert asked.wait() == 0, someone.screen
-        return said
+        for shows, types in asked:
+            said = someone.reads(shows, until=program)
+            before, someone.screen = before + someone.screen, ""
+            someone.types(f"{types.format(said)}\n")
+        someone.reads("\\Z(?!)", until=program)
+        assert program.wait() == 0, before + someone.screen
+        return someone.screen
 
 
 def _link(name: str, site: Path) -> None:
@@ -152,7 +158,7 @@ class Agent:
 
 @pytest.fixture
 def empty(wheels: dict[str, Path], tmp_path: Path) -> Environment:
-    """An environment with the wheel alone."""
+    """An environment with the wheel and its extra `signing`."""
     return Environment(tmp_path, wheels["stanchion"])
 
 
@@ -178,6 +184,16 @@ def test_the_first_ten_minutes(
     assert empty.says("stanchion init").startswith("policy.yaml is written")
     policy = empty.work / "policy.yaml"
     written = policy.read_text(encoding="utf-8")
+    shown('$ pip install "$(echo CHECKOUT/dist/stanchion_guard-*.whl)[signing]"')
+    secret = ("assphrase [^\\r\\n]*not shown", "correct horse")
+    enrolled = empty.at_terminal(
+        someone,
+        shown("$ stanchion operators add ann").removeprefix("$ "),
+        secret,
+        secret,
+        (r"Type (?:\x1b\[1m)?([A-Z0-9]+)", "{}"),
+    )
+    assert "ann is an operator now" in enrolled
     (program,) = [block.text for block in blocks(PAGE) if block.language == "python"]
     (empty.work / "agent.py").write_text(program, encoding="utf-8")
 
@@ -213,7 +229,9 @@ def test_the_first_ten_minutes(
     waits = shown(agent.does("bash sudo ls"))
     assert waits.startswith("refused: this command wants to be root; ")
     ticket = empty.says("stanchion tickets list").splitlines()[1].split()[0]
-    assert "the same call goes ahead once" in empty.approves(someone, ticket)
+    approve = shown("$ stanchion tickets approve TICKET --key ~/.config/stanchion/keys/ann")
+    said = empty.at_terminal(someone, approve.removeprefix("$ ").replace("TICKET", ticket), secret)
+    assert "is approved, signed: the same call goes ahead once" in said
     assert agent.does("bash sudo ls") == shown("ran sudo ls\n")
     assert agent.does("bash sudo ls").startswith(waits.rstrip())
     agent.ends()

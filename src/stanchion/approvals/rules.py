@@ -28,6 +28,12 @@ class Asked(msgspec.Struct, frozen=True):
     irreversible: bool = False
     mode: str = NORMAL
     agents: tuple[str, ...] = ()
+    high: bool = False
+
+    def needs_key(self, way: Way) -> bool:
+        """Whether only a signature counts in the place of that way: for what is critical, and for
+        what is of high risk at a terminal, which any program can imitate."""
+        return not way.proven and (self.critical or (self.high and way is Way.TERMINAL))
 
     @property
     def once_only(self) -> bool:
@@ -66,9 +72,10 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
         allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()
         who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"
         return f"with so little left of the budget, {who} can say yes"
-    if asked.critical and not answering.way.proven:
+    if asked.needs_key(answering.way):
         first = "" if answering.enrolled else "; `stanchion operators add NAME` adds the first one"
-        return f"it is critical: only an operator with a key can say yes{first}"
+        how_bad = "critical" if asked.critical else "of high risk"
+        return f"it is {how_bad}: only an operator with a key can say yes{first}"
     if answering.way is Way.DIALOG and scope is not Scope.ONCE:
         return "a yes in a host's dialog can only be for one call"
     if asked.once_only and scope is not Scope.ONCE:

@@ -184,8 +184,9 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     @property
     def asked(self) -> Asked:
         """What matters of it for who may answer."""
-        critical, agents = self.risk == "critical", (*self.askers, *self.above)
-        return Asked(self.roles, critical, self.deed.irreversible, self.mode, agents)
+        critical, high = self.risk == "critical", self.risk == "high"
+        agents = (*self.askers, *self.above)
+        return Asked(self.roles, critical, self.deed.irreversible, self.mode, agents, high)
 
 
 def shown_of(content: Any, beside: dict[str, Any]) -> list[Any]:

@@ -25,7 +25,7 @@ Page = Callable[[Wish], Iterable[str]]
 WAYS: Final = """\
 With --key or --ssh-agent you sign your answer as an operator. Without them you type a code
 at this terminal. Such an answer is recorded as unproven; it counts only while no operator
-is enrolled, and never for critical actions."""
+is enrolled, and never for actions of high risk or critical ones."""
 
 
 def add_answerer(parser: Parser, policy: bool = True) -> None:
