@@ -128,7 +128,7 @@ def test_a_warning_that_refuses_in_lockdown_says_so() -> None:
         Action.BLOCK,
         "steps.nearly",
     )
-    assert decision.message == "5 of 6 steps of this run are used; " + LOCKED
+    assert decision.message == "this is step 6 of 6 of this run; " + LOCKED
     assert decision.findings[0].said == Action.WARN
 
 

@@ -267,7 +267,7 @@ def test_a_mark_that_refuses_in_lockdown_says_so() -> None:
         Action.BLOCK,
         "time.nearly",
     )
-    said = "this run has used 70 % of its time: it has 60 seconds from its first action"
+    said = "this run reaches 70 % of its time: it has 60 seconds from its first action"
     assert (
         decision.message == f"{said}; in lockdown, with so little left of a budget, warnings refuse"
     )

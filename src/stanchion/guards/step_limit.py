@@ -25,7 +25,7 @@ CODES: Final = declare(
             "stop and report what is done so far, or ask for more steps",
         ),
         "steps.nearly": Words(
-            "{} of {} steps of this {} are used", "finish soon; do the most important step next"
+            "this is step {} of {} of this {}", "finish soon; do the most important step next"
         ),
     }
 )
@@ -70,10 +70,10 @@ class StepLimit(msgspec.Struct, frozen=True):
     def word(
         self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /
     ) -> Finding:
-        """Say how many steps are used."""
+        """Say which step this is, or that all are used."""
         if values[0] + 1 > self.max_steps:
             return Finding(ACTIONS[self.action], "steps.exceeded", (self.max_steps, self.per))
-        return Finding(action, "steps.nearly", (values[0], self.max_steps, self.per))
+        return Finding(action, "steps.nearly", (values[0] + 1, self.max_steps, self.per))
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -31,7 +31,7 @@ CODES: Final = declare(
             "stop and report what is done so far, or ask for more time",
         ),
         "time.nearly": Words(
-            "this {} has used {} % of its time: it has {} from its first action{}",
+            "this {} reaches {} % of its time: it has {} from its first action{}",
             "finish soon; do the most important thing next",
         ),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from base64 import b64encode
 from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import Any
@@ -114,3 +115,8 @@ def test_an_object_that_has_a_name_of_content_is_not_read() -> None:
 def test_the_digest_of_an_ordinary_value_stays(value: dict[str, Any], known: str) -> None:
     """Tickets that people have answered are found by it."""
     assert hashed(arguments(value).content) == known
+
+
+def test_what_cannot_be_read_is_named_as_what_it_is() -> None:
+    image = b64encode(b"\x89PNG\r\n\x1a\n" + bytes(90)).decode()
+    assert read({"shot": image}).unread == ("`shot`, an image (PNG) in base64",)

@@ -16,7 +16,7 @@ class Seen(IntEnum):
     WHOLE = 0
     """All of it: it was read."""
     SPELLED = 1
-    """All of it, but not as what it means: an image in letters, bytes that are no text."""
+    """All of it, but not as what it means: an image in base64, bytes that are no text."""
     DIGEST = 2
     """Its length and its hash."""
     NOTHING = 3

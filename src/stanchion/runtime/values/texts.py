@@ -111,7 +111,7 @@ def in_letters(text: str) -> str:
     if len(text) < 64 or text[:3] not in _HEADS or not _LETTERS.fullmatch(text[:64]):
         return ""
     what = media(b64decode(text[:64]))
-    return "" if what == UNKNOWN else f"{what} in letters"
+    return "" if what == UNKNOWN else f"{what} in base64"
 
 
 def declared(parts: Mapping[str, Any]) -> tuple[str, str]:
