@@ -55,6 +55,8 @@ class Veil:
         self._guards = tuple([guard for guard in guards if NAMES_SECRETS.of(guard) is not None])
         self._known: dict[str, Pairs] = {}
         self._runs: dict[str, tuple[RunInfo, Pairs]] = {}
+        self.secrets: set[str] = set()
+        """What was found in names so far."""
 
     def of(self, event: Event) -> Pairs:
         """What is hidden in the names that an event has."""
@@ -117,6 +119,7 @@ class Veil:
 
     def _learn(self, name: str) -> Pairs:
         made = _joined(self._hidden(name)) if name else ()
+        self.secrets.update([raw for raw, _ in made])
         if len(name) <= LONGEST:
             if len(self._known) >= MOST:
                 self._known.clear()
@@ -175,6 +178,18 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple | frozenset):
         return type(value)([_changed(item, change) for item in value])
     return value
+
+
+def texts_in(value: Any) -> list[str]:
+    """Every text in a value, names included."""
+    found: list[str] = []
+
+    def note(text: str) -> str:
+        found.append(text)
+        return text
+
+    _changed(value, note)
+    return found
 
 
 def together(*found: Pairs) -> Pairs:

@@ -94,6 +94,7 @@ class Shield(ByPeople):
         from stanchion.runtime.standing.telling import telemetry_of
         from stanchion.runtime.standing.tenancy import tenancy_of
         from stanchion.runtime.standing.timed_store import timed
+        from stanchion.runtime.standing.veiled_store import veiled
 
         # Bound here, where they are loaded: a call must not look for a module, and at the end there
         # are none any more.
@@ -109,7 +110,8 @@ class Shield(ByPeople):
             self._ingesting.stats,
             self._ingesting.remember_with,
         )
-        self.store: Any = MemoryStore(clock) if store is None else store
+        given = MemoryStore(clock) if store is None else store
+        self.store: Any = veiled(given, lambda: self.policy.veil)
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.telemetry = telemetry_of(self, metrics, os.environ)
         inner = anchored(timed(self.store, self.telemetry), self.journal)
@@ -120,7 +122,7 @@ class Shield(ByPeople):
         self._bare, self._source, self.env = policy, source, env
         self._watcher: Watcher | None = None
         self._reloading, self._prepares, self._closed = Reentrant(), prepare, False
-        self.policy = self._policies.enter(policy)
+        self.policy: CompiledPolicy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads, self._policies.deep_rules)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.approvals.digest import hashed
-from stanchion.runtime.values import Unreadable, arguments, read
+from stanchion.runtime.values import Unreadable, arguments, read, restored
 
 LETTERS = st.sampled_from(["\ufdd0", "\\", "u", "x", "d", "c", "0", "8", "\udc00", "\udc80", "é"])
 TEXTS = st.text(LETTERS, max_size=7)
@@ -120,3 +120,11 @@ def test_the_digest_of_an_ordinary_value_stays(value: dict[str, Any], known: str
 def test_what_cannot_be_read_is_named_as_what_it_is() -> None:
     image = b64encode(b"\x89PNG\r\n\x1a\n" + bytes(90)).decode()
     assert read({"shot": image}).unread == ("`shot`, an image (PNG) in base64",)
+
+
+@given(text=TEXTS)
+@settings(max_examples=300)
+def test_a_text_that_a_guard_has_changed_keeps_what_was_written_out(text: str) -> None:
+    """Whoever gets it reads the rest as it was."""
+    content = read(text).content
+    assert restored(text, content, f"{content} [redacted]") == f"{text} [redacted]"

@@ -94,8 +94,9 @@ class Draft(NamedTuple):
 class Notebook:
     """What one process knows of the notes of a run and its children. For several threads."""
 
-    def __init__(self, tenant: str, run: str) -> None:
+    def __init__(self, tenant: str, run: str, shown: Callable[[str], str]) -> None:
         self.tenant: Final = tenant
+        self._shown = shown
         self._run = run
         self._name = key(tenant, NOTES, run)
         self._lock = Lock()
@@ -124,6 +125,10 @@ class Notebook:
                 (self._name, known.version, upto),
                 *[(name, 0, 0) for name in self._lacks],
             ]
+
+    def packed(self, note: Note) -> bytes:
+        """A note as it is kept, with the name in it as it is shown."""
+        return packed(msgspec.structs.replace(note, tool=self._shown(note.tool)))
 
     def owe(self, data: bytes) -> None:
         """Something was learnt that is not in the store: it goes with a later note."""
@@ -279,7 +284,7 @@ class Entry:
         """The open page with what is learnt, if the decision goes ahead."""
         written, self._draft = self._write(findings), None
         if written is not None and written.kept != self._kept:
-            self._data = packed(written.kept)
+            self._data = self._notebook.packed(written.kept)
         self._note, self._kept = (None, None) if written is None else written
         if written is None or self._notebook.unreadable or self._tries > self._terms.tries:
             return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from stanchion.kernel.lookups import Recall
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
-from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of, packed
+from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of
 from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
 from stanchion.stores.protocol import ends_here
 
@@ -78,7 +79,7 @@ class Provenance:
         if written is not None:
             self._take(guard, event.run.tenant, written.learnt)
             if entry is not None and self._notebook is not None:
-                self._notebook.owe(packed(written.kept))
+                self._notebook.owe(self._notebook.packed(written.kept))
 
     def _take(self, guard: Recalls, tenant: str, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
@@ -124,12 +125,13 @@ class Provenance:
                     return None
 
 
-def remembering(run: RunInfo, store: Any) -> Provenance:
+def remembering(run: RunInfo, store: Any, shown: Callable[[str], str]) -> Provenance:
     """The memory of a run. Where its store outlives the process, others of the run or of its
-    children may have written there, or may read it."""
+    children may have written there, or may read it. Names are kept as they are `shown`."""
     if ends_here(store):
         return Provenance()
-    return Provenance(Notebook(run.tenant, run.parents[-1] if run.parents else run.id))
+    whose = run.parents[-1] if run.parents else run.id
+    return Provenance(Notebook(run.tenant, whose, shown))
 
 
 def _trust(traits: tuple[str, ...]) -> str:

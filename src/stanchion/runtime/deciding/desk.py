@@ -422,7 +422,8 @@ class Desk(Notices):
 
             with self.counting:
                 if self.provenance is None:
-                    self.provenance = remembering(self.info, self.store)
+                    shown = self.shield.policy.veil.name
+                    self.provenance = remembering(self.info, self.store, shown)
         return self.provenance
 
     def carrying(self, moment: Moment) -> Moment:

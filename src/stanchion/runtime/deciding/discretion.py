@@ -17,7 +17,7 @@ from stanchion.kernel.patches import apply
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.soundness import sound_or_none
 from stanchion.policy.veil import Pairs
-from stanchion.runtime.standing.veil import hidden_names
+from stanchion.runtime.standing.veil import hidden_in
 
 SHORTEST: Final = 6
 """What is shorter is not looked for in words: it stands in them by chance."""
@@ -83,7 +83,7 @@ def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
         return decision
     hide = unseen(plans, moment, decision, shadow=False) if decision.skipped else ()
     patches = (*wanted(decision.findings), *hide)
-    names = hidden_names(plans, moment.events[0])
+    names = hidden_in(plans, moment.events[0], decision)
     return (
         discreet(decision, content_of(moment.events[0]), patches, names)
         if patches or names

@@ -37,8 +37,8 @@ class Memory:
     """The epoch of one store. With a folder it is remembered for the next process of this host;
     where that cannot be read or written this host remembers nothing."""
 
-    def __init__(self, place: str, records: Records) -> None:
-        self._place = place
+    def __init__(self, place: str, records: Records, hide: Callable[[Any], Any]) -> None:
+        self._place, self._hide = place, hide
         self._records = records
         self._file: Path | None = None
         self._checked = -EVERY_MS
@@ -107,12 +107,14 @@ class Memory:
         number = number if changed else max(number - 1, first_of(number))
         states, opened = closed_states(self._records)
         known = Remembered(self._place, number, typed.convert(value, Epoch).at, states)
-        remember_as(self._file, known, opened, last=changed)
+        remember_as(self._file, self._hide(known), self._hide(opened), last=changed)
 
 
 def memory_of(store: Any, records: Records) -> Memory | None:
     """What there is to know of a store's epoch; `None` where the store ends with this process."""
-    return Memory(store.place, records) if is_lasting(store) and store.place else None
+    if not is_lasting(store) or not store.place:
+        return None
+    return Memory(store.place, records, getattr(store, "hide", _as_it_is))
 
 
 def changed(memory: Memory | None, at: int) -> Flow[None]:
@@ -126,6 +128,10 @@ def remember(memory: Memory | None, folder: Callable[[], Path]) -> None:
     if memory is not None:
         with contextlib.suppress(OSError):
             memory.keep_in(folder())
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _drawn() -> int:

@@ -18,5 +18,5 @@ def in_words(file: PolicyFile, store: Any) -> str:
 def name_of_store(store: Any) -> str:
     """Where a store is, without what is secret; the name of its class where it does not say."""
     if not is_lasting(store):
-        return type(store).__name__
+        return type(getattr(store, "unveiled", store)).__name__
     return visible(store.place) if store.place else MEMORY

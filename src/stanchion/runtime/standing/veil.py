@@ -13,7 +13,7 @@ from stanchion.kernel.chain import Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
-from stanchion.policy.veil import NAMED, Pairs, Veil, renamed, together
+from stanchion.policy.veil import NAMED, Pairs, Veil, renamed, texts_in, together
 from stanchion.runtime.standing.occurring import tell_fact, trail_lost
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ def hidden_in(plans: Plans, event: Event, decision: Decision) -> Pairs:
 
 
 def hidden_by(veil: Veil, event: Event, decision: Decision) -> Pairs:
-    """The same by a veil."""
+    """The same by a veil. A guard of a program's own may say anything."""
     more = [event.call] if event.call and not event.call.startswith(event.run.id) else []
-    for finding in decision.findings:
-        if finding.code.startswith("kernel."):
-            more += [arg for arg in finding.args if isinstance(arg, str)]
+    for finding in (*decision.findings, *decision.shadow):
+        said = (finding.text, finding.guidance, finding.about, *finding.args, *finding.effects)
+        more += [word for word in said if isinstance(word, str)]
+    for _, answer in decision.inputs.answers:
+        more += texts_in(answer)
     for _, _, value in decision.inputs.records:
         if isinstance(value, dict) and isinstance(marks := value.get("marks"), dict):
             more += marks
@@ -65,6 +67,7 @@ def veiled(moment: Moment, decision: Decision, pairs: Pairs) -> tuple[Moment, De
         findings=_findings(decision.findings, pairs),
         shadow=_findings(decision.shadow, pairs),
         inputs=renamed(decision.inputs, pairs),
+        effects=renamed(decision.effects, pairs),
     )
     return new, said
 
@@ -80,7 +83,15 @@ def _findings(findings: tuple[Finding, ...], pairs: Pairs) -> tuple[Finding, ...
     return tuple(
         [
             msgspec.structs.replace(
-                one, args=renamed(one.args, pairs), text=renamed(one.text, pairs)
+                one,
+                args=renamed(one.args, pairs),
+                text=renamed(one.text, pairs),
+                patches=tuple(
+                    [
+                        msgspec.structs.replace(each, value=renamed(each.value, pairs))
+                        for each in one.patches
+                    ]
+                ),
             )
             for one in findings
         ]

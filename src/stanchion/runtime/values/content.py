@@ -14,7 +14,14 @@ from stanchion.runtime.values.containers import MAX_VALUES, RESERVED, is_name
 from stanchion.runtime.values.form import Form, Leaf, Seen, Unreadable
 from stanchion.runtime.values.form_of import ENUM, form_of
 from stanchion.runtime.values.scalars import LARGE
-from stanchion.runtime.values.texts import MAX_CHARS, declared, encodable, in_letters, spelled_out
+from stanchion.runtime.values.texts import (
+    MAX_CHARS,
+    declared,
+    encodable,
+    in_letters,
+    spelled_out,
+    unspelled,
+)
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""
@@ -279,7 +286,7 @@ def restored(value: Any, content: Any, changed: Any) -> Any:
     if kind is Told:
         return changed
     if value is None or is_any(kind, (str, bool, int, float)):
-        return changed
+        return unspelled(changed) if type(changed) is str else changed
     form = form_of(value)
     if form.parts is None:
         made = changed if form.made is None else form.made(value, changed)

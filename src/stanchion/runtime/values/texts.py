@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from hashlib import sha256
@@ -56,6 +57,7 @@ _TEXTUAL: Final = regex(
     r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml"
 )
 
+_SPELLED: Final = re.compile(rf"{ESCAPE}({ESCAPE}|\\x[0-9a-f]{{2}}|\\u[0-9a-f]{{4}})")
 _KIND: Final = regex(r"[\w.+/-]{1,64}")
 _DECLARING: Final = ("mimeType", "mime_type", "media_type")
 _DATA: Final = ("data", "blob")
@@ -157,6 +159,20 @@ def spelled_out(text: str) -> str:
         if char == ESCAPE or "\ud800" <= char <= "\udfff"
     }
     return text.translate(odd)
+
+
+def unspelled(text: str) -> str:
+    """A text of content as it was before it was spelled out."""
+    if ESCAPE not in text:
+        return text
+    return _SPELLED.sub(lambda found: _whole(found[1]), text)
+
+
+def _whole(written: str) -> str:
+    if written == ESCAPE:
+        return ESCAPE
+    digits = written[2:]
+    return chr(int(digits, 16) + (0xDC00 if written[1] == "x" else 0))
 
 
 def bytes_spelled_out(data: bytes) -> str:
