@@ -46,9 +46,9 @@ guards:
   - {use: budget, calls: 100, per: agent}
   - {use: budget, id: runs, calls: 100, per: run}
   - {use: loops}
-  - {use: rule, id: "ask\e\u202e", stages: [tool_call], when: 'event.args.ask == true', check: "false",
+  - {use: rule, id: "ask\e\u202e", stages: [tool_call], when: 'event.args.ask', check: "false",
      action: escalate, message: "ask \e[2J\u202e a person\r"}
-  - {use: rule, id: "no\e\u202e", stages: [tool_call], when: 'event.args.no == true', check: "false",
+  - {use: rule, id: "no\e\u202e", stages: [tool_call], when: 'event.args.no', check: "false",
      message: "never\e[2J\u202e\r", advice: "nor\e]0;x\a this"}
 """  # noqa: E501
 

@@ -97,23 +97,30 @@ infinity and NaN.
 side it stands; `exists` and `all` likewise.
 
 **Null.** What is missing is null: a field of a map that does not have it, an element beyond the end of a list, a
-field of null, a field of events of another stage. So `event.args.options.force` is never an error because something
-on the way is missing. If something on the way is there and is not a map, it is an error.
+field of null, a field of events of another stage. Reading it is no error: `event.args.options.force` is null where
+there are no options. If something on the way is there and is not a map, it is an error.
 
-| with null | gives |
-|---|---|
-| `==`, `!=` | null equals null and nothing else |
-| `<`, `<=`, `>`, `>=` | false |
-| `startsWith`, `endsWith`, `contains`, `matches`, `glob`, `under` | false |
-| `and`, `or`, `not`, `… ? … : …`, a whole condition | null counts as false |
-| `x in null` | false |
-| `exists`, `all`, `exists_one` over null | false; but `all` over a list that is there and empty is true |
-| `size`, `filter`, `map`, conversions | null |
-| `has(a.b)` | false, unless the map has the key and its value is null |
-| `+`, `-`, `*`, `/`, `%` | an error |
+What is done with null depends on where it comes from. **A call that lacks an argument cannot be compared.** A rule
+about `event.args.amount` knows nothing of a call without an amount, so it fails closed, as it does where the amount is
+a text. The same goes for an argument that is null, for what is read inside of arguments, and for what is made of
+them, such as `size(event.args.files)`. Other names may be null because an event has no such field, and that is an
+answer: `event.url` at a tool call, or `event.args` itself at a prompt.
 
-A check that must hold should therefore say what it wants, `event.args.amount <= 100`, not what it does not want,
-`not (event.args.amount > 100)`: the first fails where there is no amount, the second passes.
+| with null | of an argument | of another name |
+|---|---|---|
+| `has(a.b)` | whether the map has the key, even if its value is null | the same |
+| `x == null`, `x != null`, with the word `null` | true or false | the same |
+| `==`, `!=` with anything else | an error | null equals null and nothing else |
+| `<`, `<=`, `>`, `>=` | an error | false |
+| `startsWith`, `endsWith`, `contains`, `matches`, `glob`, `under` | an error | false |
+| `x in …`, `… in x` | an error | false; null is in a list that has null |
+| `exists`, `all`, `exists_one` over it | an error | false; but `all` over a list that is there and empty is true |
+| `and`, `or`, `not`, `… ? … : …`, a whole condition | null counts as false | the same |
+| `size`, `filter`, `map`, conversions | null, of an argument as before | null |
+| `+`, `-`, `*`, `/`, `%` | an error | an error |
+
+So `event.args.force` alone is false where nothing is forced, and `event.args.force == true` fails. A rule that also
+applies to calls without the argument asks first: `has(event.args.amount) and event.args.amount > 100`.
 """
 
 PATHS = """\

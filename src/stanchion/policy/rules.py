@@ -21,7 +21,7 @@ from stanchion.policy.conditions import (
     compile_condition,
     compile_expression,
 )
-from stanchion.policy.conditions.view import STANDARD, View
+from stanchion.policy.conditions.view import ARGUMENTS, STANDARD, View
 from stanchion.policy.errors import GuardFault
 from stanchion.policy.static import STATIC
 from stanchion.readings import Reading
@@ -106,9 +106,10 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
-        """What of an event switches the rule on, where that is a plain comparison."""
+        """What of an event switches the rule on, where that is a plain comparison. So does an
+        argument that is not there: it cannot be compared, and the rule fails closed."""
         return tuple(
-            (value_of(name), values)
+            (value_of(name), values | {None} if name.startswith(f"{ARGUMENTS}.") else values)
             for name, values in sorted(self.needs.items())
             if name not in STATIC
         )

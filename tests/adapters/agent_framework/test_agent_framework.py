@@ -43,14 +43,14 @@ POLICY: dict[str, Any] = {
             "id": "root",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.name == 'root'",
+            "when": "has(event.args.name) and event.args.name == 'root'",
             "action": "block",
         },
         {
             "id": "all",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.name == '*'",
+            "when": "has(event.args.name) and event.args.name == '*'",
             "action": "halt",
         },
         {

@@ -39,14 +39,14 @@ RULES: dict[str, Any] = {
             "id": "root",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.name == 'root'",
+            "when": "has(event.args.name) and event.args.name == 'root'",
             "action": "block",
         },
         {
             "id": "end",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.name == 'end'",
+            "when": "has(event.args.name) and event.args.name == 'end'",
             "action": "halt",
         },
         {

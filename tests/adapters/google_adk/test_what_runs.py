@@ -29,7 +29,7 @@ POLICY: dict[str, Any] = {
             "id": "big",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.amount > 100",
+            "when": "has(event.args.amount) and event.args.amount > 100",
             "action": "block",
         },
         {

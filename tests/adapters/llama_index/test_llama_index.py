@@ -37,7 +37,7 @@ RULES: dict[str, Any] = {
             "id": "end",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.name == 'end'",
+            "when": "has(event.args.name) and event.args.name == 'end'",
             "action": "halt",
         },
         {"id": "ask", "use": "tool_denylist", "tools": ["send"], "action": "escalate"},

@@ -123,7 +123,7 @@ def test_a_refused_resource_is_an_error_with_our_code(era: str) -> None:
         "id": "no",
         "use": "rule",
         "stages": ["tool_call"],
-        "when": "event.args.uri == 'note:///a'",
+        "when": "has(event.args.uri) and event.args.uri == 'note:///a'",
         "action": "block",
     }
 

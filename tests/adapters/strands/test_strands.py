@@ -34,7 +34,7 @@ POLICY: dict[str, Any] = {
             "id": "root",
             "use": "rule",
             "stages": ["tool_call"],
-            "when": "event.args.name == 'root'",
+            "when": "has(event.args.name) and event.args.name == 'root'",
             "action": "block",
         },
         {

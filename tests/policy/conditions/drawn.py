@@ -22,7 +22,8 @@ NAMES = Vocabulary(
         "data": map_of(DYN).or_null(),
         "any": DYN,
         "g.h": STRING,
-    }
+    },
+    arguments="data",
 )
 
 TEXTS = (
@@ -160,6 +161,7 @@ lists: st.SearchStrategy[str] = st.deferred(
         _forms(
             ("[{}, {}]", anything, integers),
             ("xs.filter(x, {})", truths),
+            ("data.a.filter(x, {})", truths),
             ("ss.map(y, {})", st.one_of(strings, integers)),
         ),
     )
@@ -215,6 +217,10 @@ truths: st.SearchStrategy[str] = st.deferred(
             ("ss.exists(y, y == {} or {})", strings, truths),
             ("xs.exists_one(y, y > {})", integers),
             ("any.exists(y, y == {})", anything),
+            ("data.b.exists(y, {} == y)", anything),
+            ("data.b.all(y, y.a == {} and (y.b ? true : {}))", anything, truths),
+            ("(data.a ? {} : {})", truths, truths),
+            ("(size(data.c) {} {})", _ORDER, integers),
             ("any.all(y, xs.exists(x, x == y))",),
         ),
     )

@@ -11,6 +11,11 @@ from typing import Any
 from stanchion.policy.conditions import syntax
 from stanchion.policy.conditions.kinds import Uint
 
+ARGUMENTS = "data"
+"""The name of a call's arguments, in tests that have any."""
+LOCALS = ""
+"""Under this name stand the variables of macros that go over arguments."""
+
 
 class Undefined(Exception):
     """An expression has no value."""
@@ -42,8 +47,45 @@ def interpret(node: syntax.Node, names: dict[str, Any]) -> Any:
         case syntax.Choice(test=test, yes=yes, no=no):
             return interpret(yes if _truth(interpret(test, names)) else no, names)
         case syntax.Binary(op=op, left=left, right=right):
-            return _binary(op, interpret(left, names), interpret(right, names))
+            asks = any(isinstance(x, syntax.Literal) and x.value is None for x in (left, right))
+            read = interpret if asks or op in "+-*/%" else _given
+            return _binary(op, read(left, names), read(right, names))
     raise AssertionError(node)
+
+
+def _given(node: syntax.Node, names: dict[str, Any]) -> Any:
+    """The value of a node that is compared: there is none where a call lacks the argument."""
+    value = interpret(node, names)
+    if value is None and names.get(ARGUMENTS) is not None and _is_argument(node, names):
+        raise Undefined("argument")
+    return value
+
+
+def _is_argument(node: syntax.Node, names: dict[str, Any]) -> bool:
+    """Whether a node's value comes from a call's arguments."""
+    parts: Sequence[syntax.Node]
+    match node:
+        case syntax.Word() | syntax.Field() if (dotted := _dotted(node)) in names:
+            return dotted == ARGUMENTS or dotted in names.get(LOCALS, ())
+        case syntax.Field(of=of) | syntax.Unary(op="-", of=of):
+            parts = (of,)
+        case syntax.Index(of=of, key=key):
+            parts = (of, key)
+        case syntax.Choice(yes=yes, no=no):
+            parts = (yes, no)
+        case syntax.Binary(op="+" | "-" | "*" | "/" | "%", left=left, right=right):
+            parts = (left, right)
+        case syntax.ListOf(items=items):
+            parts = items
+        case syntax.MapOf(pairs=pairs):
+            parts = [each for pair in pairs for each in pair]
+        case syntax.Call(name="filter" | "map", on=on) if on is not None:
+            parts = (on,)
+        case syntax.Call(name="dyn" | "size", on=on, args=args):
+            parts = (*args, *([on] if on is not None else []))
+        case _:
+            parts = ()
+    return any(_is_argument(part, names) for part in parts)
 
 
 def _dotted(node: syntax.Node) -> str | None:
@@ -217,9 +259,9 @@ def _call(node: syntax.Call, names: dict[str, Any]) -> Any:
         return _has(node.args[0], names)
     if node.on is not None and node.name in ("exists", "all", "exists_one", "filter", "map"):
         return _macro(node, names)
+    read = interpret if node.name in ("dyn", "size") else _given
     args = [
-        interpret(each, names)
-        for each in (*((node.on,) if node.on is not None else ()), *node.args)
+        read(each, names) for each in (*((node.on,) if node.on is not None else ()), *node.args)
     ]
     match node.name, args:
         case "dyn", [value]:
@@ -308,12 +350,14 @@ def _tested(body: Callable[[], Any]) -> bool:
 
 def _macro(node: syntax.Call, names: dict[str, Any]) -> Any:
     assert node.on is not None
-    over = interpret(node.on, names)
+    over = (interpret if node.name in ("filter", "map") else _given)(node.on, names)
     if over is not None and not isinstance(over, list | dict):
         raise Undefined("loop")
     variable = node.args[0]
     assert isinstance(variable, syntax.Word)
     inner = {key: value for key, value in names.items() if key.split(".")[0] != variable.name}
+    before = set(names.get(LOCALS, ())) - {variable.name}
+    inner[LOCALS] = before | ({variable.name} if _is_argument(node.on, names) else set())
     bodies = [
         partial(interpret, node.args[1], {**inner, variable.name: each}) for each in over or ()
     ]

@@ -28,6 +28,14 @@ VIEW = View(ToolCall(id="e", at=0, run=RunInfo("r"), tool="pay", args=ARGS))
             "event.args.amount <= event.args.n",
             "`event.args.amount` is a string, and `<=` expects a number, which `event.args.n` is",
         ),
+        (
+            "event.args.sum > 100",
+            "`event.args.sum` is missing or null, and a value is expected there",
+        ),
+        (
+            "event.args.l.all(x, event.args.sum > x)",
+            "an argument is missing or null (in `all` over `event.args.l`)",
+        ),
         ("event.args.amount + 1 == 3", "`event.args.amount` is a string, and `+` expects an int"),
         ("event.args.l > event.args.l", "`event.args.l` is a list, which `>` does not take"),
         (

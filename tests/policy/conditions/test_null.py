@@ -80,6 +80,59 @@ def test_null(text: str, value: object) -> None:
     assert type(result) is type(value)
 
 
+CALLED = Vocabulary({"args": map_of(DYN).or_null(), "b": BOOL, "xs": list_of(INT)}, "args")
+
+
+@pytest.mark.parametrize("args", [{}, {"x": None}], ids=["missing", "null"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *[f"args.x {sign} 1" for sign in ("<", "<=", ">", ">=", "==", "!=")],
+        *["'a' == args.x", "args.x == args.y", "not (args.x > 1)", "args['x'] > 1"],
+        *["args.x in ['a', 'b']", "args.x in xs", "'a' in args.x", "args.x.deeper == 1"],
+        *["args.x.startsWith('a')", "args.x.endsWith('a')", "args.x.contains('a')"],
+        *["args.x.matches('a')", "glob(args.x, '*')", "under(args.x, '.')", "'a'.contains(args.x)"],
+        *["args.x.exists(e, true)", "args.x.all(e, true)", "args.x.exists_one(e, true)"],
+        *["size(args.x) > 1", "int(args.x) > 1", "string(args.x) == 'a'", "dyn(args.x) == 1"],
+        *["args.x.filter(e, true) == [1]", "(b ? args.x : 1) == 1", "xs.exists(e, e == args.x)"],
+        *["[{'k': args.x}].exists(e, e.k > 1)"],
+    ],
+)
+def test_nothing_is_said_of_an_argument_that_is_not_there(text: str, args: object) -> None:
+    with pytest.raises(EvaluationError, match="is missing or null"):
+        compile_expression(text, CALLED).evaluate(SimpleNamespace(args=args, b=True, xs=[1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("has(args.x)", False),
+        ("args.x == null", True),
+        ("null != args.x", False),
+        ("args.x.deeper == null", True),
+        ("args.x", None),
+        ("not args.x", True),
+        ("args.x ? 1 : 2", 2),
+        ("args.x and b", False),
+        ("'x' in args", False),
+        ("has(args.x) and args.x > 1", False),
+        ("args.x > 1 and has(args.x)", False),
+        ("args.x == null or args.x > 1", True),
+        ("b or args.x > 1", True),
+        ("(args.x ? 'a' : 'b') == 'b'", True),
+    ],
+)
+def test_an_argument_that_is_not_there_can_be_asked_for(text: str, value: object) -> None:
+    found = compile_expression(text, CALLED).evaluate(SimpleNamespace(args={}, b=True, xs=[1]))
+    assert found is value if value in (None, True, False) else found == value
+
+
+def test_an_event_of_no_call_has_no_arguments_and_that_is_no_error() -> None:
+    view = SimpleNamespace(args=None, b=True, xs=[])
+    for text in ("args.x > 1", "args.x == 'a'", "args.x.contains('a')", "args.x.exists(e, true)"):
+        assert compile_expression(text, CALLED).evaluate(view) is False
+
+
 @pytest.mark.parametrize("text", ["n + 1", "s + 'x'", "-n", "any * 2", "xs + [1]", "any % 2"])
 def test_nothing_can_be_computed_from_null(text: str) -> None:
     with pytest.raises(EvaluationError):

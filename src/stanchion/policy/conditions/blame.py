@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any, Final
 
-from stanchion.policy.conditions.core import Chosen, Const, Core, Do, Each, Joined
+from stanchion.policy.conditions.core import Chosen, Const, Core, Do, Each, Joined, Required
 from stanchion.policy.conditions.errors import EvaluationError, TooCostly
 from stanchion.policy.conditions.kinds import NUMBERS, SCALARS, kind_of
 from stanchion.policy.conditions.messages import a_kind
@@ -48,6 +48,8 @@ def blamed(core: Core, value_of: ValueOf, error: EvaluationError) -> str:
             return blamed(part, value_of, inner)
         if kinds and kind_of(value) not in (*kinds, "null"):
             return _unfit(part, value, kinds)
+    if isinstance(core, Required):
+        return f"{_shown(core.of)} is missing or null, and a value is expected there"
     if isinstance(core, Each):
         return f"{error} (in `{core.op}` over {_shown(core.over)})"
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from stanchion.policy.conditions import syntax
-from stanchion.policy.conditions.core import Const, Core, Do, Each, Read
+from stanchion.policy.conditions.core import Const, Core, Do, Each, Local, Read
 from stanchion.policy.conditions.errors import ConditionError
 from stanchion.policy.conditions.globs import glob_fault
 from stanchion.policy.conditions.kinds import BOOL, DYN, Type, list_of
@@ -20,13 +20,19 @@ _KNOWN: Final = (*FUNCTIONS, *MACROS, "has")
 class Checker(Protocol):
     """One pass over one parse tree, as far as calls need it: their arguments are parts of it."""
 
-    locals: list[tuple[str, Type]]
+    locals: list[tuple[str, Local]]
 
     def check(self, node: syntax.Node) -> Core:
         """The typed form of a node."""
 
     def truth(self, node: syntax.Node) -> Core:
         """The typed form of a node that has to be true or false."""
+
+    def given(self, core: Core) -> Core:
+        """A part that fails where a call's arguments lack what it is made of."""
+
+    def lacks(self, core: Core) -> bool:
+        """Whether a part may be null because a call's arguments lack something."""
 
 
 def check_call(checker: Checker, node: syntax.Call) -> Core:
@@ -76,11 +82,14 @@ def _function(
     fault = _pattern_fault(function, args)
     if fault is not None:
         raise error(nodes[-1], fault)
-    nullable = function.gives is not BOOL and any(
-        arg.type.nullable or arg.type is DYN for arg in args
-    )
-    if function.name == "bool" and args[0].type.kind != "bool":
-        nullable = args[0].type.nullable or args[0].type is DYN
+    return _applied(checker, function, args)
+
+
+def _applied(checker: Checker, function: Function, args: tuple[Core, ...]) -> Core:
+    """A function of arguments that it takes: a test needs them, a conversion of null is null."""
+    if function.gives is BOOL and function.name != "bool":
+        return Do(BOOL, function.name, tuple([checker.given(arg) for arg in args]))
+    nullable = any(arg.type.nullable or arg.type is DYN for arg in args)
     return Do(function.gives.or_null() if nullable else function.gives, function.name, args)
 
 
@@ -124,14 +133,16 @@ def _macro(checker: Checker, node: syntax.Call) -> Core:
     if not isinstance(variable, syntax.Word):
         raise error(variable, f"a plain name is needed here: write `{shown}`")
     slot = len(checker.locals)
-    checker.locals.append((variable.name, _element(over.type)))
+    checker.locals.append((variable.name, Local(_element(over.type), slot, checker.lacks(over))))
     try:
         tests = node.name != "map" or filtered
         body = checker.truth(node.args[1]) if tests else checker.check(node.args[1])
         result = checker.check(node.args[2]) if filtered else None
     finally:
         checker.locals.pop()
-    return Each(_gives(node.name, over, body, result), node.name, over, slot, body, result)
+    gives = _gives(node.name, over, body, result)
+    asked = checker.given(over) if gives is BOOL else over
+    return Each(gives, node.name, asked, slot, body, result)
 
 
 def _element(over: Type) -> Type:

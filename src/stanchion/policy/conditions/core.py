@@ -30,9 +30,11 @@ class Read(Typed, frozen=True):
 
 
 class Local(Typed, frozen=True):
-    """The variable of the `slot`-th enclosing macro, counted from the outside."""
+    """The variable of the `slot`-th enclosing macro, counted from the outside; `argument` where it
+    goes over a call's arguments, or over what is made of them."""
 
     slot: int
+    argument: bool = False
 
 
 class Listed(Typed, frozen=True):
@@ -52,6 +54,13 @@ class Do(Typed, frozen=True):
 
     op: str
     args: tuple[Core, ...]
+
+
+class Required(Typed, frozen=True):
+    """A part that has no value where it is null and the event has arguments, read as `attr`."""
+
+    of: Core
+    attr: str
 
 
 class Joined(Typed, frozen=True):
@@ -79,4 +88,4 @@ class Each(Typed, frozen=True):
     result: Core | None = None
 
 
-Core: TypeAlias = Const | Read | Local | Listed | Mapped | Do | Joined | Chosen | Each
+Core: TypeAlias = Const | Read | Local | Listed | Mapped | Do | Required | Joined | Chosen | Each

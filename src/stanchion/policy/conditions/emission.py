@@ -16,6 +16,7 @@ from stanchion.policy.conditions.core import (
     Local,
     Mapped,
     Read,
+    Required,
 )
 from stanchion.policy.conditions.globs import glob_test, shape
 from stanchion.policy.conditions.kinds import NUMBERS, SCALARS, Type
@@ -75,6 +76,9 @@ class Emitter:
                     "mapped",
                     *(tuple_of([self.emit(key), self.emit(value)]) for key, value in core.pairs),
                 )
+            case Required():
+                arguments = ast.Attribute(value=name("v"), attr=core.attr, ctx=_LOAD, **AT)
+                return self.call("given", self.emit(core.of), arguments)
             case Joined():
                 return self._joined(core)
             case Chosen():

@@ -7,6 +7,7 @@ from typing import Any
 from stanchion.kernel.names import Names
 from stanchion.policy.conditions.arithmetic import no_overload
 from stanchion.policy.conditions.equality import LISTS, has_key
+from stanchion.policy.conditions.errors import EvaluationError
 from stanchion.policy.conditions.kinds import Uint
 
 
@@ -45,6 +46,14 @@ def has(data: Any, name: str) -> bool:
     if data is None:
         return False
     raise no_overload(f"the field `{name}`", data)
+
+
+def given(value: Any, arguments: Any) -> Any:
+    """What is made of a call's arguments, for what needs a value; null stays null only where the
+    event is of no call."""
+    if value is None and arguments is not None:
+        raise EvaluationError("an argument is missing or null")
+    return value
 
 
 def size(data: Any) -> int | None:

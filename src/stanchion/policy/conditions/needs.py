@@ -15,6 +15,7 @@ from stanchion.policy.conditions.core import (
     Listed,
     Mapped,
     Read,
+    Required,
 )
 
 Scalar = str | bytes | int | float | bool | None
@@ -32,6 +33,8 @@ def parts_of(core: Core) -> Iterator[Core]:
                 yield from (key, value)
         case Do():
             yield from core.args
+        case Required():
+            yield core.of
         case Joined():
             yield from core.parts
         case Chosen():
@@ -50,7 +53,7 @@ def path_of(core: Core) -> str | None:
         case Do(op="get" | "at" | "has", args=(of, Const(value=str() as field))):
             before = path_of(of)
             return None if before is None else f"{before}.{field}"
-        case Do(op="present" | "dyn", args=(of,)):
+        case Do(op="present" | "dyn", args=(of,)) | Required(of=of):
             return path_of(of)
     return None
 
@@ -108,6 +111,8 @@ def _safe(core: Core) -> str | None:
             core.args[0].type.kind == "map"
         ):
             return path_of(core)
+        case Required():
+            return _safe(core.of)
     return None
 
 

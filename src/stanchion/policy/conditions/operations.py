@@ -35,6 +35,7 @@ PLAIN: Final[dict[str, Any]] = {
     "get": reading.get,
     "at": reading.at,
     "has": reading.has,
+    "given": reading.given,
     "size": reading.size,
     "true": reading.true,
     "in_names": reading.in_names,

@@ -11,11 +11,13 @@ from stanchion.policy.conditions.core import (
     Const,
     Core,
     Do,
+    Each,
     Joined,
     Listed,
     Local,
     Mapped,
     Read,
+    Required,
 )
 from stanchion.policy.conditions.errors import ConditionError
 from stanchion.policy.conditions.kinds import (
@@ -30,6 +32,7 @@ from stanchion.policy.conditions.kinds import (
     scalar_type,
 )
 from stanchion.policy.conditions.messages import article, error
+from stanchion.policy.conditions.needs import parts_of
 from stanchion.policy.conditions.vocabulary import Vocabulary, attribute
 from stanchion.policy.nearest import hint
 
@@ -45,7 +48,7 @@ class Checker:
 
     def __init__(self, names: Vocabulary) -> None:
         self.names: Final = names
-        self.locals: list[tuple[str, Type]] = []
+        self.locals: list[tuple[str, Local]] = []
 
     def check(self, node: syntax.Node) -> Core:
         """The typed form of a node; raises `ConditionError`."""
@@ -88,6 +91,27 @@ class Checker:
             )
         return core
 
+    def given(self, core: Core) -> Core:
+        """A part that is compared: one that is made of a call's arguments fails where they lack
+        it, because a rule about what is not there must not pass."""
+        if not self.lacks(core):
+            return core
+        return Required(core.type, core, attribute(self.names.arguments))
+
+    def lacks(self, core: Core) -> bool:
+        """Whether a part may be null because a call's arguments lack something."""
+        match core:
+            case Read():
+                return core.name == self.names.arguments
+            case Local():
+                return core.argument
+            case Chosen():
+                return self.lacks(core.yes) or self.lacks(core.no)
+            case Each():
+                return self.lacks(core.over)
+            case _:
+                return core.type != BOOL and any(self.lacks(part) for part in parts_of(core))
+
     def declared(self, node: syntax.Node) -> Core | None:
         """The longest declared name that a chain of fields spells; `None` where the chain is no
         name."""
@@ -107,10 +131,9 @@ class Checker:
         return ".".join([node.name, *reversed(fields)])
 
     def _word(self, node: syntax.Word) -> Core:
-        for slot in range(len(self.locals) - 1, -1, -1):
-            name, known = self.locals[slot]
+        for name, local in reversed(self.locals):
             if name == node.name:
-                return Local(known, slot)
+                return local
         found = self.declared(node)
         if found is None:
             raise self._unknown(node, node.name)
@@ -203,17 +226,20 @@ class Checker:
 
     def _binary(self, node: syntax.Binary) -> Core:
         left, right = self.check(node.left), self.check(node.right)
+        if node.op in _SUMS:
+            kinds = {left.type.kind, right.type.kind} - {"dyn"}
+            return Do(self._sum(node, kinds, left, right), _SUMS[node.op], (left, right))
+        if not _is_null(left) and not _is_null(right):
+            left, right = self.given(left), self.given(right)
         if node.op == "in":
             return self._in(node, left, right)
         if node.op in _COMPARISONS:
             self._comparable(node, left, right)
             return Do(BOOL, _COMPARISONS[node.op], (left, right))
         kinds = {left.type.kind, right.type.kind} - {"dyn"}
-        if node.op in _ORDERS:
-            if not (kinds <= NUMBERS or (len(kinds) == 1 and kinds <= _ORDERED)):
-                raise self._no_overload(node, left, right)
-            return Do(BOOL, _ORDERS[node.op], (left, right))
-        return Do(self._sum(node, kinds, left, right), _SUMS[node.op], (left, right))
+        if not (kinds <= NUMBERS or (len(kinds) == 1 and kinds <= _ORDERED)):
+            raise self._no_overload(node, left, right)
+        return Do(BOOL, _ORDERS[node.op], (left, right))
 
     def _sum(self, node: syntax.Binary, kinds: set[str], left: Core, right: Core) -> Type:
         wanted = {"+": NUMBERS | {"string", "bytes", "list"}, "%": NUMBERS - {"double"}}.get(
@@ -269,6 +295,10 @@ class Checker:
             node,
             f"`{node.op}` cannot join {article(left.type)} and {article(right.type)}: {instead}",
         )
+
+
+def _is_null(core: Core) -> bool:
+    return isinstance(core, Const) and core.value is None
 
 
 def _shown(*parts: Core) -> str:

@@ -213,5 +213,8 @@ WORDS: Final[dict[str, Type]] = {
 
 _FIELDS: Final = frozenset(word.replace(".", "_") for word in WORDS if word.startswith("event."))
 
-STANDARD: Final = Vocabulary(WORDS)
+ARGUMENTS: Final = "event.args"
+"""The name of a call's arguments."""
+
+STANDARD: Final = Vocabulary(WORDS, ARGUMENTS)
 """What a policy's conditions are compiled with."""

@@ -12,10 +12,12 @@ _OPERATORS: Final = ("and", "or", "not", "in")
 
 
 class Vocabulary:
-    """Dotted names with their types. A name `a.b` is read as the attribute `a_b` of the view."""
+    """Dotted names with their types. A name `a.b` is read as the attribute `a_b` of the view.
+    `arguments` is the name of a call's arguments: nothing is compared with one that it lacks."""
 
-    def __init__(self, words: Mapping[str, Type]) -> None:
+    def __init__(self, words: Mapping[str, Type], arguments: str = "") -> None:
         self.words: Final = dict(words)
+        self.arguments: Final = arguments
         self.groups: Final = frozenset(
             ".".join(parts[:count])
             for parts in (word.split(".") for word in self.words)
