@@ -162,6 +162,9 @@ class Sitting:
         if not isinstance(finding, Finding):
             raise TypeError("not a finding")
         placed = self.chain[pos][0]
+        redacts = finding.action == self.carried(pos, Action.REDACT) == Action.REDACT
+        if redacts and not finding.patches and placed.kind != Kind.METER:
+            finding = Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
         action = self.carried(pos, finding.action)
         if finding.patches and Action.REDACT not in self.can and placed.kind != Kind.METER:
             action = max(action, self.carried(pos, Action.REDACT))

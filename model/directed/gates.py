@@ -47,18 +47,18 @@ def case_a_halted_run_stops_its_children() -> None:
 def case_with_nothing_to_send_knowledge_may_be_young() -> None:
     """No trip while what is known of the gates is at most a second old; then one, which sees the
     halt."""
-    scene = Scene(watcher("p", Action.REDACT))
+    scene = Scene(watcher("p", Action.DEGRADE))
     scene.judge()
     scene.put(SHIELD, {"own": {"state": "halt"}})
     scene.clock.advance(1_000)
-    same((scene.judge().action, len(scene.batches)), (Action.REDACT, 1))
+    same((scene.judge().action, len(scene.batches)), (Action.DEGRADE, 1))
     scene.clock.advance(1)
     same((scene.judge().action, len(scene.batches)), (Action.HALT, 3))
 
 
 def case_a_clock_that_is_set_back_makes_nothing_young() -> None:
     """What was confirmed in the host's future is asked for again."""
-    scene = Scene(watcher("p", Action.REDACT))
+    scene = Scene(watcher("p", Action.DEGRADE))
     scene.judge()
     scene.put(SHIELD, {"own": {"state": "halt"}})
     scene.clock.advance(-1)

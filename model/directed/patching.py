@@ -21,9 +21,9 @@ TEXT = f"a {SECRET} here"
 def case_patches_apply_under_every_outcome_that_proceeds() -> None:
     """Whatever wins, the patch of the redaction is carried out; under a refusal there is none."""
     for action in Action:
-        scene = Scene(REDACTS, watcher("o", action))
+        scene = Scene(REDACTS, watcher("o", action) if action != Action.REDACT else REDACTS)
         decision = scene.judge(scene.call(text=TEXT))
-        same(len(decision.patches), 1 if action <= Action.DEGRADE else 0)
+        same(bool(decision.patches), action <= Action.DEGRADE)
         same(decision.action, max(action, Action.REDACT))
 
 
@@ -64,6 +64,16 @@ def case_a_patch_that_must_be_made_again_is_refused() -> None:
         (decision.action, decision.code, decision.patches),
         (Action.BLOCK, "kernel.patch_failed", ()),
     )
+
+
+def case_a_redaction_without_a_patch_is_refused() -> None:
+    """It says that something must not go on as it is, and nothing takes that out."""
+    scene = Scene(watcher("r", Action.REDACT, priority=10), watcher("o", Action.WARN))
+    decision = scene.judge(scene.call(text=TEXT))
+    same((decision.action, decision.code), (Action.BLOCK, "kernel.patch_failed"))
+    same(decision.skipped, ("o",))
+    scene = Scene(watcher("r", Action.REDACT, shadow=True))
+    same(scene.judge(scene.call(text=TEXT)).action, Action.ALLOW)
 
 
 def case_a_patch_that_does_not_fit_is_refused() -> None:

@@ -50,7 +50,7 @@ guards:
      action: escalate, message: "ask \e[2J\u202e a person\r"}
   - {use: rule, id: "no\e\u202e", stages: [tool_call], when: 'event.args.no', check: "false",
      message: "never\e[2J\u202e\r", advice: "nor\e]0;x\a this"}
-"""  # noqa: E501
+"""
 
 CASES: dict[str, tuple[str, ...]] = {
     "demo": ("--fast", "--json"),

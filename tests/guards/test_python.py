@@ -231,6 +231,17 @@ def late(run: Run, slow: Slow, tool: str = "door") -> Any:
     return decision
 
 
+def test_a_redaction_that_takes_nothing_out_refuses() -> None:
+    said = Finding(Action.REDACT, "own.secret")
+    run = shield_for(PLAIN, guards=[Own(said, fail_open=True)]).run("a")
+    decision = run.check("t", {"password": "hunter2"})
+    assert (decision.action, decision.code) == (Action.BLOCK, "kernel.patch_failed")
+    tool = ScriptedTool(name="t")
+    with pytest.raises(Refused, match="the redaction of guard `Own` does not fit"):
+        run.call(tool, password="hunter2")
+    assert tool.count == 0
+
+
 def test_no_answer_within_the_deadline_refuses() -> None:
     slow = Slow(None)
     decision = late(shield_for(PLAIN, guards=[slow]).run("a"), slow)

@@ -102,10 +102,14 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
         # The kernel speaks in place of a guard that broke: nobody has said that this may be gone
         # past.
         cells = plan.cells[plan.event_of[pos]]
+    bare = finding.action == cells[Action.REDACT] == Action.REDACT and not finding.patches
+    if bare and placed.kind is not Kind.METER:
+        # It says that something must not go on as it is, and nothing takes that out. Meters word
+        # what the store has carried out already.
+        finding = Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
     action = cells[finding.action]
     if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
-        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters
-        # word what the store has carried out already.
+        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it.
         action = max(action, cells[Action.REDACT])
     if finding.action == Action.WARN and action >= STOPS:
         finding = refusing(finding, cells)

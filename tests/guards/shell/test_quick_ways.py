@@ -42,7 +42,6 @@ def _generally(text: str) -> Analysis:
         "",
         walker.broken,
         0,
-        walker.reasoned,
         walker.meter.noise,
         tuple(walker.wrote),
     )
@@ -50,9 +49,7 @@ def _generally(text: str) -> Analysis:
 
 def _quickly(text: str) -> Analysis:
     found = analysed(text)
-    return Analysis(
-        found.commands, found.unclear, found.broken, 0, found.reasoned, found.noise, found.wrote
-    )
+    return Analysis(found.commands, found.unclear, found.broken, 0, found.noise, found.wrote)
 
 
 @given(

@@ -39,8 +39,7 @@ FAMILIES: Final = {
         "list what would be hit and let a person delete it; try `--dry-run` where the "
         "command has it"
     ),
-    "git": "commit or copy what is there first, push without force to your own branch, or say why: "
-    "`BECAUSE='…'; git …`",
+    "git": "commit or copy what is there first, and push without force to your own branch",
     "credentials": (
         "use the tool that holds the key instead of reading it; say which access is missing"
     ),

@@ -205,9 +205,7 @@ class Verdict:
         action = Action.ALLOW
         for danger in dangers:
             level = level_of(danger.loss)
-            if level == "pass" or (
-                level == "note" and (found.reasoned or _comes_back(danger, found))
-            ):
+            if level == "pass" or (level == "note" and _comes_back(danger, found)):
                 continue
             own = self.own.get(danger.family.name, self.levels[level])
             if own > action:

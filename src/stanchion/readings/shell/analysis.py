@@ -36,16 +36,15 @@ nothing else."""
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
     """What is known of a text: its commands in order, why it is `unclear` (over a limit) or
-    `broken` (no shell accepts it), the steps it took, whether it gives a reason for itself
-    (`BECAUSE='…'; …`), how often it cuts and changes what is not there: noise that only keeps
-    people from reading it; and the files it writes, with what is known of what they then hold.
-    `passed` are commands that programs are given which may run them, or not."""
+    `broken` (no shell accepts it), the steps it took, how often it cuts and changes what is not
+    there: noise that only keeps people from reading it; and the files it writes, with what is known
+    of what they then hold. `passed` are commands that programs are given which may run them, or
+    not."""
 
     commands: tuple[Command, ...]
     unclear: str = ""
     broken: str = ""
     steps: int = 0
-    reasoned: bool = False
     noise: int = 0
     wrote: tuple[tuple[str, str], ...] = ()
     passed: tuple[Command, ...] = ()
@@ -112,7 +111,6 @@ def _kept(text: str) -> Analysis:
         unclear if unclear else walker.unclear,
         walker.broken,
         meter.steps,
-        walker.reasoned,
         meter.noise,
         tuple(walker.wrote),
         tuple(walker.passed),

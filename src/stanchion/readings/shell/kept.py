@@ -80,7 +80,6 @@ class Keeping:
         self.apart = 0
         self.turning = 0
         self.sockets: set[str] = set()
-        self.reasoned = False
         self.maybe = 0
         self.wanted = 0
         self.others: dict[str, list[str]] = {}

@@ -158,9 +158,6 @@ class Walker(Control):
         if not words and not node.redirects:
             for assign in node.assigns:
                 name, value = self._assign(assign)
-                self.reasoned = self.reasoned or (
-                    bool(value) and name.upper().endswith(("BECAUSE", "REASON", "WHY"))
-                )
                 if name.startswith(
                     ("STANCHION", "HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")
                 ):
