@@ -117,7 +117,7 @@ def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(
 def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Action) -> None:
     """Whatever wins, a tool never gets the secret that another guard took out, and no record has
     it."""
-    patches = (Patch(("other",), 1),) if action == Action.DEGRADE else ()
+    patches = (Patch(("other",), 1),) if action >= Action.REDACT else ()
     shield = shield_for(FREE, guards=[Redactor(), says(action, Stage.TOOL_CALL, patches=patches)])
     tool = ScriptedTool("done")
     shield.run("a").call(
@@ -130,7 +130,9 @@ def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Act
 @pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT], ids=lambda a: a.name)
 def test_fault_05_a_redacted_result_is_what_the_agent_gets(action: Action) -> None:
     """The same on the way back."""
-    run = shield_for(FREE, guards=[Redactor(), Says(action, "tool_result")]).run("a")
+    patches = (Patch(("rows", 0), "x", 0, 1),) if action == Action.REDACT else ()
+    guards = [Redactor(), Says(action, "tool_result", patches=patches)]
+    run = shield_for(FREE, guards=guards).run("a")
     assert run.call(ScriptedTool({"rows": [f"x {SECRET}"]})) == {"rows": ["x ***"]}
 
 

@@ -118,7 +118,8 @@ def test_a_late_warning_that_refuses_says_so_too() -> None:
 
 @pytest.mark.parametrize("action", [Action.REDACT, Action.ESCALATE, Action.BLOCK])
 def test_what_is_no_warning_is_worded_as_ever(action: Action) -> None:
-    decision = in_lockdown(watcher("w", action)).judge()
+    edit = "whole" if action == Action.REDACT else ""
+    decision = in_lockdown(watcher("w", action, edit=edit)).judge()
     assert (decision.action, decision.message) == (action, "scene.says")
 
 

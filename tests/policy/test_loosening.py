@@ -70,6 +70,9 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
         ),
         policy({"use": "size_limits"}),
     ),
+    (policy(tools={"pay": {}}), policy(tools={"pay": {"ask": {"above": 9}}})),
+    (policy(tools={"pay": {"ask": {"above": 9}}}), policy(tools={"pay": {"ask": {"above": 8}}})),
+    (policy(tools={"pay": {"ask": {"above": 9}}}), policy(tools={"pay": {"ask": True}})),
     (policy(mode="shadow"), policy()),
     (policy(), policy(risk={"high": {"strict_marks": True}, "critical": {"strict_marks": True}})),
     (policy(), policy(risk={"high": {"approval": True}})),
@@ -191,6 +194,21 @@ LOOSER: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
         policy({**LIST, "undeclared": "refuse"}, agents={"ann": {"allowed_tools": ["pay"]}}),
         "agent `ann`: allowed_tools none → [pay]",
     ),
+    *[
+        (
+            policy(tools={"pay": {"ask": old}}),
+            policy(tools={"pay": {"ask": new}}),
+            "tool `pay`: ask ",
+        )
+        for old, new in (
+            (True, False),
+            (True, {"above": 9}),
+            ({"above": 9}, {"above": 10}),
+            ({"above": 9}, {"above": 9, "of": "event.args.n"}),
+            ({"by": ["finance"]}, {"by": ["finance", "helper"]}),
+            ({"by": ["finance"]}, True),
+        )
+    ],
     # A closer entry stands in the place of a wider one.
     (
         policy(tools={"p*": {"risk": "critical"}}),

@@ -37,10 +37,14 @@ class Says(msgspec.Struct, frozen=True):
             "test.said",
             text=f"{self.id} says {self.action.name}",
             guidance=self.guidance,
-            patches=self.patches,
+            patches=self.patches if self.patches else self._all(reading),
             effects=self.effects,
             terms=self.terms,
         )
+
+    def _all(self, reading: Any) -> tuple[Patch, ...]:
+        """A redaction has something to do: it writes the content as it is."""
+        return (Patch((), reading.content),) if self.action is Action.REDACT else ()
 
 
 def says(action: Action, *stages: Stage, **fields: Any) -> Says:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any
 
 from stanchion.policy.errors import Fault
 from stanchion.policy.nearest import hint
-from stanchion.policy.schema import PolicyFile, id_of
+from stanchion.policy.schema import PolicyFile, always_active
 from stanchion.policy.sections import ApprovedEntry
 
 Where = Callable[..., str]
@@ -17,7 +16,7 @@ Where = Callable[..., str]
 def wrong_in(file: PolicyFile, where: Where, whole: bool) -> Iterator[Fault]:
     """What is wrong with the approvals of a policy; one that is not `whole` may lack their
     guards."""
-    guards = {id_of(entry): entry for entry in file.guards}
+    guards = always_active(file)
     for name, said in file.approved.items():
         for path, message in _wrong(said):
             yield Fault(where("approved", name, *path), message)
@@ -48,13 +47,12 @@ def _wrong(said: ApprovedEntry) -> Iterator[tuple[tuple[str, ...], str]]:
             )
 
 
-def _unfit(guard: str, guards: dict[str, Any], whole: bool) -> str:
+def _unfit(guard: str, guards: dict[str, bool], whole: bool) -> str:
     """Why an approval cannot answer a guard; empty where it can."""
-    entry = guards.get(guard)
-    if entry is None:
+    if guard not in guards:
         return f"there is no guard `{guard}` that could ask: {hint(guard, guards)}" if whole else ""
     return (
         f"`{guard}` is always active: what it asks a person has to answer each time"
-        if entry.always
+        if guards[guard]
         else ""
     )

@@ -132,6 +132,12 @@ def compile_policy(
                 seats.append(one)
                 call = call_of(one.placed.guard)
                 calls |= {} if call is None else {one.placed.id: call}
+    if any(tool.ask for tool in file.tools.values()):
+        from stanchion.policy.asking import asking_seats
+
+        asking, wrong = asking_seats(file, where if told is None else told, taken)
+        seats += asking
+        faults += wrong
     if known:
         heard = ladder.unheard(file.degrade, seats) if not joined else ()
         unheard = [Fault(where("degrade", *path), message) for path, message in heard]

@@ -264,6 +264,15 @@ PARTS: Final[dict[str, str]] = {
     "If absent, all files.",
     "TaskFiles.deny": "Files that may never be used, as globs, whatever else allows them.",
     "ToolEntry.risk": "How much harm the tool can do.",
+    "ToolEntry.ask": "Whether a person is asked before each call: `true`, or a mapping that says "
+    "above what number, and who.",
+    "AskEntry.above": "The largest number that needs no person; if absent, every call does. A call "
+    "without the number is asked about.",
+    "AskEntry.of": "The number that `above` is about, as in a condition.",
+    "AskEntry.by": (
+        "The roles that may answer, in this order; if empty, those of `escalation.roles`."
+    ),
+    "AskEntry.prompt": "The question for that person; if empty, the reason.",
     "ToolEntry.timeout_s": (
         "The longest time one call may take, in seconds; if absent, it is not limited."
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from stanchion.policy.schema import PolicyFile, id_of, use_of
+from stanchion.policy.schema import PolicyFile, ask_id, id_of, use_of
 
 
 def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
@@ -15,6 +15,9 @@ def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
     for entry in file.guards:
         if guard_id == id_of(entry):
             return {"use": use_of(entry), **beyond_defaults(entry)}
+    for name, tool in file.tools.items():
+        if tool.ask and guard_id == ask_id(name):
+            return {"tools": {name: {"ask": beyond_defaults(tool)["ask"]}}}
     return {}
 
 

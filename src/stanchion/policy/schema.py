@@ -127,10 +127,20 @@ class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
 
 
+class AskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a person is asked before a tool runs, and who; without a limit it is every time."""
+
+    above: Annotated[int, msgspec.Meta(ge=0)] | Annotated[float, msgspec.Meta(ge=0)] | None = None
+    of: str = "event.args.amount"
+    by: tuple[str, ...] = ()
+    prompt: str = ""
+
+
 class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A tool, or all tools whose names match a glob."""
 
     risk: RiskName = "medium"
+    ask: bool | AskEntry = False
     timeout_s: Seconds | None = None
     annotations: tuple[Annotation, ...] = ()
     trust: Literal["user", "trusted", "untrusted", "web"] = "untrusted"
@@ -293,6 +303,11 @@ def usual_id(use: str) -> str:
     return use.replace("_", "-")
 
 
+def ask_id(tool: str) -> str:
+    """What the guard is called that asks about a tool: where the policy says it."""
+    return f"tools.{tool}.ask"
+
+
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 
@@ -320,6 +335,12 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     experience: Experience = Experience()
     advice: Advice = Advice()
     strikes: Strikes = Strikes()
+
+
+def always_active(file: PolicyFile) -> dict[str, bool]:
+    """Every guard that can ask a person, by its id, and whether it is always active."""
+    asking = {ask_id(name): False for name, tool in file.tools.items() if tool.ask}
+    return asking | {id_of(entry): entry.always for entry in file.guards}
 
 
 def table_of(file: PolicyFile, name: str) -> dict[str, Any]:

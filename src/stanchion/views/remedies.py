@@ -22,6 +22,7 @@ from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.autonomy import TIGHTER
 from stanchion.kernel.events import Event
 from stanchion.kernel.names import glob, is_glob
+from stanchion.policy.asking import AskPerson
 from stanchion.policy.rules import Rule
 from stanchion.views.conditions import Part
 from stanchion.views.times import span
@@ -88,6 +89,9 @@ def remedies(
             return _allowlist(guard, event, said)
         case ToolDenylist():
             return _denylist(guard, said)
+        case AskPerson():
+            small = f", or `{guard.asks.of}` at most {guard.asks.above} (`above`)"
+            return (f"a person's yes{'' if guard.asks.above is None else small}",)
         case StepLimit():
             return _steps(guard, said)
         case Budget():

@@ -28,6 +28,7 @@ class Direction(StrEnum):
     GIVEN_ACTION = "a severer action; null is unknown"
     BY_STAGE = "a severer action at every stage"
     ONCE_SET = "something where there was nothing"
+    ASKING = "asking about more, of the same people"
     WORDS = "any: it is for people"
     SAME = "none"
 
@@ -67,8 +68,21 @@ def keeps(stricter: Stricter, old: Any, new: Any) -> bool:
             return old is not None and new is not None and _all_severer(old, new)
         case Direction.ONCE_SET:
             return old is None
+        case Direction.ASKING:
+            return _asks_no_less(old, new)
         case _:
             return False
+
+
+def _asks_no_less(old: Any, new: Any) -> bool:
+    """Whether a person is asked about every call that one was asked about before."""
+    if not old or not new:
+        return not old
+    people, limit, number = (("by", ()), ("above", None), ("of", None))
+    was, now = [[getattr(one, *part) for part in (people, limit, number)] for one in (old, new)]
+    if was[0] != now[0]:
+        return False
+    return now[1] is None or (was[1] is not None and was[2] == now[2] and now[1] <= was[1])
 
 
 def _all_severer(old: Any, new: Any) -> bool:

@@ -58,6 +58,7 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
     },
     "tools": {
         "risk": RISKS,
+        "ask": Direction.ASKING,
         "timeout_s": _LOWER,
         "annotations": _SAME,
         "trust": _SAME,

@@ -14,7 +14,7 @@ from stanchion.approvals.standing import alike, fits, last_day
 from stanchion.approvals.words import DENIED
 from stanchion.audit.record import canonical
 from stanchion.kernel.actions import Action
-from stanchion.policy.schema import id_of
+from stanchion.policy.schema import always_active
 from stanchion.policy.sections import ApprovedEntry
 from stanchion.views.proposed.gathered import Case, call_of, gathered
 from stanchion.views.proposed.likeness import Kind, kinds
@@ -149,11 +149,11 @@ def _against(
             )
         if case.call is not None and alike(proposal.rule, case.call.tool, case.call.args):
             return f"{case.answer.by} denied such a call"
-    entries = {id_of(entry): entry for entry in policy.file.guards}
+    always = always_active(policy.file)
     for guard in kind.guards:
-        if guard not in entries:
+        if guard not in always:
             return f"the policy has no guard `{guard}`, which asked"
-        if entries[guard].always:
+        if always[guard]:
             return f"`{guard}`, which asked, is always active"
     entry = policy.tool(kind.tool)
     if entry is not None and (entry.risk == "critical" or "irreversible" in entry.annotations):
