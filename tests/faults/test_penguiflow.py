@@ -130,10 +130,11 @@ def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Act
 @pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT], ids=lambda a: a.name)
 def test_fault_05_a_redacted_result_is_what_the_agent_gets(action: Action) -> None:
     """The same on the way back."""
-    patches = (Patch(("rows", 0), "x", 0, 1),) if action == Action.REDACT else ()
+    patches = (Patch(("n",), 1),) if action == Action.REDACT else ()
     guards = [Redactor(), Says(action, "tool_result", patches=patches)]
     run = shield_for(FREE, guards=guards).run("a")
-    assert run.call(ScriptedTool({"rows": [f"x {SECRET}"]})) == {"rows": ["x ***"]}
+    tool = ScriptedTool({"rows": [f"x {SECRET}"], "n": 1})
+    assert run.call(tool) == {"rows": ["x ***"], "n": 1}
 
 
 @pytest.mark.parametrize("stage", ["model_call", "model_reply"])
