@@ -355,6 +355,17 @@ def test_what_came_of_a_call_is_tested_with_its_arguments(
     assert finding["check"]["values"] == {"event.args.path": "a"}
 
 
+def test_a_rule_that_reads_what_the_call_lacks_is_held_against_the_call(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\nguards:\n  - {use: rule, when: event.args.amount > 50}\n")
+    with Shield.load(file) as shield, shield.run("a") as run:
+        assert not run.check("refund", {"order_id": "1", "total": 9999}).proceeds
+    (finding,) = told(capsys, "explain", "last")["findings"]
+    assert "`refund` does not have; it takes `order_id`, `total`" in finding["to_pass"][-1]
+
+
 def test_a_policy_that_was_handed_in_is_said_to_be(
     trail: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

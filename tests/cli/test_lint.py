@@ -47,3 +47,17 @@ def test_control_characters_of_a_policy_do_not_reach_the_terminal(
     file.write_text('name: p\ntools:\n  "a\\x1b[2J": {}\n', encoding="utf-8")
     assert main(["lint", str(file)]) == 1
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_definitions_of_tools_are_held_against_a_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, tools = tmp_path / "p.yaml", tmp_path / "tools.json"
+    file.write_text("name: p\nguards:\n  - {use: rule, when: event.args.amount > 50}\n")
+    schema = {"type": "object", "properties": {"total": {"type": "number"}}}
+    tools.write_text(json.dumps({"tools": [{"name": "refund", "inputSchema": schema}]}))
+    assert main(["lint", str(file)]) == 0
+    assert main(["lint", str(file), "--tools", str(tools)]) == 1
+    assert "`refund` does not have; it takes `total`" in capsys.readouterr().out
+    assert main(["lint", str(file), "--tools", str(file)]) == 2
+    assert "`--tools` cannot be used" in capsys.readouterr().err

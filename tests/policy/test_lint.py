@@ -29,8 +29,9 @@ MARKS = {"count_marks": True}
 
 
 def remarks(*guards: dict[str, Any], **more: Any) -> list[Remark]:
-    """What is said of a policy with these guards."""
-    return list(lint({"name": "p", "guards": list(guards), **more}).remarks)
+    """What is said of a policy with these guards, besides that it has none."""
+    found = lint({"name": "p", "guards": list(guards), **more}).remarks
+    return [each for each in found if each.code != "unguarded"]
 
 
 def codes(*guards: dict[str, Any], **more: Any) -> list[tuple[str, str, str]]:
@@ -39,6 +40,82 @@ def codes(*guards: dict[str, Any], **more: Any) -> list[tuple[str, str, str]]:
         (each.code, each.sure, each.place.removeprefix("policy: "))
         for each in remarks(*guards, **more)
     ]
+
+
+def takes(**types: str) -> dict[str, Any]:
+    """The schema of a tool with these arguments."""
+    return {"type": "object", "properties": {name: {"type": of} for name, of in types.items()}}
+
+
+REFUND = {"refund": takes(order_id="string", total="number")}
+TWO = {**REFUND, "pay": takes(amount="integer")}
+
+
+@pytest.mark.parametrize(
+    ("guard", "tools", "says"),
+    [
+        (rule("event.args.amount > 50"), REFUND, "`refund` does not have; it takes `order_id`"),
+        (rule("event.args.amuont > 5"), TWO, "none of `refund`, `pay` has"),
+        (rule("event.tool == 'refund' and event.args.amount > 5"), TWO, "`refund` does not have"),
+        (rule("true", check="has(event.args.sum)"), REFUND, "reads `event.args.sum`"),
+        (rule("event.args.order_id > 50"), REFUND, "does not fit the arguments of `refund`"),
+        (rule("event.args.total == '50'"), REFUND, "does not fit the arguments of `refund`"),
+        (rule("event.args.total.matches('5')"), REFUND, "does not fit the arguments of `refund`"),
+        (
+            {"use": "sequence", "id": "r", "count": {"tool": "refund", "when": "event.args.n > 1"},
+             "at_most": 1},
+            TWO,
+            "reads `event.args.n`",
+        ),
+    ],
+)  # fmt: skip
+def test_a_rule_that_fits_none_of_its_tools_is_told(
+    guard: dict[str, Any], tools: dict[str, Any], says: str
+) -> None:
+    (remark,) = lint({"name": "p", "guards": [guard]}, tools=tools).remarks
+    assert (remark.code, remark.sure) == ("arguments", "likely")
+    assert says in remark.message
+    assert remark.place.startswith("policy: guards[0].")
+    written = {name: {"schema": schema} for name, schema in tools.items()}
+    both = remarks(guard, {"use": "schema"}, tools=written)
+    assert [each.code for each in both] == ["arguments"]
+
+
+@pytest.mark.parametrize(
+    ("guard", "tools"),
+    [
+        (rule("event.args.total > 50"), REFUND),
+        (rule("event.args.total + 1 > 50 and event.args.total * 1.5 < 3.0"), {}),
+        (rule("event.args.total + 1 > 50"), REFUND),
+        (rule("event.args.amount > 50"), TWO),
+        (rule("event.args.amount > 50", applies_to={"tools": ["other"]}), REFUND),
+        (rule("event.args.amount > 50"), {"refund": {"type": "object"}}),
+        (rule("event.args.amount > 50"), {"refund": {**takes(n="integer"), "$ref": "#/x"}}),
+        (rule("event.args.n > 5"), {"a": takes(n="integer"), "b": takes(n="string")}),
+        (rule("event.args.n > 5"), {"a": {"properties": {"n": {"type": ["integer", "null"]}}}}),
+        (rule("event.args.n == null"), {"a": takes(n="string")}),
+        (rule("event.args['order-id'] == 'a'"), {"a": takes(**{"order-id": "string"})}),
+    ],
+)
+def test_a_rule_that_fits_one_of_its_tools_is_not(
+    guard: dict[str, Any], tools: dict[str, Any]
+) -> None:
+    assert lint({"name": "p", "guards": [guard]}, tools=tools).remarks == ()
+
+
+def test_a_tool_that_asks_about_what_it_does_not_take_is_told() -> None:
+    policy = {"name": "p", "tools": {"refund": {"ask": {"above": 9}}}}
+    (remark,) = lint(policy, tools=REFUND).remarks
+    assert "`tools.refund.ask` reads `event.args.amount`" in remark.message
+    assert remark.place == "policy: tools.refund.ask"
+
+
+def test_a_policy_without_guards_is_not_clean() -> None:
+    off = {"use": "size_limits", "enabled": False}
+    for policy in ({"name": "p"}, {"name": "p", "guards": [off]}):
+        found = lint(policy)
+        assert not found.clean
+        assert "unguarded" in [each.code for each in found.remarks]
 
 
 @pytest.mark.parametrize("pack", packs())

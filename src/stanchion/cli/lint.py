@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from typing import Any, Final
 
 from stanchion.cli.policy_trust import ProjectTrust
 from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.trouble import BadInput
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.found_lint import lint_found
 from stanchion.policy.lint import Linted, lint
+from stanchion.policy.schema import always_active
 from stanchion.policy.whereabouts import FOUND as FOUND_POLICY
 from stanchion.views.encode import json_line
 
@@ -20,22 +23,26 @@ FOUND: Final = 1
 FAULTY: Final = 2
 STYLES: Final = {"fault": "bad", "certain": "bad", "likely": "mild", "info": "dim"}
 
-USAGE: Final = "stanchion lint POLICY [--env NAME] [--json]"
+USAGE: Final = "stanchion lint POLICY [--tools FILE] [--env NAME] [--json]"
 
 DESCRIPTION: Final = """\
 Find everything that is wrong with a policy at once, each with file, line and column: faults
 that keep it from loading, and findings in a policy that does load, such as rules that never
 apply or are never reached, conditions that contradict themselves, names that are probably
-misspelled, declarations that nothing uses, and warnings that every agent gets."""
+misspelled, declarations that nothing uses, warnings that every agent gets, no guards at
+all, and rules that read arguments which none of their tools has."""
 
 EPILOG: Final = """\
 Each line says how certain it is: fault, certain, likely, or info. Info is not a mistake but
 easily forgotten (guards that are switched off or only watch) and does not change the exit
 status. Every environment is checked, unless you name one. `found` means your own policy
 with the project's policies applied to it, and shows which parts of them are left out.
+Tools are known by their `schema` in the policy, and by --tools: the result of MCP's
+`tools/list`, or a list of definitions as OpenAI's or Anthropic's interfaces take them.
 
 examples:
   stanchion lint policy.yaml
+  stanchion lint policy.yaml --tools tools.json
   stanchion lint policy.yaml --env trial
   stanchion lint policy.yaml --json | jq .findings
 
@@ -52,6 +59,9 @@ def add(commands: Any) -> None:
         "lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
     parser.add_argument("policy", metavar="POLICY", help="a policy file, a pack, or `found`")
+    parser.add_argument(
+        "--tools", metavar="FILE", help="hold it against these definitions of tools, as JSON"
+    )
     parser.add_argument("--env", metavar="NAME", help="check only this environment")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
 
@@ -62,9 +72,9 @@ def run(args: argparse.Namespace) -> int:
     faults: tuple[Fault, ...] = ()
     try:
         linted = (
-            lint_found(args.env, ProjectTrust().trusts)
+            lint_found(args.env, ProjectTrust().trusts, tools=_schemas(args.tools))
             if args.policy == FOUND_POLICY
-            else lint(args.policy, args.env)
+            else lint(args.policy, args.env, _schemas(args.tools))
         )
     except PolicyError as error:
         faults = error.faults
@@ -88,6 +98,20 @@ def run(args: argparse.Namespace) -> int:
     return CLEAN if linted.clean else FOUND
 
 
+def _schemas(file: str | None) -> dict[str, Any]:
+    """The schemas of the tools that a file defines: an MCP `tools/list` result, or a list of
+    OpenAI's or Anthropic's definitions."""
+    if file is None:
+        return {}
+    from stanchion.runtime.calling.tool_formats import definitions
+
+    try:
+        with open(file, "rb") as opened:
+            return {one.name: one.schema for one in definitions(json.load(opened))}
+    except (OSError, ValueError) as error:
+        raise BadInput(f"`--tools` cannot be used: {error}") from None
+
+
 def _lines(faults: tuple[Fault, ...], linted: Linted | None) -> list[tuple[str, str, str]]:
     if linted is None:
         return [("fault", fault.place, fault.message) for fault in faults]
@@ -107,7 +131,7 @@ def _summary(policy: str, faults: tuple[Fault, ...], linted: Linted | None) -> s
     more = len(linted.remarks) - len(findings)
     seen = next(iter(linted.checked.values()))
     over = (
-        f"{_count(len(seen.file.guards), 'guard')}, "
+        f"{_count(len(always_active(seen.file)), 'guard')}, "
         f"{_count(len([e for e in linted.checked if e]), 'environment')}"
     )
     return f"{said}{f', {more} to know' if more else ''} ({over})"

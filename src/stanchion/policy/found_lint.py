@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stanchion.policy.argument_lint import NONE_KNOWN, Schemas
 from stanchion.policy.found import Trusts, find_policy, nobody
 from stanchion.policy.lint import Linted, Remark, looked_over
 
 
 def lint_found(
-    env: str | None = None, trusts: Trusts = nobody, folder: Path | None = None
+    env: str | None = None,
+    trusts: Trusts = nobody,
+    folder: Path | None = None,
+    tools: Schemas = NONE_KNOWN,
 ) -> Linted:
     """Look over what counts in a folder; `PolicyError` where one of its policies is wrong."""
     found = find_policy(folder, env, trusts)
-    linted = looked_over({env: found.document}, {env: found.policy()})
+    linted = looked_over({env: found.document}, {env: found.policy()}, tools)
     advice = "have an operator trust the file, or remove it"
     left_out = [
         Remark(

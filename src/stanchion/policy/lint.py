@@ -11,6 +11,7 @@ from stanchion.kernel.contract.powers import READS
 from stanchion.kernel.contract.values import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
+from stanchion.policy.argument_lint import NONE_KNOWN, Schemas, about_arguments, written_schemas
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, PolicyError
@@ -64,9 +65,11 @@ class Linted(NamedTuple):
         return all(remark.sure == "info" for remark in self.remarks)
 
 
-def lint(source: str | Path | dict[str, Any], env: str | None = None) -> Linted:
+def lint(
+    source: str | Path | dict[str, Any], env: str | None = None, tools: Schemas = NONE_KNOWN
+) -> Linted:
     """Look a policy over in one environment, or in all and without any; `PolicyError` has every
-    fault of them."""
+    fault of them. `tools` are the schemas of tools that are known beside those of the policy."""
     read = read_policy(source)
     documents: dict[str | None, Document] = (
         read.variants if env is None else {env: environment(read.whole, env)}
@@ -82,17 +85,19 @@ def lint(source: str | Path | dict[str, Any], env: str | None = None) -> Linted:
             faults += error.faults
     if faults:
         raise PolicyError(in_order(faults))
-    return looked_over(documents, checked)
+    return looked_over(documents, checked, tools)
 
 
 def looked_over(
-    documents: dict[str | None, Document], checked: dict[str | None, CompiledPolicy]
+    documents: dict[str | None, Document],
+    checked: dict[str | None, CompiledPolicy],
+    tools: Schemas = NONE_KNOWN,
 ) -> Linted:
     """What there is to say of a policy that loads, in each of these environments."""
     return Linted(
         _merged(
             {
-                name: list(_Linting(documents[name], policy, name).remarks())
+                name: list(_Linting(documents[name], policy, name, tools).remarks())
                 for name, policy in checked.items()
             }
         ),
@@ -120,7 +125,10 @@ def _merged(found: dict[str | None, list[Remark]]) -> tuple[Remark, ...]:
 class _Linting:
     """One policy in one environment."""
 
-    def __init__(self, document: Document, policy: CompiledPolicy, env: str | None) -> None:
+    def __init__(
+        self, document: Document, policy: CompiledPolicy, env: str | None, tools: Schemas
+    ) -> None:
+        self.schemas = {**tools, **written_schemas(policy.file)}
         self.where = settled(document).where
         self.document = document
         self.policy = policy
@@ -151,7 +159,18 @@ class _Linting:
         for at, seat in self.seated:
             for code, sure, message, advice, path in self._about(seat):
                 yield Remark(self.where("guards", at, *path), code, sure, message, advice)
-        places = {seat.placed.id: self.where("guards", at) for at, seat in self.seated}
+        if not self.policy.seats:
+            said = "the policy has no guard, so everything goes ahead"
+            yield Remark(
+                self.where("guards"), "unguarded", "certain", said, "add guards, or extend a pack"
+            )
+        numbers = {seat.placed.id: at for at, seat in self.seated}
+        places = {guard: self.where("guards", at) for guard, at in numbers.items()}
+        for seat in self.policy.seats:
+            number = numbers.get(seat.placed.id)
+            for code, sure, message, advice, path in about_arguments(seat, self.schemas):
+                place = seat.place if number is None else self.where("guards", number, *path)
+                yield Remark(place, code, sure, message, advice)
         for seat, other in silenced(self.policy.seats):
             one, before = seat.placed.id, other.placed.id
             stopper = f"`{before}` ({places.get(before, other.place)})"

@@ -3,6 +3,7 @@ made it pass."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -14,12 +15,13 @@ from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
-from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.events import Event, Moment, ToolCall
 from stanchion.kernel.lookups import Answered, Ask
 from stanchion.kernel.replay import could
 from stanchion.kernel.state import Batch, Line
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.units import Unit
+from stanchion.policy.argument_lint import about_arguments, written_schemas
 from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, Seat
 from stanchion.policy.conditions.view import View
 from stanchion.policy.rules import Rule
@@ -194,9 +196,23 @@ def _reason(
         entry={} if policy is None else said_of(policy.file, said.guard),
         when=when,
         check=check,
-        to_pass=remedies(said, guard, event, when, check),
+        to_pass=(*remedies(said, guard, event, when, check), *_unfit(said, seat, event, policy)),
         evidence=_evidence(said, guard, case.entry),
     )
+
+
+def _unfit(
+    said: Said, seat: Seat | None, event: Event | None, policy: CompiledPolicy | None
+) -> Iterator[str]:
+    """Where a condition that failed does not fit the tool: as the policy defines it, or as it was
+    called."""
+    if said.code != "kernel.guard_error" or not isinstance(event, ToolCall):
+        return
+    if seat is not None and policy is not None:
+        called = {"properties": dict.fromkeys(event.args, True)}
+        known = written_schemas(policy.file).get(event.tool, called)
+        for point in about_arguments(seat, {event.tool: known}):
+            yield f"{point.message}: {point.advice}"
 
 
 def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:

@@ -14,6 +14,7 @@ from stanchion.adapters.mcp.identity import identity
 from stanchion.adapters.mcp.upstream import Upstream
 from stanchion.policy.definitions import reads_definitions
 from stanchion.readings.definitions.reader import is_plain_name
+from stanchion.runtime.standing.remarks import remark_on_tools
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 FRESH_S: Final = 3600.0
@@ -71,11 +72,16 @@ class Definitions:
     async def taken_in(self, tools: list[dict[str, Any]], server: str = "") -> dict[str, str]:
         """Pin and read definitions, as those of a server where their names do not say whose they
         are; gives those that somebody should look at first, each with why."""
-        if not tools or not reads_definitions(self._shield.policy):
+        if not tools:
             return {}
         digest = blake2b(msgspec.json.encode([server, tools]), digest_size=32).digest()
         now = monotonic()
         if self._seen.get(digest, 0.0) > now:
+            return {}
+        if not reads_definitions(self._shield.policy):
+            schemas = {str(each.get("name")): each.get("inputSchema") for each in tools}
+            remark_on_tools(self._shield.policy, schemas)
+            self._remember(digest, now)
             return {}
         told = await asyncio.to_thread(self._shield.ingest, {"tools": tools}, server=server)
         doubts = {**told.suspect, **told.changed}
@@ -88,10 +94,13 @@ class Definitions:
                 )
             # What was found is quoted for operators; a model must not read it.
             return {**dict.fromkeys(told.suspect, SUSPECT), **told.changed}
+        self._remember(digest, now)
+        return {}
+
+    def _remember(self, digest: bytes, now: float) -> None:
         if len(self._seen) >= MOST:
             self._seen.clear()
         self._seen[digest] = now + FRESH_S
-        return {}
 
 
 def withheld(tool: dict[str, Any], why: str) -> dict[str, Any] | None:

@@ -13,19 +13,22 @@ _OPERATORS: Final = ("and", "or", "not", "in")
 
 class Vocabulary:
     """Dotted names with their types. A name `a.b` is read as the attribute `a_b` of the view.
-    `arguments` is the name of a call's arguments: nothing is compared with one that it lacks."""
+    `arguments` is the name of a call's arguments: nothing is compared with one that it lacks.
+    `known` are those whose types are known; with them conditions are checked and not compiled."""
 
-    def __init__(self, words: Mapping[str, Type], arguments: str = "") -> None:
-        self.words: Final = dict(words)
+    def __init__(
+        self, words: Mapping[str, Type], arguments: str = "", known: Mapping[str, Type] = {}
+    ) -> None:
+        self.words: Final = {**words, **known}
         self.arguments: Final = arguments
         self.groups: Final = frozenset(
             ".".join(parts[:count])
             for parts in (word.split(".") for word in self.words)
             for count in range(1, len(parts))
         )
-        attributes = {attribute(word) for word in self.words}
+        attributes = {attribute(word) for word in words}
         wrong = [name for name in attributes if not name.isidentifier() or name.startswith("_")]
-        if wrong or len(attributes) != len(self.words):
+        if wrong or len(attributes) != len(words):
             raise ValueError(
                 f"names and attributes must correspond: look at {wrong or sorted(self.words)}"
             )

@@ -31,6 +31,7 @@ from stanchion.runtime.calling.validation_cache import ValidationCache, Validati
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.grounds import Grounds
+from stanchion.runtime.standing.remarks import remark_on_tools
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Ingesting:
         self._count = 0
         self._lock = Reentrant()
         self._begun = False
+        self._told: tuple[Any, ...] = ()
         self._cache: Remembers = ValidationCache()
 
     def apply(
@@ -177,6 +179,25 @@ class Ingesting:
         if self._learnt and reads_definitions(self._shield.policy):
             with self._lock:
                 self._shield.renew()
+        told = (self._shield.policy.hash, len(self._learnt), len(self._given))
+        if told[1:] != (0, 0) and told != self._told:
+            self._told = told
+            with self._lock:
+                self._remark()
+
+    def _remark(self) -> None:
+        """Say what of the policy does not fit the tools that are known."""
+        from stanchion.runtime.calling.signatures import defined
+
+        known = [(each.name, each.schema, each.source) for each in self._given.values()]
+        made = [defined(tool) for tool in self._learnt.values()]
+        known += [(each.name, each.schema, each.source) for each in made]
+        remark_on_tools(
+            self._shield.policy,
+            # A function whose schema is not closed takes keywords of any name.
+            {name: {"additionalProperties": source == "python", **schema}
+             for name, schema, source in known if isinstance(schema, dict)},
+        )  # fmt: skip
 
     @overload
     def hook(self, tool: str, fn: H, *, cache: bool = True) -> H: ...

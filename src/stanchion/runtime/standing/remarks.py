@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.telemetry.loggers import POLICY, WARNING, say
@@ -27,6 +28,15 @@ def remark_on(policy: CompiledPolicy) -> None:
     ]
     for point in every:
         if point.code == UNBOUNDED:
+            say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
+
+
+def remark_on_tools(policy: CompiledPolicy, schemas: Mapping[str, Any]) -> None:
+    """Say which rules do not fit the tools that are known."""
+    from stanchion.policy.argument_lint import about_arguments
+
+    for seat in policy.seats:
+        for point in about_arguments(seat, schemas):
             say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
 
 
