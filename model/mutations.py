@@ -591,8 +591,8 @@ TRIPS: Final = (
         "return EPOCH, number, (",
         "return EPOCH, number // MARKS * MARKS, (",
     ),
-    _M("an epoch made anew takes over", EPOCHS, "after.how != MADE and after.at", "after.at"),
-    _M("an earlier word takes over", EPOCHS, "and after.at > before.at", ""),
+    _M("an epoch made anew takes over", EPOCHS, "(MADE, LOST)", "(LOST,)"),
+    _M("an earlier word takes over", EPOCHS, " and epoch.at >= since", ""),
 )
 
 REFUSING: Final = (

@@ -176,6 +176,8 @@ class Place:
         """Make it an empty store again, whose time has not begun."""
         self.do("TRUNCATE {}.cell, {}.batch, {}.permit")
         self.do("ALTER SEQUENCE {}.clock RESTART")
+        for store in self._opened:
+            store._carrying.track.forget()
 
     def close(self) -> None:
         """Close the stores and remove the schema."""

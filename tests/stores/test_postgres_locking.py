@@ -223,7 +223,9 @@ def test_the_isolation_level_of_a_role_is_not_used(place: Place) -> None:
         assert store.carry(Batch("one", lines=(Line(A),))).go
         with pytest.raises(psycopg.Error, match="isolation level is `serializable`"):
             place.do(
-                "SELECT {}.carry('x', NULL, '{{1,3,1,0,0,0,0}}', " + ", ".join(["NULL"] * 9) + ")"
+                "SELECT {}.carry('x', NULL, NULL, '{{1,3,1,0,0,0,0,-1,0}}', "
+                + ", ".join(["NULL"] * 9)
+                + ")"
             )
     finally:
         place.do("ALTER ROLE postgres RESET default_transaction_isolation")

@@ -33,7 +33,7 @@ def test_many_open_a_new_schema_at_once(place: Place) -> None:
             threads.map(lambda at: stores[at].carry(Batch(f"b{at}", lines=(Line(A),))), range(8))
         )
     assert sorted(reply.values[0] for reply in replies) == list(range(8))
-    assert place.do("SELECT version FROM {}.stanchion_version") == [(len(MIGRATIONS),)]
+    assert place.do("SELECT max(version) FROM {}.stanchion_version") == [(len(MIGRATIONS),)]
 
 
 def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
@@ -56,8 +56,9 @@ def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
             return schema.version()
 
     with ThreadPoolExecutor(6) as threads:
-        assert list(threads.map(migrate, range(6))) == [2] * 6
-    assert place.do("SELECT version FROM {}.stanchion_version ORDER BY version") == [(1,), (2,)]
+        assert list(threads.map(migrate, range(6))) == [len(later)] * 6
+    versions = [(number + 1,) for number in range(len(later))]
+    assert place.do("SELECT version FROM {}.stanchion_version ORDER BY version") == versions
     assert place.do("SELECT key, number, note FROM {}.cell") == [(A, 1, None)]
 
 
@@ -90,6 +91,7 @@ def test_a_newer_schema_is_not_touched(place: Place) -> None:
 
 def test_an_older_schema_cannot_be_read_as_it_is(place: Place) -> None:
     place.open().close()
+    place.do("DELETE FROM {}.stanchion_version WHERE version > 1")
     place.do("UPDATE {}.stanchion_version SET version = 0")
     with pytest.raises(StoreError, match="does not exist"):
         place.open(reading=True)
@@ -98,7 +100,7 @@ def test_an_older_schema_cannot_be_read_as_it_is(place: Place) -> None:
         schema = Schema(Link(db), place.schema, "server", (*MIGRATIONS, ("later.sql",)))
         with pytest.raises(
             StoreError,
-            match=r"earlier Stanchion \(version 1, this one reads 2\): open it for writing",
+            match=r"earlier Stanchion \(version 1, this one reads 3\): open it for writing",
         ):
             schema.check()
 
@@ -200,7 +202,7 @@ def test_without_the_driver(place: Place, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_every_statement_names_the_schema() -> None:
     """So that no search path decides which tables are meant."""
-    files = [file for migration in MIGRATIONS for file in migration]
+    files = {file for migration in MIGRATIONS for file in migration}
     folder = Path(str(resources.files("stanchion.stores.postgres")))
     assert sorted(files) == sorted(path.name for path in folder.glob("*.sql"))
     for file in files:

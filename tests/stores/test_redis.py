@@ -62,22 +62,23 @@ def test_a_batch_is_one_round_trip_whatever_is_in_it(server: Server) -> None:
             store.carry(
                 Batch(f"b{number}", "t", number % 5 > 0, expects, settles, lines, puts=puts)
             )
-        assert [command[0] for command in proxy.commands] == [b"EVALSHA"] * 50
+        assert [command[0] for command in proxy.commands if command[0] != b"INFO"] == [b"EVALSHA"] * 50
         assert (server.calls("evalsha"), server.calls("eval")) == (50, 0)
         store.close()
 
 
 def test_the_host_s_time_is_never_sent(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with Proxy(server.socket) as proxy:
-        store = RedisStore(proxy.url)
+        store, other = RedisStore(proxy.url), RedisStore(proxy.url)
         batch = Batch("same", "t", lines=(Line(A, hold_ms=1_000),), expects=((CLOCK, 0, 1 << 60),))
         store.carry(batch)
         monkeypatch.setattr("time.time", lambda: 70.0)
         monkeypatch.setattr("time.time_ns", lambda: 70_000_000_000)
-        store.carry(batch)
+        other.carry(batch)
         first, second = proxy.asked_for(b"EVALSHA")
         assert first == second
         store.close()
+        other.close()
 
 
 def test_the_server_s_clock_rules(server: Server) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.kernel.state import Batch, Line, StoreLost, When, key
+from stanchion.kernel.state import Batch, Forgotten, Line, StoreLost, When, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
@@ -135,7 +135,8 @@ def test_damaged_and_put_right_under_the_same_store(used: Path) -> None:
     ):
         store.carry(Batch("lost", lines=LINES))
     _replace(used, copy.read_bytes())
-    assert store.carry(Batch("after", lines=LINES)).values == (300,)
+    with pytest.raises(Forgotten):
+        store.carry(Batch("after", lines=LINES))
     store.close()
 
 
@@ -256,3 +257,19 @@ def _replace(path: Path, content: bytes) -> None:
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     other.rename(path)
+
+
+@pytest.mark.parametrize("to", [b"", b"\0" * 100_000])
+def test_a_file_that_is_zeroed_under_an_open_store_is_not_gone_on_with(
+    used: Path, to: bytes
+) -> None:
+    """What the store remembers of it is no reason to go on."""
+    store = SqliteStore(used, FakeClock())
+    assert store.carry(Batch("before", lines=LINES)).go
+    with used.open("r+b") as file:
+        file.truncate(len(to))
+        file.write(to)
+    for number in range(2):
+        with pytest.raises(StoreLost):
+            store.carry(Batch(f"after{number}", lines=LINES))
+    store.close()

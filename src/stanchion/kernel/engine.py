@@ -36,9 +36,11 @@ from stanchion.kernel.stakes import keep_stakes, lost_stake, rests_on
 from stanchion.kernel.state import (
     ABSENT,
     CLOCK,
+    EPOCH,
     FOREVER,
     Batch,
     Crowded,
+    Forgotten,
     Moved,
     Records,
     Reply,
@@ -343,12 +345,20 @@ def _batch(case: Case, entry: Entry | None) -> Batch:
 
 
 def _lost(case: Case, lost: StoreLost) -> Decision:
+    if isinstance(lost, Forgotten):
+        return _forgotten(case, EPOCH)
     plans, plan = case.plans, case.plan
     found, cut = store_lost(plans, plan, case.first, case.found, case.cut, lost)
     crowd = (lost.others, lost.waited_ms) if isinstance(lost, Crowded) else None
     inputs = case.inputs(lost=lost.why, confirmed=(plans.confirmed, plans.told), crowd=crowd)
     trace = None if plans.clock is None else case.trace()
     return resolve(plan, case.moment, found, cut, inputs, trace=trace)
+
+
+def _forgotten(case: Case, name: str) -> Decision:
+    """The decision where a record shows that the store has lost what it held."""
+    found, cut = store_forgot(case.plan, case.moment, case.found, case.cut)
+    return resolve(case.plan, case.moment, found, cut, case.inputs(taken=name))
 
 
 def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
@@ -360,8 +370,7 @@ def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
     case.now = reply.now
     name = forgot(case.watch, records, reply)
     if name:
-        found, cut = store_forgot(plan, moment, case.found, case.cut)
-        return resolve(plan, moment, found, cut, case.inputs(taken=name))
+        return _forgotten(case, name)
     own: AbstractSet[str] = frozenset() if moment.carried is None else moment.carried.moved(reply)
     if own:
         forget_recalled(plan, case.answers)

@@ -11,6 +11,8 @@ from stanchion.kernel.state import EPOCH, Expect, Fresh
 
 MADE: Final = "made"
 """How an epoch begins where a store is new."""
+LOST: Final = "lost"
+"""How one begins that a process declares which has noticed the loss, so that everybody stops."""
 
 MARKS: Final = 1 << 32
 """How many versions an epoch has room for. The number of the record is `id * MARKS` and its version
@@ -21,8 +23,8 @@ IDS: Final = 1 << 20
 
 
 class Epoch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """When an epoch began, how (`made` with the store, or `accepted` or `restored` by an operator),
-    by whom and why."""
+    """When an epoch began, how (`made` with the store, `lost`, or `accepted` or `restored` by an
+    operator), by whom and why."""
 
     at: int
     how: str = MADE
@@ -41,10 +43,15 @@ def first_of(number: int) -> int:
     return number // MARKS * MARKS
 
 
+def goes_on(epoch: Epoch, since: int) -> bool:
+    """Whether an operator has said, at that time or later, to go on with the store as it is."""
+    return epoch.how not in (MADE, LOST) and epoch.at >= since
+
+
 def takes_over(known: tuple[int, Any], fresh: Fresh) -> bool:
     """Whether a store's other epoch is one with which an operator has said to go on, after the
     known one began."""
     if known[1] is None or fresh.value is None or fresh.number // MARKS == known[0] // MARKS:
         return False
     before, after = typed.convert(known[1], Epoch), typed.convert(fresh.value, Epoch)
-    return after.how != MADE and after.at > before.at
+    return goes_on(after, before.at + 1)

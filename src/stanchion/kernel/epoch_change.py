@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.engine import TRIES
-from stanchion.kernel.epoch import IDS, MARKS, Epoch, expectation
+from stanchion.kernel.epoch import IDS, LOST, MARKS, Epoch, expectation
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import (
     ABSENT,
@@ -29,7 +29,8 @@ _BEGIN: Final = (Line(EPOCH, when=When.JUDGED, idle_s=0),)
 
 def learn(records: Records, batch_id: str, drawn: int) -> Generator[Batch, Reply, None]:
     """Learn a store's epoch, in one trip; where it has none, make one that begins at the store's
-    time, in two."""
+    time, in two. Of a store that somebody knows to have lost what it held, a number is learnt that
+    it does not have: it is refused until an operator says to go on."""
     reply = yield _asking(batch_id)
     if all(fresh.key != EPOCH for fresh in reply.fresh):
         value = msgspec.to_builtins(Epoch(reply.now))
@@ -38,7 +39,17 @@ def learn(records: Records, batch_id: str, drawn: int) -> Generator[Batch, Reply
             records[EPOCH] = (drawn * MARKS + 1, value)
     for fresh in reply.fresh:
         if fresh.key == EPOCH:
-            records[EPOCH] = (fresh.number, fresh.value)
+            lost = typed.convert(fresh.value, Epoch).how == LOST
+            records[EPOCH] = (fresh.number + lost * MARKS, fresh.value)
+
+
+def declare(number: int, at: int) -> Batch:
+    """The batch by which a process that misses what the store held at that time tells everybody;
+    `number` is what the store has for an epoch."""
+    drawn = at % (IDS - 1) + 1
+    drawn = drawn if drawn != number // MARKS else drawn % (IDS - 1) + 1
+    value = msgspec.to_builtins(Epoch(at, LOST))
+    return _begun(f"lost-{number}-{at}", number, drawn, value)
 
 
 def mark(records: Records, batch_id: str, *, surely: bool = False) -> Generator[Batch, Reply, bool]:

@@ -191,6 +191,18 @@ class StoreLost(Shown):
         return (self.why,)
 
 
+class Forgotten(StoreLost):
+    """The store answers, but no longer knows what this process has seen it carry out: it was
+    emptied or restored, or has dropped something. Nothing was carried out."""
+
+    code: ClassVar[str] = "kernel.store_forgot"
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Nothing: the code says it all, and the reason is for operators."""
+        return ()
+
+
 class Crowded(StoreLost):
     """The store was not asked, because too many in this process wait for it: nothing is wrong with
     it, and nothing was carried out. `others` is how many wait, `waited_ms` how long this one

@@ -24,10 +24,11 @@ MOST_KNOWN: Final = 4_096
 class Knowing:
     """Which expectations of shared records were found true lately."""
 
-    __slots__ = ("_confirmed", "_numbers", "_prefix")
+    __slots__ = ("_confirmed", "_met", "_numbers", "_prefix")
 
     def __init__(self) -> None:
         self._confirmed: dict[Expect, float] = {}
+        self._met: set[str] = set()
         self._prefix = os.urandom(8).hex()
         self._numbers = itertools.count()
 
@@ -42,11 +43,20 @@ class Knowing:
         own = tuple([expect for expect in batch.expects if not expect[0].startswith(TAGS)])
         rest = msgspec.structs.replace(batch, expects=own)
         now = time.monotonic()
-        if all(now < self._confirmed.get(expect, 0.0) for expect in shared):
+        met = batch.tenant in self._met
+        if met and all(now < self._confirmed.get(expect, 0.0) for expect in shared):
             return rest, None
+        self._meet(batch.tenant)
         return rest, Batch(
             f"fleet-{self._prefix}-{next(self._numbers)}", FLEET, expects=tuple(shared)
         )
+
+    def _meet(self, tenant: str) -> None:
+        """Note a tenant: what is known of the fleet is good for those alone of whom this process
+        has seen something in the store, by which it notices in every batch that it was lost."""
+        if len(self._met) >= MOST_KNOWN:
+            self._met.clear()
+        self._met.add(tenant)
 
     def confirm(self, asked: Batch) -> None:
         """Remember that what was asked is true."""

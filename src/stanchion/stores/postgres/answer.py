@@ -13,15 +13,19 @@ from stanchion.stores.postgres import wire
 unpack: Final = msgspec.msgpack.Decoder().decode
 
 STALE: Final = 2
+FORGOT: Final = 3
 SETTLED: Final = ("settled", "again", "late", "unknown")
 
 
-def reply_of(sent: bytes, names: Callable[[], list[str]]) -> Reply:
-    """The reply. `names` gives the keys that the numbers of a stale one stand for."""
+def reply_of(sent: bytes, names: Callable[[], list[str]]) -> Reply | None:
+    """The reply, `None` where the server lacks what it must know. `names` gives the keys that the
+    numbers of a stale one stand for."""
     row = wire.read_row(sent)
     said = wire.read_numbers(row[0] or b"")
     if said[1] == STALE:
         return _stale(said, row[1], names())
+    if said[1] == FORGOT:
+        return None
     count = said[2]
     values = said[4 : 4 + count]
     end = 4 + count

@@ -18,6 +18,7 @@ from stanchion.stores.postgres.pool import Pool, Words
 from stanchion.stores.postgres.request import Requests
 from stanchion.stores.postgres.schema import PATIENCE_S
 from stanchion.stores.queue import Room, Visit, finishes
+from stanchion.stores.track import Track
 
 TRIES: Final = 20
 """How often a batch is sent while others with the same id, or the same holds, come between."""
@@ -61,6 +62,7 @@ class Carrying:
         self._timeout_s: Final = timeout_s
         self._clock: Final = clock
         self._requests: Final = Requests(schema)
+        self.track: Final = Track()
         self._carried = 0
         server = address.name
         words = Words(
@@ -82,11 +84,12 @@ class Carrying:
         """Where one waits for a connection."""
         return self._pool.queue.room
 
-    def carry(self, batch: Batch) -> Reply:
-        """Carry a batch out for the calling thread."""
+    def carry(self, batch: Batch) -> Reply | None:
+        """Carry a batch out for the calling thread; `None` where the server lacks what this process
+        has seen in it."""
         return self._placed(lambda place: self._carry(place, batch))
 
-    async def acarry(self, batch: Batch) -> Reply:
+    async def acarry(self, batch: Batch) -> Reply | None:
         """The same for the running task; the event loop goes on."""
         if sys.platform == "win32":
             return await to_thread(self.carry, batch)
@@ -128,7 +131,7 @@ class Carrying:
         self._pool.take(place, monotonic() + self._timeout_s + PATIENCE_S)
         self._pool.give(place)
 
-    def _carry(self, place: Visit, batch: Batch) -> Reply:
+    def _carry(self, place: Visit, batch: Batch) -> Reply | None:
         self._pool.enter(place, finishes(batch))
         until = monotonic() + self._timeout_s
         steps = self._steps(place, batch)
@@ -146,12 +149,12 @@ class Carrying:
                 else:
                     step = steps.send(got)
         except StopIteration as stop:
-            reply: Reply = stop.value
+            reply: Reply | None = stop.value
             return reply
         finally:
             steps.close()
 
-    async def _acarry(self, place: Visit, batch: Batch) -> Reply:
+    async def _acarry(self, place: Visit, batch: Batch) -> Reply | None:
         await self._pool.aenter(place, finishes(batch))
         until = monotonic() + self._timeout_s
         steps = self._steps(place, batch)
@@ -169,7 +172,7 @@ class Carrying:
                 else:
                     step = steps.send(got)
         except StopIteration as stop:
-            reply: Reply = stop.value
+            reply: Reply | None = stop.value
             return reply
         finally:
             steps.close()
@@ -200,7 +203,7 @@ class Carrying:
             ]
         raise StoreLost(troubles.late(self._address.name, self._timeout_s))
 
-    def _steps(self, place: Visit, batch: Batch) -> Generator[Step, Any, Reply]:
+    def _steps(self, place: Visit, batch: Batch) -> Generator[Step, Any, Reply | None]:
         """Send a batch until it is answered. What broke is sent once more: its id makes sure that
         it counts once."""
         given = self._arguments(batch)
@@ -252,7 +255,8 @@ class Carrying:
 
     def _arguments(self, batch: Batch) -> list[bytes | None]:
         try:
-            return self._requests.arguments(batch, None if self._clock is None else self._clock())
+            now = None if self._clock is None else self._clock()
+            return self._requests.arguments(batch, now, self.track.claim(batch))
         except (OverflowError, UnicodeEncodeError) as error:
             says = (
                 f"batch {batch.id!a} has values that the server cannot store ({error}): use other "

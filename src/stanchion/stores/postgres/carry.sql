@@ -1,5 +1,7 @@
 -- Carries a batch out as kernel/carry.py does. Its arguments are flat arrays, a place is a number of `keys` from 1:
---   given    go, ceiling, then what there is of each unit
+--   known    a batch that its sender has seen carried out, or NULL
+--   given    go, ceiling, what there is of each unit, when `known` was carried out (-1: nothing is known), and by their
+--            bits the lines whose cells the sender knows to be there
 --   lines    13 each: place, unit, when, follows, hold_ms, keep, bucket width, shadow, idle_ms, lowest limit,
 --            first and last place in `bands`, lock; a register has, instead of a width, its bits twice and the bit to
 --            push, less than nothing
@@ -8,9 +10,11 @@
 --   actuals  5 for each of `settles`
 --   puts     5 each: place, when, lines before, shadow, how long it is kept; `records` has their values
 -- The reply is now, go, how many lines, whether one of them spoke, then values, actions if one did, and settlements;
--- or, where an expectation failed: now, 2, then place and number of each cell that is not as expected.
+-- or, where an expectation failed: now, 2, then place and number of each cell that is not as expected; or, where
+-- something is not there that is known to be: now, 3.
 CREATE OR REPLACE FUNCTION {schema}.carry(
     batch_id text,
+    known text,
     clock bigint,
     given bigint[],
     keys text[],
@@ -31,6 +35,7 @@ DECLARE
     floor_ms bigint;
     go boolean := given[1] = 1;
     ceiling bigint := given[2];
+    found boolean := false;
     held {schema}.batch[];
     hold {schema}.batch;
     lock_id bigint;
@@ -85,14 +90,15 @@ BEGIN
     END IF;
 
     -- Identity, and the holds to be settled: which cells they are of must be known before anything is locked.
-    SELECT array_agg(b) INTO held FROM {schema}.batch AS b WHERE b.id = ANY (settles || batch_id);
+    SELECT array_agg(b) INTO held FROM {schema}.batch AS b WHERE b.id = ANY (settles || batch_id || known);
     IF held IS NOT NULL THEN
         FOREACH hold IN ARRAY held LOOP
             IF hold.id = batch_id THEN
                 reply := hold.reply;
                 RETURN;
             END IF;
-            IF hold.due IS NOT NULL THEN
+            found := found OR hold.id = known;
+            IF hold.due IS NOT NULL AND hold.id = ANY (settles) THEN
                 IF locks IS NULL OR NOT hold.locks <@ locks THEN
                     locks := ARRAY(SELECT DISTINCT l FROM unnest(locks || hold.locks) AS l ORDER BY l);
                 END IF;
@@ -153,6 +159,17 @@ BEGIN
         changed := array_fill(0::bigint, ARRAY[many]);
         made := array_fill(false, ARRAY[many]);
         news := array_fill(NULL::bytea, ARRAY[many]);
+    END IF;
+
+    -- Whoever wrote something half an hour ago finds it, unless it was lost: that long, and longer, everything is kept.
+    IF given[8] >= 0 AND now_ms - given[8] < 1800000 THEN
+        FOR i IN 0 .. least(cardinality(lines) / 13, 52) - 1 LOOP
+            found := found AND (given[9] >> i & 1 = 0 OR keeps[lines[i * 13 + 1]] IS NOT NULL);
+        END LOOP;
+        IF NOT found THEN
+            reply := ARRAY[now_ms, 3];
+            RETURN;
+        END IF;
     END IF;
 
     IF expects IS NOT NULL THEN

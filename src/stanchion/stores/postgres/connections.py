@@ -38,7 +38,7 @@ _SETTINGS: Final = {
     "jit": "off",
 }
 _PREPARED: Final = {
-    CARRY: sql.SQL("SELECT {schema}.carry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+    CARRY: sql.SQL("SELECT {schema}.carry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"),
     SWEEP: sql.SQL("SELECT {schema}.sweep($1, $2, $3, $4)"),
 }
 

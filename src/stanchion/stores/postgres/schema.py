@@ -16,7 +16,10 @@ from stanchion.stores.protocol import FORMER, StoreError
 
 Migration = tuple[str, ...]
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (("tables.sql", "carry.sql", "sweep.sql"),)
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    ("tables.sql", "carry.sql", "sweep.sql"),
+    ("carry.sql",),
+)
 """Migrations in order, each the files whose statements it is made of; they run in one transaction.
 A function that changes after a release needs another migration, which runs its file again."""
 

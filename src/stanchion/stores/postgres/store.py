@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room
 from stanchion.stores.seen import Hold, Seen
@@ -92,12 +93,20 @@ class PostgresStore:
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server did not answer in time."""
         self._check()
-        return self._carrying.carry(batch)
+        reply = self._carrying.carry(batch)
+        if reply is None:
+            self._lose(batch)
+            return self.carry(batch)
+        return self._carrying.track.keep(batch, reply)
 
     async def acarry(self, batch: Batch) -> Reply:
         """Carry a batch out; the event loop goes on meanwhile."""
         self._check()
-        return await self._carrying.acarry(batch)
+        reply = await self._carrying.acarry(batch)
+        if reply is None:
+            await to_thread(self._lose, batch)
+            return await self.acarry(batch)
+        return self._carrying.track.keep(batch, reply)
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
@@ -118,6 +127,12 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connections."""
         self._carrying.close()
+
+    def _lose(self, batch: Batch) -> None:
+        """Give up on a server that lacks what this process has seen in it, unless an operator has
+        said to go on."""
+        track = self._carrying.track
+        track.lose(track.claim(batch).now, self.read(EPOCH), self.place, self.carry)
 
     def _check(self) -> None:
         if self._reading:

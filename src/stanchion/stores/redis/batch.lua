@@ -2,8 +2,12 @@
 -- the end, so that an error leaves nothing behind. Numbers are doubles: exact below 2^53, refused from there.
 --
 -- KEYS  the holds with permits as they fall due; the tenant's own, its time and when the next of those is due; the
---       batch; the batches to settle; the cells. All bear the tenant's hash tag, so they are in one slot. So do the keys
+--       batch; one that was carried out before it; the batches to settle; the cells. All bear the tenant's hash tag, so they are in one slot. So do the keys
 --       that only the server knows: of holds that are due, and of what a hold took.
+--
+-- Whoever sends a batch names one that it has seen carried out, when that was, and by their bits which lines' cells it
+-- knows to be there. A server that lacks any of these has lost what it held: the answer is the time and a zero.
+--
 -- ARGV  the batch in numbers; how long a hold of it is remembered; the values to put.
 --
 -- A cell: kind, number, when it was touched, how long it is kept untouched. A window goes on with the width of its
@@ -14,7 +18,7 @@
 
 local REMEMBER_MS, LAPSED_MS, WAITS = '3600000', '604800000', false
 local COUNTER, WINDOW, RECORD, DONE, PERMITS, SPEND = 99, 119, 114, 100, 112, 104
-local FOREVER, EXACT = 4611686018427387904, 9007199254740992
+local FOREVER, EXACT, KNOWN_MS = 4611686018427387904, 9007199254740992, 1800000
 local keys = KEYS
 local DUE, OWN, ID = keys[1], keys[2], keys[3]
 local call, floor, sub, byte, pack, read = redis.call, math.floor, string.sub, string.byte, struct.pack, struct.unpack
@@ -28,10 +32,10 @@ if got[2] then
 end
 
 local batch = ARGV[1]
-local now, one, tokens, cost, api_calls, duration, go, ceiling, settles, expects, lines, puts, at =
-  read('<ddddddBBHHHH', batch)
+local now, since, cells, one, tokens, cost, api_calls, duration, go, ceiling, settles, expects, lines, puts, at =
+  read('<ddddddddBBHHHH', batch)
 local amounts = {one, tokens, cost, api_calls, duration}
-local base = 2 + settles
+local base = 3 + settles
 local last, next_due = 0, FOREVER
 if got[1] then last, next_due = read('<dd', got[1]) end
 local was_due = next_due
@@ -39,6 +43,8 @@ local time = call('TIME')
 local place = time[1] * 1000000 + time[2]
 if now < 0 then now = floor(place / 1000) end
 if now < last then now = last end
+local knows = since >= 0 and now - since < KNOWN_MS
+if knows and not got[3] then return {now, 0} end
 
 -- Corrects what a line took, in the bucket it was taken in.
 local changed, others, inexact, change
@@ -135,7 +141,7 @@ if not stale then
   -- Settles.
   local words = ''
   for number = 1, settles do
-    local name, raw = keys[3 + number], got[2 + number]
+    local name, raw = keys[4 + number], got[3 + number]
     settled = settled or {}
     if not raw then
       words = words .. '\167unknown'
@@ -175,6 +181,7 @@ if not stale then
       from = bands_at + 9 * bands
       local amount, raw, outcome = amounts[unit], got[base + where], said[number]
       local kind, total, touched, keep = COUNTER, 0, 0, 0
+      if knows and not judged and not raw and floor(cells / 2 ^ (number - 1)) % 2 == 1 then return {now, 0} end
       if raw then
         kind, total, touched, keep = read('<Bddd', raw)
         if touched + keep <= now then raw, kind, total, touched, keep = nil, COUNTER, 0, 0, 0 end

@@ -140,6 +140,18 @@ def _greet(link: Link, address: Address, deadline: float) -> None:
     _check(address, facts.get("redis_version", ""), policy)
 
 
+LOOK: Final = command("INFO", "memory")
+"""What is asked once in a while beside a batch, for `check_look`."""
+
+
+def check_look(address: Address, reply: Any) -> None:
+    """Refuse a server that has begun to drop keys since it was greeted; one that does not say is as
+    it was."""
+    policy = _facts([reply]).get("maxmemory_policy", "") if isinstance(reply, bytes) else ""
+    if policy:
+        _check(address, "", policy)
+
+
 def _facts(texts: list[bytes]) -> dict[str, str]:
     lines = [line for text in texts for line in text.decode("utf-8", "replace").splitlines()]
     return {name: value for name, colon, value in (line.partition(":") for line in lines) if colon}

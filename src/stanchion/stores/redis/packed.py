@@ -24,8 +24,9 @@ from stanchion.kernel.state import (
 )
 from stanchion.stores.redis.keys import Keys
 from stanchion.stores.redis.script import Script
+from stanchion.stores.track import NO_CLAIM, Claim
 
-HEAD: Final = struct.Struct("<ddddddBBHHHH").pack
+HEAD: Final = struct.Struct("<ddddddddBBHHHH").pack
 EXPECT: Final = struct.Struct("<Hdd").pack
 SETTLE: Final = struct.Struct("<ddddd").pack
 PUT: Final = struct.Struct("<HBHHd").pack
@@ -87,9 +88,15 @@ class Packing:
         """What all keys begin with."""
         return self._keys.prefix
 
-    def pack(self, batch: Batch, now: float = SERVER_TIME, whole: bool = False) -> bytes:
-        """A batch as a command; `whole` has the script itself in it, for a server that does not
-        know it yet."""
+    def pack(
+        self,
+        batch: Batch,
+        now: float = SERVER_TIME,
+        whole: bool = False,
+        claim: Claim = NO_CLAIM,
+    ) -> bytes:
+        """A batch as a command, with what the server must know; `whole` has the script itself in
+        it, for a server that does not know it yet."""
         lines, expects, settles, puts = batch.lines, batch.expects, batch.settles, batch.puts
         packed = self._lines.get(id(lines))
         if packed is None or packed.lines is not lines:
@@ -98,9 +105,16 @@ class Packing:
         tenant = self._tenants.get(batch.tenant)
         own_keys, prefix = self._tenant(batch.tenant) if tenant is None else tenant
         name = prefix + batch.id.encode()
-        parts = [b"", own_keys, b"$%d\r\n%b\r\n" % (len(name), name)]
+        known = prefix + claim.id.encode()
+        parts = [
+            b"",
+            own_keys,
+            b"$%d\r\n%b\r\n$%d\r\n%b\r\n" % (len(name), name, len(known), known),
+        ]
         numbers = HEAD(
             now,
+            claim.now,
+            claim.cells,
             *batch.amounts,
             batch.go,
             batch.ceiling,
@@ -134,7 +148,7 @@ class Packing:
         parts.append(b"$%d\r\n%b\r\n" % (len(numbers), numbers))
         parts.append(hold_ms)
         parts += values
-        size = (3 + len(settles) + len(places), 2 + len(values))
+        size = (4 + len(settles) + len(places), 2 + len(values))
         head = self._heads.get(size)
         parts[0] = self._head(size, whole) if head is None or whole else head
         return b"".join(parts)

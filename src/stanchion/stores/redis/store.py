@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable, Iterator
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.address import Address, check_prefix, parse
+from stanchion.stores.redis.connections import LOOK, check_look
 from stanchion.stores.redis.contents import Listing
 from stanchion.stores.redis.keys import Keys
 from stanchion.stores.redis.link import command
@@ -24,11 +28,17 @@ from stanchion.stores.redis.packed import (
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.redis.script import Script, source
 from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.track import Track
 
 if TYPE_CHECKING:
     from stanchion.stores.redis.loops import Loops
 
 PREFIX: Final = "stanchion"
+LOOK_S: Final = 1.0
+"""How often it is looked whether the server drops keys by now."""
+FORGOT: Final = 2
+"""The length of the answer of a server that has lost what it held; a stale one has three for each
+cell, and the time."""
 
 
 class RedisStore:
@@ -77,6 +87,8 @@ class RedisStore:
         self._packing = Packing(keys, Script(source(), remember_s, self._replicas > 0))
         self._pool = Pool(address, timeout_s, connections, queue, patience_s)
         self._listing = Listing(self._pool, keys, clock)
+        self._track = Track(remember_s / 2)
+        self._look_at = monotonic() + LOOK_S if address.checks_eviction else inf
         self._loops: Loops | None = None
         self._lock = Lock()
         try:
@@ -111,22 +123,30 @@ class RedisStore:
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server cannot."""
-        answer = self._pool.ask(self._pack(batch), self._answers, finishes(batch))
-        if type(answer) is bytes:
-            return unpack_reply(answer)
+        data, count = self._sent(batch)
+        answer = self._heard(self._pool.ask(data, count, finishes(batch)), count)
         if _knows_not(answer):
-            answer = self._pool.ask(self._pack(batch, whole=True), self._answers, finishes(batch))
-        return self._reply(batch, answer)
+            whole = self._pack(batch, whole=True)
+            answer = self._pool.ask(whole, self._answers, finishes(batch))
+        reply = self._reply(batch, answer)
+        if reply is None:
+            self._lose(batch)
+            return self.carry(batch)
+        return self._track.keep(batch, reply)
 
     async def acarry(self, batch: Batch) -> Reply:
         """Carry a batch out; the batches of an event loop follow one another on one connection."""
         loops = self._loops or self._first_loop()
-        answer = await loops.ask(self._pack(batch), self._answers, finishes(batch))
-        if type(answer) is bytes:
-            return unpack_reply(answer)
+        data, count = self._sent(batch)
+        answer = self._heard(await loops.ask(data, count, finishes(batch)), count)
         if _knows_not(answer):
-            answer = await loops.ask(self._pack(batch, whole=True), self._answers, finishes(batch))
-        return self._reply(batch, answer)
+            whole = self._pack(batch, whole=True)
+            answer = await loops.ask(whole, self._answers, finishes(batch))
+        reply = self._reply(batch, answer)
+        if reply is None:
+            await to_thread(self._lose, batch)
+            return await self.acarry(batch)
+        return self._track.keep(batch, reply)
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
@@ -151,6 +171,12 @@ class RedisStore:
         if self._loops is not None:
             self._loops.close()
 
+    def _lose(self, batch: Batch) -> None:
+        """Give up on a server that lacks what this process has seen in it, unless an operator has
+        said to go on."""
+        track = self._track
+        track.lose(track.claim(batch).now, self.read(EPOCH), self.place, self.carry)
+
     def _first_loop(self) -> Loops:
         from stanchion.stores.redis.loops import Loops
 
@@ -158,10 +184,25 @@ class RedisStore:
             self._loops = self._loops or Loops(self._pool)
             return self._loops
 
+    def _sent(self, batch: Batch) -> tuple[bytes, int]:
+        """What is sent for a batch, and how many answers there are to it: every second it is asked
+        along with it whether the server drops keys by now."""
+        data, count = self._pack(batch), self._answers
+        return (data, count) if monotonic() < self._look_at else (data + LOOK, count + 1)
+
+    def _heard(self, answer: Any, count: int) -> Any:
+        """The answers to a batch, without the one that says whether keys are dropped; `StoreLost`
+        where they are, until they are no longer."""
+        if count == self._answers:
+            return answer
+        check_look(self.address, answer.pop())
+        self._look_at = monotonic() + LOOK_S
+        return answer if self._answers > 1 else answer[0]
+
     def _pack(self, batch: Batch, whole: bool = False) -> bytes:
         now = SERVER_TIME if self._clock is None else self._clock()
         try:
-            packed = self._packing.pack(batch, now, whole)
+            packed = self._packing.pack(batch, now, whole, self._track.claim(batch))
         except UNWRITABLE as error:
             says = (
                 f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
@@ -171,8 +212,10 @@ class RedisStore:
             raise StoreLost(says) from error
         return packed + self._wait if self._wait else packed
 
-    def _reply(self, batch: Batch, answer: Any) -> Reply:
-        """What an answer says that is not the usual one."""
+    def _reply(self, batch: Batch, answer: Any) -> Reply | None:
+        """What an answer says; `None` where the server has lost what this process has seen."""
+        if type(answer) is bytes:
+            return unpack_reply(answer)
         if self._replicas and isinstance(answer, list):
             answer, copies = answer
             if type(copies) is not int or copies < self._replicas:
@@ -180,7 +223,7 @@ class RedisStore:
         if type(answer) is bytes:
             return unpack_reply(answer)
         if isinstance(answer, list):
-            return stale_reply(batch, answer)
+            return stale_reply(batch, answer) if len(answer) != FORGOT else None
         if troubles.plain(str(answer)).startswith("READONLY"):
             self._pool.let_go()
             if self._loops is not None:

@@ -60,9 +60,9 @@ class Cache:
         self.due: int = FOREVER if due is None else due
         self.last_id: int = 0 if last_id is None else last_id
 
-    def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> None:
+    def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> list[str]:
         """Read what a batch touches and is not known yet: cells, the holds it settles, holds that
-        are due."""
+        are due. Gives the keys that were read."""
         self.left -= 1
         state = self.state
         known = self.known
@@ -87,6 +87,7 @@ class Cache:
             wanted += self._load_due(cursor, now)
         if wanted:
             self._load_cells(cursor, wanted, now)
+        return wanted
 
     def _load_batch(self, cursor: sqlite3.Cursor, batch_id: str) -> list[str]:
         """Read a batch that is to be settled; gives the keys it holds something of."""

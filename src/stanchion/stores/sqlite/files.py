@@ -26,6 +26,8 @@ SHARED: Final = (0x4000_0002, 510)
 """The bytes that everybody who has a database open locks for reading: first and count."""
 
 ABSENT: Final = (0, 0)
+MAGIC: Final = b"SQLite format 3\0"
+"""How a database begins."""
 
 QUIET_S: Final = 3.0
 """For how long nothing has to happen in a folder before its time of change tells of everything that
@@ -128,6 +130,19 @@ def hold(path: Path) -> io.FileIO | None:
             struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, first, count, 0),
         )
     return file
+
+
+def size_of(held: io.FileIO | None) -> int:
+    """How long a file is that is held; 0 where it has no header yet, or is not held."""
+    if held is None or os.pread(held.fileno(), len(MAGIC), 0) != MAGIC:
+        return 0
+    return os.fstat(held.fileno()).st_size
+
+
+def is_torn(held: io.FileIO | None, size: int) -> bool:
+    """Whether a file was cut off, or its header overwritten, by somebody who does not go through
+    SQLite, which would go on with what it remembers of it. SQLite itself never shortens it."""
+    return held is not None and size > 0 and size_of(held) < size
 
 
 def leave_log(db: sqlite3.Connection) -> None:

@@ -18,7 +18,7 @@ from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.connections import Unmade
-from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log
+from stanchion.stores.sqlite.files import Names, are_open, hold, is_torn, leave_log, size_of
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
 from stanchion.stores.sqlite.wait import patiently
 
@@ -53,6 +53,7 @@ class Link:
         self._reading: Final = reading
         self._names: Final = Names(path)
         self._held: io.FileIO | None = None
+        self._size = 0
         self._open()
         forking.watch(self)
         siblings.watch(self)
@@ -81,7 +82,7 @@ class Link:
         """Begin to write, on the files that are at their paths; `False` where others are writing
         for longer than that. What was known is forgotten where the files are others."""
         begun = self._begin(wait_s)
-        if begun and self._names.lead_astray():
+        if begun and (self._names.lead_astray() or is_torn(self._held, self._size)):
             self.let_go()
             begun = self._begin(wait_s)
         return begun
@@ -189,6 +190,7 @@ class Link:
             self._owner = os.getpid()
             self._held = hold(self.path)
             self._names.look()
+            self._size = size_of(self._held)
             if not self._reading and not are_open(self._names.inodes):
                 self._names.inodes = ()
                 self.let_go()

@@ -12,7 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.carry import carry_out
-from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.kernel.cells import NUMBER, value_of
+from stanchion.kernel.holds import REMEMBERED
+from stanchion.kernel.state import EPOCH, Batch, Forgotten, Reply, StoreLost
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.sqlite import contents as listing, rows
@@ -22,9 +24,12 @@ from stanchion.stores.sqlite.link import Link
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.sqlite.upkeep import Tidying
 from stanchion.stores.sqlite.writes import tell_time, write, write_changes
+from stanchion.stores.track import Track
 
 TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 UNWRITABLE: Final = (OverflowError, UnicodeEncodeError)
+UNWRITTEN: Final = ("", 0, -1)
+"""What a process has written last where it has written nothing: id, place in the order, time."""
 
 
 class SqliteStore:
@@ -58,6 +63,8 @@ class SqliteStore:
             reading=reading,
         )
         self._tidying = Tidying()
+        self._track = Track()
+        self._wrote: tuple[str, int, int] = UNWRITTEN
         self._last = 0
 
     @property
@@ -149,6 +156,9 @@ class SqliteStore:
         if cache is None or cache.version != version or cache.left <= 0:
             cache = link.cache = Cache(cursor, version)
             self._last = max(self._last, cache.now)
+            if self._lacks(cursor, cache):
+                cache.left = 0
+                self._lose(link, cursor, batch, self._wrote[2])
         if now > self._last:
             self._last = now
         else:
@@ -157,7 +167,9 @@ class SqliteStore:
         if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
             cursor.execute("ROLLBACK")
             return carry_out(state, batch, now)
-        cache.load(cursor, batch, now)
+        for key in cache.load(cursor, batch, now):
+            if key not in state.cells and self._track.knows(key, now):
+                self._lose(link, cursor, batch, self._wrote[2])
         reply = carry_out(state, batch, now)
         if reply.stale:
             first = _first_answer(cursor, batch)
@@ -178,7 +190,39 @@ class SqliteStore:
                 return first
         cursor.execute("COMMIT")
         self._tidying.batches += 1
-        return reply
+        if not reply.stale:
+            self._wrote = (batch.id, cache.seq, now)
+        return self._track.keep(batch, reply)
+
+    def _lacks(self, cursor: sqlite3.Cursor, cache: Cache) -> bool:
+        """Whether the file no longer has what this process wrote last. So it is where another file,
+        or an older copy, was put in its place; a file that is only written on is not read anew."""
+        batch_id, seq, _ = self._wrote
+        return (
+            batch_id != ""
+            and cache.seq - seq < REMEMBERED
+            and cursor.execute(rows.BATCH, (batch_id,)).fetchone() is None
+        )
+
+    def _lose(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, since: int) -> None:
+        """Take nothing from a file that has lost what it held, unless an operator has said to go on
+        with it."""
+        if not batch.lines or batch.lines[0].key == EPOCH:
+            return
+        row = cursor.execute(rows.CELL, (EPOCH,)).fetchone()
+        cell = None if row is None else rows.cell_of(row)
+        epoch = (0, None) if cell is None else (cell[NUMBER], value_of(cell))
+
+        def tell(lost: Batch) -> None:
+            link.undo()
+            self._carry(lost, link.busy_s)
+
+        try:
+            self._track.lose(since, epoch, self.place, tell)
+        except Forgotten:
+            link.undo()
+            raise
+        self._wrote = UNWRITTEN
 
     def _tidy(self) -> None:
         """Remove what nobody needs and fold the log into the file; what fails here is tried again
