@@ -185,6 +185,7 @@ MEANINGS: Final = {
     "why": "the reason",
     "would": "the action without shadow mode; `null` if it is the same",
     "window_ms": "how long its window is, in ms",
+    "period": "the hour, day or month that it is of, if its `window` is one",
     "window_s": "how long its window is, in seconds; null if it has none",
     "witness": "the location of its witness",
     "AllowanceView.tool": "the only tool whose calls it applies to; empty for all",

@@ -6,10 +6,12 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterator
+from datetime import datetime
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -24,6 +26,7 @@ from stanchion.kernel.events import Charge, RunInfo, ToolCall
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.state import BUCKETS, Batch, Line, key
 from stanchion.kernel.units import Unit
+from stanchion.policy.errors import PolicyError
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
@@ -511,3 +514,99 @@ def test_what_is_over_its_limit_already_is_said_to_be_over_it_also_in_lockdown()
         "budget.exceeded",
         None,
     )
+
+
+def test_turns_bound_what_threads_spend_that_nobody_has_estimated(store: Store) -> None:
+    """Each uses a fifth of the limit and says so afterwards only: no more than one is under way, so
+    no more than its use comes on top."""
+    shield = shield_for(policy({"tokens": 100, "per": "tenant", "turns": "refuse"}), store=store)
+    used: list[int] = []
+
+    def work(number: int) -> None:
+        run = shield.run(f"agent-{number}")
+        for _ in range(5):
+            decision = run.check("spend", {})
+            if decision.proceeds:
+                used.append(20)
+                run.result("spend", {}, "done", call=decision.id, tokens=20)
+
+    in_threads(16, work)
+    assert 20 <= sum(used) <= 120
+
+
+def test_whose_turn_it_is_not_waits_or_is_refused_and_is_told_why() -> None:
+    for turns, action in (("wait", Action.QUEUE), ("refuse", Action.BLOCK)):
+        clock = FakeClock()
+        shield = shield_for(policy({"duration_s": 60, "per": "agent", "turns": turns}), clock=clock)
+        run = shield.run("ann")
+        first = run.check("work", {})
+        second = run.check("work", {})
+        assert [(found.action, found.code) for found in second.findings] == [
+            (action, "budget.turn")
+        ]
+        assert shield.run("bob").check("work", {}).proceeds
+        run.result("work", {}, "done", call=first.id)
+        assert run.check("work", {}).proceeds
+
+
+def test_a_budget_by_a_name_that_the_host_gives() -> None:
+    shield = shield_for(policy({"calls": 2, "per": "customer"}))
+    acme, other = [shield.run("ann", labels={"customer": name}) for name in ("acme", "other")]
+    child = acme.spawn("bob")
+    assert acme.check("t", {}).proceeds
+    assert child.check("t", {}).proceeds
+    refused = shield.run("eve", labels={"customer": "acme"}).check("t", {})
+    assert (refused.code, refused.message) == (
+        "budget.exceeded",
+        "this would exceed the 2 calls of this customer: 2 used or reserved",
+    )
+    assert other.check("t", {}).proceeds
+    nobody = shield.run("ann").check("t", {})
+    assert (nobody.action, nobody.code) == (Action.BLOCK, "budget.unnamed")
+    assert "`customer`" in nobody.message
+    with pytest.raises(ValueError, match="is the parent's"):
+        shield.run("bob", parent=acme, labels={"customer": "other"})
+    with pytest.raises(ValueError, match="cannot be used"):
+        shield.run("bob", labels={"tenant": "other"})
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def at(*when: int, fold: int = 0) -> int:
+    """A time in Berlin, in milliseconds."""
+    return int(datetime(*when, tzinfo=BERLIN, fold=fold).timestamp()) * 1000  # type: ignore[misc, arg-type]  # numbers, in the order of its arguments
+
+
+@pytest.mark.parametrize(
+    ("window", "begins", "last", "following"),
+    [
+        ("day", at(2026, 3, 29), at(2026, 3, 29, 23, 59, 59), at(2026, 3, 30)),  # 23 hours
+        ("day", at(2026, 10, 25), at(2026, 10, 25, 23, 59, 59), at(2026, 10, 26)),  # 25 hours
+        ("month", at(2026, 3, 1), at(2026, 3, 31, 23, 59, 59), at(2026, 4, 1)),
+        ("month", at(2026, 12, 1), at(2026, 12, 31, 23, 59, 59), at(2027, 1, 1)),
+        ("hour", at(2026, 10, 25, 2), at(2026, 10, 25, 2, 59, 59), at(2026, 10, 25, 2, fold=1)),
+    ],
+)
+def test_a_window_by_name_begins_where_the_policy_s_time_zone_says(
+    window: str, begins: int, last: int, following: int
+) -> None:
+    """By the store's clock: the host's is a year off."""
+    entry = policy({"calls": 2, "per": "tenant", "window": window})
+    clock, host = FakeClock(begins), FakeClock(begins + 31_536_000_000)
+    shield = shield_for(
+        {**entry, "timezone": "Europe/Berlin"}, store=MemoryStore(clock), clock=host
+    )
+    run = shield.run("ann")
+    assert run.check("t", {}).proceeds
+    clock.advance(last - begins)
+    assert run.check("t", {}).proceeds
+    refused = run.check("t", {})
+    assert (refused.code, f"in one {window}" in refused.message) == ("budget.window_full", True)
+    clock.advance(following - last)
+    assert run.check("t", {}).proceeds
+
+
+def test_a_time_zone_that_there_is_not_is_refused() -> None:
+    with pytest.raises(PolicyError, match="`Mars/Base` is no time zone"):
+        shield_for({"name": "calendar", "timezone": "Mars/Base"})

@@ -62,7 +62,9 @@ def test_a_batch_is_one_round_trip_whatever_is_in_it(server: Server) -> None:
             store.carry(
                 Batch(f"b{number}", "t", number % 5 > 0, expects, settles, lines, puts=puts)
             )
-        assert [command[0] for command in proxy.commands if command[0] != b"INFO"] == [b"EVALSHA"] * 50
+        assert [command[0] for command in proxy.commands if command[0] != b"INFO"] == [
+            b"EVALSHA"
+        ] * 50
         assert (server.calls("evalsha"), server.calls("eval")) == (50, 0)
         store.close()
 

@@ -190,6 +190,8 @@ def _show(found: list[BudgetView]) -> None:
 
 
 def _window(one: BudgetView) -> str:
+    if one.period:
+        return f" in {one.period}"
     return "" if one.window_s is None else f" in {span(round(one.window_s * 1000))}"
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import Share
-from stanchion.kernel.contract.powers import HEARS_REFUSALS, ONLY_MARKS, VACATES, WATCHES
+from stanchion.kernel.contract.powers import HEARS_REFUSALS, ONLY_MARKS, SPANS, VACATES, WATCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
@@ -20,7 +20,7 @@ from stanchion.kernel.guard import Kind, Placed, Reading, writes_at
 from stanchion.kernel.lineup import Lineups, Pure, always_raises
 from stanchion.kernel.registers import MOST_BITS
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, Expect, Line, Records, When, key
+from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, FOREVER, Expect, Line, Records, When, key
 from stanchion.kernel.states import NORMAL
 
 EVERY_ACTION: Final = tuple(Action)
@@ -94,8 +94,8 @@ class Plan:
     __slots__ = (
         "_lifted", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks", "end",
         "event_of", "guards", "holds", "lifts", "lines", "lineup", "meters", "passes", "permits",
-        "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices", "switches",
-        "taken", "tallied", "warnings", "watchers",
+        "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "since", "slices",
+        "switches", "taken", "tallied", "until", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -139,6 +139,7 @@ class Plan:
         self.records: list[Recorded] = []
         self.refusals: list[tuple[int, Callable[..., Any], str, int]] = []
         self.permits: list[Permit] = []
+        self.since, self.until = 0, FOREVER
         self._count(events)
         lines: list[Line] = []
         self.slices: list[Slice] = []
@@ -172,6 +173,10 @@ class Plan:
         if placed.kind is Kind.METER:
             own = self._lines(pos, guard.lines(event))
             self.meters.append((pos, own))
+            spanning = SPANS.of(guard)
+            if spanning is not None:
+                since, until = spanning.span(event.at)
+                self.since, self.until = max(self.since, since), min(self.until, until)
             watching = WATCHES.of(guard)
             if watching is not None:
                 self.watchers[pos] = watching.watch
@@ -373,10 +378,11 @@ class Plans:
         mode: str,
         lifts: tuple[str, ...] = (),
         bypasses: tuple[str, ...] = (),
+        now: int = -1,
     ) -> Plan:
-        """The plan for these events: by their stages, tool and mode, whose fault a failure is,
-        whether a result reports one, to whose questions a person has said yes, and past which
-        guards it goes."""
+        """The plan for these events at that time, or at their own: by their stages, tool and mode,
+        whose fault a failure is, whether a result reports one, to whose questions a person has said
+        yes, and past which guards it goes."""
         first = events[0]
         shape: tuple[Any, ...]
         if (
@@ -390,9 +396,12 @@ class Plans:
             told = first.fault if type(first) is Failure else FAILED in first.traits
             shape = (*map(type, events), first.tool, mode, lifts, bypasses, told)
         plan = self._plans.get(shape)
-        if plan is None:
+        at = first.at if now < 0 else now
+        if plan is None or not plan.since <= at < plan.until:
             if len(self._plans) >= 1_024:
                 self._plans.clear()
+            if at != first.at:
+                events = tuple([msgspec.structs.replace(event, at=at) for event in events])
             plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, lifts, bypasses)
         return plan
 

@@ -199,7 +199,11 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     was said by the same chain in an earlier try still holds. What is closed skips the whole
     chain."""
     moment = case.moment
-    case.plan = plan = case.plans.of(moment.events, case.mode, moment.lifts, moment.bypasses)
+    case.plan = plan = case.plans.of(
+        moment.events, case.mode, moment.lifts, moment.bypasses, case.now
+    )
+    if plan.until < FOREVER:
+        case.since, case.until = max(case.since, plan.since), min(case.until, plan.until)
     if plan is not case.judged_by:
         clock = case.plans.clock
         if clock is None:

@@ -50,11 +50,17 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     allotted_for: str = msgspec.field(default="", name="granted_for")
     # Left out of records where nobody gives one, so that they are as they always were.
     level: RiskName | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="risk")
+    labels: tuple[tuple[str, str], ...] | msgspec.UnsetType = msgspec.UNSET
+    """Names that the host gives, such as `customer`, each with whom or what it stands for here."""
 
     @property
     def risk(self) -> str:
         """The run's risk level; empty where it has none."""
         return self.level if self.level is not msgspec.UNSET else ""
+
+    def label(self, name: str) -> str:
+        """Whom or what a name stands for that the host gives; empty where it gives none."""
+        return "" if self.labels is msgspec.UNSET else dict(self.labels).get(name, "")
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -19,6 +19,7 @@ from stanchion.policy.idle import idle
 from stanchion.policy.named_code import imported
 from stanchion.policy.schema import (
     GUARDS,
+    UTC,
     AppliesTo,
     Bypass,
     Placement,
@@ -75,6 +76,10 @@ def compile_policy(
         from stanchion.policy import levels
 
         faults += levels.wrong_in(file, where, whole)
+    if file.timezone != UTC:
+        from stanchion.kernel import calendar
+
+        faults += [Fault(where("timezone"), said) for said in calendar.wrong_in(file.timezone)]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()

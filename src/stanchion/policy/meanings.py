@@ -11,6 +11,10 @@ from stanchion.policy.option_meanings import OPTIONS
 PARTS: Final[dict[str, str]] = {
     "PolicyFile.name": "The policy's name in answers and records.",
     "PolicyFile.version": "The policy's version, for people.",
+    "PolicyFile.timezone": (
+        "The time zone whose hours, days and months budgets with a `window` count in, such as "
+        "`Europe/Berlin`."
+    ),
     "PolicyFile.mode": (
         "`enforce` acts on decisions; `shadow` judges and records but changes nothing."
     ),

@@ -90,8 +90,17 @@ OPTIONS: Final[dict[str, str]] = {
     "if absent, the limits "
     "are those given here.",
     "budget.per": (
-        "Whose spending is counted together: that of a run, a task, an agent, a tenant "
-        "or the whole fleet."
+        "Whose spending is counted together: that of a `run`, a `task`, an `agent`, a `tenant`, "
+        "the whole `fleet`, or of a name that the host gives its runs as a label, such as "
+        "`customer`."
+    ),
+    "budget.window": (
+        "Counts what was spent in the present hour, day or month of the policy's `timezone`; if "
+        "absent, everything counts."
+    ),
+    "budget.turns": (
+        "Lets one action at a time begin on the budget, until its outcome is known: others `wait` "
+        "for it, or are refused (`refuse`); if absent, actions run side by side."
     ),
     "budget.window_s": (
         "Counts only what was spent in the last this many seconds; if absent, everything counts."

@@ -308,6 +308,10 @@ def ask_id(tool: str) -> str:
     return f"tools.{tool}.ask"
 
 
+UTC: Final = "UTC"
+"""The time zone of a policy that names none."""
+
+
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 
@@ -335,6 +339,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     experience: Experience = Experience()
     advice: Advice = Advice()
     strikes: Strikes = Strikes()
+    timezone: str = UTC
 
 
 def always_active(file: PolicyFile) -> dict[str, bool]:

@@ -51,6 +51,7 @@ class Tables:
             dict.fromkeys([str(path) for path in files] + [str(path.absolute()) for path in files])
         )
         self.lesser_at = lesser_at(file.degrade)
+        self.timezone = file.timezone
 
     def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives what the closest entry of a name says under a key; roles have exact names."""

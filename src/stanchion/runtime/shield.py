@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 from weakref import ref
@@ -302,6 +302,7 @@ class Shield(ByPeople):
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
+        labels: Mapping[str, str] | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
@@ -310,8 +311,9 @@ class Shield(ByPeople):
 
         `can` names the actions that the run's host can carry out: what it cannot becomes the next
         stricter thing that it can. Without it that is every action, or what its parent's host can.
-        `risk` is the level of the run: the worst of it, its task's and its parent's counts. A child
-        spends from its parent's budgets, unless something was `carved` out of them for it
+        `risk` is the level of the run: the worst of it, its task's and its parent's counts.
+        `labels` are names of the host's own that budgets can be counted by (`per: customer`). A
+        child spends from its parent's budgets, unless something was `carved` out of them for it
         (`run.spawn`).
         """
         from stanchion.runtime.deciding.described import Said, new_desk
@@ -320,7 +322,7 @@ class Shield(ByPeople):
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
-        said = Said(id, role, tenant, deadline_s, tools, can, risk)
+        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
         allotment = None if carved is None else carved.allotment

@@ -8,6 +8,8 @@ import threading
 from collections import Counter
 from typing import Any, Final, NamedTuple
 
+from msgspec import UNSET
+
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
@@ -79,7 +81,9 @@ class BrokeredRuns:
             else:
                 task = "" if request.task is None else request.task
                 self._not_looser(request, None)
-                run = self._shield.run(request.agent, task, tenant=peer.tenant, **options)
+                run = self._shield.run(
+                    request.agent, task, tenant=peer.tenant, labels=request.labels, **options
+                )
             passed = self._passed(run, peer, request)
         except BaseException:
             self._leave(peer.uid)
@@ -192,6 +196,7 @@ class BrokeredRuns:
                 tuple(map(int, desk.can)),
                 desk.carved,
                 info.risk,
+                () if info.labels is UNSET else info.labels,
             )
         )
 
@@ -209,6 +214,7 @@ class BrokeredRuns:
             allotted_by=passed.allotted_by,
             allotted_for=passed.allotted_for,
             level=worst(passed.risk),
+            labels=passed.labels if passed.labels else UNSET,
         )
         parent = self._held.get(passed.parents[0]) if passed.parents else None
         can = tuple([Action(number) for number in passed.can])

@@ -39,6 +39,7 @@ class Passed(msgspec.Struct, frozen=True, array_like=True):
     can: tuple[int, ...]
     carved: str
     risk: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 _encode = msgspec.msgpack.Encoder().encode

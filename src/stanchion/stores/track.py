@@ -17,6 +17,7 @@ KNOWN_MS: Final = 1_800_000
 remembered for an hour, and only cells count that are kept for longer than two."""
 KEPT_S: Final = 7_200
 MOST_CELLS: Final = 65_536
+MOST_KNOWN: Final = 4_096
 MOST_LINES: Final = 52
 """How many lines of a batch can be spoken of: so many bits are exact in a double."""
 
@@ -41,18 +42,22 @@ NO_CLAIM: Final = Claim("", -1, 0)
 Step = tuple[str, int, float]
 """A batch that was carried out: its id, when by the store's clock, and when by this process's."""
 
+Taking = tuple[int, str, int]
+"""A line that takes something which is kept for long: its bit, its counter and its unit."""
+
 
 class Track:
     """What one process has seen a store carry out, for each tenant. Any batch that takes something
     names the one before it, so a store that was emptied, or put back to before it, is noticed in
     the trip that would have given something out twice. Any thread may ask."""
 
-    __slots__ = ("_cells", "_good_for_s", "_last")
+    __slots__ = ("_cells", "_good_for_s", "_last", "_lines")
 
     def __init__(self, good_for_s: float = KNOWN_MS / 1000) -> None:
         self._good_for_s: Final = good_for_s
         self._last: Final[dict[str, Step]] = {}
         self._cells: Final[dict[str, int]] = {}
+        self._lines: Final[dict[int, tuple[tuple[Line, ...], list[Taking]]]] = {}
 
     def claim(self, batch: Batch) -> Claim:
         """What the store must know; nothing for a batch that takes nothing, or begins an epoch."""
@@ -60,12 +65,10 @@ class Track:
         last = self._last.get(batch.tenant) if lines and lines[0].key != EPOCH else None
         if last is None or monotonic() - last[2] > self._good_for_s:
             return NO_CLAIM
-        cells, since = self._cells, last[1] - KNOWN_MS
-        mask, bit = 0, 1
-        for line in lines[:MOST_LINES]:
-            if cells.get(line.key, since) > since:
+        cells, since, mask = self._cells, last[1] - KNOWN_MS, 0
+        for bit, name, _unit in self._taking(lines):
+            if cells.get(name, since) > since:
                 mask += bit
-            bit += bit
         return Claim(last[0], last[1], mask)
 
     def keep(self, batch: Batch, reply: Reply) -> Reply:
@@ -78,11 +81,26 @@ class Track:
         if len(self._cells) > MOST_CELLS or len(self._last) > MOST_CELLS:
             self.forget()
         self._last[batch.tenant] = (batch.id, now, monotonic())
-        amounts = batch.amounts
-        for line in batch.lines if reply.go else ():
-            if line.when == When.PROCEED and amounts[line.unit] > 0 and _lasts(line):
-                self._cells[line.key] = now
+        amounts, cells = batch.amounts, self._cells
+        for _bit, name, unit in self._taking(batch.lines) if reply.go else ():
+            if amounts[unit] > 0:
+                cells[name] = now
         return reply
+
+    def _taking(self, lines: tuple[Line, ...]) -> list[Taking]:
+        """The lines of which something is learnt, found once for each tuple: a plan's are always
+        the same."""
+        known = self._lines.get(id(lines))
+        if known is None or known[0] is not lines:
+            if len(self._lines) >= MOST_KNOWN:
+                self._lines.clear()
+            taking = [
+                (1 << at, line.key, line.unit)
+                for at, line in enumerate(lines[:MOST_LINES])
+                if line.when == When.PROCEED and _lasts(line)
+            ]
+            known = self._lines[id(lines)] = (lines, taking)
+        return known[1]
 
     def knows(self, key: str, now: int) -> bool:
         """Whether a cell is there at that time, unless the store has lost it."""

@@ -4,6 +4,7 @@ settled."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -18,6 +19,9 @@ from stanchion.views.amounts import MEASURES, UNITS
 from stanchion.views.names import name_of
 from stanchion.views.stored import windows
 from stanchion.views.veiled import veiled
+
+WHOLE: Final = ("tenant", "fleet")
+"""Scopes of which there is one, so that their counters do not say whose they are."""
 
 Limit = tuple[int, float | None]
 """A limit, and its window in seconds."""
@@ -56,6 +60,8 @@ class BudgetView(msgspec.Struct, frozen=True):
     used: int
     limit: int | None = None
     window_s: float | None = None
+    period: str = ""
+    """The hour, day or month that it is of, where it is one with a `window`."""
 
     @property
     def share(self) -> float:
@@ -145,10 +151,13 @@ def _spent(store: Store, limits: Limits) -> Iterator[BudgetView]:
         match name.parts:
             case ("budget", counter, unit, per, *whose) if unit in UNITS and not name.shadow:
                 asked_s = name.asked_ms / 1000 if name.window_ms else None
+                period = whose.pop()[1:] if len(whose) > (per not in WHOLE) else ""
                 named = ":".join(whose)
                 found = limits.of(counter, unit, named)
                 limit, window_s = (None, asked_s) if found is None else found
-                yield BudgetView(name.tenant, counter, per, named, unit, used, limit, window_s)
+                yield BudgetView(
+                    name.tenant, counter, per, named, unit, used, limit, window_s, period
+                )
             case (first, unit, "run", whose) if first == ALLOTTED and unit in UNITS:
                 yield BudgetView(name.tenant, "allotment", "child run", whose, unit, used)
 

@@ -3,17 +3,15 @@ after."""
 
 from __future__ import annotations
 
-from stanchion.guards.budget.guard import (
+from stanchion.guards.budget.allotment import (
     ALLOTTED,
-    CODES,
     HOLD_MS,
     SPENDS,
     Allotment,
-    Budget,
-    Requests,
     allotment_key,
     allotments,
 )
+from stanchion.guards.budget.guard import CODES, Budget, Requests
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase, shown
 
 __all__ = [

@@ -10,6 +10,7 @@ from stanchion.guards._marks import mark, marks_of
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase
 from stanchion.kernel.actions import Action
 from stanchion.kernel.contract.values import Point, Standing
+from stanchion.kernel.scopes import ENDING
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import Unit
@@ -41,6 +42,12 @@ class Budget(Protocol):
     def window_s(self) -> float | None: ...
 
     @property
+    def is_windowed(self) -> bool: ...
+
+    @property
+    def turns(self) -> str | None: ...
+
+    @property
     def reach(self) -> str: ...
 
     @property
@@ -60,9 +67,9 @@ def check_of_task(budget: Budget) -> None:
             f"`of_task` takes the limit from the task, and `{own}` gives another: leave one of "
             f"them out"
         )
-    if budget.per != "task" or budget.window_s is not None:
+    if budget.per != "task" or budget.is_windowed:
         raise ValueError(
-            "`of_task` bounds what a task uses in all: write `per: task`, and no `window_s`"
+            "`of_task` bounds what a task uses in all: write `per: task`, and no window"
         )
 
 
@@ -105,7 +112,7 @@ def points(budget: Budget, standing: Standing) -> Iterator[Point]:
         and budget.warn_at is not None
     ):
         yield from _marks(budget, standing)
-    if standing.shadow or budget.action == "warn":
+    if standing.shadow or budget.action == "warn" or budget.turns is not None:
         return
     for unit in (
         (Unit.TOKENS, Unit.COST_MICROUSD, Unit.DURATION_MS) if standing.stages & STARTS else ()
@@ -117,7 +124,7 @@ def points(budget: Budget, standing: Standing) -> Iterator[Point]:
             )
             said += ": many at once can use more than there is"
             known = "a time limit" if unit is Unit.DURATION_MS else "an estimate or `max_tokens`"
-            advice = f"give `reserve_{name}`, or {known} with every call"
+            advice = f"give `reserve_{name}`, `turns`, or {known} with every call"
             yield Point("unbounded", "info", said, advice, (name,))
 
 
@@ -126,7 +133,7 @@ def _marks(budget: Budget, standing: Standing) -> Iterator[Point]:
     left above it."""
     last = standing.last
     waits = f"warning {last} of a task waits for a person"
-    together = budget.per in ("run", "task") and budget.window_s is None
+    together = budget.per in ENDING and not budget.is_windowed
     for unit, limit in budget.limits().items():
         first, *severer = [mark(limit, at) for at in marks_of(budget).values()]
         end = min([*severer, limit + (budget.reach == "allowed")])

@@ -11,16 +11,18 @@ import msgspec
 
 from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
 from stanchion.guards.budget import entry
+from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotments, spend_line
 from stanchion.guards.budget.measures import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.calendar import LONGEST_S, Calendar, Window
 from stanchion.kernel.contract.values import Beside, Point, Standing
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
-from stanchion.kernel.scopes import LASTING, Scope, scope_key
+from stanchion.kernel.scopes import ENDING, SCOPES, scope_key
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import BUCKETS, IDLE_S, Line
+from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Line, When, key
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import MICRO, Unit, ceil_micro
 from stanchion.kernel.words import Words, declare
@@ -35,8 +37,16 @@ CODES: Final = declare(
             "stop and report what is done so far, or ask for a larger budget",
         ),
         "budget.window_full": Words(
-            "this would exceed the {} that this {} may use in {} seconds: {} used or reserved",
+            "this would exceed the {} that this {} may use in {}: {} used or reserved",
             "wait and try again later, or ask for a larger budget",
+        ),
+        "budget.turn": Words(
+            "another action is under way on the budget of this {}, where they take turns",
+            "wait until it has ended, and try again",
+        ),
+        "budget.unnamed": Words(
+            "the budget is counted by `{}`, and the run does not say which it is for",
+            "have the host begin the run with `labels` that name it",
         ),
         "budget.nearly": Words(
             "this reaches {} % of the {} of this {}: {} used or reserved before it",
@@ -55,12 +65,16 @@ OfTask = Literal["tokens", "cost_usd", "api_calls"]
 TaskBudgets = Callable[[str], Any]
 """Gives the budget of a task, by its name; `None` where it has none."""
 
+Turns = Literal["wait", "refuse"]
+"""What becomes of an action that is not next, where actions take turns."""
+TURNS: Final = {"wait": Action.QUEUE, "refuse": Action.BLOCK}
+TURN: Final = "turn"
+UNNAMED: Final = "unnamed"
+NEVER: Final = ((-1, Action.BLOCK),)
+"""The band of a line that lets nothing through."""
+
 KEPT: Final = 4_096
 """How many limits are remembered."""
-SPENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.CHARGE, Stage.HANDOFF})
-HOLD_MS: Final = 3_600_000
-"""How long a reservation is open; after that it stays charged at its estimate until it is
-settled."""
 
 
 class Budget(msgspec.Struct, frozen=True, dict=True):
@@ -86,7 +100,7 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     calls: Whole | None = None
     api_calls: Whole | None = None
     duration_s: Amount | None = None
-    per: Scope = "run"
+    per: Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] = "run"
     window_s: Annotated[float, msgspec.Meta(ge=1, lt=10**9)] | None = None
     warn_at: Percent | None = None
     degrade_at: Percent | None = None
@@ -98,6 +112,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     reserve_cost_usd: Amount | None = None
     reserve_duration_s: Amount | None = None
     of_task: OfTask | None = None
+    turns: Turns | None = None
+    window: Window | None = None
 
     def __post_init__(self) -> None:
         limits = self.limits()
@@ -116,6 +132,10 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
             raise ValueError(
                 f"`duration_s: {self.duration_s:g}` is less than a thousandth: give more, or 0"
             )
+        if self.per not in SCOPES and (near := self.per.lower().rstrip("s")) in SCOPES:
+            raise ValueError(f"`per: {self.per}` is no scope: did you mean `{near}`")
+        if self.window is not None and self.window_s is not None:
+            raise ValueError("`window` and `window_s` are two windows: leave one of them out")
         check_marks(self, ACTIONS[self.action], self.reach)
         for unit, reserved in self.reserves().items():
             option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)
@@ -151,13 +171,18 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     def scoped(self, said: Said, /) -> Budget:
         """The same budget in that policy."""
         given = None if self.of_task is None else said.found("tasks", "budget", only_given=True)
-        return self.within(said.lesser_at, given)
+        return self.within(said.lesser_at, given, said.timezone)
 
-    def within(self, lesser_at: frozenset[Stage], given: TaskBudgets | None = None) -> Budget:
-        """The same budget in a policy that has something lesser to ask for at these stages, and
-        gives tasks budgets."""
+    def within(
+        self,
+        lesser_at: frozenset[Stage],
+        given: TaskBudgets | None = None,
+        zone: str | None = None,
+    ) -> Budget:
+        """The same budget in a policy that has something lesser to ask for at these stages, gives
+        tasks budgets, and is in a time zone."""
         made = msgspec.structs.replace(self)
-        made.__dict__["lesser_at"] = lesser_at
+        made.__dict__.update(lesser_at=lesser_at, zone=self.zone if zone is None else zone)
         if given is not None:
             made.__dict__["_given"] = given
         return made
@@ -173,7 +198,7 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         @lru_cache(KEPT)
         def limited(limit: Any) -> Budget:
             options = {"of_task": None, str(self.of_task): limit}
-            return msgspec.structs.replace(self, **options).within(self.lesser_at)
+            return msgspec.structs.replace(self, **options).within(self.lesser_at, zone=self.zone)
 
         return limited
 
@@ -234,6 +259,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         if self.of_task is not None:
             bounding = self.of(run)
             return {} if bounding is None else bounding.counts(run)
+        if self._lacks_name(run):
+            return {}
         counter = "" if self.counter is None else self.counter
         keys = {
             unit: scope_key(run, self.per, "budget", counter, unit.name.lower())
@@ -248,7 +275,7 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def totals(self, run: RunInfo, /) -> dict[str, int]:
         """The counters of a run or its task that never start anew, with their limits."""
-        if self.window_s is not None or self.per not in ("run", "task"):
+        if self.is_windowed or self.per not in ENDING:
             return {}
         bounding = self.of(run)
         limits = {} if bounding is None else bounding.limits()
@@ -259,15 +286,58 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         if self.of_task is not None:
             bounding = self.of(event.run)
             return () if bounding is None else bounding.lines(event)
+        if self._lacks_name(event.run):
+            return (Line(key(event.run.tenant, UNNAMED, self.per), NEVER, when=When.LOOK),)
         limits = self.limits()
-        idle_s = 0 if self.per in LASTING and self.window_s is None else IDLE_S
-        return tuple(
-            [
-                _line(event, name, unit, self._bands(limits[unit], event), self.window_ms, idle_s)
-                for unit, name in self.counts(event.run).items()
-                if not (event.stage is Stage.CHARGE and unit in ACTS)
-            ]
-        )
+        idle_s = 0 if self.per not in ENDING and not self.is_windowed else self._idle_s
+        behind = "" if self.window is None else f":@{self._calendar.period(event.at).name}"
+        own = [
+            spend_line(
+                event, name + behind, unit, self._bands(limits[unit], event), self.window_ms, idle_s
+            )
+            for unit, name in self.counts(event.run).items()
+            if not (event.stage is Stage.CHARGE and unit in ACTS)
+        ]
+        return (*own, *self._turn(event))
+
+    def _turn(self, event: Event) -> tuple[Line, ...]:
+        """The one place of those who take turns, kept until the outcome is known; its band stands
+        behind all others."""
+        if self.turns is None or event.stage not in entry.STARTS:
+            return ()
+        counter = "" if self.counter is None else self.counter
+        name = scope_key(event.run, self.per, TURN, counter)
+        return (Line(name, ((1, TURNS[self.turns]),), hold_ms=HOLD_MS, keep=False),)
+
+    def _lacks_name(self, run: RunInfo) -> bool:
+        """Whether it is counted by a name that the host does not give the run."""
+        return self.per not in SCOPES and not run.label(self.per)
+
+    @property
+    def is_windowed(self) -> bool:
+        """Whether what was used is free again some day."""
+        return self.window_s is not None or self.window is not None
+
+    @property
+    def _idle_s(self) -> int:
+        return IDLE_S if self.window is None else max(IDLE_S, 2 * LONGEST_S[self.window])
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        """The windows by name, in the policy's time zone."""
+        return Calendar(self.window if self.window is not None else "day", self.zone)
+
+    @cached_property
+    def zone(self) -> str:
+        """The policy's time zone."""
+        return "UTC"
+
+    def span(self, at: int, /) -> tuple[int, int]:
+        """The time of the store for which its lines at that time are right."""
+        if self.window is None:
+            return 0, FOREVER
+        period = self._calendar.period(at)
+        return period.since, period.until
 
     def _bands(self, limit: int, event: Event) -> tuple[tuple[int, Action], ...]:
         """Limits and what exceeding them means: a mark is reached at its percentage, with the
@@ -294,7 +364,12 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     ) -> Finding:
         """Say what is used up, or nearly so, by the measure that is worst off."""
         at = said.index(max(said))
-        return self.worded(event, Unit(self.lines(event)[at].unit), action, values[at])
+        line = self.lines(event)[at]
+        if line.bands is NEVER:
+            return Finding(action, "budget.unnamed", (self.per,))
+        if not line.keep:
+            return Finding(action, "budget.turn", (self.per,))
+        return self.worded(event, Unit(line.unit), action, values[at])
 
     def worded(self, event: Event, unit: Unit, action: Action, value: int) -> Finding:
         """The same for one measure, by the limit of the run that the event is of."""
@@ -304,10 +379,11 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     def said_of(self, unit: Unit, action: Action, value: int) -> Finding:
         """The same for one measure of which so much is used or reserved."""
         limit, used = phrase(unit, self.limits()[unit]), shown(unit, value)
-        span = "" if self.window_s is None else f"{self.window_s:,.10g}"
+        span = "" if self.window_s is None else f"{self.window_s:,.10g} seconds"
+        span = span if self.window is None else f"one {self.window}"
         if action < ACTIONS[self.action]:
             reached = marks_of(self)[action]
-            whose = f"{self.per} for any {span} seconds" if span else self.per
+            whose = f"{self.per} for {'any ' if self.window_s else ''}{span}" if span else self.per
             return Finding(action, "budget.nearly", (f"{reached:g}", limit, whose, used))
         if span:
             return Finding(action, "budget.window_full", (limit, self.per, span, used))
@@ -315,13 +391,15 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def tightened(self, by: float) -> Budget:
         """The same budget whose marks come earlier; what it bounds stays the same."""
-        return tightened(self, by).within(self.lesser_at, self._given)
+        return tightened(self, by).within(self.lesser_at, self._given, self.zone)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer wherever it stands; a degrade mark is heard only where there
         is a lesser request to make, and left out elsewhere."""
         marks = [action for action in marks_of(self) if action != Action.DEGRADE]
-        return (ACTIONS[self.action], *marks)
+        turn = () if self.turns is None else (TURNS[self.turns],)
+        unnamed = () if self.per in SCOPES else (Action.BLOCK,)
+        return (ACTIONS[self.action], *marks, *turn, *unnamed)
 
     @property
     def degrades(self) -> str:
@@ -345,47 +423,6 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     def always_speaks(self) -> bool:
         """Whether nothing at all is left of a measure; a mark is spoken of by itself."""
         return self.warn_at is None and 0 in self.limits().values()
-
-
-ALLOTTED: Final = "grant"
-"""What an allotment is called in stores and trails: keys and ids that are kept do not change with
-our words."""
-
-
-class Allotment(msgspec.Struct, frozen=True):
-    """Bounds a child by what was carved out of its parent's budget for it."""
-
-    name: ClassVar[str] = ALLOTTED
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = SPENDS
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
-
-    def lines(self, event: Event, /) -> tuple[Line, ...]:
-        """A counter for each measure that was allotted."""
-        allotted = allotments(event.run)
-        charge = event.stage is Stage.CHARGE
-        return tuple(
-            [
-                _line(
-                    event,
-                    allotment_key(event.run, unit),
-                    unit,
-                    ((limit if limit else -1, Action.BLOCK),),
-                )
-                for unit, limit in allotted.items()
-                if not (charge and unit in ACTS)
-            ]
-        )
-
-    def word(
-        self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /
-    ) -> Finding:
-        """Say what of the allotment is used up."""
-        at = said.index(max(said))
-        unit = Unit(self.lines(event)[at].unit)
-        limit, used = phrase(unit, allotments(event.run)[unit]), shown(unit, values[at])
-        return Finding(action, "budget.exceeded", (limit, "child run", used))
 
 
 class Requests(msgspec.Struct, frozen=True):
@@ -428,34 +465,3 @@ class Requests(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return self.budget.actions() if isinstance(self.budget, Budget) else (Action.BLOCK,)
-
-
-def allotments(run: RunInfo) -> dict[Unit, int]:
-    """What was carved out for a run; what it may use of anything else is what its parent may."""
-    return (
-        {}
-        if run.allotment is None
-        else {unit: run.allotment[unit] for unit in Unit if run.allotment[unit] >= 0}
-    )
-
-
-def allotment_key(run: RunInfo, unit: Unit) -> str:
-    """The counter of what a child has used of its allotment."""
-    return scope_key(msgspec.structs.replace(run, purse=""), "run", ALLOTTED, unit.name.lower())
-
-
-def _line(
-    event: Event,
-    name: str,
-    unit: Unit,
-    bands: tuple[tuple[int, Action], ...],
-    window_ms: int = 0,
-    idle_s: int = IDLE_S,
-) -> Line:
-    """A counter on which an estimate is held. A call is a call whatever comes of it, and a charge
-    that does not stand beside its call is booked for good: neither is ever settled."""
-    beside = not isinstance(event, Charge) or (event.call != "" and not event.settled)
-    final = unit is Unit.ONE or not beside
-    return Line(
-        name, bands, unit, hold_ms=0 if final else HOLD_MS, window_ms=window_ms, idle_s=idle_s
-    )

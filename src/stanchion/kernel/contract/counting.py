@@ -74,6 +74,14 @@ class Measures(Protocol):
         """The measures that it bounds, whatever gives the limits."""
 
 
+class Spans(Protocol):
+    """A meter whose lines are others from time to time. Asked when they are laid out: a batch
+    expects the store's time to be within the span."""
+
+    def span(self, at: int, /) -> tuple[int, int]:
+        """From when until when the lines of that time are right, in milliseconds."""
+
+
 class Spends(Protocol):
     """A meter that bounds measures. Asked for what an action reserves that nobody has estimated,
     and for the totals by which a run's mode goes."""

@@ -21,6 +21,10 @@ class Said(Protocol):
     def lesser_at(self) -> frozenset[Stage]:
         """Where the policy has something lesser to ask for."""
 
+    @property
+    def timezone(self) -> str:
+        """The time zone of the policy's hours, days and months."""
+
     def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives what the closest entry of a name in `tasks`, `agents` or `tools`, or the role of
         that name in `roles`, says under a key; `None` where none says anything. With `only_given`

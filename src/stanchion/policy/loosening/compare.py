@@ -25,6 +25,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "autonomy": Direction.ON,
     "unread": UNREAD,
     "durations": Direction.WORDS,
+    "timezone": Direction.SAME,
     "faults": Direction.SAME,
     "limits.warnings": Direction.LOWER,
     "limits.count_marks": Direction.ON,

@@ -28,7 +28,8 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     "budget": {
         **dict.fromkeys(("tokens", "cost_usd", "calls", "api_calls", "duration_s"), LOWER),
         # Another span or another owner is another counter, and that begins at nothing.
-        **dict.fromkeys(("per", "window_s", "counter", "of_task"), SAME),
+        **dict.fromkeys(("per", "window_s", "window", "counter", "of_task"), SAME),
+        "turns": SAME,
         **dict.fromkeys(("warn_at", "escalate_at"), LOWER),
         "degrade_at": SAME,
         "action": ACTION,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +11,7 @@ from stanchion.kernel.actions import RISK_NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
+from stanchion.kernel.scopes import SCOPES
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.hosts import able
@@ -31,6 +32,7 @@ class Said(NamedTuple):
     tools: Iterable[str] | None
     can: Iterable[Action | str] | None
     risk: RiskName | None
+    labels: Mapping[str, str] | None = None
 
 
 def new_desk(
@@ -44,7 +46,7 @@ def new_desk(
 ) -> Desk:
     """The desk of a new run, with what it has from the one above it, and the `allotment` that was
     carved out of that one's budgets. `nonces` gives texts that nobody else has."""
-    given, role, tenant, deadline_s, tools, can, risk = said
+    given, role, tenant, deadline_s, tools, can, risk, labels = said
     ends = deadline(deadline_s, shield.policy.task(task).deadline_s, shield.clock, above)
     info = RunInfo(
         id=f"run-{nonces()}{nonces()}" if given is None else given,
@@ -56,10 +58,28 @@ def new_desk(
         else above.info.tenant,
         additional_tools=names(() if tools is None else tools),
         level=worst(risk),
+        labels=labelled({} if labels is None else labels, None if above is None else above.info),
     )
     info = info if above is None else inherited(info, above.info, allotment)
     host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
     return Desk(shield, info, nonces(), ends, above, host)
+
+
+def labelled(
+    given: Mapping[str, str], above: RunInfo | None
+) -> tuple[tuple[str, str], ...] | msgspec.UnsetType:
+    """The labels of a run: those of the run above it, and its own. `ValueError` where it would have
+    another than that, or one that is no name for something."""
+    inherited = () if above is None or above.labels is msgspec.UNSET else above.labels
+    labels = dict(inherited)
+    for name, value in given.items():
+        if not name.isidentifier() or name in SCOPES or not isinstance(value, str) or not value:
+            raise ValueError(
+                f"the label `{name}` cannot be used: give a plain name of your own, and a text"
+            )
+        if labels.setdefault(name, value) != value:
+            raise ValueError(f"the label `{name}` is the parent's: a child has the same one")
+    return tuple(sorted(labels.items())) if labels else msgspec.UNSET
 
 
 def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:

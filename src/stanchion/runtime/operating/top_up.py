@@ -18,14 +18,16 @@ from stanchion.runtime.calling.children import MEASURES, allotted
 from stanchion.runtime.deciding.measures import as_given
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
+from stanchion.stores.seen import Seen
 
 if TYPE_CHECKING:
     from stanchion.runtime.operating.grounds import Operated
 
 FORM: Final = (
-    "`BUDGET/run:ID`, `BUDGET/task:NAME`, `BUDGET/agent:NAME`, `BUDGET/tenant` or `BUDGET/fleet`"
+    "`BUDGET/run:ID`, `BUDGET/task:NAME`, `BUDGET/agent:NAME`, `BUDGET/LABEL:NAME`, "
+    "`BUDGET/tenant` or `BUDGET/fleet`"
 )
-_SCOPE: Final = regex(r"([^/]+)/(?:(tenant|fleet)|(run|task|agent):(.+))", re.DOTALL)
+_SCOPE: Final = regex(r"([^/]+)/(?:(tenant|fleet)|([A-Za-z_]\w*):(.+))", re.DOTALL)
 _WINDOW: Final = regex(r"(.*)/(\d+)", re.DOTALL)
 
 
@@ -101,14 +103,20 @@ def topped_up(shield: Operated, request: Request, answer: Answer) -> None:
 
 
 def _line(shield: Operated, named: Named, unit: Unit) -> Line:
-    """The counter of a budget, as it is in the store; in every window that it has."""
+    """The counter of a budget, as it is in the store; of hours, days or months, the one that was
+    spent from last."""
     name = key(named.tenant, "budget", named.budget, unit.name.lower(), *named.scope)
+    periods: list[Seen] = []
     for seen in shield.store.look(name):
         window = _WINDOW.fullmatch(seen.key)
         if seen.key == name:
             return Line(name, unit=unit)
+        if seen.key.startswith(f"{name}:@"):
+            periods.append(seen)
         if window is not None and window[1] == name and seen.live is not None:
             return Line(seen.key, unit=unit, window_ms=int(window[2]))
+    if periods:
+        return Line(max(periods, key=lambda seen: seen.touched_ms).key, unit=unit)
     measure = unit.name.lower()
     raise BudgetError(
         f"nothing is spent of the {measure} of `{named.budget}` by that {named.scope[0]}: "

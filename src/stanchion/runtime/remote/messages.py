@@ -77,6 +77,7 @@ class Begin(msgspec.Struct, frozen=True, tag=True):
     token: str = ""
     budget: dict[str, Any] | None = None
     risk: str | None = None
+    labels: dict[str, str] | None = None
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):

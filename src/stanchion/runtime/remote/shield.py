@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from stanchion.kernel.actions import Action, RiskName
@@ -70,6 +70,7 @@ class RemoteShield:
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
+        labels: Mapping[str, str] | None = None,
         parent: RemoteRun | None = None,
     ) -> RemoteRun:
         """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one
@@ -85,7 +86,8 @@ class RemoteShield:
         about = begin_fields(
             agent, task, role, deadline_s, tools, None if can is None else host, risk
         )
-        reply, boot = self._asked(Begin(self.new_id(), **about))
+        named = None if labels is None else dict(labels)
+        reply, boot = self._asked(Begin(self.new_id(), **about, labels=named))
         if not isinstance(reply, Began):
             raise misfit(reply)
         return RemoteRun(self, reply, boot, host)
