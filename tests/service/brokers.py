@@ -21,8 +21,8 @@ import msgspec
 import stanchion
 from stanchion import Shield
 from stanchion.service.peers import Admission
+from stanchion.service.places import ConnectionPlaces
 from stanchion.service.server import Broker
-from stanchion.service.sessions import Sessions
 from stanchion.service.socket import listening
 
 SOURCE = Path(stanchion.__file__).resolve().parents[1]
@@ -43,14 +43,14 @@ def open_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def serving(
-    shield: Shield, sessions: Sessions | None = None, key: bytes = b"k" * 32
+    shield: Shield, places: ConnectionPlaces | None = None, key: bytes = b"k" * 32
 ) -> Iterator[Path]:
     """A broker for this user in a thread; gives its socket."""
     with open_folder() as folder:
         path = folder / "broker.sock"
         listener = listening(path)
         admission = Admission({os.getuid(): "default"}, {})
-        broker = Broker(shield, admission, key, lambda _: None, sessions, folder / "witnesses")
+        broker = Broker(shield, admission, key, lambda _: None, places, folder / "witnesses")
         thread = threading.Thread(target=broker.serve, args=(listener,))
         thread.start()
         try:

@@ -18,8 +18,8 @@ from stanchion import Shield, ToolFailed
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.framing import MAX_FRAME, BadFrame, packed, size_in, unpacked
 from stanchion.service.connection import Connection, Load
+from stanchion.service.places import ConnectionPlaces
 from stanchion.service.remote_tool import Gone
-from stanchion.service.sessions import Sessions
 from tests.service.brokers import serving
 
 REPLIES: Any = msgspec.msgpack.Decoder(m.Reply)
@@ -227,7 +227,7 @@ def test_only_so_much_of_a_user_is_under_way() -> None:
 def test_only_so_many_connections_of_a_user() -> None:
     with contextlib.ExitStack() as open_now:
         shield = open_now.enter_context(Shield.load({"name": "bare"}))
-        path = open_now.enter_context(serving(shield, Sessions(most=3)))
+        path = open_now.enter_context(serving(shield, ConnectionPlaces(of_user=3)))
         first, _, _, one_more = [open_now.enter_context(connected(path)) for _ in range(4)]
         (sorry,) = answers(one_more)
         assert f"user {os.getuid()} has 3 connections" in sorry.text

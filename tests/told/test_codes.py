@@ -18,6 +18,7 @@ ELSEWHERE: Final = {
     "client": "tests/adapters/openai",
     "http": "tests/adapters/http",
     "kernel.bad_event": "tests/runtime/values",
+    "kernel.broker_busy": "tests/service",
     "kernel.broker_lost": "tests/service",
     "kernel.contention": "tests/kernel",
     "kernel.crowded": "tests/stores",

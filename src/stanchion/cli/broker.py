@@ -87,6 +87,7 @@ def _serve(args: argparse.Namespace) -> int:
     from stanchion.runtime.errors import NotifyError
     from stanchion.runtime.standing.notify_file import post_for
     from stanchion.runtime.standing.places import KEY, STORE_FILE, TRAIL_FOLDER
+    from stanchion.service.c_library import share_memory_between_threads
     from stanchion.service.passes import key_in
     from stanchion.service.peers import admission, supported
     from stanchion.service.premises import own_file, own_folder
@@ -95,6 +96,7 @@ def _serve(args: argparse.Namespace) -> int:
     from stanchion.service.witnesses import WITNESSES
 
     supported()
+    share_memory_between_threads()
     who = admission(args.allow_user, args.allow_group)
     if who.is_empty:
         raise BadInput(
@@ -129,6 +131,7 @@ def _serve(args: argparse.Namespace) -> int:
             key_in(folder),
             warn=lambda words: say(sys.stderr, f"stanchion: {words}"),
             witnesses=folder / WITNESSES,
+            apart=True,
         )
         listener = listening(path)
         inode = path.lstat().st_ino

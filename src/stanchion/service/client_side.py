@@ -18,6 +18,7 @@ class ClientSide:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.pass_turn, self.take_turn = connection.pass_turn, connection.take_turn
         self.value: Any = NOTHING
         self.error: Elsewhere | None = None
 
@@ -28,6 +29,7 @@ class ClientSide:
         if not fn.undo:
             self.value, self.error = NOTHING, None
         try:
+            self.pass_turn()
             self._connection.send(packed(Go(fn.request, changed, timeout_s, fn.undo)))
             outcome = self._connection.outcome()
         except BadFrame as bad:

@@ -19,6 +19,7 @@ from stanchion.runtime.remote.framing import (
     unpacked,
 )
 from stanchion.runtime.remote.messages import Hello, Outcome, Request, Sorry
+from stanchion.service.c_library import give_back_memory
 from stanchion.service.remote_tool import Gone
 
 FRAME_S: Final = 30.0
@@ -26,19 +27,28 @@ FRAME_S: Final = 30.0
 connection on."""
 MOST_BYTES: Final = 64 * 1024 * 1024
 """How many bytes of one user may be under way at a time."""
+LARGE: Final = 128 * 1024
+"""From how many bytes on messages of a user are taken in one after the other: reading and judging
+such a one takes many times its size in memory."""
 
 HELLO: Final = typed.unpacker(Hello)
 REQUEST: Final = typed.unpacker(Request)
 OUTCOME: Final = typed.unpacker(Outcome)
 
 
+class TooMuchUnderWay(BadFrame):
+    """So much of this user is under way that nothing more is taken in; the text says how much."""
+
+
 class Load:
-    """How much of each user is under way in memory."""
+    """How much of each user is under way in memory, and whose turn it is with a large message."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._bytes: Counter[int] = Counter()
+        self.turn = threading.Lock()
+        """Held by the connection whose large message is read and judged."""
 
     def take(self, uid: int, size: int) -> bool:
         """Make room for a message; false where there is none."""
@@ -63,6 +73,7 @@ class Connection:
     def __init__(self, sock: socket.socket, uid: int, load: Load, frame_s: float = FRAME_S) -> None:
         self._sock, self._uid, self._load, self._frame_s = sock, uid, load, frame_s
         self._taken = 0
+        self._is_large = self._has_turn = False
 
     def hello(self) -> Hello:
         """The first message."""
@@ -84,6 +95,22 @@ class Connection:
         taken, self._taken = self._taken, 0
         if taken:
             self._load.give_back(self._uid, taken)
+        if self._is_large:
+            give_back_memory()
+            self._is_large = False
+            self.pass_turn()
+
+    def take_turn(self) -> None:
+        """Wait until no other large message of this user is worked on, where this is one."""
+        if self._is_large and not self._has_turn:
+            self._load.turn.acquire()
+            self._has_turn = True
+
+    def pass_turn(self) -> None:
+        """Let other large messages go on: for this one somebody else does something now."""
+        if self._has_turn:
+            self._has_turn = False
+            self._load.turn.release()
 
     def send(self, frame: bytes) -> None:
         """Send a frame; a client that does not take it in time has gone."""
@@ -93,10 +120,10 @@ class Connection:
         except OSError as error:
             raise Gone from error
 
-    def sorry(self, why: str) -> None:
+    def sorry(self, why: str, code: str = "") -> None:
         """Say why the connection ends, where anybody listens."""
         try:
-            self.send(packed(Sorry(why)))
+            self.send(packed(Sorry(why, code)))
         except Gone:
             return
 
@@ -126,8 +153,13 @@ class Connection:
         first = self._received(1, until)
         until = monotonic() + self._frame_s if until is None else until
         size = size_in(first + self._received(HEAD - 1, until), limit)
+        if size > LARGE:
+            # What has no turn yet stays with the client: here it would fill the memory.
+            self._is_large = True
+            self.take_turn()
+            until = monotonic() + self._frame_s
         if not self._load.take(self._uid, size):
-            raise BadFrame(
+            raise TooMuchUnderWay(
                 f"more than {MOST_BYTES:,} bytes of user {self._uid} are in transit: try again "
                 f"later"
             )

@@ -29,6 +29,12 @@ class Client(Protocol):
     def gone(self) -> bool:
         """Whether nobody waits for the answer any more."""
 
+    def pass_turn(self) -> None:
+        """Nothing is worked out for it until `take_turn`."""
+
+    def take_turn(self) -> None:
+        """Something is again: wait until it may be."""
+
 
 class Remote:
     """A function in the client: the call of a request, or what undoes it."""
@@ -144,9 +150,12 @@ def attended(flow: Flow[T], client: Client) -> Flow[T]:
             if type(need) is Invoke and isinstance(need.fn, Remote):
                 need = Invoke(client.run, (need.fn, need.kwargs, need.timeout_s), leave=need.leave)
             try:
+                if waits:
+                    client.pass_turn()
                 given = yield need
                 if waits and client.gone():
                     raise Gone
+                client.take_turn()
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
                 need = flow.throw(error)
             else:

@@ -14,7 +14,9 @@ VERSION: Final = 1
 
 LOST: Final = "lost"
 ENDED: Final = "ended"
-"""Why a broker cannot answer: nobody knows the first answer any more, or the run is over."""
+BUSY: Final = "busy"
+"""Why a broker cannot answer: nobody knows the first answer any more, the run is over, or so much
+of this user is under way that nothing more is taken in."""
 
 
 class Fault(msgspec.Struct, frozen=True, array_like=True):
@@ -292,7 +294,7 @@ class Misused(msgspec.Struct, frozen=True, tag=True):
 
 
 class Sorry(msgspec.Struct, frozen=True, tag=True):
-    """The broker cannot answer, and why; `code` is `lost`, `ended` or empty."""
+    """The broker cannot answer, and why; `code` is `lost`, `ended`, `busy` or empty."""
 
     text: str
     code: str = ""

@@ -10,7 +10,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.errors import Refused, StateError
-from stanchion.runtime.remote.errors import unjudged
+from stanchion.runtime.remote.errors import turned_away, unjudged
 from stanchion.runtime.remote.messages import ENDED, Done, Misused, Refusal, Sorry
 
 MISUSES: Final[dict[str, type[Exception]]] = {
@@ -50,5 +50,5 @@ def refused(reply: Any) -> Decision:
         ended = Finding(Action.HALT, "kernel.ended", (reply.text,), guard="kernel")
         return Decision("", Action.HALT, "", (ended,))
     return unjudged(
-        reply.text if isinstance(reply, Sorry) else "its answer does not fit what was asked"
+        turned_away(reply) if isinstance(reply, Sorry) else "its answer does not fit what was asked"
     )

@@ -134,8 +134,8 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         try:
             return (yield from self._ask(lambda talk: talk.ask(make())))
         except (BrokerLost, BadFrame) as lost:
-            why = str(lost)
-        raise Refused(unjudged(why)) from None
+            refusal = unjudged(lost)
+        raise Refused(refusal) from None
 
     def _reported(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         fault = None
@@ -315,8 +315,8 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         try:
             return (yield from self._ask(talk))
         except (BrokerLost, BadFrame) as lost:
-            why = str(lost)
-        raise Refused(unjudged(why)) from None
+            refusal = unjudged(lost)
+        raise Refused(refusal) from None
 
     def _rollback(self, /) -> Flow[tuple[Undone, ...]]:
         """Undo what this run and its children have done, newest first: every finished call whose
@@ -331,7 +331,7 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         try:
             reply = yield from self._ask(talk)
         except (BrokerLost, BadFrame) as lost:
-            raise Refused(unjudged(str(lost))) from None
+            raise Refused(unjudged(lost)) from None
         return tuple([Undone(*one) for one in value_of(reply)])
 
     rollback, arollback = twins(_rollback)

@@ -49,7 +49,7 @@ class RemoteShield:
         try:
             self.link.back(self.link.wire())
         except BrokerLost as lost:
-            raise BrokerLost(f"the broker at `{path}` cannot be used: {lost}") from None
+            raise type(lost)(f"the broker at `{path}` cannot be used: {lost}") from None
         self._prefix, self._count = os.urandom(8).hex(), itertools.count(1)
         self._toolbox = Toolbox()
         self.tool_of = self._toolbox.tool_of
@@ -175,8 +175,8 @@ class RemoteShield:
         try:
             return drive(conversed(self.link, talk), world)
         except (BrokerLost, BadFrame) as lost:
-            why = str(lost)
-        raise Refused(unjudged(why)) from None
+            refusal = unjudged(lost)
+        raise Refused(refusal) from None
 
     def __getattr__(self, name: str) -> Any:
         raise NotThroughBroker(

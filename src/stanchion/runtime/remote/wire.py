@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import struct
 from collections.abc import Generator
 from typing import Any, Final
 
 from stanchion import typed
-from stanchion.runtime.remote.errors import BrokerLost
+from stanchion.runtime.remote.errors import BrokerLost, turned_away
 from stanchion.runtime.remote.framing import BadFrame, exchanged, packed, unpacked
 from stanchion.runtime.remote.messages import VERSION, Hello, Reply, Sorry, Welcome
 
 CONNECT_S: Final = 10.0
 """How long a broker has to welcome a client."""
+LONGEST_CONNECT: Final = struct.pack("ll", int(CONNECT_S), 0)
+"""The same, as a socket takes it."""
 
 _replies: Final = typed.unpacker(Reply)
 
@@ -63,7 +66,7 @@ class Wire:
 
     def _welcomed(self, answer: Any) -> None:
         if isinstance(answer, Sorry):
-            raise BrokerLost(answer.text)
+            raise turned_away(answer)
         if not isinstance(answer, Welcome):
             raise BrokerLost("what listens there is not a broker")
         self.boot, self.session = answer.boot, answer.session
@@ -139,7 +142,9 @@ def connected(path: str, session: bytes = b"") -> Wire:
         raise BrokerLost("a broker listens on a unix socket, and this system has none")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        sock.settimeout(CONNECT_S)
+        # A socket that Python does not wait for is turned away where others stand in line; this
+        # one stands in it.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, LONGEST_CONNECT)
         sock.connect(path)
         return Wire(sock).greeted(session)
     except BaseException as error:
