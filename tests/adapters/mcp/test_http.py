@@ -14,11 +14,13 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
+from stanchion.adapters.mcp import serving, upstream
 from stanchion.adapters.mcp.proxy import Proxy
 from stanchion.adapters.mcp.upstream import BadUpstream, header, url
 from stanchion.testing import shield_for
-from tests.adapters.mcp.servers import ERAS, KEY, Tools, said, text
+from tests.adapters.mcp.servers import ERAS, KEY, Tools, piped, said, text
 
 BARE: dict[str, Any] = {"name": "bare", "guards": [{"use": "secrets"}]}
 TOKEN = "Bearer not-for-any-log"
@@ -34,7 +36,11 @@ def era(request: pytest.FixtureRequest) -> str:
 async def listening(server: Any) -> AsyncIterator[str]:
     """A server on this machine; gives its address."""
     config = uvicorn.Config(
-        server.streamable_http_app(), host="127.0.0.1", port=0, log_level="error", lifespan="on"
+        getattr(server, "streamable_http_app", lambda: server)(),
+        host="127.0.0.1",
+        port=0,
+        log_level="error",
+        lifespan="on",
     )
     served = uvicorn.Server(config)
     async with anyio.create_task_group() as tasks:
@@ -141,3 +147,50 @@ def test_a_header_that_cannot_be_set_is_told_without_its_value(words: str) -> No
 
 def test_the_value_of_a_header_comes_from_the_environment() -> None:
     assert header("Authorization=TOKEN", {"TOKEN": TOKEN}) == ("authorization", TOKEN)
+
+
+@pytest.mark.parametrize(("size", "status"), [(64, 200), (65, 413)])
+def test_a_body_that_is_too_long_is_not_read(
+    size: int, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nobody says how long it is: the rest is not asked for."""
+    monkeypatch.setattr(serving, "LONGEST", 64)
+    parts = [
+        {"type": "http.request", "body": b"x", "more_body": number < size}
+        for number in range(1, size + 1)
+    ]
+    came, sent = iter([*parts, {"type": "http.disconnect"}]), list[Any]()
+
+    async def receive() -> Any:
+        return next(came)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert len((await receive())["body"]) == size
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.start", "status": 200})
+
+    anyio.run(serving.bounded(app), {"type": "http"}, receive, send)
+    assert sent[0]["status"] == status
+
+
+def test_an_answer_that_is_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upstream, "LONGEST", 4_096)
+    tools = Tools(
+        long=lambda context, args: text("x" * 5_000), short=lambda context, args: text("tea")
+    )
+
+    async def played() -> tuple[str, str]:
+        app = tools.server().streamable_http_app(json_response=True)
+        async with listening(app) as address:
+            proxy = Proxy(shield_for(BARE), [url("up", address)])
+            async with piped(proxy, "legacy") as client:
+                with anyio.fail_after(60), pytest.raises(MCPError) as failed:
+                    await client.call_tool("long", {})
+                return failed.value.message, said(await client.call_tool("short", {}))
+
+    told, after = anyio.run(played)
+    assert "more than 16 MiB" in told
+    assert after == "tea"

@@ -52,6 +52,38 @@ def server(folder: Path, program: str = SERVER) -> list[str]:
     return [sys.executable, str(folder / "server.py")]
 
 
+DEEP = "[" * 5_000 + "]" * 5_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'{{"jsonrpc":"2.0","id":7,"result":{DEEP}}}',
+        f'{{"id":7,"result":{DEEP}}}',
+        f'{{"result":{DEEP}, "id": 7, "jsonrpc": "2.0"}}',
+    ],
+)
+def test_what_is_nested_too_deeply_to_be_read_is_answered_all_the_same(line: str) -> None:
+    """On the side of a server whoever asked it gets an error, on that of a client the client."""
+
+    class Sent(list[Any]):
+        async def send(self, item: Any) -> None:
+            self.append(item)
+
+    async def played(answers: Sent | None) -> Any:
+        incoming = pipes.Incoming()
+        incoming.answers = answers  # type: ignore[assignment]  # it sends
+        incoming.data_received(line.encode() + b"\n")
+        incoming.end()
+        return await incoming.receive()
+
+    told, sent = anyio.run(played, None).message, Sent()
+    assert (told.id, told.error.code) == (7, -32700)
+    assert "nested too deeply" in told.error.message
+    assert isinstance(anyio.run(played, sent), ValueError)
+    assert sent[0].message == told
+
+
 def test_a_server_that_sends_a_line_without_end_is_ended_and_started_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

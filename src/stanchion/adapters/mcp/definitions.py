@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from hashlib import blake2b
 from time import monotonic
 from typing import Any, Final
@@ -14,6 +15,7 @@ from stanchion.adapters.mcp.identity import identity
 from stanchion.adapters.mcp.upstream import Upstream
 from stanchion.policy.definitions import reads_definitions
 from stanchion.readings.definitions.reader import is_plain_name
+from stanchion.runtime.calling.tool_formats import definitions
 from stanchion.runtime.standing.remarks import remark_on_tools
 
 LOG: Final = logging.getLogger("stanchion.mcp")
@@ -21,6 +23,8 @@ FRESH_S: Final = 3600.0
 """So long a list that was found in order is not looked at again."""
 MOST: Final = 1000
 """How many lists are remembered."""
+MOST_TOOLS: Final = 1000
+"""How many tools of one list can be used: those that come first."""
 SHAPE: Final = frozenset(
     {
         *(
@@ -101,6 +105,27 @@ class Definitions:
         if len(self._seen) >= MOST:
             self._seen.clear()
         self._seen[digest] = now + FRESH_S
+
+
+def sifted(tools: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The definitions of a list that can be used, and why the others cannot, by their names. A name
+    that stands there twice says nothing: whichever is called, the other may have been meant."""
+    names = Counter(str(each.get("name")) for each in tools)
+    usable, unusable = list[dict[str, Any]](), dict[str, str]()
+    for each in tools:
+        name = str(each.get("name"))
+        if names[name] > 1:
+            unusable[name] = f"it is listed {names[name]} times"
+        elif len(usable) == MOST_TOOLS:
+            unusable[name] = f"{MOST_TOOLS:,} tools are listed before it, which is the most"
+        else:
+            try:
+                definitions([each])
+            except (ValueError, RecursionError) as error:
+                unusable[name] = str(error)
+            else:
+                usable.append(each)
+    return usable, unusable
 
 
 def withheld(tool: dict[str, Any], why: str) -> dict[str, Any] | None:

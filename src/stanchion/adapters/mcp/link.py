@@ -70,6 +70,9 @@ class Link:
         what it is about."""
         self.is_listed = False
         """Whether the definitions of its tools, as they are now, were taken in."""
+        self.usable: dict[str, str] = {}
+        """The tools that it lists, by its own names for them; each with why it cannot be called, or
+        nothing."""
         self.listing = anyio.Lock()
         self.schemas: dict[str, Any] = {}
         """What its tools take, by the names that the client knows."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import METHOD_NOT_FOUND
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from stanchion.adapters.mcp.caller import passed_on
-from stanchion.adapters.mcp.definitions import withheld
-from stanchion.adapters.mcp.link import Link, Unreachable
+from stanchion.adapters.mcp.definitions import MOST_TOOLS, sifted, withheld
+from stanchion.adapters.mcp.link import LOG, Link, Unreachable
 from stanchion.adapters.mcp.relay import Relay
 
 PAGES: Final = 100
@@ -46,16 +46,22 @@ async def listed(relay: Relay, context: Any) -> dict[str, Any]:
     return {part: together}
 
 
-async def known(relay: Relay, link: Link) -> None:
+async def known(relay: Relay, link: Link, tool: str) -> None:
     """See to it that the definitions of a server's tools were taken in before one of them is
-    called."""
+    called; raises `MCPError` where the server has no such tool, or it cannot be used."""
     await link.open(relay.tasks)
-    if link.is_listed or "tools" not in link.greeted.capabilities:
-        return
-    async with link.listing:
-        if not link.is_listed:
-            await _shown(relay, link, "tools/list", await _all(relay, link, "tools/list"))
-            link.is_listed = True
+    if not link.is_listed or tool not in link.usable:
+        # A tool that is new is listed, though the server may not have told of it.
+        async with link.listing:
+            if not link.is_listed or tool not in link.usable:
+                link.usable = {}
+                if "tools" in link.greeted.capabilities:
+                    await _shown(relay, link, "tools/list", await _all(relay, link, "tools/list"))
+                link.is_listed = True
+    if why := link.usable.get(tool, "it is not listed: list the tools first"):
+        raise MCPError(
+            INVALID_PARAMS, f"this tool of the server `{link.name}` cannot be called: {why}"
+        )
 
 
 async def _all(relay: Relay, link: Link, method: str) -> list[dict[str, Any]]:
@@ -65,7 +71,7 @@ async def _all(relay: Relay, link: Link, method: str) -> list[dict[str, Any]]:
         came = await link.request(relay.tasks, method, params)
         items += _items(came, LISTS[method][0])
         cursor = came.get("nextCursor")
-        if not isinstance(cursor, str):
+        if not isinstance(cursor, str) or len(items) > MOST_TOOLS:
             break
         params = {"cursor": cursor}
     return items
@@ -75,13 +81,25 @@ async def _shown(
     relay: Relay, link: Link, method: str, items: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     if method == "tools/list":
+        items, unusable = sifted(items)
         link.stamp.learn(items)
         named = [
             {**each, "name": relay.names.shown(link.name, str(each.get("name")))} for each in items
         ]
         definitions = relay.setup.definitions
         whose = await definitions.whose(link.upstream, relay.names.is_alone)
-        doubts = await definitions.taken_in(named, whose if relay.names.is_alone else "")
+        try:
+            doubts = await definitions.taken_in(named, whose if relay.names.is_alone else "")
+        except ValueError as error:
+            named, doubts, unusable = [], {}, {str(each["name"]): str(error) for each in items}
+        link.usable |= {str(each["name"]): "" for each in items} | unusable
+        if unusable:
+            LOG.warning(
+                "%d tools of the server `%s` cannot be called, `%s` for example: %s",
+                len(unusable),
+                link.name,
+                *next(iter(unusable.items())),
+            )
         shown = [
             withheld(each, doubts[each["name"]]) if each["name"] in doubts else each
             for each in named

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 from collections import deque
 from typing import Any, Final
 
 import anyio
+import msgspec
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 LONGEST: Final = 16 * 1024 * 1024
 """How many bytes a line may have."""
@@ -19,12 +21,26 @@ WAITING: Final = 256
 TOO_LONG: Final = f"it sent a message of more than {LONGEST >> 20} MiB"
 
 
+UNREADABLE: Final = ErrorData(
+    code=PARSE_ERROR, message="a message could not be read: it is nested too deeply, or is no JSON"
+)
+LAST: Final = 256
+_ID: Final = rb'"id"\s{0,9}:\s{0,9}("[^"\\]{1,128}"|\d{1,18})\s{0,9}'
+_BEGINS: Final = re.compile(
+    rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2.0"\s{0,9},\s{0,9})?' + _ID
+)
+_ENDS: Final = re.compile(_ID + rb'(?:,\s{0,9}"jsonrpc"\s{0,9}:\s{0,9}"2.0"\s{0,9})?\}\s{0,9}$')
+"""Where the id of a message stands whose middle cannot be read: at its begin, or at its end."""
+
+
 class Incoming(asyncio.Protocol):
     """The messages that come by a pipe. It ends with the pipe, or with a line that does not;
     `trouble` says so then."""
 
     def __init__(self) -> None:
         self.trouble = ""
+        self.answers: Outgoing | None = None
+        """Who is told that a message cannot be read; without one, whoever waits for it here is."""
         self._lines: deque[bytes] = deque()
         self._rest = bytearray()
         self._over = False
@@ -87,7 +103,19 @@ class Incoming(asyncio.Protocol):
             text = line.decode(errors="replace")
             return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
         except ValueError as error:
+            return await self._unread(line, error)
+
+    async def _unread(self, line: bytes, error: Exception) -> SessionMessage | Exception:
+        """What a line stands for that cannot be read: whoever waits for an answer gets one."""
+        begun, ended = _BEGINS.match(line), _ENDS.search(line[-LAST:])
+        number = begun if begun is not None else ended
+        if number is None:
             return error
+        said = JSONRPCError(jsonrpc="2.0", id=msgspec.json.decode(number[1]), error=UNREADABLE)
+        if self.answers is None:
+            return SessionMessage(said)
+        await self.answers.send(SessionMessage(said))
+        return error
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

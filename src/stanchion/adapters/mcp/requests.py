@@ -31,7 +31,7 @@ async def call_tool(relay: Relay, context: Any) -> dict[str, Any]:
     """`tools/call`: judged by the tool's own name and arguments."""
     params = passed_on(context.params)
     link, name = relay.by_name(params.get("name"))
-    await known(relay, link)
+    await known(relay, link, name)
     given = params.get("arguments")
 
     def forward(args: dict[str, Any]) -> dict[str, Any]:

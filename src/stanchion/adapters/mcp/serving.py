@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import anyio
 
+from stanchion.adapters.mcp.pipes import LONGEST
 from stanchion.adapters.mcp.proxy import Proxy
 from stanchion.adapters.mcp.standard import standard_streams
 
@@ -32,12 +33,37 @@ async def _streams(proxy: Proxy) -> None:
                 return
 
 
+def bounded(app: Any) -> Any:
+    """An ASGI application that gets no body longer than a message may be: who sends a longer one
+    is told so, and the rest of it is not read."""
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        body, message = bytearray(), dict[str, Any]()
+        while scope["type"] == "http" and message.get("more_body", not message):
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > LONGEST:
+                words = f"a message has at most {LONGEST >> 20} MiB".encode()
+                headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
+                await send({"type": "http.response.start", "status": 413, "headers": headers})
+                await send({"type": "http.response.body", "body": words})
+                return
+        came = iter([{**message, "body": bytes(body)}] if message else [])
+
+        async def again() -> Any:
+            return next(came, None) or await receive()
+
+        await app(scope, again, send)
+
+    return answer
+
+
 def serve_http(proxy: Proxy, host: str, port: int, *, ready: Any = None) -> None:
     """Serve clients over HTTP until a signal comes; `ready` is called with the address when they
     can come."""
     import uvicorn
 
-    app = proxy.server.streamable_http_app(streamable_http_path=PATH, host=host)
+    app = bounded(proxy.server.streamable_http_app(streamable_http_path=PATH, host=host))
     # No log of requests: their headers and addresses are nobody's business.
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", access_log=False, lifespan="on"

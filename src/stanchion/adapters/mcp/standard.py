@@ -33,7 +33,7 @@ async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
         return
     with _taken() as (descriptor_in, descriptor_out):
         incoming = await pipes.reading(descriptor_in)
-        outgoing = await pipes.writing(descriptor_out, incoming)
+        incoming.answers = outgoing = await pipes.writing(descriptor_out, incoming)
         try:
             yield incoming, outgoing
         finally:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.adapters.mcp.pipes import LONGEST, TOO_LONG
 from stanchion.adapters.mcp.server_log import Hide, without_secrets
 from stanchion.kernel.regex import regex
 
@@ -99,9 +100,33 @@ def url(name: str, address: str, headers: Mapping[str, str] | None = None) -> Up
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
+        class Bounded(httpx2.AsyncByteStream):
+            """The body of an answer, which ends with an error where it is too long."""
+
+            def __init__(self, body: Any) -> None:
+                self._body, self._left = body, LONGEST
+
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                async for part in self._body:
+                    self._left -= len(part)
+                    if self._left < 0:
+                        raise httpx2.StreamError(TOO_LONG)
+                    yield part
+
+            async def aclose(self) -> None:
+                await self._body.aclose()
+
+        async def bound(answer: httpx2.Response) -> None:
+            # A stream of events goes on for long; the library bounds each of them.
+            if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+                answer.stream = Bounded(answer.stream)
+
         patience = httpx2.Timeout(CONNECT_S, read=READ_S)
+        hooks = {"response": [bound]}
         async with (
-            httpx2.AsyncClient(headers={**given, **own}, timeout=patience) as client,
+            httpx2.AsyncClient(
+                headers={**given, **own}, timeout=patience, event_hooks=hooks
+            ) as client,
             streamable_http_client(address, http_client=client) as streams,
         ):
             yield streams
