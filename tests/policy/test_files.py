@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +251,40 @@ def test_files_of_other_systems_are_known_by_sight() -> None:
         load_policy({"policy_pack": "default-guardrails", "version": "1.0", "sync_rule": []})
     with pytest.raises(PolicyError, match="`validation` is missing"):
         load_policy({"custom_guardrail": {"id": "custom-scope-001"}})
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "large"])
+def test_only_a_file_that_ends_is_read(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody writes to the pipe, and the device has no end: neither is waited for."""
+    file = tmp_path / "policy.yaml"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "device":
+        file.symlink_to("/dev/zero")
+    else:
+        monkeypatch.setattr("stanchion.policy.file_text.MAX_BYTES", 8)
+        file.write_text("name: large", encoding="utf-8")
+    with pytest.raises(PolicyError, match="more than" if kind == "large" else "regular file"):
+        load_policy(file)
+
+
+def test_a_policy_has_only_so_many_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of an environment count as well: each is compiled."""
+    monkeypatch.setattr("stanchion.policy.load.MOST_GUARDS", 2)
+    two = [{"use": "step_limit", "id": f"g{number}"} for number in range(2)]
+    three = [*two, {"use": "step_limit", "id": "g2"}]
+    assert len(load_policy({"name": "x", "guards": two}).file.guards) == 2
+    for policy in (
+        {"name": "x", "guards": three},
+        {"name": "x", "guards": two, "environments": {"prod": {"guards": three[2:]}}},
+    ):
+        with pytest.raises(PolicyError, match="3 guards, and a policy has at most 2"):
+            load_policy(policy)
+
+
+@pytest.mark.parametrize("env", [1, b"prod", ["prod"]])
+def test_an_environment_that_is_no_name_is_a_fault(env: Any) -> None:
+    with pytest.raises(PolicyError, match="`env` is of the type"):
+        load_policy({"name": "x"}, env)

@@ -150,3 +150,36 @@ def test_what_ends_the_run_is_the_reply_or_is_raised_as_asked(in_async: bool) ->
         assert "would exceed the 1 call" in asked(run, in_async)
         with pytest.raises(ValueError, match="`ended` is `say`: write `raise` or `text`"):
             asked(run, in_async, ended="say")
+
+
+@pytest.mark.parametrize("name", ["agent", "task", "id", "role", "tenant"])
+@pytest.mark.parametrize("given", [1, b"ann", ["ann"], True])
+def test_a_name_of_a_run_that_is_no_text_is_told(name: str, given: Any) -> None:
+    with (
+        Shield.load({"name": "bare"}) as shield,
+        pytest.raises(ValueError, match=f"`{name}` is of the type `{type(given).__name__}`"),
+    ):
+        shield.run(**{name: given})
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"agent": None}, "`agent` is of the type `NoneType`: give a text"),
+        ({"task": None}, "`task` is of the type `NoneType`: give a text"),
+        ({"tools": 1}, "`tools` is no list of texts"),
+        ({"tools": "bash"}, "`tools` is no list of texts"),
+        ({"tools": [b"bash"]}, "`tools` is no list of texts"),
+        ({"can": 1}, "`can` is `1`: give a list of actions"),
+        ({"deadline_s": "1"}, "deadline_s is `1`: give a positive number of seconds"),
+    ],
+)
+def test_what_a_run_cannot_begin_with_is_told(options: dict[str, Any], says: str) -> None:
+    """In this process as through a broker."""
+    with Shield.load({"name": "bare"}) as shield:
+        with pytest.raises(ValueError, match=says):
+            shield.run(**options)
+        assert shield.run("ann").spawn("bob").check("x", {}).proceeds
+        if "task" not in options:
+            with pytest.raises(ValueError, match=says):
+                shield.run("ann").spawn(**options)

@@ -32,6 +32,23 @@ def names(patterns: Iterable[str]) -> Names:
     return Names(frozenset(given) - frozenset(globs), globs)
 
 
+def require_texts(**given: object) -> None:
+    """Raise `ValueError` for a name that is no text; each is given under what its caller calls
+    it."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise ValueError(f"`{name}` is of the type `{type(value).__name__}`: give a text")
+
+
+def texts_in(name: str, given: object) -> tuple[str, ...]:
+    """The texts in a list of them; `ValueError` for what is none, a text alone included."""
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        listed = tuple(given)
+        if all(isinstance(one, str) for one in listed):
+            return listed
+    raise ValueError(f"`{name}` is no list of texts: give one, as in `{name}=[...]`")
+
+
 def is_glob(pattern: str) -> bool:
     """Whether a name was written as a pattern."""
     return "*" in pattern or "?" in pattern

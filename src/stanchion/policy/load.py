@@ -14,6 +14,7 @@ from stanchion.policy.compile import compile_policy
 from stanchion.policy.compiled import CompiledPolicy, content_hash
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
+from stanchion.policy.file_text import file_text
 from stanchion.policy.formats import translated, translated_folder
 from stanchion.policy.given_data import read_data
 from stanchion.policy.lists import settled
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 PACKS: Final = "stanchion.policy.packs"
 YAML: Final = (".yaml", ".yml")
+MOST_GUARDS: Final = 20_000
+"""How many guards a policy may have: so many rules take about ten seconds to compile."""
 
 
 def load_policy(
@@ -57,6 +60,10 @@ class Read(NamedTuple):
     def variant(self, env: str | None) -> Document:
         """The policy in an environment, or without one; `PolicyError` where there is no such
         environment."""
+        given: object = env
+        if not isinstance(given, str | None):
+            why = f"`env` is of the type `{type(given).__name__}`: give the name of an environment"
+            raise PolicyError([Fault("policy", why)])
         if env not in self.variants:
             raise PolicyError(list(environment(self.whole, env).faults))
         return self.variants[env]
@@ -67,8 +74,11 @@ def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = N
     found."""
     reading = Reading() if reading is None else reading
     whole = extended(reading.first(source), reading.find)
+    _bound(whole)
     every = variants(whole)
     alone = [settled(each) for each in every.values()]
+    for each in alone:
+        _bound(each)
     if all(not each.faults and fits(each, kind_of(each)) for each in alone):
         return Read(whole, every, tuple(reading.files))
     # The whole schema is needed only to say what is wrong: it names guards and options that were
@@ -85,6 +95,14 @@ def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = N
         ]
         raise PolicyError(in_order([*faults, *further]))
     return Read(whole, every, tuple(reading.files))
+
+
+def _bound(document: Document) -> None:
+    guards = document.node("guards").value
+    if isinstance(guards, list) and len(guards) > MOST_GUARDS:
+        many = f"there are {len(guards):,} guards, and a policy has at most {MOST_GUARDS:,}"
+        how = "join those that differ in a value only, by `in` or a list"
+        raise PolicyError([Fault(document.where("guards"), f"{many}: {how}")])
 
 
 def kind_of(document: Document) -> type[PolicyFile]:
@@ -212,7 +230,7 @@ class Reading:
                 _stay(path, self._within)
             if path.is_dir():
                 return self._folder(path)
-            return translated(self._text(path.read_text("utf-8"), str(path)))
+            return translated(self._text(file_text(path), str(path)))
         except FileNotFoundError:
             from stanchion.policy.nearest import nearest
 
@@ -233,7 +251,7 @@ class Reading:
         if self._within is not None:
             for path in paths:
                 _stay(path, self._within)
-        texts = [(path.read_text("utf-8"), str(path)) for path in paths]
+        texts = [(file_text(path), str(path)) for path in paths]
         read = translated_folder(
             tuple([self._text(text, origin) for text, origin in texts]), str(folder)
         )

@@ -15,6 +15,7 @@ from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told, sa
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document, Node, in_order
 from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.file_text import file_text
 from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING
 from stanchion.policy.formats.penguiflow.schema import Pack
 from stanchion.policy.formats.penguiflow.translate import LISTS, translate
@@ -109,7 +110,7 @@ def _document(path: str | Path) -> Document:
             f"pack {SHIPPED}",
         )
     try:
-        return read_text(Path(path).read_text("utf-8"), str(path))
+        return read_text(file_text(Path(path)), str(path))
     except FileNotFoundError:
         how = f"give the path of a file, or `{SHIPPED}` for the pack that is shipped"
         raise PolicyError([Fault(str(path), f"no such policy pack: {how}")]) from None

@@ -8,6 +8,7 @@ from typing import Any
 
 from stanchion.dialects.errors import DialectError
 from stanchion.policy.composed import read_text
+from stanchion.policy.file_text import file_text
 
 
 def file_of(path: Any) -> Path:
@@ -31,7 +32,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def parsed(file: Path, form: str) -> Any:
     """What a file holds, as plain data; `DialectError` where it cannot be read in this form."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise DialectError(f"`{file}` cannot be read: {error}") from None
     if form == "JSON":

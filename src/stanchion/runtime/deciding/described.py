@@ -10,7 +10,7 @@ import msgspec
 from stanchion.kernel.actions import RISK_NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
-from stanchion.kernel.names import names
+from stanchion.kernel.names import names, require_texts, texts_in
 from stanchion.kernel.scopes import SCOPES
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.deciding.desk import Desk
@@ -47,6 +47,10 @@ def new_desk(
     """The desk of a new run, with what it has from the one above it, and the `allotment` that was
     carved out of that one's budgets. `nonces` gives texts that nobody else has."""
     given, role, tenant, deadline_s, tools, can, risk, labels = said
+    named = {"id": given, "role": role, "tenant": tenant}
+    require_texts(
+        agent=agent, task=task, **{name: one for name, one in named.items() if one is not None}
+    )
     ends = deadline(deadline_s, shield.policy.task(task).deadline_s, shield.clock, above)
     info = RunInfo(
         id=f"run-{nonces()}{nonces()}" if given is None else given,
@@ -56,7 +60,7 @@ def new_desk(
         tenant=shield.tenancy.of(tenant)
         if above is None or tenant is not None
         else above.info.tenant,
-        additional_tools=names(() if tools is None else tools),
+        additional_tools=names(() if tools is None else texts_in("tools", tools)),
         level=worst(risk),
         labels=labelled({} if labels is None else labels, None if above is None else above.info),
     )
@@ -121,7 +125,7 @@ def deadline(
 ) -> int | None:
     """When a run has to be done: the first of its own deadline, its task's and that of the run
     above it."""
-    if given_s is not None and not 0 < given_s < 1e9:
+    if given_s is not None and not (isinstance(given_s, int | float) and 0 < given_s < 1e9):
         raise ValueError(f"deadline_s is `{given_s}`: give a positive number of seconds")
     ends = [now() + int(limit * 1000) for limit in (given_s, task_s) if limit is not None]
     if above is not None and above.deadline_at_ms is not None:

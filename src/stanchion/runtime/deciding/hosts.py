@@ -25,10 +25,8 @@ def able(can: Iterable[Action | str]) -> tuple[Action, ...]:
 
     Raises `ValueError` for what is no action.
     """
-    if isinstance(can, str):
-        raise ValueError(
-            f'`can` is the text `{can}`: give a list of actions, as in `can=["{can}"]`'
-        )
+    if isinstance(can, str) or not isinstance(can, Iterable):
+        raise ValueError(f'`can` is `{can}`: give a list of actions, as in `can=["warn"]`')
     named = {_action(one) for one in can} | ALWAYS
     return tuple([action for action in Action if action in named])
 

@@ -10,6 +10,7 @@ from stanchion.kernel.actions import NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
+from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.at_work import awork, work
 from stanchion.runtime.calling.call_methods import Locking
@@ -446,12 +447,13 @@ def begin_fields(
 ) -> dict[str, Any]:
     """What a run begins with, as a broker is told it; raises `ValueError` for what makes no
     sense."""
+    require_texts(agent=agent, task="" if task is None else task, role="" if role is None else role)
     return {
         "agent": agent,
         "task": task,
         "role": role,
         "deadline_s": deadline_s,
-        "tools": None if tools is None else tuple(tools),
+        "tools": None if tools is None else texts_in("tools", tools),
         "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
         "risk": risk,
     }
