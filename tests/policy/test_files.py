@@ -264,7 +264,7 @@ def test_only_a_file_that_ends_is_read(
     elif kind == "device":
         file.symlink_to("/dev/zero")
     else:
-        monkeypatch.setattr("stanchion.policy.file_text.MAX_BYTES", 8)
+        monkeypatch.setattr("stanchion.policy.load.MAX_BYTES", 8)
         file.write_text("name: large", encoding="utf-8")
     with pytest.raises(PolicyError, match="more than" if kind == "large" else "regular file"):
         load_policy(file)

@@ -3,7 +3,9 @@ extend."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +16,6 @@ from stanchion.policy.compile import compile_policy
 from stanchion.policy.compiled import CompiledPolicy, content_hash
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
-from stanchion.policy.file_text import file_text
 from stanchion.policy.formats import translated, translated_folder
 from stanchion.policy.given_data import read_data
 from stanchion.policy.lists import settled
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 PACKS: Final = "stanchion.policy.packs"
 YAML: Final = (".yaml", ".yml")
+MAX_BYTES: Final = 32 * 1024 * 1024
+"""How many bytes the longest text of a policy can have."""
+_READ: Final = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 MOST_GUARDS: Final = 20_000
 """How many guards a policy may have: so many rules take about ten seconds to compile."""
 
@@ -269,6 +273,18 @@ class Reading:
         if self._kept is not None:
             self._kept.put(text, document)
         return document
+
+
+def file_text(path: Path) -> str:
+    """Read a policy's file; `OSError` for what is no file that ends, as a pipe or a device, and for
+    one that is too large. It never waits for somebody to write."""
+    with open(os.open(path, _READ), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file: copy it to one")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MAX_BYTES >> 20} MiB: split it")
+    return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _none_below(folder: Path) -> None:

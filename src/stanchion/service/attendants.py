@@ -32,9 +32,6 @@ STOPPING: Final = packed(Sorry("the broker is stopping: try again when it is bac
 class Attendants:
     """Judges for the connections that it is given, and tells `left` of each that has ended."""
 
-    rest_s = None
-    """There is never anything to tidy up."""
-
     def __init__(
         self, shield: Shield, key: bytes, witnesses: Path | None, left: Callable[[Peer], None]
     ) -> None:

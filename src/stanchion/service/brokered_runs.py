@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
@@ -54,7 +53,6 @@ class BrokeredRuns:
         self._shield, self._passes, self._boot = shield, passes, boot
         self._lock = threading.Lock()
         self._held: dict[str, Held] = {}
-        self._of_user: Counter[int] = Counter()
 
     def of(self, run: str, token: str, peer: Peer) -> Run:
         """The run that a client speaks for; `NoSuchRun` where it may not."""
@@ -72,25 +70,21 @@ class BrokeredRuns:
             "can": request.can,
             "risk": request.risk,
         }
-        self._enter(peer)
-        try:
-            if request.parent:
-                above = self.of(request.parent, request.token, peer)
-                self._not_looser(request, above)
-                run = above.spawn(request.agent, request.task, budget=request.budget, **options)
-            else:
-                task = "" if request.task is None else request.task
-                self._not_looser(request, None)
-                run = self._shield.run(
-                    request.agent, task, tenant=peer.tenant, labels=request.labels, **options
-                )
-            passed = self._passed(run, peer, request)
-        except BaseException:
-            self._leave(peer.uid)
-            raise
+        self._check_room(peer)
+        if request.parent:
+            above = self.of(request.parent, request.token, peer)
+            self._not_looser(request, above)
+            run = above.spawn(request.agent, request.task, budget=request.budget, **options)
+        else:
+            task = "" if request.task is None else request.task
+            self._not_looser(request, None)
+            run = self._shield.run(
+                request.agent, task, tenant=peer.tenant, labels=request.labels, **options
+            )
+        passed = self._passed(run, peer, request)
         with self._lock:
             self._held[run.id] = Held(run, peer.uid, session)
-        self._left_behind(run, peer.uid, session)
+        self._left_behind(run, session)
         return self._began(run, peer, passed)
 
     def _not_looser(self, request: Begin, above: Run | None) -> None:
@@ -122,21 +116,18 @@ class BrokeredRuns:
                 return self._began(held.run, peer, sealed)
             if held is not None or passed.boot == self._boot:
                 raise NoSuchRun
-        self._enter(peer)
+        self._check_room(peer)
         run = self._made(passed)
         with self._lock:
             first = self._held.setdefault(run.id, Held(run, peer.uid, session))
-        if first.run is not run:
-            self._leave(peer.uid)
-        self._left_behind(first.run, peer.uid, first.session)
+        self._left_behind(first.run, first.session)
         return self._began(first.run, peer, sealed)
 
-    def end(self, run: Run, uid: int, code: str, why: str) -> None:
+    def end(self, run: Run, code: str, why: str) -> None:
         """End a run for good: also a later life of the broker knows that it is over."""
         with self._lock:
             if self._held.pop(run.id, None) is None:
                 return
-            self._leave_locked(uid)
         drive(end_run(run.desk, code, why), run.desk)
         run.close()
 
@@ -145,29 +136,20 @@ class BrokeredRuns:
         with self._lock:
             left = [held for held in self._held.values() if held.session is session]
         for held in reversed(left):
-            self.end(held.run, held.uid, "kernel.ended", "its client has gone")
+            self.end(held.run, "kernel.ended", "its client has gone")
 
-    def _left_behind(self, run: Run, uid: int, session: Session) -> None:
+    def _left_behind(self, run: Run, session: Session) -> None:
         """End a run whose client has gone while it began."""
         if session.over:
-            self.end(run, uid, "kernel.ended", "its client has gone")
+            self.end(run, "kernel.ended", "its client has gone")
 
-    def _enter(self, peer: Peer) -> None:
+    def _check_room(self, peer: Peer) -> None:
         with self._lock:
-            if self._of_user[peer.uid] >= MOST_RUNS:
-                raise ValueError(
-                    f"{MOST_RUNS:,} runs are open for user {peer.uid}: close some of them first"
-                )
-            self._of_user[peer.uid] += 1
-
-    def _leave(self, uid: int) -> None:
-        with self._lock:
-            self._leave_locked(uid)
-
-    def _leave_locked(self, uid: int) -> None:
-        self._of_user[uid] -= 1
-        if not self._of_user[uid]:
-            del self._of_user[uid]
+            count = sum(held.uid == peer.uid for held in self._held.values())
+        if count >= MOST_RUNS:
+            raise ValueError(
+                f"{MOST_RUNS:,} runs are open for user {peer.uid}: close some of them first"
+            )
 
     def _began(self, run: Run, peer: Peer, sealed: bytes) -> Began:
         locks = bool(run.desk.shield.policy.ends_with_runs)

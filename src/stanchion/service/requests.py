@@ -114,7 +114,7 @@ class Judging:
                 if request.cancel:
                     run.cancel(request.why)
                 else:
-                    self._runs.end(run, peer.uid, "kernel.ended", "it was closed")
+                    self._runs.end(run, "kernel.ended", "it was closed")
                 return DONE
             case m.Tighten():
                 return self._tightened(request, peer)

@@ -17,7 +17,7 @@ from stanchion.runtime.shield import Shield
 from stanchion.service.attendants import Attendants
 from stanchion.service.peers import Admission, Peer, peer_of
 from stanchion.service.places import ConnectionPlaces, TurnedAway
-from stanchion.service.user_processes import UserProcesses
+from stanchion.service.user_processes import IDLE_S, UserProcesses
 
 LOG: Final = logging.getLogger("stanchion.service")
 AGAIN_S: Final = 0.1
@@ -71,7 +71,7 @@ class Broker:
             selector.register(listener, selectors.EVENT_READ, lambda: self._accept(listener))
             selector.register(self._wake, selectors.EVENT_READ, lambda: None)
             while not self._stopping:
-                for ready, _ in selector.select(self._judges.rest_s):
+                for ready, _ in selector.select(IDLE_S):
                     ready.data()
                 self._judges.rest()
             self._judges.finish()

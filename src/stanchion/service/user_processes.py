@@ -89,11 +89,6 @@ class UserProcesses:
         self._current: dict[Peer, UserProcess] = {}
         self._all: set[UserProcess] = set()
 
-    @property
-    def rest_s(self) -> float | None:
-        """How long there is nothing to tidy up."""
-        return IDLE_S if self._current else None
-
     def attend(self, sock: socket.socket, peer: Peer) -> None:
         """Hand a connection to its user's process, which begins where there is none; `OSError`
         where it cannot."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import re
 from collections import deque
 from typing import Any, Final
 
@@ -13,6 +12,8 @@ import anyio
 import msgspec
 from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+from stanchion.kernel.regex import regex
 
 LONGEST: Final = 16 * 1024 * 1024
 """How many bytes a line may have."""
@@ -25,11 +26,10 @@ UNREADABLE: Final = ErrorData(
     code=PARSE_ERROR, message="a message could not be read: it is nested too deeply, or is no JSON"
 )
 LAST: Final = 256
-_ID: Final = rb'"id"\s{0,9}:\s{0,9}("[^"\\]{1,128}"|\d{1,18})\s{0,9}'
-_BEGINS: Final = re.compile(
-    rb'\s{0,9}\{\s{0,9}(?:"jsonrpc"\s{0,9}:\s{0,9}"2.0"\s{0,9},\s{0,9})?' + _ID
-)
-_ENDS: Final = re.compile(_ID + rb'(?:,\s{0,9}"jsonrpc"\s{0,9}:\s{0,9}"2.0"\s{0,9})?\}\s{0,9}$')
+_ID: Final = r'"id"\s{0,9}:\s{0,9}("[^"\\]{1,128}"|\d{1,18})\s{0,9}'
+_VERSION: Final = r'"jsonrpc"\s{0,9}:\s{0,9}"2.0"\s{0,9}'
+_BEGINS: Final = regex(r"\s{0,9}\{\s{0,9}(?:" + _VERSION + r",\s{0,9})?" + _ID)
+_ENDS: Final = regex(_ID + r"(?:,\s{0,9}" + _VERSION + r")?\}\s{0,9}$")
 """Where the id of a message stands whose middle cannot be read: at its begin, or at its end."""
 
 
@@ -99,13 +99,13 @@ class Incoming(asyncio.Protocol):
         line = self._lines.popleft()
         if not self._lines and not self._over:
             self._transport.resume_reading()
+        text = line.decode(errors="replace")
         try:
-            text = line.decode(errors="replace")
             return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
         except ValueError as error:
-            return await self._unread(line, error)
+            return await self._unread(text, error)
 
-    async def _unread(self, line: bytes, error: Exception) -> SessionMessage | Exception:
+    async def _unread(self, line: str, error: Exception) -> SessionMessage | Exception:
         """What a line stands for that cannot be read: whoever waits for an answer gets one."""
         begun, ended = _BEGINS.match(line), _ENDS.search(line[-LAST:])
         number = begun if begun is not None else ended

@@ -15,11 +15,10 @@ from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told, sa
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document, Node, in_order
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.file_text import file_text
 from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING
 from stanchion.policy.formats.penguiflow.schema import Pack
 from stanchion.policy.formats.penguiflow.translate import LISTS, translate
-from stanchion.policy.load import compile_document
+from stanchion.policy.load import compile_document, file_text
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import environment, variants
 from stanchion.policy.struct_check import check

@@ -8,7 +8,7 @@ from typing import Any
 
 from stanchion.dialects.errors import DialectError
 from stanchion.policy.composed import read_text
-from stanchion.policy.file_text import file_text
+from stanchion.policy.load import file_text
 
 
 def file_of(path: Any) -> Path:
