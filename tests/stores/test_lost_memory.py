@@ -187,14 +187,27 @@ def redis_losses(_folder: Path) -> Iterator[tuple[str, dict[str, Callable[[], Lo
 
         return restore
 
-    yield server.url, {"wiped": wiped, "deleted": deleted, "restored": restored}
+    def evicted() -> Loss:
+        def evict() -> None:
+            server.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-random")
+            server.ask("CONFIG", "SET", "maxmemory", "1")
+            server.ask("SET", "one", "more")
+
+        return evict
+
+    losses = {"wiped": wiped, "deleted": deleted, "restored": restored, "evicted": evicted}
+    try:
+        yield server.url, losses
+    finally:
+        server.ask("CONFIG", "SET", "maxmemory", "0")
+        server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction")
 
 
 STORES = {"sqlite": sqlite_losses, "postgres": postgres_losses, "redis": redis_losses}
 CASES = [
     *[("sqlite", loss) for loss in ("wiped", "zeroed", "restored", "deleted")],
     *[("postgres", loss) for loss in ("wiped", "emptied", "deleted", "restored")],
-    *[("redis", loss) for loss in ("wiped", "deleted", "restored")],
+    *[("redis", loss) for loss in ("wiped", "deleted", "restored", "evicted")],
 ]
 
 
