@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.state import Batch, Crowded, Forgotten, Line, StoreLost, When, key
+from stanchion.kernel.state import Batch, Crowded, Line, StoreForgot, StoreLost, When, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import Visit
 from stanchion.stores.redis import RedisStore
@@ -566,6 +566,6 @@ def test_a_server_that_has_dropped_a_counter_is_noticed(server: Server) -> None:
     assert store.carry(Batch("one", "t", lines=(Line(A),))).go
     server.ask("DEL", f"stanchion:{A}")
     for number in range(2):
-        with pytest.raises(Forgotten, match="no longer has what this process has seen"):
+        with pytest.raises(StoreForgot, match="no longer has what this process has seen"):
             store.carry(Batch(f"two{number}", "t", lines=(Line(A),)))
     store.close()

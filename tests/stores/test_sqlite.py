@@ -10,7 +10,7 @@ import pytest
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.holds import REMEMBERED
-from stanchion.kernel.state import CLOCK, STANDING, Batch, Forgotten, Line, StoreLost, When, key
+from stanchion.kernel.state import CLOCK, STANDING, Batch, Line, StoreForgot, StoreLost, When, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
@@ -314,7 +314,7 @@ def test_a_file_that_was_replaced_is_left(tmp_path: Path) -> None:
     for file in tmp_path.iterdir():
         os.unlink(file)
     clock.advance(2_000)
-    with pytest.raises(Forgotten):
+    with pytest.raises(StoreForgot):
         store.carry(Batch("two", lines=(Line(A),)))
     assert store.carry(Batch("three", puts=((R, 1, When.JUDGED, 0, 0),))).go
     other = SqliteStore(tmp_path / "state.db", clock)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.kernel.state import Batch, Forgotten, Line, StoreLost, When, key
+from stanchion.kernel.state import Batch, Line, StoreForgot, StoreLost, When, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
@@ -135,7 +135,7 @@ def test_damaged_and_put_right_under_the_same_store(used: Path) -> None:
     ):
         store.carry(Batch("lost", lines=LINES))
     _replace(used, copy.read_bytes())
-    with pytest.raises(Forgotten):
+    with pytest.raises(StoreForgot):
         store.carry(Batch("after", lines=LINES))
     store.close()
 

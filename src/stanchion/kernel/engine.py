@@ -40,10 +40,10 @@ from stanchion.kernel.state import (
     FOREVER,
     Batch,
     Crowded,
-    Forgotten,
     Moved,
     Records,
     Reply,
+    StoreForgot,
     StoreLost,
 )
 from stanchion.kernel.states import NORMAL
@@ -349,7 +349,7 @@ def _batch(case: Case, entry: Entry | None) -> Batch:
 
 
 def _lost(case: Case, lost: StoreLost) -> Decision:
-    if isinstance(lost, Forgotten):
+    if isinstance(lost, StoreForgot):
         return _forgotten(case, EPOCH)
     plans, plan = case.plans, case.plan
     found, cut = store_lost(plans, plan, case.first, case.found, case.cut, lost)

@@ -191,7 +191,7 @@ class StoreLost(Shown):
         return (self.why,)
 
 
-class Forgotten(StoreLost):
+class StoreForgot(StoreLost):
     """The store answers, but no longer knows what this process has seen it carry out: it was
     emptied or restored, or has dropped something. Nothing was carried out."""
 

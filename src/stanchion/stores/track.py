@@ -9,7 +9,7 @@ from typing import Any, Final
 from stanchion import typed
 from stanchion.kernel.epoch import LOST, Epoch, goes_on
 from stanchion.kernel.epoch_change import declare
-from stanchion.kernel.state import EPOCH, Batch, Forgotten, Line, Reply, When
+from stanchion.kernel.state import EPOCH, Batch, Line, Reply, StoreForgot, When
 from stanchion.kernel.tuples import NamedTuple
 
 KNOWN_MS: Final = 1_800_000
@@ -27,7 +27,7 @@ FORGOT: Final = (
 )
 
 
-class Claim(NamedTuple):
+class Footprint(NamedTuple):
     """What a store must know to carry a batch out: a batch that it has carried out before, its
     store time (less than nothing where nothing is claimed), and the lines, by their bits, whose
     cells are there."""
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
     cells: int
 
 
-NO_CLAIM: Final = Claim("", -1, 0)
+NO_FOOTPRINT: Final = Footprint("", -1, 0)
 
 Step = tuple[str, int, float]
 """A batch that was carried out: its id, when by the store's clock, and when by this process's."""
@@ -59,17 +59,17 @@ class Track:
         self._cells: Final[dict[str, int]] = {}
         self._lines: Final[dict[int, tuple[tuple[Line, ...], list[Taking]]]] = {}
 
-    def claim(self, batch: Batch) -> Claim:
+    def claim(self, batch: Batch) -> Footprint:
         """What the store must know; nothing for a batch that takes nothing, or begins an epoch."""
         lines = batch.lines
         last = self._last.get(batch.tenant) if lines and lines[0].key != EPOCH else None
         if last is None or monotonic() - last[2] > self._good_for_s:
-            return NO_CLAIM
+            return NO_FOOTPRINT
         cells, since, mask = self._cells, last[1] - KNOWN_MS, 0
         for bit, name, _unit in self._taking(lines):
             if cells.get(name, since) > since:
                 mask += bit
-        return Claim(last[0], last[1], mask)
+        return Footprint(last[0], last[1], mask)
 
     def keep(self, batch: Batch, reply: Reply) -> Reply:
         """Remember that a batch was carried out, and which cells are there since. An answer that is
@@ -114,7 +114,7 @@ class Track:
         place: str,
         carry: Callable[[Batch], object],
     ) -> None:
-        """A store does not know what it has carried out at that time: `Forgotten`, and everybody
+        """A store does not know what it has carried out at that time: `StoreForgot`, and everybody
         else is told by a batch, unless an operator has said since to go on with the store as it is.
         Then nothing is known of it any more."""
         number, value = epoch
@@ -122,7 +122,7 @@ class Track:
         if since >= 0 and not goes_on(said, since):
             if said.how != LOST:
                 carry(declare(number, since))
-            raise Forgotten(FORGOT.format(place))
+            raise StoreForgot(FORGOT.format(place))
         self.forget()
 
     def forget(self) -> None:

@@ -1,5 +1,5 @@
 -- Carries a batch out as kernel/carry.py does. Its arguments are flat arrays, a place is a number of `keys` from 1:
---   known    a batch that its sender has seen carried out, or NULL
+--   known    a batch that its sender has seen carried out, or nothing
 --   given    go, ceiling, what there is of each unit, when `known` was carried out (-1: nothing is known), and by their
 --            bits the lines whose cells the sender knows to be there
 --   lines    13 each: place, unit, when, follows, hold_ms, keep, bucket width, shadow, idle_ms, lowest limit,

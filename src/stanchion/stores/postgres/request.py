@@ -10,7 +10,7 @@ import msgspec
 from stanchion.kernel.cells import idle_ms
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Batch, Line, When
 from stanchion.stores.postgres import wire
-from stanchion.stores.track import NO_CLAIM, Claim
+from stanchion.stores.track import NO_FOOTPRINT, Footprint
 
 pack: Final = msgspec.msgpack.Encoder().encode
 
@@ -52,7 +52,9 @@ class Requests:
         self._names: Final[dict[str, Name]] = {}
         self._bound: Final[dict[int, Bound]] = {}
 
-    def arguments(self, batch: Batch, now: int | None, claim: Claim = NO_CLAIM) -> Arguments:
+    def arguments(
+        self, batch: Batch, now: int | None, claim: Footprint = NO_FOOTPRINT
+    ) -> Arguments:
         """The arguments for a batch, with what the server must know; `now` is the time of a test's
         clock, and `None` where the server's rules."""
         bound = self._bound.get(id(batch.lines))
@@ -78,7 +80,7 @@ class Requests:
             )
         return [
             batch.id.encode(),
-            claim.id.encode() if claim.id else None,
+            claim.id.encode(),
             None if now is None else wire.number(now),
             wire.numbers((batch.go, batch.ceiling, *batch.amounts, claim.now, claim.cells)),
             keys,

@@ -24,7 +24,7 @@ from stanchion.kernel.state import (
 )
 from stanchion.stores.redis.keys import Keys
 from stanchion.stores.redis.script import Script
-from stanchion.stores.track import NO_CLAIM, Claim
+from stanchion.stores.track import NO_FOOTPRINT, Footprint
 
 HEAD: Final = struct.Struct("<ddddddddBBHHHH").pack
 EXPECT: Final = struct.Struct("<Hdd").pack
@@ -93,7 +93,7 @@ class Packing:
         batch: Batch,
         now: float = SERVER_TIME,
         whole: bool = False,
-        claim: Claim = NO_CLAIM,
+        claim: Footprint = NO_FOOTPRINT,
     ) -> bytes:
         """A batch as a command, with what the server must know; `whole` has the script itself in
         it, for a server that does not know it yet."""

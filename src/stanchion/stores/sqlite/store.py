@@ -14,7 +14,7 @@ import msgspec
 from stanchion.kernel.carry import carry_out
 from stanchion.kernel.cells import NUMBER, value_of
 from stanchion.kernel.holds import REMEMBERED
-from stanchion.kernel.state import EPOCH, Batch, Forgotten, Reply, StoreLost
+from stanchion.kernel.state import EPOCH, Batch, Reply, StoreForgot, StoreLost
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.sqlite import contents as listing, rows
@@ -219,7 +219,7 @@ class SqliteStore:
 
         try:
             self._track.lose(since, epoch, self.place, tell)
-        except Forgotten:
+        except StoreForgot:
             link.undo()
             raise
         self._wrote = UNWRITTEN
