@@ -3,7 +3,6 @@ ends with it."""
 
 from __future__ import annotations
 
-import hmac
 import os
 import threading
 
@@ -37,13 +36,7 @@ class Sessions:
     def joined(self, token: bytes, peer: Peer) -> Session | None:
         """The session that a connection says it belongs to; `None` where it does not."""
         session = self._open.get(token)
-        if (
-            session is None
-            or session.uid != peer.uid
-            or not hmac.compare_digest(session.token, token)
-        ):
-            return None
-        return session
+        return session if session is not None and session.uid == peer.uid else None
 
     def end(self, session: Session) -> None:
         """Forget a session."""

@@ -126,24 +126,17 @@ class UserProcesses:
 
     def _begin(self, user: Peer, sock: socket.socket) -> UserProcess:
         control, its = socket.socketpair()
-        try:
-            pid = os.fork()
-        except OSError:
-            control.close()
-            its.close()
-            raise
+        pid = os.fork()
         if not pid:
-            status = 1
             try:
                 # What this process leaves open would never end for whoever is at its other end.
                 for inherited in (control, sock, self._selector):
                     inherited.close()
                 self._judge(user, its)
-                status = 0
             except BaseException:
                 LOG.exception("the process of user %s failed", user.uid)
             finally:
-                os._exit(status)
+                os._exit(1)
         its.close()
         control.setblocking(False)
         process = UserProcess(user, pid, control)
@@ -158,10 +151,14 @@ class UserProcesses:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        if soft == resource.RLIM_INFINITY or soft > MOST_MEMORY:
+            resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, hard))
         attendants = self._make(lambda _: control.sendall(b"\0"))
         while (came := socket.recv_fds(control, 1, 1))[0]:
             sock = socket.socket(fileno=came[1][0])
             attendants.attend(sock, peer_of(sock)._replace(tenant=user.tenant))
         attendants.finish()
         self._shield.close()
+        # At once: a run that is collected would end, and the broker's next life goes on with it.
+        os._exit(0)

@@ -217,6 +217,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "dialect veronica": _of("dialects.veronica", "veronica"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
+    "a broker that is flooded": _of("floods", "floods"),
     "an inbox that fills": _of("inbox", "inbox"),
     "dialect penguiflow": _of("dialects.penguiflow", "penguiflow"),
     "the mcp proxy": _of("mcp.proxies", "proxies"),
