@@ -15,7 +15,7 @@ from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.guard import Kind, Reading, failure_of
+from stanchion.kernel.guard import Kind, Placed, Reading, failure_of
 from stanchion.kernel.lookups import (
     UNHEARD,
     Answer,
@@ -102,14 +102,12 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
         # The kernel speaks in place of a guard that broke: nobody has said that this may be gone
         # past.
         cells = plan.cells[plan.event_of[pos]]
-    bare = finding.action == cells[Action.REDACT] == Action.REDACT and not finding.patches
-    if bare and placed.kind is not Kind.METER:
-        # It says that something must not go on as it is, and nothing takes that out. Meters word
-        # what the store has carried out already.
-        finding = Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
+    if finding.action == Action.REDACT and not finding.patches:
+        finding = _patchless(finding, placed, cells)
     action = cells[finding.action]
     if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
-        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it.
+        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters
+        # word what the store has carried out already.
         action = max(action, cells[Action.REDACT])
     if finding.action == Action.WARN and action >= STOPS:
         finding = refusing(finding, cells)
@@ -125,6 +123,14 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
         )
     )  # fmt: skip
     return pos if action >= STOPS and not placed.shadow and pos < cut else cut
+
+
+def _patchless(finding: Finding, placed: Placed, cells: tuple[Action, ...]) -> Finding:
+    """A redaction that names nothing to take out is refused, where it would be carried out: what it
+    is about must not go on as it is. What a meter words has been carried out already."""
+    if cells[Action.REDACT] != Action.REDACT or placed.kind is Kind.METER:
+        return finding
+    return Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
 
 
 def failed(plan: Plan, pos: int, event: Event, error: Exception) -> Finding:

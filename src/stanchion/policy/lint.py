@@ -159,18 +159,8 @@ class _Linting:
         for at, seat in self.seated:
             for code, sure, message, advice, path in self._about(seat):
                 yield Remark(self.where("guards", at, *path), code, sure, message, advice)
-        if not self.policy.seats:
-            said = "the policy has no guard, so everything goes ahead"
-            yield Remark(
-                self.where("guards"), "unguarded", "certain", said, "add guards, or extend a pack"
-            )
-        numbers = {seat.placed.id: at for at, seat in self.seated}
-        places = {guard: self.where("guards", at) for guard, at in numbers.items()}
-        for seat in self.policy.seats:
-            number = numbers.get(seat.placed.id)
-            for code, sure, message, advice, path in about_arguments(seat, self.schemas):
-                place = seat.place if number is None else self.where("guards", number, *path)
-                yield Remark(place, code, sure, message, advice)
+        yield from self._about_all()
+        places = {seat.placed.id: self.where("guards", at) for at, seat in self.seated}
         for seat, other in silenced(self.policy.seats):
             one, before = seat.placed.id, other.placed.id
             stopper = f"`{before}` ({places.get(before, other.place)})"
@@ -195,6 +185,19 @@ class _Linting:
         if self.file.mode == "shadow" and self.env is None:
             said = "the whole policy only watches (`mode: shadow`)"
             yield Remark(self.where("mode"), "shadow", "info", said, "enforce it once you trust it")
+
+    def _about_all(self) -> Iterator[Remark]:
+        """That there is no guard, and those that do not fit the tools that are known."""
+        if not self.policy.seats:
+            said = "the policy has no guard, so everything goes ahead"
+            advice = "add guards, or extend a pack"
+            yield Remark(self.where("guards"), "unguarded", "certain", said, advice)
+        numbers = {seat.placed.id: at for at, seat in self.seated}
+        for seat in self.policy.seats:
+            at = numbers.get(seat.placed.id)
+            for code, sure, message, advice, path in about_arguments(seat, self.schemas):
+                place = seat.place if at is None else self.where("guards", at, *path)
+                yield Remark(place, code, sure, message, advice)
 
     def _unused_levels(self) -> Iterator[Remark]:
         """Risk levels of tasks that mean nothing, and meanings of levels that no task has."""
