@@ -149,9 +149,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def key(self, event: Event, /) -> str:
         """The way of a task's work; without a task, that of a run and all that belong to it."""
         run = event.run
-        whose = (
-            ("task", run.task) if run.task else ("run", run.parents[-1] if run.parents else run.id)
-        )
+        whose = ("task", run.task) if run.task else ("run", run.root)
         return key(run.tenant, "handoff", "" if self.counter is None else self.counter, *whose)
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:

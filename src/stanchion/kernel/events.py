@@ -54,6 +54,11 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     """Names that the host gives, such as `customer`, each with whom or what it stands for here."""
 
     @property
+    def root(self) -> str:
+        """The first run of its family: what its children meet, it meets."""
+        return self.parents[-1] if self.parents else self.id
+
+    @property
     def risk(self) -> str:
         """The run's risk level; empty where it has none."""
         return self.level if self.level is not msgspec.UNSET else ""

@@ -31,7 +31,7 @@ class FamilySteps(StepLimit, frozen=True, kw_only=True):
 
 def eldest(run: RunInfo) -> RunInfo:
     """A run under the name of the first of its family."""
-    return replace(run, id=run.parents[-1]) if run.parents else run
+    return replace(run, id=run.root) if run.parents else run
 
 
 def steps_key(run: RunInfo) -> str:

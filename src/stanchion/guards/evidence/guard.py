@@ -204,9 +204,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         counter = "" if self.counter is None else self.counter
         if self.per == "task" and run.task:
             return key(run.tenant, "evidence", counter, "task", run.task)
-        return key(
-            run.tenant, "evidence", counter, "run", run.parents[-1] if run.parents else run.id
-        )
+        return key(run.tenant, "evidence", counter, "run", run.root)
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Keep what a call does and what came of it, and judge the steps that hand work on."""

@@ -130,8 +130,7 @@ def remembering(run: RunInfo, store: Any, shown: Callable[[str], str]) -> Proven
     children may have written there, or may read it. Names are kept as they are `shown`."""
     if ends_here(store):
         return Provenance()
-    whose = run.parents[-1] if run.parents else run.id
-    return Provenance(Notebook(run.tenant, whose, shown))
+    return Provenance(Notebook(run.tenant, run.root, shown))
 
 
 def _trust(traits: tuple[str, ...]) -> str:
