@@ -191,6 +191,7 @@ MEANINGS: Final = {
     "AllowanceView.tool": "the only tool whose calls it applies to; empty for all",
     "BreakerView.agent": "the agent that the breaker belongs to; empty if all agents share it",
     "BreakerView.failures": "how many failures it has counted while closed",
+    "BreakerView.only": "the runs whose calls alone it refuses; empty if those of all",
     "BreakerView.state": "`closed`, `open` or `half_open`",
     "BurnView.used": "the amount used after each tenth of the run's time; null if it is not known",
     "Counter.measure": "the unit of the numbers",

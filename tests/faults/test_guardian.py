@@ -33,7 +33,7 @@ def test_fault_2_a_probe_that_another_guard_refuses_is_not_spent() -> None:
 def test_fault_3_it_closes_after_three_successes_and_tries_one_call_at_a_time() -> None:
     """One success closed it there, and four calls at once were probes."""
     clock = FakeClock()
-    shield = shield_for({"name": "x", "guards": [BREAKER]}, clock=clock)
+    shield = shield_for({"name": "x", "guards": [{**BREAKER, "runs": 1}]}, clock=clock)
     runs = [shield.run("a"), *[shield.run("b") for _ in range(3)]]
     for _ in range(5):
         runs[0].error("pay", ConnectionError())

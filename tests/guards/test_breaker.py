@@ -27,7 +27,15 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, LostStore, ScriptedTool, interleave, shield_for
-from tests.guards.breaker_model import COOLDOWN_MS, OPTIONS, PROBE_MS, SUCCESSES, THRESHOLD, Model
+from tests.guards.breaker_model import (
+    COOLDOWN_MS,
+    OPTIONS,
+    PROBE_MS,
+    RUNS,
+    SUCCESSES,
+    THRESHOLD,
+    Model,
+)
 from tests.guards.test_step_limit import in_threads
 from tests.stores import redis_server
 from tests.stores.redis_server import Server
@@ -46,6 +54,8 @@ LATE: Final = {
     "action": "block",
 }
 POLICY: Final[dict[str, Any]] = {"name": "fragile", "guards": [OPTIONS, LATE]}
+FOR_ALL: Final[dict[str, Any]] = {"name": "fragile", "guards": [{**OPTIONS, "runs": 1}, LATE]}
+"""One run's failures are enough to refuse the calls of all."""
 START: Final = 10_000_000
 FAULTS: Final[dict[str, tuple[str, str]]] = {
     "system": ("ConnectionError", "system"),
@@ -60,10 +70,11 @@ def circuit(store: Store, record: str = RECORD) -> Circuit:
 
 def expected(model: Model) -> Circuit:
     """The same, as the model has it."""
+    only = tuple(model.met) if len(model.met) < RUNS else ()
     if model.state == "closed":
-        return Circuit(model.failures)
+        return Circuit(model.failures, only=only)
     expires = model.expires if model.probe else 0
-    return Circuit(0, model.until, model.cooldown_ms, model.successes, model.probe, expires)
+    return Circuit(0, model.until, model.cooldown_ms, model.successes, model.probe, expires, only)
 
 
 def report(run: Run, call: str, how: str) -> str:
@@ -96,9 +107,9 @@ def play(store: Store, true: FakeClock, drawn: random.Random, count: int) -> lis
             for clock in (true, *hosts):
                 clock.advance(ms)
         elif step == "call":
-            run, fine = drawn.choice(runs), drawn.random() < 0.8
+            run, fine = drawn.choice((runs[0], *runs)), drawn.random() < 0.8
             decision = run.check("pay", {"fine": fine})
-            said = model.call(decision.id, true(), refused_elsewhere=not fine)
+            said = model.call(run.id, decision.id, true(), refused_elsewhere=not fine)
             codes = [finding.code for finding in decision.findings]
             goes = said in ("", "breaker.probe")
             assert codes == ([said] if said else []) + (
@@ -112,7 +123,7 @@ def play(store: Store, true: FakeClock, drawn: random.Random, count: int) -> lis
             if step == "outcome":
                 often = "ok" if trying else "system"
                 how = drawn.choice(("ok", "system", "user", often, often, often))
-                assert report(run, call, how) == model.outcome(call, how, true())
+                assert report(run, call, how) == model.outcome(run.id, call, how, true())
         assert circuit(store) == expected(model)
     return model.log
 
@@ -133,6 +144,7 @@ def plays(store_of: Any, seeds: int, count: int = 60) -> list[str]:
 def test_any_course_of_events_is_the_model_s_in_memory() -> None:
     log = plays(MemoryStore, 60)
     assert log.count("opened") > 60, "the courses are worth something"
+    assert log.count("opened for one") > 6
     assert log.count("closed") > 6
 
 
@@ -151,7 +163,7 @@ def test_any_course_of_events_is_the_model_s_on_redis(server: Server) -> None:
 
 def moments(drawn: random.Random, number: int, model: Model, under_way: list[str]) -> Event:
     """One more event: a call, or the outcome of one, the probe's more often than others."""
-    run, name = RunInfo(f"r{number}", "a"), f"e{number}"
+    run, name = RunInfo(f"r{drawn.randrange(4)}", "a"), f"e{number}"
     if under_way and drawn.random() < 0.6:
         call = (
             model.probe
@@ -201,7 +213,7 @@ def race(store: Store, true: FakeClock, drawn: random.Random, rounds: int) -> li
                 continue
             event, decision = events[trip.who], done.decisions[trip.who]
             if isinstance(event, ToolCall):
-                assert decision.code == model.call(event.id, trip.reply.now)
+                assert decision.code == model.call(event.run.id, event.id, trip.reply.now)
                 under_way += [event.id] if decision.proceeds else []
             else:
                 how = (
@@ -211,7 +223,8 @@ def race(store: Store, true: FakeClock, drawn: random.Random, rounds: int) -> li
                     if isinstance(event, Failure)
                     else ""
                 )
-                assert decision.code == model.outcome(event.call, how, trip.reply.now)
+                said = model.outcome(event.run.id, event.call, how, trip.reply.now)
+                assert decision.code == said
         assert len(done.applied) == len(events)
         assert circuit(store) == expected(model)
     return model.log
@@ -264,7 +277,7 @@ def test_a_healthy_tool_writes_nothing_and_costs_one_trip() -> None:
 def test_of_many_threads_one_is_the_probe(tmp_path: Path) -> None:
     clock = FakeClock()
     shields = [
-        shield_for(POLICY, clock=clock, store=SqliteStore(tmp_path / "s.db", clock))
+        shield_for(FOR_ALL, clock=clock, store=SqliteStore(tmp_path / "s.db", clock))
         for _ in range(2)
     ]
     runs = [shields[at % 2].run("a", id=f"r{at}") for at in range(8)]
@@ -279,12 +292,12 @@ def test_of_many_threads_one_is_the_probe(tmp_path: Path) -> None:
 
 def test_a_process_that_dies_with_the_probe_leaves_no_stuck_probe(tmp_path: Path) -> None:
     clock = FakeClock()
-    with shield_for(POLICY, clock=clock, store=SqliteStore(tmp_path / "s.db", clock)) as first:
+    with shield_for(FOR_ALL, clock=clock, store=SqliteStore(tmp_path / "s.db", clock)) as first:
         run = first.run("a", id="first")
         opened(run)
         clock.advance(COOLDOWN_MS)
         assert run.check("pay", {"fine": True}).code == "breaker.probe"
-    with shield_for(POLICY, clock=clock, store=SqliteStore(tmp_path / "s.db", clock)) as second:
+    with shield_for(FOR_ALL, clock=clock, store=SqliteStore(tmp_path / "s.db", clock)) as second:
         run = second.run("a", id="second")
         clock.advance(PROBE_MS - 1)
         assert run.check("pay", {"fine": True}).code == "breaker.probing"
@@ -337,7 +350,7 @@ def test_a_tool_that_runs_here_opens_it_tries_it_and_closes_it() -> None:
 
 def test_async_calls_share_it() -> None:
     clock = FakeClock()
-    shield = shield_for(POLICY, clock=clock)
+    shield = shield_for(FOR_ALL, clock=clock)
     together = asyncio.Barrier(8)
 
     async def pay(fine: bool) -> None:
@@ -365,8 +378,8 @@ def test_an_operator_closes_it_for_every_process_and_that_is_written_down() -> N
     store = MemoryStore(clock)
     journal = MemoryJournal()
     shield, other = (
-        shield_for(POLICY, clock=clock, store=store, journal=journal),
-        shield_for(POLICY, store=store),
+        shield_for(FOR_ALL, clock=clock, store=store, journal=journal),
+        shield_for(FOR_ALL, store=store),
     )
     run, theirs = shield.run("a"), other.run("b")
     opened(run)

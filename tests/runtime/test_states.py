@@ -194,7 +194,11 @@ def test_the_shield_as_a_whole_is_warned_recovers_and_is_halted_by_its_error_rat
     )
     fail("b", "c", "d")
     assert state(shield) == HALTED
-    assert shield.run("bob").check("a", {}).code == "kernel.halted", "every run is"
+    assert run.spawn().check("a", {}).code == "kernel.halted"
+    bob, third = shield.run("bob"), shield.run("eve")
+    assert third.check("a", {}).proceeds, "nobody else has met a failure"
+    bob.error("e", ConnectionError("no route"), fault="system")
+    assert third.check("a", {}).code == "kernel.halted", "two runs have: every run is"
     clock.advance(10**9)
     assert run.check("a", {}).code == "kernel.halted", "until an operator resumes it"
     shield.resume()

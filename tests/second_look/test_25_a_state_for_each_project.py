@@ -18,7 +18,7 @@ from tests.operators import ANN, KNOWN
 from tests.sampling import some
 from tests.stores import redis_server, servers
 
-POLICY = "name: p\nguards:\n  - {use: breaker, failure_threshold: 2, cooldown_s: 3600}\n"
+POLICY = "name: p\nguards:\n  - {use: breaker, failure_threshold: 2, cooldown_s: 3600, runs: 1}\n"
 
 AGENT = """
 import json, sys
@@ -38,7 +38,10 @@ with Shield.load(json.loads(sys.argv[1]), **json.loads(sys.argv[2])) as shield, 
             codes.append("failed")
 print(json.dumps(codes))
 """  # noqa: E501
-GUARDED = {"name": "p", "guards": [{"use": "breaker", "failure_threshold": 2, "cooldown_s": 3600}]}
+GUARDED = {
+    "name": "p",
+    "guards": [{"use": "breaker", "failure_threshold": 2, "cooldown_s": 3600, "runs": 1}],
+}
 
 
 @pytest.fixture

@@ -74,7 +74,9 @@ def test_registers_are_shown_as_outcomes(store: tuple[Store, FakeClock]) -> None
 def test_records_are_shown_in_words(store: tuple[Store, FakeClock]) -> None:
     found = by_name(*store)
     said = {name: cell.says for name, cell in found.items() if isinstance(cell, RecordCell)}
-    assert said["breaker / fetch / breaker"] == "open until 2100-01-01 08:01:00Z, for 1 min"
+    assert said["breaker / fetch / breaker"] == (
+        "open until 2100-01-01 08:01:00Z, for 1 min, for run first alone"
+    )
     assert said["time / run / first"] == "began 2100-01-01 08:00:00Z"
     assert said["loops / run / first"].startswith("4 calls seen, 0 of them in loops")
     assert [words for name, words in said.items() if name.startswith("ticket / ")] == [

@@ -51,7 +51,7 @@ def test_all_that_is_known_of_each(kind: str, tmp_path: Path) -> None:
         (breaker,) = {one.tool: one for one in tools(kept, clock())}["fetch"].breakers
         assert (breaker.state, breaker.words) == (
             "half_open",
-            "half-open, the next call tries it, 0 succeeded, after 1 min",
+            "half-open, the next call tries it, 0 succeeded, after 1 min, for run first alone",
         )
 
 

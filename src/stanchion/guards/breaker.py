@@ -12,12 +12,13 @@ import msgspec
 from stanchion import typed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
-from stanchion.kernel.faults import FAILED, UNKNOWN, FaultName
+from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
+from stanchion.kernel.states import Runs, join_runs
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 
@@ -55,7 +56,9 @@ class Circuit(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of a tool. It is closed where `until` is 0, open before that time, half-open
     from then on.
 
-    `probe` is the call that tries it, until its outcome comes or `expires` is past.
+    `probe` is the call that tries it, until its outcome comes or `expires` is past. `only` are the
+    runs that have met its failures, which alone it is open for; none of them is named where it is
+    for all.
     """
 
     failures: int = 0
@@ -64,6 +67,11 @@ class Circuit(msgspec.Struct, frozen=True, omit_defaults=True):
     successes: int = 0
     probe: str = ""
     expires: int = 0
+    only: tuple[str, ...] = ()
+
+    def concerns(self, run: RunInfo) -> bool:
+        """Whether it is open, and for that run."""
+        return bool(self.until) and (not self.only or run.root in self.only)
 
 
 CLOSED: Final = Circuit()
@@ -71,7 +79,8 @@ CLOSED: Final = Circuit()
 
 class Breaker(msgspec.Struct, frozen=True):
     """Refuses calls of a tool after `failure_threshold` failures in a row, for a time that doubles
-    with every relapse.
+    with every relapse: those of the runs that have met the failures, and of all once so many `runs`
+    have.
 
     Then one call at a time goes ahead as a probe, and only if no other guard refuses it. After
     `successes` of them the tool is as before. Failures count by their fault: a wrong argument says
@@ -97,6 +106,7 @@ class Breaker(msgspec.Struct, frozen=True):
     probe_s: Seconds = 60.0
     counts: tuple[FaultName, ...] = ("system", "unknown")
     per: Literal["tenant", "agent"] = "tenant"
+    runs: Runs = 2
     action: PlainActionName = "block"
     counter: str | None = None
 
@@ -107,10 +117,7 @@ class Breaker(msgspec.Struct, frozen=True):
                 f"{self.cooldown_s:g}`"
             )
             raise ValueError(f"{said}: give more, or a shorter cooldown")
-        if not self.counts:
-            raise ValueError(
-                "`counts` is empty, so it never opens: name some faults, or leave it out"
-            )
+        check_counts(self.counts)
 
     @property
     def lease_ms(self) -> int:
@@ -128,36 +135,33 @@ class Breaker(msgspec.Struct, frozen=True):
     ) -> Ruling | None:
         """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
         event = reading.event
-        if isinstance(event, ToolCall):
-            return (
-                None if value is None or value == {} else self._admit(event, circuit_of(value), now)
-            )
-        if not event.tool or FAILED in event.traits:
-            return None
-        if isinstance(event, ToolResult) and (value is None or value == {}):
-            return None
+        if (value is None or value == {}) and not isinstance(event, Failure):
+            return None  # the usual case: it works, and is called
         circuit = circuit_of(value)
-        if circuit.until:
-            return (
-                self._tried(event, circuit, now)
-                if event.call and event.call == circuit.probe
-                else None
-            )
-        if isinstance(event, ToolResult):
-            return Ruling(put=_plain(CLOSED)) if circuit.failures else None
-        if not self._counts(event):
+        concerned = circuit.concerns(event.run)
+        if isinstance(event, ToolCall):
+            return self._admit(event, circuit, now) if concerned else None
+        failed = tool_failed(event, self.counts)
+        if not event.tool or failed is None:
             return None
-        if circuit.failures + 1 >= self.failure_threshold:
-            return self._opened(event.tool, self.cooldown_s, now)
-        return Ruling(put=_plain(Circuit(circuit.failures + 1)))
+        if concerned:
+            tried = event.call and event.call == circuit.probe
+            return self._tried(event, failed, circuit, now) if tried else None
+        if not failed:
+            # What works for one run works: it is open for no other any more.
+            works = isinstance(event, ToolResult) and circuit != CLOSED
+            return Ruling(put=_plain(CLOSED)) if works else None
+        only = self._met(circuit, event)
+        if circuit.until or circuit.failures + 1 >= self.failure_threshold:
+            return self._opened(event.tool, self.cooldown_s, now, only)
+        return Ruling(put=_plain(Circuit(circuit.failures + 1, only=only)))
 
-    def _counts(self, event: Failure) -> bool:
-        return (event.fault if event.fault else UNKNOWN) in self.counts
+    def _met(self, circuit: Circuit, event: ToolResult | Failure) -> tuple[str, ...]:
+        """The runs that have met the failures, with that of this one."""
+        return join_runs(None if circuit == CLOSED else circuit.only, event.run.root, self.runs)
 
-    def _admit(self, event: ToolCall, circuit: Circuit, now: int) -> Ruling | None:
+    def _admit(self, event: ToolCall, circuit: Circuit, now: int) -> Ruling:
         until, action = circuit.until, ACTIONS[self.action]
-        if not until:
-            return None
         if now < until:
             args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
             return Ruling(Finding(action, "breaker.open", args, about=event.tool), until=until)
@@ -173,17 +177,20 @@ class Breaker(msgspec.Struct, frozen=True):
         )
         return Ruling(found, _plain(taken), max(until, circuit.expires, now), now + SLACK_MS)
 
-    def _tried(self, event: ToolResult | Failure, circuit: Circuit, now: int) -> Ruling:
+    def _tried(
+        self, event: ToolResult | Failure, failed: bool, circuit: Circuit, now: int
+    ) -> Ruling:
         """The outcome of a probe; a failure that does not count only makes room for the next."""
-        if isinstance(event, Failure) and self._counts(event):
+        if failed:
             longer = min(2 * circuit.cooldown_ms / 1_000, self.max_cooldown_s)
-            return self._opened(event.tool, longer, now)
+            return self._opened(event.tool, longer, now, self._met(circuit, event))
         went_well = circuit.successes + isinstance(event, ToolResult)
         if went_well >= self.successes:
             return Ruling(
                 Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED)
             )
-        return Ruling(put=_plain(Circuit(0, circuit.until, circuit.cooldown_ms, went_well)))
+        kept = Circuit(0, circuit.until, circuit.cooldown_ms, went_well, only=circuit.only)
+        return Ruling(put=_plain(kept))
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
         """The circuit with room for the next probe, where one of those calls was it: it has told
@@ -193,9 +200,9 @@ class Breaker(msgspec.Struct, frozen=True):
             return None
         return _plain(msgspec.structs.replace(circuit, probe="", expires=0))
 
-    def _opened(self, tool: str, cooldown_s: float, now: int) -> Ruling:
+    def _opened(self, tool: str, cooldown_s: float, now: int, only: tuple[str, ...]) -> Ruling:
         cooldown_ms = round(cooldown_s * 1_000)
-        put = _plain(Circuit(0, now + cooldown_ms, cooldown_ms))
+        put = _plain(Circuit(0, now + cooldown_ms, cooldown_ms, only=only))
         return Ruling(
             Finding(Action.ALLOW, "breaker.opened", (tool, _span(cooldown_ms))),
             put,

@@ -10,13 +10,13 @@ import msgspec
 from stanchion.guards._marks import Percent
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Failure
-from stanchion.kernel.faults import FAILED, FaultName
+from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
-from stanchion.kernel.states import Signal, Terms
+from stanchion.kernel.states import Runs, Signal, Terms
 from stanchion.kernel.words import Words, declare
 
 CODES: Final = declare(
@@ -67,6 +67,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
     recover_s: Seconds = 60.0
     quarantine_s: Seconds = 300.0
     halt_after: Annotated[int, msgspec.Meta(ge=1)] = 3
+    runs: Runs = 2
     counts: tuple[FaultName, ...] = ("system", "unknown")
 
     def __post_init__(self) -> None:
@@ -74,10 +75,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
             raise ValueError(
                 "`per` names what is watched, each once: give some of tool, run, agent, tenant"
             )
-        if not self.counts:
-            raise ValueError(
-                "`counts` is empty, so nothing is a failure: name some faults, or leave it out"
-            )
+        check_counts(self.counts)
         if self.halt_at is not None and self.halt_at < self.warn_at:
             said = f"`halt_at: {self.halt_at:g}` is less than `warn_at: {self.warn_at:g}`"
             raise ValueError(
@@ -92,21 +90,12 @@ class ErrorRate(msgspec.Struct, frozen=True):
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """A register of outcomes for each thing that is watched."""
-        if FAILED in event.traits:
+        failed = tool_failed(event, self.counts)
+        if failed is None:
             return ()
-        run = event.run
-        whose = {"tool": event.tool, "run": run.id, "agent": run.agent, "tenant": ""}
-        push = self._failed(event)
+        keys = [key(event.run.tenant, "errors", what, _whose(what, event)) for what in self.per]
         return tuple(
-            [
-                Line(
-                    key(run.tenant, "errors", what, whose[what]),
-                    when=When.JUDGED,
-                    bits=self.calls,
-                    push=push,
-                )
-                for what in self.per
-            ]
+            [Line(one, when=When.JUDGED, bits=self.calls, push=int(failed)) for one in keys]
         )
 
     def word(
@@ -117,7 +106,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
 
     def watch(self, event: Event, values: tuple[int, ...], /) -> Finding | None:
         """Signal what fails too often; only a failure can be one too many."""
-        if not isinstance(event, Failure) or not self._failed(event):
+        if not isinstance(event, Failure) or not tool_failed(event, self.counts):
             return None
         signals: list[tuple[str, tuple[str, ...]]] = []
         found: Finding | None = None
@@ -127,7 +116,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
             row = streak(register)
             if known < self.min_calls or failed * 100 < self.warn_at * known:
                 continue
-            name = self._name(what, event)
+            name = f"{what}:{_whose(what, event)}" if what != "tenant" else ""
             repeated = what == "tool" and row >= self.repeats
             worse = self.halt_at is not None and failed * 100 >= self.halt_at * known
             # The severest first, so that one failure moves a state by one edge: a halt follows a
@@ -147,27 +136,15 @@ class ErrorRate(msgspec.Struct, frozen=True):
 
     def terms(self) -> Terms:
         """How long the states last that it leads to."""
-        return Terms(int(self.recover_s * 1000), int(self.quarantine_s * 1000), self.halt_after)
+        recover_ms, quarantine_ms = int(self.recover_s * 1000), int(self.quarantine_s * 1000)
+        return Terms(recover_ms, quarantine_ms, self.halt_after, self.runs)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (Action.ALLOW,)
 
-    def _failed(self, event: Event) -> int:
-        return int(
-            isinstance(event, Failure)
-            and (event.fault if event.fault else "unknown") in self.counts
-        )
 
-    @staticmethod
-    def _name(what: Watched, event: Event) -> str:
-        """What a state is kept under; a tenant's own has no name."""
-        match what:
-            case "tool":
-                return f"tool:{event.tool}"
-            case "run":
-                return f"run:{event.run.id}"
-            case "agent":
-                return f"agent:{event.run.agent}"
-            case "tenant":
-                return ""
+def _whose(what: Watched, event: Event) -> str:
+    """The name of what is watched; a tenant's own has none."""
+    run = event.run
+    return {"tool": event.tool, "run": run.id, "agent": run.agent, "tenant": ""}[what]

@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Failure, ToolCall, ToolResult
-from stanchion.kernel.faults import FAILED, UNKNOWN, FaultName
+from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed
@@ -63,10 +63,7 @@ class Health(msgspec.Struct, frozen=True):
             raise ValueError(
                 f"{said}: what is low is unsteady, too, so give less, or raise the other"
             )
-        if not self.counts:
-            raise ValueError(
-                "`counts` is empty, so nothing is a failure: name some faults, or leave it out"
-            )
+        check_counts(self.counts)
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """The last outcomes of a tool, all its calls, and all its failures."""
@@ -74,21 +71,16 @@ class Health(msgspec.Struct, frozen=True):
             return (
                 Line(health_key(event.run.tenant, event.tool), when=When.LOOK, bits=self.calls),
             )
-        if not event.tool or not isinstance(event, ToolResult | Failure) or FAILED in event.traits:
+        failed = tool_failed(event, self.counts)
+        if not event.tool or failed is None:
             return ()
-        bit = self._failed(event)
         register = health_key(event.run.tenant, event.tool)
         calls, failures = reliability_keys(event.run.tenant, event.tool)
         counted = (
-            Line(register, when=When.JUDGED, bits=self.calls, push=bit),
+            Line(register, when=When.JUDGED, bits=self.calls, push=int(failed)),
             Line(calls, when=When.JUDGED),
         )
-        return (*counted, Line(failures, when=When.JUDGED)) if bit else counted
-
-    def _failed(self, event: Event) -> int:
-        return int(
-            isinstance(event, Failure) and (event.fault if event.fault else UNKNOWN) in self.counts
-        )
+        return (*counted, Line(failures, when=When.JUDGED)) if failed else counted
 
     def word(
         self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /
@@ -104,7 +96,8 @@ class Health(msgspec.Struct, frozen=True):
         if not values:
             return None
         before = isinstance(event, ToolCall)
-        register = values[0] if before else pushed(values[0], self._failed(event), self.calls)
+        failure = isinstance(event, Failure) and tool_failed(event, self.counts)
+        register = values[0] if before else pushed(values[0], int(bool(failure)), self.calls)
         known, failed = outcomes(register)
         if not known:
             return None

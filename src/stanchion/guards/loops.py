@@ -12,7 +12,7 @@ from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.guards._refusal import refusal
 from stanchion.kernel.actions import PROCEEDS, Action, Category
 from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
-from stanchion.kernel.faults import FAILED
+from stanchion.kernel.faults import FAILED, may_pass
 from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS
@@ -368,7 +368,7 @@ def _keep_result(reading: Reading[Any], event: ToolResult, history: History) -> 
 
 
 def _keep_failure(reading: Reading[Any], event: Failure, history: History) -> Ruling | None:
-    marks = Mark.FAILED | (Mark.TRANSIENT if event.fault == "system" else 0)
+    marks = Mark.FAILED | (Mark.TRANSIENT if may_pass(event) else 0)
     known = history.came(reading, error_digest(reading), marks)
     return Ruling(None, history.text()) if known else None
 

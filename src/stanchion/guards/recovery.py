@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure
-from stanchion.kernel.faults import UNKNOWN
+from stanchion.kernel.faults import tool_fault
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
@@ -118,12 +118,7 @@ class Recovery(msgspec.Struct, frozen=True):
 
     def severity(self, event: Failure) -> Severity | None:
         """How bad an error is; `None` where it is for the agent to mend."""
-        for word in (
-            event.error,
-            *event.bases,
-            *event.traits,
-            event.fault if event.fault else UNKNOWN,
-        ):
+        for word in (event.error, *event.bases, *event.traits, tool_fault(event)):
             if word in self.fatal:
                 return "fatal"
             if word in self.recoverable:
@@ -138,11 +133,7 @@ class Recovery(msgspec.Struct, frozen=True):
         severity = self.severity(event)
         if severity is None:
             return None
-        reaction = {
-            "recoverable": self.on_recoverable,
-            "fatal": self.on_fatal,
-            "unknown": self.on_unknown,
-        }[severity]
+        reaction: Reaction = getattr(self, f"on_{severity}")
         about = (event.error, f"tool `{event.tool}`" if event.tool else "a model call")
         code = f"recovery.{severity}"
         if reaction == "retry":
@@ -152,10 +143,9 @@ class Recovery(msgspec.Struct, frozen=True):
                 return Finding(Action.ALLOW, "recovery.exhausted", (*about, event.attempt))
             return Finding(Action.RETRY, code, about, terms=self._terms)
         undone = reaction == "rollback" or (self.rollback and severity == "fatal")
+        what = "failing_tool" if self.isolate == "tool" else self.isolate
         isolated = (
-            Isolate(self.isolate, round(self.isolate_s * 1_000))
-            if reaction == "quarantine"
-            else None
+            Isolate(what, round(self.isolate_s * 1_000)) if reaction == "quarantine" else None
         )
         action = Action.BLOCK if reaction == "rollback" else ACTIONS[reaction]
         return Finding(action, code, about, effects=(ROLLBACK,) if undone else (), terms=isolated)

@@ -14,7 +14,7 @@ from stanchion.kernel.autonomy import Share
 from stanchion.kernel.contract.powers import HEARS_REFUSALS, ONLY_MARKS, SPANS, VACATES, WATCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
-from stanchion.kernel.faults import FAILED
+from stanchion.kernel.faults import FAILED, tool_fault
 from stanchion.kernel.gates import gates_of
 from stanchion.kernel.guard import Kind, Placed, Reading, writes_at
 from stanchion.kernel.lineup import Lineups, Pure, always_raises
@@ -393,7 +393,7 @@ class Plans:
         ):
             shape = (type(first), first.tool, mode)
         else:
-            told = first.fault if type(first) is Failure else FAILED in first.traits
+            told = tool_fault(first) if type(first) is Failure else FAILED in first.traits
             shape = (*map(type, events), first.tool, mode, lifts, bypasses, told)
         plan = self._plans.get(shape)
         at = first.at if now < 0 else now

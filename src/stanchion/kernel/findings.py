@@ -96,8 +96,8 @@ class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
 
 class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
     """What a quarantine isolates, for how long, and from which time in a day on it does: a `tool`,
-    or the agent where no tool is at work; the `agent`; or `only_tool`, which isolates nobody where
-    no tool is at work."""
+    or the agent where no tool is at work; the `agent`; `only_tool`, which isolates nobody where no
+    tool is at work; or a `failing_tool`, from its run alone until another run meets it, too."""
 
     what: str = "tool"
     for_ms: int = 300_000

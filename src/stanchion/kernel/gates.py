@@ -257,7 +257,8 @@ def marks_of(fleet: Any, tenant: Any, event: Event) -> Iterator[tuple[str, Mark]
         if value is None:
             continue
         standing = standing_of(value)
-        yield whose, standing.own
+        if not standing.own.only or run.root in standing.own.only:
+            yield whose, standing.own
         if standing.marks:
             for name in (
                 f"agent:{run.agent}",
@@ -265,5 +266,5 @@ def marks_of(fleet: Any, tenant: Any, event: Event) -> Iterator[tuple[str, Mark]
                 f"tool:{event.tool}",
             ):
                 mark = standing.marks.get(name)
-                if mark is not None:
+                if mark is not None and (not mark.only or run.root in mark.only):
                     yield name, mark

@@ -4,7 +4,7 @@ store's clock."""
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -76,13 +76,15 @@ _next: Final = {(edge.start, signal): edge.end for edge in EDGES for signal in e
 
 class Mark(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The state of one thing. `until` is when it ends by itself, 0 where somebody has to end it; a
-    quarantine is then a warning for `after_ms` more. `times` counts its quarantines."""
+    quarantine is then a warning for `after_ms` more. `times` counts its quarantines. It concerns
+    the runs `only`, or all."""
 
     state: str = NORMAL
     why: str = ""
     until: int = 0
     after_ms: int = 0
     times: int = 0
+    only: tuple[str, ...] = ()
 
 
 class Phase(NamedTuple):
@@ -110,20 +112,50 @@ def follows(state: str, signal: Signal) -> str | None:
     return _next.get((state, signal))
 
 
+Runs = Annotated[int, msgspec.Meta(ge=1, le=8)]
+"""How many runs have to meet something before it concerns all."""
+
+
 class Terms(NamedTuple):
-    """How long an automatic state lasts, and how many quarantines are too many."""
+    """How long an automatic state lasts, how many quarantines are too many, and how many runs have
+    to give its signals before it concerns all."""
 
     recover_ms: int = 60_000
     quarantine_ms: int = 300_000
     halt_after: int = 3
+    runs: int = 1
 
 
-def moved(mark: Mark, signal: Signal, now: int, why: str, terms: Terms = Terms()) -> Mark | None:  # noqa: B008 - frozen
-    """A mark after a signal; `None` where it stays as it is.
+def join_runs(met: tuple[str, ...] | None, run: str, runs: int) -> tuple[str, ...]:
+    """The runs that something concerns when one more has met it: an empty tuple, which is all, once
+    there are so many `runs`. `None` is where nobody has met it before."""
+    if met == ():
+        return ()
+    joined = tuple(dict.fromkeys((*(met if met else ()), run)))
+    return joined if len(joined) < runs else ()
+
+
+def moved(
+    mark: Mark,
+    signal: Signal,
+    now: int,
+    why: str,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+    run: str = "",
+) -> Mark | None:
+    """A mark after a signal, which a `run` gives or somebody else; `None` where it stays as it is.
 
     A warning or a quarantine whose cause goes on lasts longer. A quarantine too many is a halt.
     """
     state = phase(mark, now).state
+    only = join_runs(None if state == NORMAL else mark.only, run, terms.runs)
+    after = _after(mark, state, signal, now, why, terms)
+    if after is None and state in (QUARANTINE, HALTED) and only != mark.only:
+        after = mark if signal in (Signal.REPEATED, Signal.WORSENED) else None
+    return None if after is None else msgspec.structs.replace(after, only=only)
+
+
+def _after(mark: Mark, state: str, signal: Signal, now: int, why: str, terms: Terms) -> Mark | None:
     end = follows(state, signal)
     if state == WARNING and signal is Signal.FAILING and mark.state == WARNING:
         lasts = now + terms.recover_ms
@@ -145,7 +177,7 @@ def moved(mark: Mark, signal: Signal, now: int, why: str, terms: Terms = Terms()
         )
         if quarantined.times < terms.halt_after:
             return quarantined
-        return moved(quarantined, Signal.ESCALATED, now, why, terms)
+        return _after(quarantined, QUARANTINE, Signal.ESCALATED, now, why, terms)
     if end == NORMAL:
         return Mark(times=mark.times if signal is Signal.RECOVERED else 0)
     return Mark(end, why, times=mark.times)

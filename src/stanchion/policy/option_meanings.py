@@ -7,6 +7,11 @@ from typing import Final
 from stanchion.policy.deep_meanings import ASKING
 from stanchion.policy.work_meanings import OPTIONS as OF_WORK
 
+RUNS: Final = (
+    "How many runs have to meet the failures before the calls of all are refused; until then only "
+    "theirs are. A run and its children count as one."
+)
+
 OPTIONS: Final[dict[str, str]] = {
     **OF_WORK,
     "*.use": "The guard's name, from the list of guards.",
@@ -163,12 +168,12 @@ OPTIONS: Final[dict[str, str]] = {
         "This many successful probes in a row close the breaker, and all calls go ahead again."
     ),
     "breaker.probe_s": "How many seconds to wait for a probe's outcome before another call may be "
-    "the probe; choose "
-    "more than the tool takes.",
+    "the probe; choose more than the tool takes.",
     "breaker.counts": "The kinds of fault that count as failures of the tool.",
     "breaker.per": (
         "Whether all agents of a tenant share one breaker per tool, or each agent has its own."
     ),
+    "breaker.runs": RUNS,
     "breaker.action": (
         "The action for a call while the breaker is open, or while another call is the probe."
     ),
@@ -182,19 +187,18 @@ OPTIONS: Final[dict[str, str]] = {
         "The percentage of failed calls from which the tool or run is in the state of warning."
     ),
     "error_rate.halt_at": "The percentage of failed calls from which whatever is in the state of "
-    "warning is halted, "
-    "until an operator resumes it; if absent, the rate alone never halts.",
+    "warning is halted, until an operator resumes it; if absent, the rate alone never halts.",
     "error_rate.repeats": (
         "This many failures in a row put a tool that is in the state of warning into quarantine."
     ),
     "error_rate.recover_s": "A warning ends after this many seconds without too many failures.",
     "error_rate.quarantine_s": "How many seconds a quarantine lasts; after that the tool is in the "
-    "state of warning "
-    "again.",
+    "state of warning again.",
     "error_rate.halt_after": (
         "The number of the quarantine that halts a tool; 3 means that the third one does."
     ),
-    "error_rate.counts": "The kinds of fault that count as failures.",
+    "error_rate.runs": RUNS,
+    "error_rate.counts": "The kinds of fault that count as failures of the tool.",
     "health.calls": "How many of a tool's last calls are remembered.",
     "health.min_calls": "The guard says nothing until this many calls are known.",
     "health.low": "A health below this percentage is low.",
@@ -202,8 +206,7 @@ OPTIONS: Final[dict[str, str]] = {
     "health.counts": "The kinds of fault that count as failures of the tool.",
     "loops.max_history": "How many of a run's last calls are compared.",
     "loops.max_repeats": "How many times in a row a call, or a cycle of calls, may give the same "
-    "results; the next "
-    "time is refused.",
+    "results; the next time is refused.",
     "loops.idempotent_repeats": (
         "The same limit for tools annotated as `idempotent` or `read_only`."
     ),
@@ -211,37 +214,30 @@ OPTIONS: Final[dict[str, str]] = {
         "The same limit for tools annotated as `poll`, and for cycles that contain one."
     ),
     "loops.unreported_repeats": "The same limit for calls whose outcome is unknown: parallel, "
-    "refused or never "
-    "reported.",
+    "refused or never reported.",
     "loops.max_errors": "After this many failures of a tool in the same way the guard warns; after "
-    "twice as many it "
-    "takes `error_action`.",
+    "twice as many it takes `error_action`.",
     "loops.near_repeats": "How many calls with almost the same arguments and the same result are "
-    "accepted before "
-    "`near_action`.",
+    "accepted before `near_action`.",
     "loops.stall_after": "How many calls in a row may bring nothing new before `stall_action`.",
     "loops.refusals_told": (
         "From this many refusals of the same thing on, the agent is told so; 0 means never."
     ),
     "loops.refusals_escalated": "From this many refusals of the same thing on, a person is asked "
-    "to look at the run; "
-    "0 means never.",
+    "to look at the run; 0 means never.",
     "loops.refusals_halted": (
         "At this many refusals of the same thing, the run ends; 0 means never."
     ),
     "loops.refusals_factor": "Refusals by one guard with one code, whatever they are about, have "
-    "the same three "
-    "limits, this many times as high; 0 means none.",
+    "the same three limits, this many times as high; 0 means none.",
     "loops.action": "The action for calls repeated in a row, in cycles or too often.",
     "loops.error_action": "The action for calls of a tool that keeps failing in the same way.",
     "loops.near_action": "The action for calls with almost the same arguments.",
     "loops.stall_action": "The action for a call after many that brought nothing new.",
     "loops.others_renew": "If `true`, something new from another call starts the count of a call "
-    "made too often anew; "
-    "if `false`, only a change of its own result does.",
+    "made too often anew; if `false`, only a change of its own result does.",
     "loops.by_reading": "If `true`, calls that only look also have the limit of "
-    "`idempotent_repeats` if a tool's name "
-    "or its commands say so, without an annotation.",
+    "`idempotent_repeats` if a tool's name or its commands say so, without an annotation.",
     "recovery.max_retries": "How many times one call is retried, counting all calls inside it.",
     "recovery.per_run": "How many retries a run and its children have in total, in all processes.",
     "recovery.backoff_base_s": "How many seconds to wait before the first retry.",

@@ -11,7 +11,8 @@ from stanchion.views.times import shown, span
 
 class BreakerView(msgspec.Struct, frozen=True, omit_defaults=True):
     """A breaker of a tool: `closed`, `open` or `half_open`. `until` is the moment in milliseconds
-    at which one that is open lets a call try the tool. `agent` where it is one agent's own."""
+    at which one that is open lets a call try the tool. `agent` where it is one agent's own, `only`
+    where it refuses the calls of some runs alone."""
 
     guard: str
     state: str
@@ -22,6 +23,7 @@ class BreakerView(msgspec.Struct, frozen=True, omit_defaults=True):
     probing: bool = False
     agent: str = ""
     shadow: bool = False
+    only: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -30,6 +32,7 @@ class BreakerView(msgspec.Struct, frozen=True, omit_defaults=True):
         whose += " in shadow mode" if self.shadow else ""
         if self.state == "closed":
             return f"closed{f', {self.failures:,} failed' if self.failures else ''}{whose}"
+        whose += f", for run {' and '.join(self.only)} alone" if self.only else ""
         lasts = span(round(self.cooldown_s * 1_000))
         if self.state == "open":
             return f"open until {shown(self.until)}, for {lasts}{whose}"
@@ -44,6 +47,7 @@ def breaker_of(circuit: Circuit, guard: str, agent: str, shadow: bool, now: int)
     probing = bool(circuit.probe) and now < circuit.expires
     state = "open" if now < circuit.until else "half_open"
     cooldown_s = circuit.cooldown_ms / 1_000
+    whose = (agent, shadow, circuit.only)
     return BreakerView(
-        guard, state, circuit.until, cooldown_s, 0, circuit.successes, probing, agent, shadow
+        guard, state, circuit.until, cooldown_s, 0, circuit.successes, probing, *whose
     )

@@ -57,9 +57,9 @@ def states(tenant: str, standing: Standing, now: int) -> Iterator[StateView]:
 def state_of(kind: str, name: str, mark: Mark, now: int) -> StateView:
     """One state as it stands at a time."""
     until = mark.until if 0 < mark.until < FOREVER else None
-    return StateView(
-        kind, name, _called(phase(mark, now).state), _called(mark.state), until, mark.why
-    )
+    alone = f" (for run {' and '.join(mark.only)} alone)" if mark.only else ""
+    state, put = _called(phase(mark, now).state), _called(mark.state)
+    return StateView(kind, name, state, put, until, f"{mark.why}{alone}")
 
 
 def _called(state: str) -> str:

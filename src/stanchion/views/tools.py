@@ -96,11 +96,9 @@ def _told(cell: Seen, name: Name, now: int) -> Told:
             kind, _, tool = marked.partition(":")
             state, _, until = phase(mark, now)
             if kind == "tool" and state != NORMAL:
-                yield (
-                    name.tenant,
-                    tool,
-                    {"state": NOW[state], "until": until if until < FOREVER else 0},
-                )
+                told = f"{NOW[state]} for a run" if mark.only else NOW[state]
+                until = until if until < FOREVER else 0
+                yield name.tenant, tool, {"state": told, "until": until}
         return
     match name.parts:
         case ("breaker", tool, counter, *whose) if cell.value is not None:

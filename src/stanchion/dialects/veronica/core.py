@@ -207,6 +207,7 @@ class CircuitBreaker(Primitive):
             "cooldown_s": self.recovery_timeout,
             "max_cooldown_s": self.recovery_timeout,
             "successes": 1,
+            "runs": 1,
             "counts": ["system"] if self.failure_predicate is not None else EVERY_FAULT,
             "counter": "core",
         }

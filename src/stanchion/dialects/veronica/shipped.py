@@ -244,6 +244,7 @@ def breaker_entry(config: CircuitBreakerConfig) -> Entry:
         "cooldown_s": config.recovery_timeout_seconds,
         "max_cooldown_s": config.recovery_timeout_seconds,
         "successes": 1,
+        "runs": 1,
         "counts": EVERY_FAULT,
     }
 
@@ -258,6 +259,7 @@ def state_entries(config: ErrorRateConfig) -> list[Entry]:
         "repeats": config.repeated_failures,
         "recover_s": config.recovery_seconds,
         "quarantine_s": config.quarantine_seconds,
+        "runs": 1,
         "counts": EVERY_FAULT,
     }
     whole = {**common, "id": "shield-state", "per": ["tenant"], "halt_at": config.halt_rate * 100}

@@ -50,7 +50,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
             ("per", "calls", "min_calls", "warn_at", "repeats", "recover_s", "quarantine_s"), SAME
         ),
         **dict.fromkeys(("halt_after", "counts"), SAME),
-        "halt_at": LOWER,
+        **dict.fromkeys(("halt_at", "runs"), LOWER),
     },
     "queue": {
         **dict.fromkeys(("max_running", "max_waiting"), LOWER),
@@ -69,7 +69,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         ),
     },
     "breaker": {
-        "failure_threshold": LOWER,
+        **dict.fromkeys(("failure_threshold", "runs"), LOWER),
         **dict.fromkeys(("cooldown_s", "max_cooldown_s", "successes"), HIGHER),
         "counts": MORE,
         "action": ACTION,

@@ -44,13 +44,10 @@ def failed(
     `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the
     caller tries again where that is decided.
     """
+    args = event.args if isinstance(event, ToolCall) else {}
+    known = described(desk.shield.policy, error, event.tool, args)
     fault: Any = desk.event(
-        Failure,
-        call=decision.id,
-        tool=event.tool,
-        args=event.args if isinstance(event, ToolCall) else {},
-        attempt=attempt,
-        **described(desk.shield.policy, error),
+        Failure, event.tool, call=decision.id, args=args, attempt=attempt, **known
     )
     own = tuple([trait for trait in event.traits if trait not in fault.traits])
     if harmless or own:

@@ -71,7 +71,7 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         if not nobody and (
             terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after))
         ):
-            yield from isolate(desk, name, terms.for_ms, why)
+            yield from isolate(desk, name, terms, why)
     if not decision.effects:
         return
     if decision.action == Action.RETRY and determining is not None and GUIDE in determining.effects:

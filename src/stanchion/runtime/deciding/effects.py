@@ -10,7 +10,7 @@ from stanchion.audit.journal import Fact
 from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import ALERT, FLAG, MARKS, Finding
+from stanchion.kernel.findings import ALERT, FLAG, MARKS, Finding, Isolate
 from stanchion.kernel.state import ABSENT, StoreLost
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import isolate, strikes_key, times
@@ -69,7 +69,7 @@ def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
     if terms.quarantine_at is not None and count >= terms.quarantine_at:
         name = f"agent:{desk.info.agent}" if desk.info.agent else f"run:{desk.info.id}"
         why = f"guard `{finding.guard}` has given {count} strikes"
-        yield from isolate(desk, name, round(terms.quarantine_s * 1_000), why)
+        yield from isolate(desk, name, Isolate(for_ms=round(terms.quarantine_s * 1_000)), why)
     if terms.escalate_at is not None and count >= terms.escalate_at:
         until = (
             given[-terms.escalate_at] + decay_ms

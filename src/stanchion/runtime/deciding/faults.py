@@ -6,7 +6,9 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from stanchion.kernel.faults import FAULTS, UNKNOWN
+from stanchion.kernel.faults import COMMAND, FAULTS, UNKNOWN
+from stanchion.readings.act import act_of
+from stanchion.readings.commands import USUAL, held
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -23,25 +25,35 @@ MOST_BEHIND: Final = 8
 _kinds: WeakKeyDictionary[type[BaseException], tuple[str, tuple[str, ...]]] = WeakKeyDictionary()
 
 
-def described(policy: CompiledPolicy, error: BaseException) -> dict[str, Any]:
-    """The fields of a failure that an error tells: its name and text, its kinds, its status, whose
-    fault it is."""
+def described(
+    policy: CompiledPolicy, error: BaseException, tool: Any = "", args: Any = None
+) -> dict[str, Any]:
+    """The fields of a failure that an error of a call tells: its name and text, its kinds, its
+    status, whose fault it is."""
     kind, bases = kinds(error)
+    silent = runs(tool, args) and _fault(policy, error, words=False) == UNKNOWN
     return {
         "error": kind,
         "text": text_of(error),
-        "bases": bases,
+        "bases": (*bases, COMMAND) if silent else bases,
         "status": status_of(error),
         "fault": _fault(policy, error),
     }
 
 
+def runs(tool: Any, args: Any) -> bool:
+    """Whether a call runs a command or code, by its tool's name or by its arguments. What it fails
+    with comes of that, unless the kind of the error or its status says otherwise: the words are the
+    command's."""
+    return type(tool) is str and (act_of(tool).runs or bool(held(tool, args, USUAL)))
+
+
 def told(policy: CompiledPolicy, error: BaseException, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a failure that a host tells by the error itself, with what it knows besides."""
-    known = described(policy, error)
     if fields.get("status") is not None:
-        known["fault"] = ""
-    return {**known, **fields}
+        return {**described(policy, error), "fault": "", **fields}
+    call = () if fields.get("fault") else (fields.get("tool"), fields.get("args"))
+    return {**described(policy, error, *call), **fields}
 
 
 def reported(policy: CompiledPolicy, fields: dict[str, Any]) -> dict[str, Any]:
@@ -51,9 +63,10 @@ def reported(policy: CompiledPolicy, fields: dict[str, Any]) -> dict[str, Any]:
     if not fault:
         from stanchion.policy.faults.lookup import fault_of
 
-        fault = fault_of(
-            policy, fields["error"], bases, fields.get("status"), fields.get("text", "")
-        )
+        kind = (policy, fields["error"], bases, fields.get("status"))
+        fault = fault_of(*kind, fields.get("text", ""))
+        if runs(fields.get("tool"), fields.get("args")) and fault_of(*kind, "") == UNKNOWN:
+            bases = (*bases, COMMAND)
     if fault not in FAULTS:
         raise ValueError(f"fault is `{fault}`: give one of {', '.join(FAULTS)}, or leave it out")
     return {"bases": bases, "fault": fault}
@@ -118,9 +131,9 @@ def _as_status(value: Any) -> int | None:
     )
 
 
-def _fault(policy: CompiledPolicy, error: BaseException) -> str:
-    """Whose fault an error is; one that does not tell is as the first of those behind it that
-    does."""
+def _fault(policy: CompiledPolicy, error: BaseException, words: bool = True) -> str:
+    """Whose fault an error is, by its words, too, or only by its kind; one that does not tell is as
+    the first of those behind it that does."""
     from stanchion.policy.faults.lookup import fault_of
 
     waiting = deque([error])
@@ -128,7 +141,7 @@ def _fault(policy: CompiledPolicy, error: BaseException) -> str:
         if not waiting:
             break
         one = waiting.popleft()
-        said = fault_of(policy, *kinds(one), status_of(one), _words(one))
+        said = fault_of(policy, *kinds(one), status_of(one), _words(one) if words else "")
         if said != UNKNOWN:
             return said
         if one.__cause__ is not None:

@@ -96,16 +96,9 @@ def taken_in(
 ) -> Flow[JudgedFailure]:
     """Judge a failure that a result reports as the error it is; the result itself is judged
     afterwards (`failing`)."""
-    known = {"error": said.error, "status": said.status, "text": said.text}
-    fault: Any = desk.event(
-        Failure,
-        call=call,
-        tool=tool,
-        args=args,
-        attempt=attempt,
-        **known,
-        **reported(desk.shield.policy, known),
-    )
+    known: dict[str, Any] = {**said._asdict(), "tool": tool, "args": args}
+    known |= reported(desk.shield.policy, known)
+    fault: Any = desk.event(Failure, call=call, attempt=attempt, **known)
     took_ms = 0 if began_ms is None else fault.at - began_ms
     notes = (
         *notes,

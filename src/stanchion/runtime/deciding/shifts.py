@@ -9,7 +9,7 @@ import msgspec
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Finding, Signals
+from stanchion.kernel.findings import Finding, Isolate, Signals
 from stanchion.kernel.gates import (
     Ending,
     LastWords,
@@ -64,14 +64,11 @@ def end_run(desk: Desk, code: str, why: str, by: Finding | None = None) -> Flow[
         )
 
 
-def isolate(desk: Desk, name: str, for_ms: int, why: str) -> Flow[None]:
+def isolate(desk: Desk, name: str, how: Isolate, why: str) -> Flow[None]:
     """Isolate a tool or an agent of the run's tenant for a time, by the store's clock."""
-    signals = (Signal.FAILING, Signal.REPEATED)
-    if not (
-        yield from signal_state(
-            desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER)
-        )
-    ):
+    signals, runs = (Signal.FAILING, Signal.REPEATED), 2 if how.what == "failing_tool" else 1
+    terms = Terms(quarantine_ms=how.for_ms, halt_after=FOREVER, runs=runs)
+    if not (yield from signal_state(desk, name, signals, why, terms)):
         shown = called(desk.shield.policy.veil.name(name))
         desk.tell(f"the store could not be reached: {shown} is refused, but not isolated")
 
@@ -135,7 +132,8 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     standing = standing_of(desk.shield.records.get(standing_key(desk.info.tenant), ABSENT)[1])
     for name, signals, terms, why in asked:
         mark = standing.marks.get(name, Mark()) if name else standing.own
-        if any(moved(mark, signal, now, why, terms) is not None for signal in signals):
+        root = desk.info.root
+        if any(moved(mark, signal, now, why, terms, root) is not None for signal in signals):
             yield from signal_state(desk, name, signals, why, terms)
 
 
@@ -156,7 +154,7 @@ def signal_state(
     tenant = desk.info.tenant
     try:
         shifts = yield from shift(
-            desk.shield.records, desk.new_id(), tenant, name, signals, why, terms
+            desk.shield.records, desk.new_id(), tenant, name, signals, why, terms, desk.info.root
         )
     except StoreLost:
         return False

@@ -55,10 +55,11 @@ def shift(
     signals: tuple[Signal, ...],
     why: str,
     terms: Terms = TERMS,
+    run: str = "",
 ) -> Flow[tuple[Shift, ...]]:
     """Give signals to a tenant's state, or to that of something in it (`tool:NAME`, `agent:NAME`,
-    `run:ID`), one after the other; says what has changed. What a signal does not move stays, and
-    nothing is written for it."""
+    `run:ID`), one after the other, as a `run` or as somebody else; says what has changed. What a
+    signal does not move stays, and nothing is written for it."""
     shifts: list[Shift] = []
 
     def after(value: Any, now: int) -> Any:
@@ -66,7 +67,7 @@ def shift(
         standing = standing_of(value)
         mark = first = standing.marks.get(name, Mark()) if name else standing.own
         for signal in signals:
-            was, new = mark, moved(mark, signal, now, why, terms)
+            was, new = mark, moved(mark, signal, now, why, terms, run)
             if new is not None:
                 mark = new
                 before = phase(was, now).state
