@@ -82,11 +82,12 @@ def _renamed(content: Any, names: dict[PathStep, _Branch]) -> dict[Any, Any]:
         _refuse(next(iter(names)))
     new = {step: str(_made(step, place, ())) for step, place in names.items()}
     taken = {name for name in content if name not in new}
+    numbers: dict[Any, int] = {}
     made: dict[Any, Any] = {}
     for step, value in content.items():
-        name, number = new.get(step, step), 1
+        name = new.get(step, step)
         while step in new and name in taken:
-            number += 1
+            numbers[new[step]] = number = numbers.get(new[step], 1) + 1
             name = f"{new[step]} {number}"
         taken.add(name)
         made[name] = value

@@ -135,6 +135,8 @@ class _Placing:
         self.found: dict[int, Standing] = {}
         self._walker = walker
         self._chains = 0
+        self._printing = [at for at, command in enumerate(walker.commands) if prints(command)]
+        self._nearest = _nearest(walker.spans)
 
     def script(self, script: Script, way: _Way, pipefail: bool) -> None:
         """Follow the lists of a script."""
@@ -197,23 +199,28 @@ class _Placing:
     def _own(self, node: Simple) -> list[int]:
         """The commands that are those of this part itself; none where it is followed more than
         once."""
-        spans = self._walker.spans
-        mine = spans.get(id(node), [])
+        mine = self._walker.spans.get(id(node), [])
         if len(mine) != 1:
             return []
-        inner = {
-            at
-            for other, found in spans.items()
-            for span in found
-            if other != id(node) and span.start >= mine[0].start and span.stop <= mine[0].stop
-            for at in span
-        }
-        return [at for at in mine[0] if at not in inner]
+        return [at for at in mine[0] if self._nearest[at] == id(node)]
 
     def _others_print(self, path: tuple[int, ...]) -> bool:
-        return any(
-            at not in path and prints(command) for at, command in enumerate(self._walker.commands)
-        )
+        return any(at not in path for at in self._printing)
+
+
+def _nearest(spans: dict[int, list[range]]) -> dict[int, int]:
+    """The part of a text that each command came of, of those around it the smallest; none where two
+    are the same. Parts stand in each other or apart."""
+    found: dict[int, tuple[int, int]] = {}
+    for part, places in spans.items():
+        for place in places:
+            for at in place:
+                size, known = found.get(at, (len(place) + 1, part))
+                if len(place) < size:
+                    found[at] = (len(place), part)
+                elif len(place) == size and known != part:
+                    found[at] = (size, 0)
+    return {at: part for at, (_, part) in found.items()}
 
 
 def _lists(script: Script) -> Iterator[list[Item]]:

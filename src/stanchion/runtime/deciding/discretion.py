@@ -101,7 +101,8 @@ def discreet(
 ) -> Decision:
     """A decision with the patched parts of some content taken out of its findings' words, and what
     names hide."""
-    hidden = sorted([*names, *_hidden(content, patches)], key=lambda pair: -len(pair[0]))
+    told = dict.fromkeys([*names, *_hidden(content, patches)])
+    hidden = sorted(told, key=lambda pair: -len(pair[0]))
     if not hidden:
         return decision
 
