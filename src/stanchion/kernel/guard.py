@@ -32,6 +32,11 @@ class Unjudged(Exception):
     it, and no content."""
 
 
+class TooDense(Exception):
+    """An event has more places in it that a guard would have to look at than its length allows. Its
+    text is that number, for the refusal."""
+
+
 def failure_of(error: Exception) -> str:
     """What is told of a guard's failure. An error's own words may hold anything, so that only its
     type is told, unless it is one that says nothing else."""

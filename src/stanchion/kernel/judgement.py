@@ -15,7 +15,7 @@ from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.guard import Kind, Placed, Reading, failure_of
+from stanchion.kernel.guard import Kind, Placed, Reading, TooDense, failure_of
 from stanchion.kernel.lookups import (
     UNHEARD,
     Answer,
@@ -27,6 +27,7 @@ from stanchion.kernel.lookups import (
     answer_name,
 )
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.sizes import UNREAD
 from stanchion.kernel.soundness import sound, sound_lookup
 
 Found = list[tuple[int, Finding]]
@@ -134,6 +135,9 @@ def _patchless(finding: Finding, placed: Placed, cells: tuple[Action, ...]) -> F
 
 
 def failed(plan: Plan, pos: int, event: Event, error: Exception) -> Finding:
+    if isinstance(error, TooDense):
+        found = broken(plan, pos, event, "kernel.too_dense", str(error))
+        return msgspec.structs.replace(found, hides=(UNREAD,)) if found.action >= STOPS else found
     return broken(plan, pos, event, "kernel.guard_error", failure_of(error))
 
 

@@ -30,6 +30,12 @@ from stanchion.kernel.findings import Finding, Patch
 CEILING: Final = 8 * 1024 * 1024
 """How many characters an event may have under any policy: nothing reads more. Limits of a policy
 are lower."""
+LONG: Final = 16_384
+"""An event with more characters is judged beside an event loop, and not on it."""
+MATCHES: Final = 256
+A_KB: Final = 4
+"""How many places of a text may be looked at closely, and how many more for each KB of it, unless a
+policy says otherwise. Ordinary texts have a tenth of that."""
 LONGEST_URL: Final = 8_192
 """How much of the address of a request that is too large is still of use to those who judge where
 it goes."""
@@ -50,10 +56,20 @@ def unread(findings: Iterable[Finding]) -> bool:
     )
 
 
+def allowed(chars: int, a_kb: int = A_KB) -> int:
+    """How many places of a text of so many characters may be looked at closely."""
+    return MATCHES + chars * a_kb // 1_024
+
+
 def exceeds(event: Event, most: int) -> bool:
     """Whether an event has more than so many characters, in its content and in the arguments that
-    it repeats: texts, the names of fields, and one for every value. It is measured no further than
-    it takes to know."""
+    it repeats."""
+    return room_left(event, most) < 0
+
+
+def room_left(event: Event, most: int) -> int:
+    """How many characters an event could still have without exceeding so many: texts, the names of
+    fields, and one for every value count. Below zero it is measured no further."""
     waiting: list[Any]
     if type(event) is ToolCall:
         waiting = [event.args]
@@ -80,7 +96,7 @@ def exceeds(event: Event, most: int) -> bool:
             left -= len(value)
             if left >= 0:
                 waiting += value
-    return left < 0
+    return left
 
 
 def refused_unread(moment: Moment, shadow: bool = False) -> Moment:

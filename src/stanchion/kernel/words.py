@@ -218,6 +218,11 @@ KERNEL: Final = declare(
             "unread",
             "send less: a part, a summary or a reference",
         ),
+        "kernel.too_dense": Words(
+            "guard `{}` would have to look closely at more than {} places of it: that is more than "
+            "its length allows, so it is refused unread",
+            "send less: a part, a summary or a reference",
+        ),
         "kernel.bad_event": Words(
             "the event cannot be read: {}",
             "send the event again with the fields that its stage requires",

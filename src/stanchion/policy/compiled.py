@@ -210,7 +210,8 @@ class CompiledPolicy:
                 seek
                 for guard in SEEKS.among([seat.placed.guard for seat in seats])
                 for seek in guard.seeks
-            ]
+            ],
+            file.limits.matches_a_kb,
         )
         self.read = self.reader.read
 

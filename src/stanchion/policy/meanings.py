@@ -321,6 +321,9 @@ PARTS: Final[dict[str, str]] = {
     "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that "
     "only watch count "
     "towards `warnings`, as in AGENT-33.",
+    "Limits.matches_a_kb": "How many places of an event may look like a secret, for each KB of its "
+    "texts and on top of 256; with more it is refused unread (`kernel.too_dense`), because each of "
+    "them is looked at closely.",
     "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
     "Pausing.prompt": "The question, in words for the person; if absent, the rule's message.",
     "Pausing.roles": "The roles that are asked, in this order; if absent, those of `escalation`.",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from stanchion.kernel.lookups import WAITS_MS
+from stanchion.kernel.sizes import A_KB
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -80,6 +81,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
     count_marks: bool = False
+    matches_a_kb: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = A_KB
 
 
 class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,8 +8,14 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
+
 BETWEEN: Final = "\x1f"
 """What stands between texts; where it stands in a text it is the end of one."""
+
+
+TAKEN_OUT: Final = regex(rb"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-f]{6})\]")
+"""What stands in the place of something that was taken out."""
 
 
 class Joined:
@@ -35,8 +41,12 @@ class Joined:
 
 
 def flat(text: str) -> bytes:
-    """A text as one byte for each character, so that places in both are the same."""
-    return text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
+    """A text as one byte for each character, so that places in both are the same. What stands in
+    the place of something that was taken out says nothing."""
+    made = text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
+    return (
+        TAKEN_OUT.sub(lambda seen: b"[".ljust(len(seen[0]), b"]"), made) if b"[" in made else made
+    )
 
 
 def joined(reading: Any) -> Joined:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from stanchion.kernel.sizes import A_KB
 from stanchion.readings.reading import Reading
 
 if TYPE_CHECKING:
@@ -21,13 +22,17 @@ class Reader:
     """Reads events for one policy, whose guards seek something in texts. It remembers nothing of
     them."""
 
-    __slots__ = ("_together", "read")
+    __slots__ = ("_together", "a_kb", "read")
 
     read: Callable[[Any], Reading[Any]]
     """Gives the reading of an event; nothing of it is worked out yet."""
 
-    def __init__(self, seeks: Iterable[Seek] = ()) -> None:
+    a_kb: int
+    """How many hits each KB of an event may have."""
+
+    def __init__(self, seeks: Iterable[Seek] = (), a_kb: int = A_KB) -> None:
         self._together = _together(tuple(seeks))
+        self.a_kb = a_kb
         self.read = partial(Reading, reader=self)
 
     def prepare(self, kept: Kept) -> None:
@@ -42,7 +47,7 @@ class Reader:
         together = self._together
         if together is not None and seek in together:
             return together.of(seek, reading.of(together.scan))
-        return seek.scanner.scan_joined(reading.joined)
+        return seek.scanner.scan_joined(reading.joined, self.a_kb)
 
 
 def _together(seeks: tuple[Seek, ...]) -> Together | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from stanchion.kernel.content import CONTENT
+from stanchion.kernel.guard import TooDense
 from stanchion.readings.parts import PARTS
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ T = TypeVar("T")
 
 class Reader(Protocol):
     """Whoever reads events, as far as a reading asks: all that a policy seeks is found in one
-    scan."""
+    scan, and so many hits are looked at for each KB of their texts."""
+
+    a_kb: int
 
     def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
         """Where the patterns of one who seeks are in the texts of an event."""
@@ -82,10 +85,16 @@ class Reading(Generic[E]):
 
     def of(self, work: Callable[[Reading[Any]], T]) -> T:
         """What some work makes of the event. It is done once, whoever asks: `work` is the same for
-        the same."""
+        the same. What was too much once is not begun again."""
         found = self.made.get(work, self)
         if found is self:
-            found = self.made[work] = work(self)
+            try:
+                found = work(self)
+            except TooDense as error:
+                found = error
+            self.made[work] = found
+        if type(found) is TooDense:
+            raise found
         made: T = found
         return made
 

@@ -7,9 +7,11 @@ form. The body of a request, a message and what is written to a file are none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.joined import Joined
 from stanchion.readings.logins import login_in
 from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
@@ -29,6 +31,8 @@ LONG: Final = frozenset(
 """Words of long options that do the same."""
 LONGEST: Final = 4_096
 """In a longer text nobody looks for the call that a value stands in."""
+MOST: Final = 64
+"""How many values of one text may be logins: what is more than that is none."""
 ADDRESSES: Final = frozenset(
     {"url", "uri", "dsn", "repo", "repository", "remote", "address", "host", "endpoint", "connection", "database",  # noqa: E501
      "source", "origin", "proxy", "server", "registry", "index", "link"}
@@ -47,21 +51,31 @@ _FILLING: Final = regex(
 _PASSWORD_NAME: Final = regex(r"(?i)\w*(?:pass|pwd|secret|token|auth|key)\w*")
 
 
-def login_hosts(reading: Any, leaf: Leaf, start: int, end: int) -> tuple[str, ...] | None:
-    """The hosts that are given a part of a text as a login, none where it stays with a program of
-    this machine or with the page of a browser; `None` where it is no login."""
+def login_hosts(
+    reading: Any, leaf: Leaf, places: Sequence[tuple[int, int]]
+) -> list[tuple[str, ...] | None]:
+    """The hosts that are given each of some parts of a text as a login, none where it stays with a
+    program of this machine or with the page of a browser; `None` where it is no login."""
+    values = [leaf.text[start:end] for start, end in places]
+    asked = list(dict.fromkeys(values))[:MOST] if not leaf.named else []
     if _BLANK.search(leaf.text) is None and "://" in leaf.text:
-        return _of_url(leaf.text, leaf.text[start:end]) if _is_address(reading, leaf) else None
+        here = asked if _is_address(reading, leaf) else []
+        known = {value: _of_url(leaf.text, value) for value in here}
+        return [known.get(value) for value in values]
     for held in reading.commands:
         if held.where == leaf.path and isinstance(held.text, str) and not held.code:
-            return _of_commands(held.text, leaf.text[start:end])
-    if (
-        reading.act.web
+            words = _Words(held.text)
+            known = {value: words.hosts(value) for value in asked}
+            return [known.get(value) for value in values]
+    return [
+        ()
+        if not leaf.named
+        and reading.act.web
         and start < LONGEST
         and _FILLING.search(leaf.text, max(0, start - 120), start) is not None
-    ):
-        return ()
-    return None
+        else None
+        for start, _ in places
+    ]
 
 
 def _is_address(reading: Any, leaf: Leaf) -> bool:
@@ -81,45 +95,66 @@ def _of_url(text: str, value: str) -> tuple[str, ...] | None:
     )
 
 
-def _of_commands(text: str, value: str) -> tuple[str, ...] | None:
-    """The hosts that a shell text gives a value to, if every command that has it signs in with
-    it."""
-    hosts: dict[str, None] = {}
-    having = [command for command in analysed(text).commands if _has(command, value)]
-    for command in having:
-        if not _signs_in(command, value):
-            return None
-        hosts |= dict.fromkeys(_hosts(command))
-    return tuple(hosts) if having else None
+class _Words:
+    """All that the commands of a shell text are given, as one text: a value is looked for once, and
+    not command by command."""
+
+    def __init__(self, text: str) -> None:
+        self._commands = analysed(text).commands
+        self._parts = [
+            (number, at)
+            for number, command in enumerate(self._commands)
+            for at in range(len(command.argv) + len(command.settings) + 1)
+        ]
+        self._joined = Joined(
+            [
+                text
+                for command in self._commands
+                for text in (*command.argv, *[one for _, one in command.settings], _fed(command))
+            ]
+        )
+        self._known: dict[int, list[str]] = {}
+
+    def hosts(self, value: str) -> tuple[str, ...] | None:
+        """The hosts that are given a value, if every command that has it signs in with it."""
+        having: dict[int, list[int]] = {}
+        place = self._joined.text.find(value) if value else -1
+        while place >= 0:
+            which = self._joined.which(place)
+            number, at = self._parts[which]
+            having.setdefault(number, []).append(at)
+            place = self._joined.text.find(value, self._joined.begins[which + 1])
+        hosts: dict[str, None] = {}
+        for number, found in having.items():
+            if not self._signs_in(number, found, value):
+                return None
+            hosts |= dict.fromkeys(self._hosts(number))
+        return tuple(hosts) if having else None
+
+    def _signs_in(self, number: int, found: list[int], value: str) -> bool:
+        """Whether all words of a command that have a value are logins."""
+        command = self._commands[number]
+        words, settings = command.argv, command.settings
+        if command.name in SILENT or found[-1] == len(words) + len(settings):
+            return False
+        hosts = self._hosts(number)
+        if hosts and all(_is_here(host) for host in hosts):
+            return True
+        names = {settings[at - len(words)][0] for at in found if at >= len(words)}
+        return all(
+            _is_login(words, at, value)
+            for at in found
+            if at < len(words) and words[at].partition("=")[0] not in names
+        ) and all(_PASSWORD_NAME.fullmatch(name) is not None for name in names)
+
+    def _hosts(self, number: int) -> list[str]:
+        if number not in self._known:
+            self._known[number] = _hosts(self._commands[number])
+        return self._known[number]
 
 
-def _has(command: Command, value: str) -> bool:
-    named = any(value in word for word in command.argv) or any(
-        value in one for _, one in command.settings
-    )
-    return named or (command.given is not None and value in command.given)
-
-
-def _signs_in(command: Command, value: str) -> bool:
-    """Whether all words of a command that have a value are logins."""
-    if command.name in SILENT or (command.given is not None and value in command.given):
-        return False
-    if _stays_here(command):
-        return True
-    words = command.argv
-    names = [name for name, one in command.settings if value in one]
-    found = [
-        at for at, word in enumerate(words) if value in word and word.partition("=")[0] not in names
-    ]
-    return all(_is_login(words, at, value) for at in found) and all(
-        _PASSWORD_NAME.fullmatch(name) is not None for name in names
-    )
-
-
-def _stays_here(command: Command) -> bool:
-    """Whether a command talks to this machine alone."""
-    hosts = _hosts(command)
-    return bool(hosts) and all(_is_here(host) for host in hosts)
+def _fed(command: Command) -> str:
+    return "" if command.given is None else command.given
 
 
 def _is_here(host: str) -> bool:

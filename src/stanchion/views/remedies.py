@@ -68,6 +68,7 @@ KERNEL: Final = {
     "kernel.no_lesser": "a ladder under `degrade` with a cheaper step for this request",
     "kernel.bad_event": "data that can be read as a whole",
     "kernel.too_large": "less than that in one event",
+    "kernel.too_dense": "less of that in one event, or more of it allowed (`limits.matches_a_kb`)",
     "kernel.deadline": "a later deadline, or less time taken before",
 }
 """What lets an event past what the engine itself has against it."""

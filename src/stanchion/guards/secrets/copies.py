@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from stanchion.guards.secrets.entropy import entropy
+from stanchion.readings.cover import Cover
+from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Span
 
 SHORTEST: Final = 10
@@ -16,17 +18,24 @@ MOST: Final = 32
 """How many secrets are looked for again."""
 
 
-def copied(texts: Sequence[str], found: list[list[Span]]) -> list[list[Span]]:
-    """What was found in texts, and every copy of it in them."""
+def copied(given: Joined, found: list[list[Span]]) -> list[list[Span]]:
+    """What was found in texts, and every copy of it in them that stands in nothing else."""
     values: dict[str, str] = {}
-    for text, spans in zip(texts, found, strict=True):
+    places: list[tuple[int, int]] = []
+    for begin, text, spans in zip(given.begins, given.texts, found, strict=False):
         for span in spans:
+            places.append((begin + span.start, begin + span.end))
             value = text[span.start : span.end]
             if value not in values and _telling(value):
                 values[value] = span.kind
-    for value in list(values)[:MOST]:
-        for at, text in enumerate(texts):
-            found[at] += _others(text, value, values[value], found[at])
+    known, reach = Cover(places), 0
+    copies = [copy for value in list(values)[:MOST] for copy in _copies(given.text, value)]
+    for start, end in sorted(copies, key=lambda copy: (copy[0], -copy[1])):
+        if end <= reach or known.holds(start, end):
+            continue
+        reach, at = end, given.which(start)
+        begin = given.begins[at]
+        found[at].append(Span(start - begin, end - begin, values[given.text[start:end]]))
     return found
 
 
@@ -40,13 +49,9 @@ def _telling(value: str) -> bool:
     )
 
 
-def _others(text: str, value: str, kind: str, known: list[Span]) -> list[Span]:
-    """Where a value stands in a text, outside of what is known there."""
-    made: list[Span] = []
+def _copies(text: str, value: str) -> Iterator[tuple[int, int]]:
+    """Where a value stands in a text."""
     at = text.find(value)
     while at >= 0:
-        end = at + len(value)
-        if not any(span.start <= at and end <= span.end for span in known):
-            made.append(Span(at, end, kind))
-        at = text.find(value, end)
-    return made
+        yield at, at + len(value)
+        at = text.find(value, at + len(value))

@@ -14,7 +14,9 @@ from stanchion.guards.secrets.rule import Rule
 from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
+from stanchion.kernel.sizes import A_KB
 from stanchion.readings import Reading
+from stanchion.readings.cover import Cover
 from stanchion.readings.disguise.escapes import may_be_escaped, odd, unescaped_run
 from stanchion.readings.disguise.runs import SHORTEST as SHORTEST_RUN
 from stanchion.readings.disguise.said import Said
@@ -111,26 +113,34 @@ class Finder:
         )
 
     def _found(
-        self, given: Joined, hits: Hits | None, decode: bool, most: int | None, whole: bool = True
+        self,
+        given: Joined,
+        hits: Hits | None,
+        decode: bool,
+        most: int | None,
+        whole: bool = True,
+        a_kb: int = A_KB,
     ) -> list[list[Span]] | None:
         """The secrets of each text, given what patterns have found in it."""
         texts = given.texts
-        views = self._in_views(given, whole, most) if decode else []
+        views = self._in_views(given, whole, most, a_kb) if decode else []
         if decode and whole and self._own:
-            views += self._in_escaped(texts, most)
+            views += self._in_escaped(texts, most, a_kb)
         if hits is None and not views:
             return None
         found: list[list[Span]] = [[] for _ in texts]
         for at, here in enumerate(hits if hits is not None else ()):
             if here:
                 found[at] = self._judged(texts[at], here)
+        known = {(at, *span[:3]) for at, here in enumerate(found) for span in here}
         for at, span in views:
-            if not _known(found[at], span):
+            if (at, *span[:3]) not in known:
+                known.add((at, *span[:3]))
                 found[at].append(span)
         if not any(found):
             return None
         ranks = self._ranks
-        for at, spans in enumerate(copied(texts, found) if whole else found):
+        for at, spans in enumerate(copied(given, found) if whole else found):
             spans.sort(key=lambda span: (span.start, -span.end, ranks[span.kind]))
             found[at] = spans
         return found
@@ -148,7 +158,8 @@ class Finder:
         given = reading.joined
         if len(given.text) < self.shortest:
             return None
-        return self._named(reading.leaves, self._found(given, reading.of(self.seek), decode, most))
+        hits, a_kb = reading.of(self.seek), reading.reader.a_kb
+        return self._named(reading.leaves, self._found(given, hits, decode, most, a_kb=a_kb))
 
     def _named(
         self, leaves: Sequence[Leaf], found: list[list[Span]] | None
@@ -176,14 +187,11 @@ class Finder:
         """What of the hits in a text is a secret. What begins in a placeholder is introduced by
         words of ours; what was put together of pieces counts where it is known by its looks and
         none of them is it alone."""
-        taken = redactions(text)
+        taken = Cover(redactions(text))
         spans: list[Span] = []
         for hit in hits:
             rule = self.rules[hit.pattern]
-            if any(
-                (first < hit.end and hit.start < last) or first <= hit.first < last
-                for first, last in taken
-            ):
+            if taken.touches(hit.start, hit.end) or taken.touches(hit.first, hit.first + 1):
                 continue
             put_together = view is not None and bool(view.cuts) and not view.whole
             if (
@@ -197,14 +205,18 @@ class Finder:
                 spans.append(Span(hit.start, hit.end, rule.kind))
         return spans
 
-    def _in_views(self, given: Joined, whole: bool, most: int | None) -> list[tuple[int, Span]]:
+    def _in_views(
+        self, given: Joined, whole: bool, most: int | None, a_kb: int
+    ) -> list[tuple[int, Span]]:
         """What other forms of the texts say that is a secret."""
         views = views_of(given, whole, most)
-        return self._seen(views, len(self.rules))
+        return self._seen(views, len(self.rules), a_kb)
 
-    def _seen(self, views: list[tuple[int, Said]], first: int) -> list[tuple[int, Span]]:
+    def _seen(self, views: list[tuple[int, Said]], first: int, a_kb: int) -> list[tuple[int, Span]]:
         """What the first so many rules find in other forms of the texts."""
-        hits = self.scanner.scan_all([view.text for _, view in views]) if views else None
+        if not views:
+            return []
+        hits = self.scanner.scan_joined(Joined([view.text for _, view in views]), a_kb)
         if hits is None:
             return []
         found: list[tuple[int, Span]] = []
@@ -219,11 +231,13 @@ class Finder:
                 found.append((at, Span(start, end, span.kind, called)))
         return found
 
-    def _in_escaped(self, texts: Sequence[str], most: int | None) -> list[tuple[int, Span]]:
+    def _in_escaped(
+        self, texts: Sequence[str], most: int | None, a_kb: int
+    ) -> list[tuple[int, Span]]:
         """What the policy's own rules find in texts whose escapes are undone, twice deep. Their
         secrets may be shorter than any run that is decoded for the kinds that are shipped."""
         views = [(at, view) for at, text in enumerate(texts) for view in _unescaped(text, most)]
-        return self._seen(views, self._own)
+        return self._seen(views, self._own, a_kb)
 
 
 def _unescaped(text: str, most: int | None) -> list[Said]:
@@ -238,13 +252,6 @@ def _unescaped(text: str, most: int | None) -> list[Said]:
         for made in (once, None if again is None or once is None else again.inside(once))
         if made is not None
     ]
-
-
-def _known(spans: list[Span], other: Span) -> bool:
-    """Whether something was found in the very same place, by the same rule."""
-    return any(
-        (one.start, one.end, one.kind) == (other.start, other.end, other.kind) for one in spans
-    )
 
 
 def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | None:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from stanchion.kernel.names import Names
+from stanchion.readings.cover import Cover
 from stanchion.readings.texts import Span
 
 DIGITS: Final = 12
@@ -23,16 +24,12 @@ def not_allowed(text: str, spans: list[Span], allowed: Names, cleared: Iterable[
     what is."""
     if not spans or not (allowed.exact or allowed.globs or cleared):
         return spans
-    free = [
-        span for span in spans if _free(span.kind, text[span.start : span.end], allowed, cleared)
-    ]
-    if not free:
-        return spans
-    return [
-        span
+    free = Cover(
+        (span.start, span.end)
         for span in spans
-        if not any(one.start <= span.start and span.end <= one.end for one in free)
-    ]
+        if _free(span.kind, text[span.start : span.end], allowed, cleared)
+    )
+    return [span for span in spans if not free.holds(span.start, span.end)]
 
 
 def _free(kind: str, secret: str, allowed: Names, cleared: Iterable[str]) -> bool:

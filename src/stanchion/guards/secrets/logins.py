@@ -9,6 +9,7 @@ from typing import Any, Final
 from stanchion.guards.secrets.makers import at_home
 from stanchion.kernel.events import Event, ModelCall, Prompt, ToolCall
 from stanchion.readings import Reading
+from stanchion.readings.cover import Cover
 from stanchion.readings.texts import Leaf, Span
 
 Spans = list[list[Span]]
@@ -27,7 +28,8 @@ def parted(
     own: Spans = []
     for leaf, here in zip(leaves, spans, strict=True):
         theirs = _logins(reading, leaf, here, told) if here else []
-        rest.append([span for span in here if span not in theirs] if theirs else here)
+        left = frozenset(here).difference(theirs)
+        rest.append([span for span in here if span in left])
         own.append(theirs)
     return rest, own
 
@@ -49,19 +51,18 @@ def _signing_in(
     them."""
     from stanchion.readings.signing_in import login_hosts
 
-    found = []
-    for span in here:
-        hosts = None if leaf.named else login_hosts(reading, leaf, span.start, span.end)
+    found: list[Span] = []
+    others: list[tuple[int, int]] = []
+    places = [(span.start, span.end) for span in here]
+    for span, hosts in zip(here, login_hosts(reading, leaf, places), strict=True):
         if hosts is not None and (
             span.kind in told or span.kind in OF_A_HOST or at_home(span.kind, hosts)
         ):
             found.append(span)
-    others = [span for span in here if span not in found]
-    return [
-        span
-        for span in found
-        if not any(one.start < span.end and span.start < one.end for one in others)
-    ]
+        else:
+            others.append((span.start, span.end))
+    cover = Cover(others)
+    return [span for span in found if not cover.touches(span.start, span.end)]
 
 
 def _theirs(event: Event, leaf: Leaf) -> bool:

@@ -73,12 +73,20 @@ def everybodys(value: str) -> bool:
 
 def counted(value: str) -> bool:
     """Whether more than half of a value is the alphabet or the digits, one after another."""
-    if len(value) < LEAST:
+    lowered = value.lower()
+    steady = LEAST - 1
+    # A row that is long enough has a step at one of every so many places.
+    if not any(map(_follows, lowered[::steady], lowered[1::steady])):
         return False
     longest = run = steps = 0
-    for one, two in pairwise(value.lower()):
-        follows = (one.isalnum() and ord(two) == ord(one) + 1) or _AFTER.get(one) == two
+    for one, two in pairwise(lowered):
+        follows = _follows(one, two)
         run = run + 1 if follows else 0
         steps += follows
         longest = max(longest, run)
     return longest + 1 >= LEAST and steps * 2 > len(value)
+
+
+def _follows(one: str, two: str) -> bool:
+    """Whether people write one character right behind another where they count."""
+    return (one.isalnum() and ord(two) == ord(one) + 1) or _AFTER.get(one) == two

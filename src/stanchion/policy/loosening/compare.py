@@ -29,6 +29,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "faults": Direction.SAME,
     "limits.warnings": Direction.LOWER,
     "limits.count_marks": Direction.ON,
+    "limits.matches_a_kb": Direction.SAME,
     "escalation.roles": Direction.SHORTER,
     "escalation.timeout_s": Direction.LOWER,
     "escalation.next_after_s": Direction.WORDS,

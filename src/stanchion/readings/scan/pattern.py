@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -143,9 +143,8 @@ class Pattern:
         """Raise `PatternError` where the engine refuses the expression."""
         _ = self._search, self._match
 
-    def matches(self, flat: bytes, first: int, last: int) -> list[Match]:
+    def matches(self, flat: bytes, first: int, last: int) -> Iterator[Match]:
         """All matches that begin and, unless it is a block, end in a part of a text."""
-        found: list[Match] = []
         blocks = _Blocks(flat, self._closing, self._foreign) if self._parts is not None else None
         while (seen := self._next(flat, first, last)) is not None:
             start, end = seen.span()
@@ -159,8 +158,7 @@ class Pattern:
                     continue
                 one = Match(start, closed, start, closed)
             if one.left < one.right and self._spoken(flat[start : one.end]):
-                found.append(one)
-        return found
+                yield one
 
     def _next(self, flat: bytes, first: int, last: int) -> Any:
         """The next match of the expression."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
+from stanchion.kernel.guard import TooDense
+from stanchion.kernel.sizes import A_KB, allowed
 from stanchion.readings.joined import Joined, flat
 from stanchion.readings.scan import hyper
 from stanchion.readings.scan.hyper import Kept
@@ -105,16 +107,17 @@ class Scanner:
     def scan(self, text: str) -> list[Hit]:
         """What is in a text, by its places in it and then by the pattern's number; spans are in
         characters."""
-        return self._found(flat(text)) if len(text) >= self.shortest else []
+        return self._found(flat(text), A_KB) if len(text) >= self.shortest else []
 
     def scan_all(self, texts: Sequence[str]) -> Hits | None:
         """The same for several texts in one pass; nothing reaches from one into the next. `None`
         where nothing is in any of them."""
         return self.scan_joined(Joined(texts)) if texts else None
 
-    def scan_joined(self, texts: Joined) -> Hits | None:
-        """The same for texts that are one already."""
-        if len(texts.text) < self.shortest or not (hits := self._found(texts.flat)):
+    def scan_joined(self, texts: Joined, a_kb: int = A_KB) -> Hits | None:
+        """The same for texts that are one already. Where more is found in them than `allowed`, it
+        raises `TooDense`."""
+        if len(texts.text) < self.shortest or not (hits := self._found(texts.flat, a_kb)):
             return None
         found: Hits = [[] for _ in texts.texts]
         for hit in hits:
@@ -123,17 +126,20 @@ class Scanner:
             found[number].append(Hit(hit.pattern, *[at - begin for at in hit[1:]]))
         return found
 
-    def _found(self, text: bytes) -> list[Hit]:
+    def _found(self, text: bytes, a_kb: int) -> list[Hit]:
         if self._later is not None and len(text) >= LONG:
             self._compile()
         regions = self._sieve.regions(text)
         if not regions:
             return []
+        most = allowed(len(text), a_kb)
         found: dict[tuple[int, int, int], Hit] = {}
         for number, parts in regions.items():
             for first, last in parts:
                 for match in self.patterns[number].matches(text, first, last):
                     self._keep(found, number, match)
+                    if len(found) > most:
+                        raise TooDense(f"{most:,}")
         return sorted(found.values(), key=place)
 
     @staticmethod
