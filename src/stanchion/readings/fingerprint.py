@@ -107,14 +107,15 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
         bare = said[:LONG].encode().translate(_LOWER, _NO_WORD)
         rest = said[LONG:].lower()
     else:
-        said, told = _folded(said), _folded(told)
-        bare = _bytes(_without_signs(said[:LONG], "")).translate(_LOWER, _NO_WORD)
+        # One character may stand for many: no more is folded than is looked at closely.
+        bare = _bytes(_without_signs(_folded(said[:LONG]), "")).translate(_LOWER, _NO_WORD)
         rest = said[LONG:].casefold()
     if rest:
         bare += _bytes(rest)
-    words = _words(told[:BEGINNING])
+    plainly = told.isascii()
+    words = _words(told[:BEGINNING] if plainly else _folded(told[:BEGINNING]))
     if len(words) <= READ and len(told) > BEGINNING:
-        words = _words(told)
+        words = _words(told if plainly else _folded(told))
     if len(words) > FEW:
         words = [*{*words[:READ]}]
     hashes = sorted({*map(_LOW, map(crc32, words))})[:SKETCHED]

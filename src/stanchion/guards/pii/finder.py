@@ -68,6 +68,8 @@ class Finder:
                     for head in _heads(shape):
                         heads.setdefault(head, set()).add(len(shape))
         self._lengths = {head: tuple(sorted(lengths)) for head, lengths in heads.items()}
+        self._widest = max([max(lengths) for lengths in heads.values()], default=0) + 2
+        """How much of a sketch says which shapes begin it: the longest, and where its word ends."""
         self._addresses = [order for order, entity in enumerate(entities) if entity.sieve == "@"]
         self._headed: dict[int, list[int]] = {}
         for order, entity in enumerate(entities):
@@ -91,12 +93,6 @@ class Finder:
         )
         return rf"(?:{'|'.join(shapes)})\b" if shapes else ""
 
-    @cached_property
-    def _at_shape(self) -> Any:
-        """The same for one place: whether any shape begins there. Most words that stand in a region
-        begin none."""
-        return _compiled(self._any_shape)
-
     def candidates(self, drawn: bytes) -> list[Candidate]:
         """Everything in a sketch that may be one of the entities, in the order of their
         beginnings."""
@@ -108,43 +104,55 @@ class Finder:
         if first is None:
             return []
         found: list[Candidate] = []
-        shaped = starred = b""
+        shaped = b""
         tables = Tables(drawn)
+        fitting: dict[bytes, list[tuple[int, tuple[Shape, ...]]]] = {}
         for match in chain((first,), self.sieve.finditer(drawn, first.end())):
             start, end = match.span()
             if drawn[start] == AT:
                 found += self._address(drawn, start, tables)
                 continue
-            if not shaped:
-                shaped, starred = drawn.translate(SHAPED), drawn.translate(STARRED)
+            shaped = shaped if shaped else drawn.translate(SHAPED)
             for at in _starts(drawn, start, end):
                 if begins(drawn, at):
-                    if self._at_shape.match(drawn, at) is not None:
-                        found += self._shaped(drawn, shaped, starred, at, tables)
+                    outline = shaped[at : at + self._widest]
+                    if outline not in fitting:
+                        fitting[outline] = self._fitting(outline)
+                    if fitting[outline]:
+                        found += self._shaped(drawn, at, fitting[outline], tables)
                     for order in self._headed.get(drawn[at], ()):
                         found += self._read(drawn, at, order, tables)
         return sorted(set(found))
 
+    def _fitting(self, outline: bytes) -> list[tuple[int, tuple[Shape, ...]]]:
+        """The shapes with which a sketch may begin whose letters and digits are told apart only as
+        such, by their lengths."""
+        starred = outline.translate(STARRED)
+        found = [
+            (
+                length,
+                (
+                    *self._shapes.get(outline[:length], ()),
+                    *self._shapes.get(starred[:length], ()),
+                ),
+            )
+            for length in self._lengths.get(outline[:HEAD], ())
+            if length <= len(outline) and ends(outline, length)
+        ]
+        return [(length, shapes) for length, shapes in found if shapes]
+
     def _shaped(
-        self, drawn: bytes, shaped: bytes, starred: bytes, at: int, tables: Tables
+        self, drawn: bytes, at: int, fitting: list[tuple[int, tuple[Shape, ...]]], tables: Tables
     ) -> Iterator[Candidate]:
         if at and drawn[at - 1] in b"+@":
             return
-        for length in self._lengths.get(shaped[at : at + HEAD], ()):
-            end = at + length
-            if end > len(drawn):
-                return
-            fitting = (
-                *self._shapes.get(shaped[at:end], ()),
-                *self._shapes.get(starred[at:end], ()),
-            )
-            if not fitting or not ends(drawn, end):
-                continue
-            text = compact(drawn[at:end])
-            for shape in fitting:
+        for length, shapes in fitting:
+            end, text = at + length, ""
+            for shape in shapes:
                 if shape.joined and tables.has(at):
                     continue
                 check = self.entities[shape.order].check
+                text = text if text else compact(drawn[at:end])
                 exact = shape.exact is None or shape.exact.fullmatch(drawn, at, end)
                 if exact and (check is None or check(text)):
                     yield Candidate(at, end, shape.order, shape.sure)

@@ -43,14 +43,18 @@ class Reader:
         starts = texts.begins
         kept: dict[int, list[Candidate]] = {}
         windows: dict[int, str] = {}
+        said: dict[tuple[int, str], bool] = {}
         for one in candidates:
             at = texts.which(one.start)
             near = windows.get(one.start)
             if near is None:
                 near = windows[one.start] = named(above(at)) + window(whole, starts[at], one.start)
             before = whole[max(starts[at], one.start - REACH) : one.start]
-            counts = self._counts(one, near, before, " " in whole[one.start : one.end])
-            if counts and not self._known(whole, one):
+            told = said.get((one.order, near))
+            if told is None:
+                told = said[one.order, near] = self.finder.words[one.order].near(near)
+            grouped = " " in whole[one.start : one.end]
+            if (told or self._counts(one, near, before, grouped)) and not self._known(whole, one):
                 kept.setdefault(at, []).append(one)
         return (
             [self._merged(kept.get(at, []), start) for at, start in enumerate(starts[:-1])]
@@ -59,11 +63,9 @@ class Reader:
         )
 
     def _counts(self, one: Candidate, near: str, before: str, grouped: bool) -> bool:
-        """Whether something is personal: a word nearby says so, or it is sure by itself and nothing
-        says otherwise."""
+        """Whether something is personal of which no word nearby says so: it is sure by itself, and
+        nothing says otherwise."""
         entity = self.finder.entities[one.order]
-        if self.finder.words[one.order].near(near):
-            return True
         if one.sure:
             return not (entity.shapes and otherwise(near, before, grouped))
         return self._bare and _summed(entity)

@@ -25,6 +25,8 @@ _KIND: Final = (
 )
 VERBS: Final = r"has|have|is|was|contains?|includes?|exists?|does|now|also|still|no longer"
 
+GATE: Final = regex(r"\u2039[pcv]|\b(?:the|our|this) |\bv[0-9]")
+"""What every form has one of: a path, code or a version, or a noun that stands for a command."""
 SUBJECT: Final = regex(PATH)
 MARKED: Final = regex(PATH)
 

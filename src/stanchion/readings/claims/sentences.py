@@ -79,6 +79,8 @@ def _clauses(text: str) -> Iterator[Clause]:
     """The clauses of a text; what has no subject gets the one before."""
     for clause in clauses(forms.APPOSED.sub(r"\1 \2 ", text)):
         whole, start = clause.text, 0
+        if forms.GATE.search(whole) is None:
+            continue
         for turn in [*_JOINED.finditer(whole), None]:
             end = len(whole) if turn is None else turn.start()
             before = (

@@ -69,6 +69,8 @@ def tagged(text: str, knows: Knows) -> Tagged:
         behind = ""
         if kind == "word":
             piece = piece.rstrip(".-+")
+            if "." not in piece and "/" not in piece and not knows(piece):
+                return found[0]
             behind = found[0][len(piece) :]
             before = found.string[max(0, found.start() - BEFORE) : found.start()]
             named = _NOUN.search(before) is not None and knows(piece)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.disguise.said import Said, rewritten
+from stanchion.readings.disguise.said import Said, unfolded
 
 _UNSEEN: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -52,8 +52,9 @@ ESCAPED: Final = (
 QUOTED: Final = r"%[2-7][0-9A-Fa-f]"
 """The same in a URL."""
 _ASCII: Final = bytes(range(128))
-_EITHER: Final = regex(f"{ESCAPED}|{QUOTED}|{ODD.pattern}")
-_WHOLE: Final = regex(f"{ESCAPED}|{ODD.pattern}|{MIXED.pattern}")
+_RUNS: Final = f"[{_UNSEEN}]+|[{_WIDE}]+"
+_EITHER: Final = regex(f"{ESCAPED}|{QUOTED}|{_RUNS}")
+_WHOLE: Final = regex(f"{ESCAPED}|{_RUNS}|{MIXED.pattern}")
 
 
 def odd(text: str) -> bool:
@@ -70,16 +71,15 @@ def odd(text: str) -> bool:
 
 def unescaped(text: str) -> Said | None:
     """A whole text with its escapes undone; `None` where it has none."""
-    made = rewritten(text, [found.span() for found in _WHOLE.finditer(text)], _said)
-    return made if made.cuts else None
+    return unfolded(text, _WHOLE, _said)
 
 
 def unescaped_run(run: str, first: int) -> Said | None:
     """The same for a run of a text, which begins at `first`; percent signs count, too."""
     if not may_be_escaped(run) and run.isascii():
         return None
-    made = rewritten(run, [found.span() for found in _EITHER.finditer(run)], _said, first)
-    return Said(made.text, made.span) if made.cuts else None
+    made = unfolded(run, _EITHER, _said, first)
+    return None if made is None else made._replace(whole=False)
 
 
 def may_be_escaped(text: str) -> bool:
@@ -92,11 +92,9 @@ def _said(sign: str) -> str | None:
         return _entity(sign[1:-1])
     if sign[0] in "\\%":
         return _numbered(sign)
-    return (
-        _seen(sign)
-        if len(sign) == 1 and sign not in _ALIKE
-        else "".join([_ALIKE.get(char, char) for char in sign])
-    )
+    if ODD.match(sign) is not None:
+        return "".join(map(_seen, sign))
+    return "".join([_ALIKE.get(char, char) for char in sign])
 
 
 def _entity(name: str) -> str:

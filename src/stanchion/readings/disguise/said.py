@@ -3,6 +3,7 @@ stands."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -55,12 +56,44 @@ def rewritten(
         pieces += [text[kept:start], said]
         size += start - kept
         cuts.append(size)
-        here += [size, size + len(said)]
-        there += [first + start, first + end]
+        if len(said) != end - start:
+            # Where one character stands for one, places go on as in what is kept.
+            here += [size, size + len(said)]
+            there += [first + start, first + end]
         size += len(said)
         kept = end
     pieces.append(text[kept:])
     return Said("".join(pieces), _places(here, there), whole=True, cuts=tuple(cuts))
+
+
+def unfolded(
+    text: str, odd: re.Pattern[str], say: Callable[[str], str | None], first: int = 0
+) -> Said | None:
+    """A text in which everything odd is replaced by what it says; `None` where nothing is. Where
+    its parts stood is worked out when somebody asks."""
+
+    known: dict[str, str] = {}
+
+    def said(found: re.Match[str]) -> str:
+        sign = found[0]
+        made = known.get(sign)
+        if made is None:
+            heard = say(sign)
+            made = known[sign] = sign if heard is None else heard
+        return made
+
+    made = odd.sub(said, text)
+    if made == text:
+        return None
+    spans: list[Back] = []
+
+    def span(one: int, two: int) -> tuple[int, int]:
+        if not spans:
+            places = [found.span() for found in odd.finditer(text)]
+            spans.append(rewritten(text, places, say, first).span)
+        return spans[0](one, two)
+
+    return Said(made, span, whole=True)
 
 
 def _places(here: list[int], there: list[int]) -> Back:
