@@ -14,7 +14,12 @@ from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Risk
 from stanchion.readings.shell.analysis import Analysis, _kept, analysed
-from stanchion.readings.shell.limits import MAX_CHARS, STEPS_AT_LEAST, STEPS_PER_CHAR
+from stanchion.readings.shell.limits import (
+    MAX_CHARS,
+    MAX_COMMANDS,
+    STEPS_AT_LEAST,
+    STEPS_PER_CHAR,
+)
 from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
@@ -54,6 +59,13 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "redirections": lambda n: "echo " + "> a " * n,
     "find": lambda n: "find . " + "-exec rm {} ; " * n,
 }
+
+
+def test_a_text_with_too_many_commands_is_unclear_and_those_before_are_read() -> None:
+    assert not analysed("a\n" * MAX_COMMANDS).unclear
+    more = analysed("a\n" * (MAX_COMMANDS + 1))
+    assert more.unclear == f"it runs more than {MAX_COMMANDS} commands"
+    assert len(more.commands) == MAX_COMMANDS
 
 
 def fresh(text: str) -> Analysis:

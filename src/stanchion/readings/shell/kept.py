@@ -11,7 +11,7 @@ from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.expansion import Expanding
 from stanchion.readings.shell.files import Files
-from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.limits import MAX_COMMANDS, Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
@@ -108,6 +108,8 @@ class Keeping:
         )
         if self.files and (carried := self._carried(made)):
             made = msgspec.structs.replace(made, carries=carried)
+        if len(self.commands) >= MAX_COMMANDS:
+            raise TooMuch(f"it runs more than {MAX_COMMANDS} commands")
         self.commands.append(made)
         if made.name in COPIES:
             self._copied(made)

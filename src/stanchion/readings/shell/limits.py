@@ -10,9 +10,12 @@ MAX_CHARS: Final = 65_536
 MAX_DEPTH: Final = 24
 """How deep groups, substitutions and texts that run as scripts may stand in each other."""
 
-STEPS_PER_CHAR: Final = 24
+STEPS_PER_CHAR: Final = 1
 STEPS_AT_LEAST: Final = 20_000
 """How many steps the reading of a text and the following of what it does may take."""
+
+MAX_COMMANDS: Final = 512
+"""How many commands a text may run: whoever judges them takes longer than who reads them."""
 
 MAX_MADE: Final = 262_144
 """How many characters the values that a text makes may have together."""

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from sqlglot import Token, TokenType
 
-MAX_CHARS: Final = 65_536
-MAX_TOKENS: Final = 8_192
+MAX_CHARS: Final = 12_288
+MAX_TOKENS: Final = 4_096
+MAX_STATEMENTS: Final = 256
 MAX_DEPTH: Final = 32
 MAX_WORK: Final = 24_576
 MAX_REPEATS: Final = 32
@@ -34,7 +35,8 @@ def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:
     too much."""
     from sqlglot import TokenType as T
 
-    if len(tokens) > MAX_TOKENS:
+    ends = sum([token.token_type is T.SEMICOLON for token in tokens])
+    if len(tokens) > MAX_TOKENS or ends > MAX_STATEMENTS:
         raise Unread("it is too long to be read")
     paren, bracket, brace, less, var = T.L_PAREN, T.L_BRACKET, T.L_BRACE, T.LT, T.VAR
     closing = (T.R_PAREN, T.R_BRACKET, T.R_BRACE)
