@@ -18,6 +18,7 @@ from stanchion.runtime.deciding.discretion import worded
 from stanchion.runtime.deciding.record import barred, confirmed, written
 from stanchion.runtime.deciding.taken import owed
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import AWAY, HERE
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -70,6 +71,7 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
        forgotten is looked at, before anything is taken. Where nothing could be written down,
        nothing is judged.
     2. Decide: the engine judges. Whatever cuts this off, the course knows what may have been taken.
+       What is long is judged and written down where it holds up nobody.
     3. Write it down: before the decision takes effect; what waits for the disk is waited for.
     4. Carry it out: only now. What others left for the store is carried along, the run remembers,
        and warnings, states and ends are carried out.
@@ -79,7 +81,7 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
         while True:
             begun_ns = perf_counter_ns()
             plans = desk.plans if course.judged_by is None else course.judged_by
-            moment = desk.fitted(course.moment(desk, plans), plans)
+            moment, is_long = desk.fitted(course.moment(desk, plans), plans)
             if shield.policy.recalls is not None:
                 moment = desk.carrying(moment)
             event = moment.events[0]
@@ -92,6 +94,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             if shield.unsettled.waiting:
                 yield from shield.unsettled.catch_up()
 
+            if is_long:
+                yield AWAY
             if getattr(plans.policy, "clears", False):
                 from stanchion.runtime.deciding.allowances import decided
 
@@ -103,6 +107,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             if decision.findings:
                 decision = worded(plans, moment, decision)
             outcome = written(desk, plans, moment, decision, begun_ns, course.notes)
+            if is_long:
+                yield HERE
             if outcome is not None:
                 decision = yield from confirmed(desk, event, decision, outcome)
 

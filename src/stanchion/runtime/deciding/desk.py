@@ -19,7 +19,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import PAUSED, Ending, over
 from stanchion.kernel.late import in_order, late_finding
 from stanchion.kernel.lookups import Lookup, Over
-from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
+from stanchion.kernel.sizes import CEILING, LONG, refused_unread, room_left
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts, bounded, costs
@@ -279,19 +279,22 @@ class Desk(Notices):
             facts = plans.tools[tool] = (policy.risk(tool, registered), policy.traits(tool))
         return facts
 
-    def fitted(self, moment: Moment, plans: Plans) -> Moment:
-        """A moment as it can be judged: one that is too large is refused unread, and one that was
-        made just before a reload is made to fit the policy it is judged by."""
-        if exceeds(moment.events[0], CEILING):
+    def fitted(self, moment: Moment, plans: Plans) -> tuple[Moment, bool]:
+        """A moment as it can be judged, and whether it is long: one that is too large is refused
+        unread, and one that was made just before a reload is made to fit the policy it is judged
+        by."""
+        left = room_left(moment.events[0], CEILING)
+        if left < 0:
             moment = refused_unread(moment, plans.policy.shadow)
+        is_long = 0 <= left < CEILING - LONG
         if moment.events[0].run is plans.run:
-            return moment
+            return moment, is_long
         risk, traits = self.tool_facts(plans, moment.events[0].tool)
         events = tuple(
             msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits)
             for event in moment.events
         )
-        return msgspec.structs.replace(moment, events=events)
+        return msgspec.structs.replace(moment, events=events), is_long
 
     def time_left_s(self, tool: str, declared_s: float | None) -> float | None:
         """How long a tool may take: the least of its own limit, the policy's and the run's

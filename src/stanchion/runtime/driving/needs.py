@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -36,6 +36,16 @@ class Pause(msgspec.Struct, frozen=True, gc=False):
     """Let time pass."""
 
     seconds: float
+
+
+class Aside(msgspec.Struct, frozen=True, gc=False):
+    """Go on beside the event loop, if there is one: what follows takes long; or come back."""
+
+    away: bool
+
+
+AWAY: Final = Aside(True)
+HERE: Final = Aside(False)
 
 
 def too_late(need: Invoke, how: str = "") -> DeadlineExceeded:

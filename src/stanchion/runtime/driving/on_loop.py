@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from stanchion.kernel.lookups import Ask
@@ -12,7 +13,7 @@ from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.runtime.driving.bounded import OutOfTime, within
 from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
 from stanchion.runtime.driving.left_work import InThread
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn, too_late
+from stanchion.runtime.driving.needs import Aside, Invoke, Pause, Turn, too_late
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
 
@@ -30,6 +31,8 @@ class Entry(Protocol):
 async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
     """Run a flow to its end on the running event loop."""
     line: Courtesy | None = None
+    given: Any = None
+    away = False
     try:
         need = flow.send(None)
         while True:
@@ -37,7 +40,7 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
                 if type(need) is Batch:
                     if entry is not None and entry.late is not None:
                         raise entry.late
-                    given: Any = await world.store.acarry(need)
+                    given = await world.store.acarry(need)
                     if entry is not None:
                         entry.leave()
                         entry = None
@@ -49,6 +52,8 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
                     given = None
                     if place is not None:
                         await place.await_turn(PATIENCE_S)
+                elif type(need) is Aside:
+                    away, given = need.away, None
                 else:
                     if type(need) is Ask and entry is not None:
                         # Whoever answers may take long, and the store has nothing to do with it
@@ -57,9 +62,10 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
                     if type(given) is Stopped:
                         raise given.error
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                away = False
                 need = flow.throw(as_lost(need, error))
             else:
-                need = flow.send(given)
+                need = await _sent(flow, given) if away else flow.send(given)
     except StopIteration as done:
         result: T = done.value
         return result
@@ -70,6 +76,29 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
     finally:
         if line is not None:
             line.leave()
+
+
+async def _sent(flow: Flow[Any], given: Any) -> Any:
+    """What a flow asks for next, where it takes long to get there: it goes on in a thread. Whoever
+    is cancelled meanwhile waits for it, because nobody may tell a flow anything that is running."""
+
+    def send() -> Any:
+        try:
+            return flow.send(given)
+        except StopIteration as done:
+            return Stopped(done)
+
+    working = asyncio.ensure_future(asyncio.to_thread(send))
+    try:
+        need = await asyncio.shield(working)
+    except asyncio.CancelledError:
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({working})
+        raise
+    if type(need) is Stopped:
+        raise need.error
+    return need
 
 
 async def _met(need: Any, world: World) -> Any:

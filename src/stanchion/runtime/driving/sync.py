@@ -14,7 +14,7 @@ from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
 from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
 from stanchion.runtime.driving.left_work import InThread
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn, too_late
+from stanchion.runtime.driving.needs import Aside, Invoke, Pause, Turn, too_late
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
 
@@ -82,6 +82,8 @@ def _met(need: Any, world: World) -> Any:
         return time.sleep(need.seconds)
     if type(need) is Turn:
         return need.place.wait(need.patience_s)
+    if type(need) is Aside:
+        return None
     raise unknown(need)
 
 

@@ -20,6 +20,8 @@ LONGEST: Final = 16_384
 """How many characters a guard may hold back: nothing that is looked for is longer."""
 RARELY: Final = 64
 """What is held back is looked at again when it has grown by this part of itself."""
+ROUNDS: Final = 16
+"""How often guards are asked for a place that all of them agree on."""
 
 ESCAPED: Final = "surrogateescape"
 
@@ -88,10 +90,13 @@ def agreed(points: list[tuple[Any, int]], text: str) -> int:
 
     What is settled for one is not a place to cut for another that has settled more: something it
     has found may span it. It is one where the other, given less of the text, settles exactly there.
+    Guards that go on disagreeing wait for more text.
     """
     at = min([point for _, point in points])
     sure = {index for index, (_, point) in enumerate(points) if point == at}
-    while at and len(sure) < len(points):
+    for _ in range(ROUNDS):
+        if not at or len(sure) == len(points):
+            return at
         for index, (guard, _) in enumerate(points):
             if index in sure:
                 continue
@@ -99,7 +104,7 @@ def agreed(points: list[tuple[Any, int]], text: str) -> int:
             if lower < at:
                 at, sure = lower, set()
             sure.add(index)
-    return at
+    return at if len(sure) == len(points) else 0
 
 
 def _nearest(guard: Any, text: str, at: int) -> int:
