@@ -199,6 +199,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "shell commands": _of("shell", "shells"),
     "scanning for patterns": _of("scan", "scanning"),
     "scanning long texts": _of("scan", "hostile"),
+    "texts that are meant to stall": _of("stalls", "stalls"),
     "the secrets guard": _of("scan", "secrets"),
     "where values come from": _of("flow", "flow"),
     "sequences": sequences,
