@@ -176,3 +176,27 @@ def test_what_a_guard_says(
     with shield.run("a") as run:
         run.check("t", {"a": "b"})
     assert leaks(places(tmp_path, shield, listening)) == []
+
+
+def test_what_is_kept_under_such_a_name_is_found_by_it_in_another_process(tmp_path: Path) -> None:
+    """Also where very many other names were met in between; views show it as the trail does."""
+    policy: dict[str, Any] = {
+        "name": "p",
+        "guards": [{"use": "secrets"}, {"use": "step_limit", "max_steps": 3, "per": "agent"}],
+    }
+    place = f"sqlite:{tmp_path}/state.db"
+    name = f"a:{TOKEN}"
+    with Shield.load(policy, store=place, journal="memory:") as shield:
+        assert shield.run(name).check("t", {}).proceeds
+        for number in range(300):
+            shield.store.read(f"{{x}}a:ghp_{number:03}{TOKEN[7:]}")
+        assert shield.run(name).check("t", {}).proceeds
+        shield.halt("x", scope=f"tool:{TOKEN}")
+    with Shield.load(policy, store=place, journal="memory:") as shield:
+        (cell,) = [one for one in shield.store.look() if "}steps:" in one.key]
+        assert shield.policy.veil.name(TOKEN) in shield.policy.veil.name(cell.key)
+        assert shield.run(name).check(TOKEN, {}).code == "kernel.halted"
+        run = shield.run(name)
+        assert run.check("t", {}).proceeds
+        assert run.check("t", {}).code == "steps.exceeded"
+        assert [one.number for one in shield.store.look() if "}steps:" in one.key] == [3]

@@ -1,8 +1,9 @@
 """The veil: secrets in names and in people's words, hidden wherever these are written down or
 shown.
 
-A name stays a key: only what is shown of it changes, and always to the same. A secret in it becomes
-its kind and a few digits of its hash, so that two names that differ in it can be told apart.
+A name stays a name to rules and guards: only what is shown or stored of it changes, and always to
+the same. A secret in it becomes its kind and digits of its hash, so that two names that differ in
+it can be told apart: a few digits where it is shown, more in a store.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from stanchion.kernel.contract.powers import NAMES_SECRETS
 from stanchion.kernel.events import Event, Prompt, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
+from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.told_secrets import without_told
 from stanchion.readings import read
@@ -27,9 +29,13 @@ Pairs = tuple[tuple[str, str], ...]
 
 MOST: Final = 4_096
 """How many names are remembered."""
+MOST_SECRETS: Final = 256
+"""How many secrets in names: each is looked for in all that a store gets."""
 LONGEST: Final = 512
 """A longer name is not remembered."""
 DIGITS: Final = 6
+STORED: Final = 32
+"""How much of its hash stands for a secret in a store: enough that no two share a counter."""
 MASK: Final = "[redacted]"
 WITHHELD: Final = "withheld"
 
@@ -45,6 +51,8 @@ NAMED: Final[dict[Stage, tuple[str, ...]]] = {
 }
 """The fields of an event that are names, beside its tool and its run."""
 
+_STORED: Final = regex(rf"(\[[^\[\]]*-[0-9a-f]{{{DIGITS}}})[0-9a-f]{{{STORED - DIGITS}}}=?\]")
+"""What stands for a secret in a store, and the beginning of it that is shown."""
 _NOBODY: Final = RunInfo("")
 
 
@@ -55,8 +63,8 @@ class Veil:
         self._guards = tuple([guard for guard in guards if NAMES_SECRETS.of(guard) is not None])
         self._known: dict[str, Pairs] = {}
         self._runs: dict[str, tuple[RunInfo, Pairs]] = {}
-        self.secrets: set[str] = set()
-        """What was found in names so far."""
+        self.secrets: dict[str, str] = {}
+        """What was found in names of late, and what is shown in its place."""
 
     def of(self, event: Event) -> Pairs:
         """What is hidden in the names that an event has."""
@@ -118,8 +126,11 @@ class Veil:
         return shown
 
     def _learn(self, name: str) -> Pairs:
-        made = _joined(self._hidden(name)) if name else ()
-        self.secrets.update([raw for raw, _ in made])
+        found = self._hidden(name) if name else ()
+        if len(self.secrets) >= MOST_SECRETS:
+            self.secrets.clear()
+        self.secrets |= dict(found)
+        made = _joined((*found, *[(long[0], f"{long[1]}]") for long in _STORED.finditer(name)]))
         if len(name) <= LONGEST:
             if len(self._known) >= MOST:
                 self._known.clear()
@@ -203,5 +214,13 @@ def _joined(found: Pairs) -> Pairs:
 
 def _word(kind: str, raw: str) -> str:
     """What stands for a secret in a name: nothing in it that a key would write otherwise."""
-    digits = sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
-    return f"[{kind}-{digits}]"
+    return f"[{kind}-{_digest(raw)[:DIGITS]}]"
+
+
+def stored_word(raw: str, shown: str) -> str:
+    """What stands for a secret in a store, where that is shown in its place."""
+    return f"{shown[:-1]}{_digest(raw)[DIGITS:STORED]}]"
+
+
+def _digest(raw: str) -> str:
+    return sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()

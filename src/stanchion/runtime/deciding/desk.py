@@ -70,6 +70,7 @@ class Desk(Notices):
         self.turns = shield.turns
         self._given = info
         self.info = info = shield.described(info, shield.policy)
+        shield.meet((info.id, info.agent, info.task, info.tenant, info.role))
         self.deadline_at_ms = deadline_at_ms
         self.can = can
         """What the run's host can carry out."""
@@ -273,6 +274,7 @@ class Desk(Notices):
         facts = plans.tools.get(tool)
         if facts is None or (declared is not None and declared > facts[0]):
             registered = declared if declared is not None else self.shield.registered_risk(tool)
+            self.shield.meet((tool,))
             if len(plans.tools) >= 1_024:
                 plans.tools.clear()
             policy: Any = plans.policy

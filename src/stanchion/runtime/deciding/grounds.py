@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from stanchion.runtime.people.grounds import Answered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from weakref import ref
 
     from stanchion.advice.guidance import Beside
@@ -51,6 +51,10 @@ class Deciding(Answered, Protocol):
     @property
     def desks(self) -> set[ref[Any]]:
         """The runs that somebody has."""
+
+    @property
+    def meet(self) -> Callable[[Iterable[str]], None]:
+        """Has secrets found in names before anything is judged under them."""
 
     @property
     def unsettled(self) -> Unsettled:

@@ -3,13 +3,12 @@ again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from hashlib import sha256
-from typing import Any, Final, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Protocol, TypeVar
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.state import STANDING, Batch, Reply, key
-from stanchion.policy.veil import Pairs, Veil, renamed
+from stanchion.kernel.state import STANDING, Batch, Records, Reply, key
+from stanchion.policy.veil import MOST_SECRETS, Pairs, renamed, stored_word
 from stanchion.stores.protocol import ends_here
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.wrapped import Wrapped
@@ -18,10 +17,18 @@ T = TypeVar("T")
 
 MOST: Final = 4_096
 """How many keys are remembered that were looked at."""
-DIGITS: Final = 32
-"""How much of its hash stands for a secret: enough that no two of them share a counter."""
 
 _PARTS: Final = regex(r"[^{}:~]+")
+
+
+class HasPolicy(Protocol):
+    """A shield, as far as its policy says what is hidden, and it knows who is halted."""
+
+    @property
+    def policy(self) -> Any: ...
+
+    @property
+    def records(self) -> Records: ...
 
 
 class VeiledStore(Wrapped):
@@ -29,11 +36,12 @@ class VeiledStore(Wrapped):
     keys, ids and records a digest stands for each. Whoever asks by a name knows the name, so that
     it is found by the same digest, and what comes back has the names that this process knows."""
 
-    def __init__(self, store: Any, veil: Callable[[], Veil]) -> None:
+    def __init__(self, store: Any, shield: HasPolicy) -> None:
         super().__init__(store)
         self.unveiled = store
-        self._veil = veil
+        self._shield = shield
         self._looked_at: set[str] = set()
+        self._found = 0
         self._words: dict[str, str] = {}
         self._hidden: Pairs = ()
         self._known: Pairs = ()
@@ -43,11 +51,13 @@ class VeiledStore(Wrapped):
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out."""
-        return renamed(self._store.carry(self._veiled(batch)), self._known)
+        reply: Reply = self._store.carry(self._veiled(batch))
+        return renamed(reply, self._known) if self._known else reply
 
     async def acarry(self, batch: Batch) -> Reply:
         """The same without blocking the event loop."""
-        return renamed(await self._store.acarry(self._veiled(batch)), self._known)
+        reply: Reply = await self._store.acarry(self._veiled(batch))
+        return renamed(reply, self._known) if self._known else reply
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
@@ -75,36 +85,51 @@ class VeiledStore(Wrapped):
 
     def _veiled(self, batch: Batch) -> Batch:
         """A batch as the store gets it. Names come in keys; who is halted is told in a record."""
-        self._learn([one[0] for part in (batch.lines, batch.puts, batch.expects) for one in part])
-        for name, value, *_ in batch.puts:
-            if name.endswith(STANDING) and isinstance(value, dict):
-                self._learn(value.get("marks", ()))
-        return renamed(batch, self._hidden)
+        new: list[str] = []
+        for part in (batch.lines, batch.puts, batch.expects):
+            for name, value, *_ in part:
+                if name not in self._looked_at:
+                    new.append(name)
+                if type(value) is dict and name.endswith(STANDING):
+                    new += value.get("marks", ())
+        if new or len(self._shield.policy.veil.secrets) != self._found:
+            self._learn(new)
+        return renamed(batch, self._hidden) if self._hidden else batch
 
     def _hide(self, text: str) -> str:
         self._learn((text,))
         return renamed(text, self._hidden)
 
-    def _learn(self, texts: Iterable[str]) -> None:
-        """Have secrets found in what was not looked at before, and take over all that are known."""
-        veil = self._veil()
-        new = [text for text in texts if text not in self._looked_at]
-        if new:
-            veil.pairs([part for text in new for part in _PARTS.findall(text)])
-            self._looked_at = {*(self._looked_at if len(self._looked_at) < MOST else ()), *new}
-        if not self._words.keys() >= veil.secrets:
-            # A key writes some characters otherwise, so that both ways of writing are hidden.
-            told = [form for raw in veil.secrets for form in (raw, key("", raw)[2:])]
-            self._words |= {form: _word(form) for form in told}
+    def _learn(self, keys: Iterable[str]) -> None:
+        """Have secrets found in keys that were not looked at before."""
+        if len(self._looked_at) >= MOST or len(self._words) >= MOST_SECRETS:
+            # What is forgotten is found again with the next key that has it.
+            self._looked_at.clear()
+            self._words.clear()
+        new = [text for text in keys if text not in self._looked_at]
+        self._looked_at.update(new)
+        self.meet([part for text in new for part in _PARTS.findall(text)])
+
+    def meet(self, names: Iterable[str]) -> None:
+        """Have secrets found in names before anything is judged under them: whether they are
+        halted may have been read before they were known."""
+        veil = self._shield.policy.veil
+        found, before = veil.pairs(names), len(self._words)
+        self._found = len(veil.secrets)
+        for raw, shown in (*found, *veil.secrets.items()):
+            if not raw.startswith(shown[:-1]):  # which stands in a store already
+                word, coded = stored_word(raw, shown), key("", raw)[2:]
+                # A key writes some characters otherwise: that is another text, to be read as such.
+                self._words |= {coded: word if coded == raw else f"{word[:-1]}=]", raw: word}
+        if len(self._words) != before:
             pairs = sorted(self._words.items(), key=lambda pair: -len(pair[0]))
             self._hidden = tuple(pairs)
             self._known = tuple([(word, raw) for raw, word in pairs])
+            records = self._shield.records
+            for name in [one for one in records if one.endswith(STANDING)]:
+                records[name] = renamed(records[name], self._known)
 
 
-def _word(raw: str) -> str:
-    return f"[{sha256(raw.encode('utf-8', 'surrogatepass')).hexdigest()[:DIGITS]}]"
-
-
-def veiled(store: Any, veil: Callable[[], Veil]) -> Any:
+def veiled(store: Any, shield: HasPolicy) -> Any:
     """A store that gets no secrets; itself where it ends with this process."""
-    return store if ends_here(store) else VeiledStore(store, veil)
+    return store if ends_here(store) else VeiledStore(store, shield)
