@@ -61,7 +61,7 @@ def test_tools_are_listed_with_all_that_is_known(
     assert found["search"] == "80% 5 4 of 5 closed, 1 failed"
     assert found["pay"].startswith("0% 2 0 of 2 open until 20")
     assert "Z, for 1 min, for run run-" in found["pay"]
-    assert found["fetch"].endswith("for 1 min (ann)")
+    assert "for 1 min (ann), for run run-" in found["fetch"]
     assert "closed, 1 failed; open until" in found["fetch"]
     assert found["leak"].startswith("in quarantine until 20")
 

@@ -124,11 +124,9 @@ class ErrorRate(msgspec.Struct, frozen=True):
             moves = ((Signal.WORSENED, worse), (Signal.REPEATED, repeated), (Signal.FAILING, True))
             signals.append((name, tuple([signal for signal, given in moves if given])))
             if found is None:
-                shown = name if name else "tenant"
-                found = Finding(Action.ALLOW, "errors.failing", (failed, known, shown))
-                if worse:
-                    found = Finding(Action.ALLOW, "errors.worsened", (failed, known, shown))
-                elif repeated:
+                code = "errors.worsened" if worse else "errors.failing"
+                found = Finding(Action.ALLOW, code, (failed, known, name if name else "tenant"))
+                if repeated and not worse:
                     found = Finding(Action.ALLOW, "errors.repeated", (row, name))
         if found is None:
             return None

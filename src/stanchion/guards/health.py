@@ -98,10 +98,9 @@ class Health(msgspec.Struct, frozen=True):
         before = isinstance(event, ToolCall)
         failure = isinstance(event, Failure) and tool_failed(event, self.counts)
         register = values[0] if before else pushed(values[0], int(bool(failure)), self.calls)
-        known, failed = outcomes(register)
-        if not known:
+        known, health = outcomes(register).known, score(register)
+        if health is None:
             return None
-        health = _score(known, failed)
         if known < self.min_calls or health >= self.unsteady:
             return (
                 Finding(Action.ALLOW, "health.known", (event.tool, health, known))
@@ -120,11 +119,7 @@ def score(register: int) -> int | None:
     """How much of a hundred of the last calls went well, rounded down; `None` where none is
     known."""
     known, failed = outcomes(register)
-    return _score(known, failed) if known else None
-
-
-def _score(known: int, failed: int) -> int:
-    return 100 * (known - failed) // known
+    return 100 * (known - failed) // known if known else None
 
 
 def health_key(tenant: str, tool: str) -> str:

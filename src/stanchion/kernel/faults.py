@@ -27,7 +27,7 @@ FAULTS: Final[tuple[FaultName, ...]] = ("system", "user", "business", "unknown")
 def tool_fault(failure: Failure) -> str:
     """Whose a failure is, as far as its tool goes: what comes of a command is the answer of a tool
     that works, whatever the command ran into."""
-    if COMMAND in failure.bases:
+    if COMMAND in (failure.error, *failure.bases):
         return "business"
     return failure.fault if failure.fault else UNKNOWN
 

@@ -135,13 +135,11 @@ def join_runs(met: tuple[str, ...] | None, run: str, runs: int) -> tuple[str, ..
     return joined if len(joined) < runs else ()
 
 
+USUAL: Final = Terms()
+
+
 def moved(
-    mark: Mark,
-    signal: Signal,
-    now: int,
-    why: str,
-    terms: Terms = Terms(),  # noqa: B008 - frozen
-    run: str = "",
+    mark: Mark, signal: Signal, now: int, why: str, terms: Terms = USUAL, run: str = ""
 ) -> Mark | None:
     """A mark after a signal, which a `run` gives or somebody else; `None` where it stays as it is.
 
