@@ -322,7 +322,8 @@ PARTS: Final[dict[str, str]] = {
     "only watch count "
     "towards `warnings`, as in AGENT-33.",
     "Limits.matches_a_kb": "How many places of an event may look like a secret, for each KB of its "
-    "texts and on top of 256; with more it is refused unread (`kernel.too_dense`), because each of "
+    "texts and on top of 256, and eight times as many like personal data; with more it is refused "
+    "unread (`kernel.too_dense`), because each of "
     "them is looked at closely.",
     "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
     "Pausing.prompt": "The question, in words for the person; if absent, the rule's message.",

@@ -26,6 +26,15 @@ def test_a_policy_moves_the_limit() -> None:
     assert "q7RkP2mXv9Lt" not in decision.patched(DENSE)
 
 
+def test_a_table_of_people_has_fewer_than_a_text_of_numbers_alone() -> None:
+    shield = Shield.load("default", store="memory:", journal="memory:")
+    rows = "".join([f"{at:03},Ann Lee,card 4111111111111111,paid\n" for at in range(999)])
+    assert shield.run(agent="a").result("read", {}, rows).code == "pii.redacted"
+    assert shield.run(agent="b").result("read", {}, rows[12:] * 2).code == "pii.redacted"
+    dense = "4111111111111111 " * 2_000
+    assert shield.run(agent="c").result("read", {}, dense).code == "kernel.too_dense"
+
+
 def test_a_file_of_settings_has_fewer() -> None:
     some = DENSE[: len(DENSE) // 8]
     assert _shield().run(agent="a").result("read", {}, some).code == "secrets.redacted"

@@ -44,7 +44,8 @@ def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | No
     """What finds personal data in an event by a reader."""
 
     def spans(reading: Reading[Event]) -> list[list[Span]] | None:
-        return reader.spans(reading.joined, lambda at: above(reading.leaves[at]))
+        a_kb = reading.reader.a_kb
+        return reader.spans(reading.joined, lambda at: above(reading.leaves[at]), a_kb)
 
     return spans
 

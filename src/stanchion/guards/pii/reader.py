@@ -13,13 +13,17 @@ from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.finder import Candidate, Finder
 from stanchion.guards.pii.limits import REACH
 from stanchion.guards.pii.sketch import compact, sketch
+from stanchion.kernel.guard import TooDense
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import A_KB, allowed
 from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Span
 
 Above = Callable[[int], tuple[str, ...]]
 """Gives the names above a text, by its number."""
+TABLED: Final = 8
+"""How many times as many hits as secrets a text may have of personal data."""
 OPENED: Final = regex(r"\[[a-z0-9-]{1,40}:$")
 
 
@@ -33,9 +37,11 @@ class Reader:
         self._allow = allow
         self._bare = bare
 
-    def spans(self, texts: Joined, above: Above) -> list[list[Span]] | None:
+    def spans(self, texts: Joined, above: Above, a_kb: int = A_KB) -> list[list[Span]] | None:
         """What is personal in each of some texts, given what tells the names above one; nothing
-        where none is."""
+        where none is. Tables of people have more of it than other texts have secrets: eight times
+        as much is `allowed`, and with more it raises `TooDense`."""
+        left = most = allowed(len(texts.text), TABLED * a_kb)
         whole = texts.text
         candidates = self.finder.candidates(sketch(whole))
         if not candidates:
@@ -56,6 +62,9 @@ class Reader:
             grouped = " " in whole[one.start : one.end]
             if (told or self._counts(one, near, before, grouped)) and not self._known(whole, one):
                 kept.setdefault(at, []).append(one)
+                left -= 1
+                if left < 0:
+                    raise TooDense(f"{most:,}")
         return (
             [self._merged(kept.get(at, []), start) for at, start in enumerate(starts[:-1])]
             if kept
