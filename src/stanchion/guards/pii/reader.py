@@ -41,11 +41,11 @@ class Reader:
         """What is personal in each of some texts, given what tells the names above one; nothing
         where none is. Tables of people have more of it than other texts have secrets: eight times
         as much is `allowed`, and with more it raises `TooDense`."""
-        left = most = allowed(len(texts.text), TABLED * a_kb)
         whole = texts.text
         candidates = self.finder.candidates(sketch(whole))
         if not candidates:
             return None
+        left = most = allowed(len(whole), TABLED * a_kb)
         starts = texts.begins
         kept: dict[int, list[Candidate]] = {}
         windows: dict[int, str] = {}
