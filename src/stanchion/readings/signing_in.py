@@ -56,26 +56,30 @@ def login_hosts(
 ) -> list[tuple[str, ...] | None]:
     """The hosts that are given each of some parts of a text as a login, none where it stays with a
     program of this machine or with the page of a browser; `None` where it is no login."""
+    if leaf.named:
+        return [None] * len(places)
     values = [leaf.text[start:end] for start, end in places]
-    asked = list(dict.fromkeys(values))[:MOST] if not leaf.named else []
-    if _BLANK.search(leaf.text) is None and "://" in leaf.text:
-        here = asked if _is_address(reading, leaf) else []
-        known = {value: _of_url(leaf.text, value) for value in here}
+    known = _known(reading, leaf, list(dict.fromkeys(values))[:MOST])
+    if known is not None:
         return [known.get(value) for value in values]
+    return [() if reading.act.web and _fills(leaf.text, start) else None for start, _ in places]
+
+
+def _known(reading: Any, leaf: Leaf, values: list[str]) -> dict[str, tuple[str, ...] | None] | None:
+    """The hosts by value, where a text is a URL or is run by a shell."""
+    if _BLANK.search(leaf.text) is None and "://" in leaf.text:
+        here = values if _is_address(reading, leaf) else []
+        return {value: _of_url(leaf.text, value) for value in here}
     for held in reading.commands:
         if held.where == leaf.path and isinstance(held.text, str) and not held.code:
             words = _Words(held.text)
-            known = {value: words.hosts(value) for value in asked}
-            return [known.get(value) for value in values]
-    return [
-        ()
-        if not leaf.named
-        and reading.act.web
-        and start < LONGEST
-        and _FILLING.search(leaf.text, max(0, start - 120), start) is not None
-        else None
-        for start, _ in places
-    ]
+            return {value: words.hosts(value) for value in values}
+    return None
+
+
+def _fills(text: str, start: int) -> bool:
+    """Whether what stands at a place is filled into the field of a form."""
+    return start < LONGEST and _FILLING.search(text, max(0, start - 120), start) is not None
 
 
 def _is_address(reading: Any, leaf: Leaf) -> bool:
