@@ -58,7 +58,7 @@ STANDARD = (
     "tempfile", "typing_extensions",
 )  # fmt: skip
 """What costs much to load, and no check of a plain call needs."""
-OURS = 395
+OURS = 396
 """How many modules of ours a check with the guard `shell` loads. It may fall; whoever raises it
 says why."""
 

@@ -39,6 +39,7 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
+from stanchion.runtime.standing.veiled_store import veiled
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
@@ -142,7 +143,8 @@ class Engine(msgspec.Struct, frozen=True):
             figures = spell_figures(shield.telemetry.collect())
             # It tells the store and the journal what they have yet to be told, and closes them.
             shield.close()
-            kept = SqliteStore(file, clock, reading=True) if lasts else store
+            # A file has a digest for a secret in a name: it is read as the name again.
+            kept = veiled(SqliteStore(file, clock, reading=True), shield) if lasts else store
             state, pages = spell_state(kept)
             kept.close()
         verdicts, wholes = (

@@ -533,4 +533,4 @@ def test_fault_14_a_record_can_be_made_of_whatever_an_agent_sends() -> None:
     for value in odd:
         assert run.check("t", {"value": value}).proceeds
     assert shield.journal.written == len(odd)
-    assert shield.journal.kept()[0].read().content == {"value": "\\ud800"}
+    assert shield.journal.kept()[0].read().content == {"value": "\ufdd0\\ud800"}

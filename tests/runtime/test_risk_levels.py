@@ -229,9 +229,10 @@ def test_a_guard_can_be_for_some_levels_alone() -> None:
 
 
 def test_lint_tells_of_levels_that_nothing_uses() -> None:
-    said = lint(
+    first, *said = lint(
         {"name": "p", "tasks": {"t": {"risk": "high"}}, "risk": {"low": {"active": ["*"]}}}
     ).remarks
+    assert first.code == "unguarded"
     assert [(remark.code, remark.sure) for remark in said] == [
         ("unused", "likely"),
         ("unused", "info"),
@@ -241,8 +242,8 @@ def test_lint_tells_of_levels_that_nothing_uses() -> None:
         in said[0].message
     )
     assert "no task has the risk level `low`" in said[1].message
-    assert not lint({"name": "p", "tasks": {"t": {"risk": "critical"}}}).remarks
-    assert not lint({"name": "p", "risk": {"low": {"active": ["*"]}}}).remarks
+    for fine in ({"tasks": {"t": {"risk": "critical"}}}, {"risk": {"low": {"active": ["*"]}}}):
+        assert [one.code for one in lint({"name": "p", **fine}).remarks] == ["unguarded"]
 
 
 def test_through_a_broker_a_level_can_only_make_it_stricter() -> None:

@@ -105,7 +105,8 @@ def test_the_time_of_the_host_is_never_sent(place: Place, proxy: Proxy) -> None:
     formats = int.from_bytes(arguments[:2], "big")
     values = arguments[2 + 2 * formats + 2 :]
     assert values[:7] == b"\0\0\0\3one"
-    assert values[7:11] == b"\xff\xff\xff\xff"
+    # Behind the batch that must be known, of which there is none yet, stands the time.
+    assert values[7:15] == b"\0\0\0\0" + b"\xff\xff\xff\xff"
     (told,) = place.server.do("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")[0]
     assert replies[0].now <= replies[1].now <= told
     assert told - replies[0].now < 60_000

@@ -25,6 +25,7 @@ ELSEWHERE: Final = {
     "kernel.late_answer": "tests/runtime",
     "kernel.lookup_expired": "tests/runtime",
     "kernel.lookup_late": "tests/runtime",
+    "kernel.too_dense": "tests/guards/secrets",
     "kernel.patch_failed": "tests/kernel",
     "kernel.no_form": "tests/runtime/values",
     "strikes.reached": "tests/runtime/test_strikes.py",

@@ -18,9 +18,11 @@ LATER: Final = frozenset(
     {
         "breaker.open",
         "breaker.probing",
+        "budget.turn",
         "budget.window_full",
         "egress.unresolved",
         "kernel.audit_lost",
+        "kernel.broker_busy",
         "kernel.broker_lost",
         "kernel.contention",
         "kernel.crowded",

@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 from stanchion.guards.secrets.index import indexed
-from stanchion.readings.scan import Pattern, Scanner
+from stanchion.readings.joined import Joined
+from stanchion.readings.scan import Hit, Pattern, Scanner
 from stanchion.readings.scan.window_sieve import IDLE, MOST, WindowSieve
 from tests.guards.steps import steps_of
 
@@ -30,14 +31,20 @@ LONG: Final = 65_536
 WORDS: Final = [f"{first}{second}" for first in "bcdfgh" for second in "klmnp"]
 
 
+def scan(scanner: Scanner, text: str) -> list[Hit]:
+    """What a scanner finds in a text, however much that is."""
+    found = scanner.scan_joined(Joined([text]), 1_000)
+    return [] if found is None else found[0]
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_twice_the_text_costs_no_more_than_twice_the_steps(name: str) -> None:
     scanner = Scanner([pattern for _, pattern in indexed()], "re2")
     text = TEXTS[name]
-    scanner.scan(text)
+    scan(scanner, text)
 
     def steps(size: int) -> int:
-        return steps_of(lambda: scanner.scan(text[:size]))
+        return steps_of(lambda: scan(scanner, text[:size]))
 
     assert steps(len(text)) <= 2.3 * steps(len(text) // 2) + 400
 
@@ -78,7 +85,7 @@ def test_what_is_left_out_on_the_way_is_found_all_the_same() -> None:
     nothing more: the last ones come when there are no more rounds."""
     patterns = [Pattern(f"{word}[0-9]{{3}}") for word in WORDS]
     text = "".join([f"{word}x{word}000" * 4 + f" {word}000" * (IDLE + MOST) for word in WORDS])
-    told = [hit[:3] for hit in Scanner(patterns, "re2").scan(text)]
+    told = [hit[:3] for hit in scan(Scanner(patterns, "re2"), text)]
     every = [
         (number, match.left, match.right)
         for number, pattern in enumerate(patterns)
@@ -97,7 +104,7 @@ def test_no_more_windows_are_looked_at_however_long_the_text_is() -> None:
 
 def test_a_pattern_that_matches_everywhere_is_found_everywhere_once() -> None:
     scanner = Scanner([Pattern("[0-9a-f]{8}")], "re2")
-    assert len(scanner.scan("0123456789abcdef" * 64)) == 16 * 64 - 7
+    assert len(scan(scanner, "0123456789abcdef" * 64)) == 16 * 64 - 7
 
 
 def test_texts_are_scanned_together() -> None:

@@ -26,7 +26,8 @@ def able(can: Iterable[Action | str]) -> tuple[Action, ...]:
     Raises `ValueError` for what is no action.
     """
     if isinstance(can, str) or not isinstance(can, Iterable):
-        raise ValueError(f'`can` is `{can}`: give a list of actions, as in `can=["warn"]`')
+        one = can if isinstance(can, str) else "warn"
+        raise ValueError(f'`can` is `{can}`: give a list of actions, as in `can=["{one}"]`')
     named = {_action(one) for one in can} | ALWAYS
     return tuple([action for action in Action if action in named])
 

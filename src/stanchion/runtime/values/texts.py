@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from hashlib import sha256
@@ -57,7 +56,7 @@ _TEXTUAL: Final = regex(
     r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml"
 )
 
-_SPELLED: Final = re.compile(rf"{ESCAPE}({ESCAPE}|\\x[0-9a-f]{{2}}|\\u[0-9a-f]{{4}})")
+_SPELLED: Final = regex(rf"{ESCAPE}({ESCAPE}|\\x[0-9a-f]{{2}}|\\u[0-9a-f]{{4}})")
 _KIND: Final = regex(r"[\w.+/-]{1,64}")
 _DECLARING: Final = ("mimeType", "mime_type", "media_type")
 _DATA: Final = ("data", "blob")
