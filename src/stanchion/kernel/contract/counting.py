@@ -74,7 +74,7 @@ class Measures(Protocol):
         """The measures that it bounds, whatever gives the limits."""
 
 
-class Spans(Protocol):
+class SpansTime(Protocol):
     """A meter whose lines are others from time to time. Asked when they are laid out: a batch
     expects the store's time to be within the span."""
 

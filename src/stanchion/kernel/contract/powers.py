@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Leases,
         Measures,
         OnlyMarks,
-        Spans,
+        SpansTime,
         Spends,
         Vacates,
         Watches,
@@ -87,7 +87,7 @@ BOUNDS: Final[Power[Bounds]] = Power("bounds", "content.Bounds")
 SEEKS: Final[Power[Seeks]] = Power("seeks", "content.Seeks")
 
 WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")
-SPANS: Final[Power[Spans]] = Power("span", "counting.Spans")
+SPANS: Final[Power[SpansTime]] = Power("span", "counting.SpansTime")
 ONLY_MARKS: Final[Power[OnlyMarks]] = Power("only_marks", "counting.OnlyMarks")
 HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
 VACATES: Final[Power[Vacates]] = Power("vacate", "counting.Vacates")
