@@ -20,7 +20,7 @@ from tests.e2e.built import PLACES, ROOT, STEMS
 
 NO_CODE = {
     "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".txt", ".typed", ".yaml"},
-    "stanchion_lab": {".bin", ".jsonl", ".typed", ".yaml"},
+    "stanchion_lab": {".bin", ".jsonl", ".toml", ".typed", ".yaml"},
 }
 """What the packages hold besides Python."""
 
