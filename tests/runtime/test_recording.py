@@ -19,6 +19,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from tests.audit.written import Record, of_kind, one, records, whole
+from tests.new_threads import NewThreads
 from tests.runtime.guards import says
 
 BARE: dict[str, Any] = {"name": "bare"}
@@ -521,7 +522,7 @@ def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded(
 ) -> None:
     """It enters the next event that can be."""
     monkeypatch.setattr("stanchion.runtime.answers.pool.IDLE_S", 0.01)
-    journal, asked = Broken(), threading.Event()
+    journal, asked, threads = Broken(), threading.Event(), NewThreads()
 
     def slow(_event: Event) -> Finding:
         asked.wait(60)
@@ -533,7 +534,7 @@ def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded(
     run = shield.run()
     assert run.check("read", {}).proceeds
     asked.set()
-    for thread in [thread for thread in threading.enumerate() if thread.name == "stanchion-slow"]:
+    for thread in threads.named("stanchion-slow"):
         thread.join()
     journal.trouble = "the disk is full"
     assert run.check("read", {}).code == "kernel.audit_lost"
