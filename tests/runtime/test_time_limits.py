@@ -19,6 +19,7 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving import bounded
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.shields import shield_for
+from tests.new_threads import NewThreads
 
 BARE = {"name": "bare"}
 
@@ -324,16 +325,15 @@ def test_an_async_generator_whose_end_does_not_let_itself_be_cancelled_is_left()
 
 
 def test_a_sync_tool_that_is_late_is_still_running_and_its_end_is_written_down() -> None:
-    stuck, journal = Stuck(), MemoryJournal()
+    stuck, journal, threads = Stuck(), MemoryJournal(), NewThreads()
     run = Shield.load(BARE, journal=journal).run("ann")
     tool = Tool(lambda: stuck.free.wait(60), "work", timeout_s=0.05)
     with pytest.raises(DeadlineExceeded, match="and is still running"):
         run.call(tool)
     with pytest.raises(DeadlineExceeded, match="and is still running"):
         asyncio.run(awaiting(run, tool, stuck))
-    for thread in threading.enumerate():
-        if thread.name == "stanchion-tool":
-            thread.join()
+    for thread in threads.named("stanchion-tool"):
+        thread.join()
     assert [fact.what for fact in journal.facts()] == ["call.ended_late"] * 2
 
 
