@@ -449,9 +449,7 @@ def test_what_is_declared_wrongly_is_refused_with_what_to_write(
     assert says in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "off", [{"veils": False}, {"concerns": None}, {"watch": None}, {"bounds": False}]
-)
+@pytest.mark.parametrize("off", [{"veils": False}, {"concerns": None}, {"watch": None}])
 def test_a_power_that_is_switched_off_is_not_there(off: dict[str, Any]) -> None:
     assert shield_for({"name": "p"}, guards=[declared(**off)]).run().check("t", {}).proceeds
 

@@ -52,7 +52,6 @@ class SizeLimits(msgspec.Struct, frozen=True):
     )
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 2
-    bounds: ClassVar[bool] = True
 
     max_chars: Annotated[int, msgspec.Meta(ge=0, le=CEILING)] = 1_000_000
     max_depth: Annotated[int, msgspec.Meta(ge=0, le=DEEPEST)] = 64

@@ -3,7 +3,7 @@ decision."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Set as AbstractSet
+from collections.abc import Callable, Generator, Set as AbstractSet
 from typing import Any, Final
 
 from stanchion.kernel.actions import PROCEEDS, Action
@@ -32,6 +32,7 @@ from stanchion.kernel.lookups import Answer, Ask, Lookup
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.stakes import keep_stakes, lost_stake, rests_on
 from stanchion.kernel.state import (
     ABSENT,
@@ -60,13 +61,18 @@ TRIES: Final = 8
 """How often a moment is judged because state moved meanwhile; then it is refused."""
 
 Need = Ask | Batch | Moved
+Clear = Callable[[Moment, tuple[str, ...]], Generator[Any, Any, Moment]]
+"""Gives a moment with what is allowed of what was found in it, by fingerprint."""
 
 
-def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, Any, Decision]:
+def decide(
+    plans: Plans, moment: Moment, records: Records, clear: Clear | None = None
+) -> Generator[Need, Any, Decision]:
     """Judge a moment. Yields an `Ask` or a `Batch`, receives answers or a `Reply`, returns the
     decision.
 
-    Where plans are polite, it also yields `Moved` before it judges again.
+    Where plans are polite, it also yields `Moved` before it judges again. `clear` asks what people
+    have allowed of what guards find.
 
     A moment goes through the phases below, in this order: what costs nothing comes first, and
     nothing is written before everything that can refuse without it was heard. So a refused call
@@ -80,6 +86,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         closed = _look(case, records)
         # 2. The event alone: the guards of that chain that need nothing else.
         plan = _judge_event(case, closed)
+        if clear is not None and case.found:
+            case = yield from _cleared(case, records, clear)
+            plan, moment = case.plan, case.moment
         # 3. Lookups: all together, for guards that no stop skips. Nothing is held while somebody
         # thinks.
         if plan.asks and case.cut > -1:
@@ -223,6 +232,30 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     else:
         case.found, case.cut = case.before, case.before_cut
     return plan
+
+
+def _cleared(case: Case, records: Records, clear: Clear) -> Generator[Any, Any, Case]:
+    """The case, judged once more where people have allowed something of what guards found: that is
+    no finding then. A stream waits for nobody."""
+    clearing, spoke = case.plan.lineup.clearing, {finding.guard for _, finding in case.found}
+    if case.first.stage is Stage.MODEL_CHUNK or spoke.isdisjoint([one.id for one in clearing]):
+        return case
+    found: dict[str, None] = {}
+    try:
+        for placed in clearing:
+            found |= dict.fromkeys(placed.guard.fingerprints(case.readings[0]))
+    except Exception:  # noqa: BLE001 - a guard may raise anything: then nothing of it is allowed
+        return case
+    moment = case.moment
+    if (
+        not found
+        or case.first.cleared
+        or (cleared := (yield from clear(moment, (*found,)))) is moment
+    ):
+        return case
+    case = Case(case.plans, cleared)
+    _judge_event(case, _look(case, records))
+    return case
 
 
 def _waited(case: Case, lookups: list[Lookup], ns: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
-from stanchion.kernel.contract.powers import ANSWERS, BOUNDS, FINGERPRINTS, SWITCHES, VEILS
+from stanchion.kernel.contract.powers import ANSWERS, FINGERPRINTS, SWITCHES, VEILS
 from stanchion.kernel.findings import Trace
 from stanchion.kernel.guard import Kind, Placed, Switch, order
 from stanchion.kernel.stages import UNTALLIED, Stage
@@ -110,11 +110,6 @@ class Lineup:
     def redactors(self) -> list[Pure]:
         """The pure guards that may want something hidden; found when they are first needed."""
         return [one for one in self.all_pure if _may_redact(self.guards[one[0]].guard)]
-
-    @cached_property
-    def bounding(self) -> list[Placed]:
-        """The guards that refuse the first event for its size alone."""
-        return [placed for placed in self._of_first if BOUNDS.of(placed.guard) is not None]
 
     @cached_property
     def clearing(self) -> list[Placed]:

@@ -43,21 +43,12 @@ class NamesSecrets(Protocol):
 
 class Fingerprints(Protocol):
     """Can tell what it finds apart, so that a person can allow one finding and no other. Asked
-    before an event is decided; what is allowed of it stands in the event's `cleared`, and the guard
-    must let that pass."""
+    where it has found something; what is allowed of it stands in the event's `cleared` when it is
+    judged once more, and the guard must let that pass."""
 
     def fingerprints(self, reading: Any, /) -> Iterable[str]:
         """Twelve digits from 0 to f for each thing that it finds in an event, the same wherever it
         is found."""
-
-
-class Bounds(Protocol):
-    """Refuses what is too large to be read. Asked before guards of content look for what could be
-    allowed."""
-
-    @property
-    def bounds(self) -> bool:
-        """Whether it does."""
 
 
 class Seeks(Protocol):

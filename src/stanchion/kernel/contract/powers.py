@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Shows,
     )
     from stanchion.kernel.contract.content import (
-        Bounds,
         Fingerprints,
         NamesSecrets,
         Seeks,
@@ -83,7 +82,6 @@ SETTLES: Final[Power[Settles]] = Power("settled", "content.Settles")
 VEILS: Final[Power[Veils]] = Power("veils", "content.Veils")
 NAMES_SECRETS: Final[Power[NamesSecrets]] = Power("in_name", "content.NamesSecrets")
 FINGERPRINTS: Final[Power[Fingerprints]] = Power("fingerprints", "content.Fingerprints")
-BOUNDS: Final[Power[Bounds]] = Power("bounds", "content.Bounds")
 SEEKS: Final[Power[Seeks]] = Power("seeks", "content.Seeks")
 
 WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")

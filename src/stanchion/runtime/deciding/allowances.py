@@ -19,12 +19,7 @@ from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import Finding
-from stanchion.kernel.judgement import read_of
-from stanchion.kernel.sizes import unread
-from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
-from stanchion.kernel.states import NORMAL
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
 
@@ -59,33 +54,39 @@ def allowances_of(value: Any) -> dict[str, Allowance]:
 
 
 def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:
-    """Decide a moment, with what was found in it cleared as far as it is allowed; gives the moment
+    """Decide a moment, with what is found in it cleared as far as it is allowed; gives the moment
     as it was judged.
 
     An allowance for once is used up in the batch that lets the action start: where somebody else
     was first the moment is judged again without it.
     """
-    tried = 0
+    event = moment.events[0]
+    if event.cleared:
+        moment = _replaced(moment, msgspec.structs.replace(event, cleared=()))
+
+    judged, tried = moment, 0
+
+    def clear(moment: Moment, found: tuple[str, ...]) -> Flow[Moment]:
+        nonlocal judged
+        judged = yield from _cleared(desk, moment, found)
+        return judged
+
     while True:
-        judged, found = moment, _found(plans, moment)
-        if found or moment.events[0].cleared:
-            judged = yield from _cleared(desk, moment, found)
-        decision = yield from decide(plans, judged, desk.shield.records)
-        tried += 1
-        taken = decision.inputs.taken
-        if not taken or taken != allowances_key(judged.events[0].run.tenant) or tried >= TRIES:
+        decision = yield from decide(plans, moment, desk.shield.records, clear)
+        tried, taken = tried + 1, decision.inputs.taken
+        if not taken or taken != allowances_key(event.run.tenant) or tried >= TRIES:
             return judged, decision
+        judged = moment
+
+
+def _replaced(moment: Moment, event: Event) -> Moment:
+    return msgspec.structs.replace(moment, events=(event, *moment.events[1:]))
 
 
 def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]:
-    """A moment whose event says what is allowed of what is found in it, and nothing of what was
-    found before."""
+    """A moment whose event says what is allowed of what is found in it; the same where nothing
+    is."""
     event = moment.events[0]
-    if event.cleared:
-        event = msgspec.structs.replace(event, cleared=())
-        moment = msgspec.structs.replace(moment, events=(event, *moment.events[1:]))
-    if not found:
-        return moment
     tenant = event.run.tenant
     name = allowances_key(tenant)
     try:
@@ -111,12 +112,13 @@ def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]
     if not used:
         return moment
     event = msgspec.structs.replace(event, cleared=tuple([one.fingerprint for one in used]))
-    stakes = moment.stakes
+    moment = _replaced(moment, event)
     spent = {one.fingerprint for one in used if one.once}
-    if spent:
-        left = {name: one for name, one in known.items() if name not in spent}
-        stakes = (*stakes, Stake(name, kept.version, msgspec.to_builtins(left)))
-    return msgspec.structs.replace(moment, events=(event, *moment.events[1:]), stakes=stakes)
+    if not spent:
+        return moment
+    left = {name: one for name, one in known.items() if name not in spent}
+    stake = Stake(name, kept.version, msgspec.to_builtins(left))
+    return msgspec.structs.replace(moment, stakes=(*moment.stakes, stake))
 
 
 def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared: bool) -> bool:
@@ -125,23 +127,3 @@ def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared:
     request = Request(purpose=Purpose.ALLOW, tenant=tenant, subject=one.fingerprint, said=said)
     same = answer.act.yes and answer.act.digest == request.digest
     return same and not doubt(roster, answer, OPERATORS_ONLY, shared=shared)
-
-
-def _found(plans: Plans, moment: Moment) -> tuple[str, ...]:
-    """What guards find in an event that can be allowed. A stream waits for no store, and what is
-    refused for its size alone is not read."""
-    lineup = plans.of(moment.events, NORMAL).lineup
-    if not lineup.clearing or moment.events[0].stage is Stage.MODEL_CHUNK:
-        return ()
-    reading = read_of(moment, plans.policy.read)[0]
-    found: dict[str, None] = {}
-    try:
-        for placed in lineup.bounding:
-            finding = placed.guard.judge(reading)
-            if isinstance(finding, Finding) and not placed.shadow and unread((finding,)):
-                return ()
-        for placed in lineup.clearing:
-            found |= dict.fromkeys(placed.guard.fingerprints(reading))
-    except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
-        return ()
-    return tuple(found)
