@@ -118,6 +118,7 @@ def decide(
             made = resolve(
                 plan,
                 moment,
+                case.readings,
                 case.found,
                 case.cut,
                 case.inputs(),
@@ -357,7 +358,7 @@ def _known_refusal(case: Case, records: Records) -> Entry | None:
     if case.lines or case.cut >= plan.refusals[0][0]:
         return None
     return entry_of(
-        plan, case.readings, records, resolve(plan, case.moment, case.found, case.cut, Inputs())
+        plan, case.readings, records, resolve(plan, case.moment, (), case.found, case.cut, Inputs())
     )
 
 
@@ -389,13 +390,14 @@ def _lost(case: Case, lost: StoreLost) -> Decision:
     crowd = (lost.others, lost.waited_ms) if isinstance(lost, Crowded) else None
     inputs = case.inputs(lost=lost.why, confirmed=(plans.confirmed, plans.told), crowd=crowd)
     trace = None if plans.clock is None else case.trace()
-    return resolve(plan, case.moment, found, cut, inputs, trace=trace)
+    return resolve(plan, case.moment, case.readings, found, cut, inputs, trace=trace)
 
 
 def _forgotten(case: Case, name: str) -> Decision:
     """The decision where a record shows that the store has lost what it held."""
     found, cut = store_forgot(case.plan, case.moment, case.found, case.cut)
-    return resolve(case.plan, case.moment, found, cut, case.inputs(taken=name))
+    inputs = case.inputs(taken=name)
+    return resolve(case.plan, case.moment, case.readings, found, cut, inputs)
 
 
 def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
@@ -416,9 +418,8 @@ def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
             records[fresh.key] = (fresh.number, fresh.value)
     name = lost_stake(moment, reply) if moment.stakes else ""
     if name:
-        return resolve(
-            plan, moment, [(-1, refused("kernel.taken", (), plan))], -1, case.inputs(taken=name)
-        )
+        taken = [(-1, refused("kernel.taken", (), plan))]
+        return resolve(plan, moment, case.readings, taken, -1, case.inputs(taken=name))
     case.again()
     return None
 
@@ -448,7 +449,8 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
         tuple(case.used), case.asked, reply, "", case.mode, case.now, case.stale, case.plans.limited
     )  # as `case.inputs` has it; this is on the way of every call
     timed = case.plans.clock is not None  # asked here: this is on the way of every call
-    return resolve(plan, moment, found, cut, inputs, held, wrote, case.trace() if timed else None)
+    trace = case.trace() if timed else None
+    return resolve(plan, moment, case.readings, found, cut, inputs, held, wrote, trace)
 
 
 def _entered(case: Case, records: Records, made: Decision) -> Generator[Need, Any, Decision]:
@@ -468,4 +470,5 @@ def _contended(case: Case) -> Decision:
     if has_happened(case.first):
         code, args = UNSETTLED, (f"the state changed {TRIES} times while it was judged",)
     inputs = Inputs(mode=case.mode, now=case.now, stale=TRIES, can=case.plans.limited)
-    return resolve(plan, case.moment, [(-1, refused(code, args, plan))], -1, inputs)
+    said = [(-1, refused(code, args, plan))]
+    return resolve(plan, case.moment, case.readings, said, -1, inputs)

@@ -198,11 +198,14 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 class Trace(msgspec.Struct, frozen=True, eq=False):
     """The chain by which a decision was made, each guard with the one whose verdict it is part of,
-    and how long guards took. It is no part of what was decided: two decisions are the same whatever
-    their traces are."""
+    how long guards took, and what those would have hidden that a stop skips. It is no part of what
+    was decided: two decisions are the same whatever their traces are."""
 
     chain: tuple[tuple[str, str], ...] = ()
     took_ns: tuple[tuple[str, int], ...] | None = None
+    hides: tuple[Patch, ...] = ()
+    hides_in_record: tuple[Patch, ...] = ()
+    """The same, with what guards in shadow mode would have hidden."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trace)

@@ -12,8 +12,8 @@ from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.judgement import read_of
 from stanchion.kernel.patches import apply
+from stanchion.kernel.resolution import BROKEN
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.soundness import sound_or_none
 from stanchion.policy.veil import Pairs
@@ -27,30 +27,6 @@ by."""
 LONGEST_WORD: Final = 100
 """A patch that is longer stands for itself, not for something in a message."""
 WITHHELD: Final = "[withheld]"
-
-
-def unseen(
-    plans: Plans, moment: Moment, decision: Decision, shadow: bool = True
-) -> tuple[Patch, ...]:
-    """What guards would have redacted that were not asked because the action was refused before:
-    its content is written down all the same, unless it was too large to be read. `shadow` says
-    whether guards count that only watch."""
-    if unread(decision.findings):
-        return ()
-    plan = plans.of(moment.events, decision.inputs.mode)
-    skipped = set(decision.skipped)
-    patches: list[Patch] = []
-    reading = read_of(moment, plans.policy.read)[0]
-    for pos, judge, index in plan.redactors:
-        placed = plan.guards[pos]
-        if index or placed.id not in skipped or (placed.shadow and not shadow):
-            continue
-        try:
-            finding = sound_or_none(judge(reading))
-            patches += () if finding is None else (*finding.patches, *finding.hides)
-        except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
-            return (Patch((), {"$withheld": "a guard that redacts failed"}, kind="withheld"),)
-    return tuple(patches)
 
 
 def arguments(plans: Plans, event: Any) -> Any:
@@ -73,7 +49,7 @@ def arguments(plans: Plans, event: Any) -> Any:
             patches += () if finding is None else finding.patches
         return apply(event.args, patches)
     except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
-        return {"$withheld": "a guard that redacts failed"}
+        return BROKEN.value
 
 
 def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
@@ -81,8 +57,7 @@ def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
     what was too large to be read is in no words."""
     if unread(decision.findings):
         return decision
-    hide = unseen(plans, moment, decision, shadow=False) if decision.skipped else ()
-    patches = (*wanted(decision.findings), *hide)
+    patches = (*wanted(decision.findings), *decision.trace.hides)
     names = hidden_in(plans, moment.events[0], decision)
     return (
         discreet(decision, content_of(moment.events[0]), patches, names)

@@ -29,7 +29,7 @@ from stanchion.kernel.happened import has_happened
 from stanchion.kernel.state import Settle
 from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.discretion import discreet, unseen, wanted
+from stanchion.runtime.deciding.discretion import discreet, wanted
 from stanchion.runtime.deciding.faults import described
 from stanchion.runtime.deciding.owed import Owed
 from stanchion.runtime.deciding.taken import closing, owed
@@ -66,7 +66,7 @@ def written(
     kind = KINDS[event.stage]
     try:
         took_ns = perf_counter_ns() - begun_ns
-        hide = unseen(plans, moment, decision) if decision.skipped else ()
+        hide = decision.trace.hides_in_record
         record = decision
         if hide or decision.shadow:
             record = discreet(decision, content_of(event), (*wanted(decision.shadow), *hide))
