@@ -28,7 +28,7 @@ from stanchion.kernel.judgement import (
     with_late,
 )
 from stanchion.kernel.layout import keep, lay, place, watched, word
-from stanchion.kernel.lookups import Answer, Ask, Lookup
+from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
@@ -91,22 +91,9 @@ def decide(
             plan, moment = case.plan, case.moment
         # 3. Lookups: all together, for guards that no stop skips. Nothing is held while somebody
         # thinks.
-        if plan.asks and case.cut > -1:
-            lookups = lookups_of(plan, case.readings, case.cut, case.answers)
-            if lookups:
-                clock = plans.clock
-                begun = 0 if clock is None else clock()
-                given: tuple[Answer, ...] = yield Ask(tuple(lookups), plan.policy)
-                if clock is not None:
-                    _waited(case, lookups, clock() - begun)
-                heard(case.answers, lookups, given)
-                if _has_moved(
-                    case, records
-                ):  # somebody has closed a gate meanwhile: look again, and ask nobody twice
-                    case.again()
-                    continue
-            if case.was_answered:
-                _judge_answers(case)
+        if plan.asks and case.cut > -1 and (yield from _asked(case, records)):
+            case.again()  # somebody has closed a gate meanwhile: look again, and ask nobody twice
+            continue
         # 4. Records: guards that keep one judge by what the process knows of it; the batch expects
         # that it still holds.
         if plan.records:
@@ -199,11 +186,6 @@ def _look(case: Case, records: Records) -> Finding | None:
     return closed
 
 
-def _has_moved(case: Case, records: Records) -> bool:
-    """Whether the process has learnt something of the gates since they were looked at."""
-    return any(records.get(name, ABSENT) is not known for name, known in case.watch[0])
-
-
 def _judge_event(case: Case, closed: Finding | None) -> Plan:
     """Pick the chain for the mode, and judge its pure guards and the late answers before them; what
     was said by the same chain in an earlier try still holds. What is closed skips the whole
@@ -259,12 +241,24 @@ def _cleared(case: Case, records: Records, clear: Clear) -> Generator[Any, Any, 
     return case
 
 
-def _waited(case: Case, lookups: list[Lookup], ns: int) -> None:
-    """Note that guards took as long as their answers, which are asked for together."""
-    asked = {lookup.guard for lookup in lookups}
-    for pos, _guard, _index in case.plan.asks:
-        if case.plan.guards[pos].id in asked:
-            case.took[pos] = ns
+def _asked(case: Case, records: Records) -> Generator[Need, Any, bool]:
+    """Whether the process has learnt something of the gates while it asked what guards want to
+    know; otherwise the answers are judged. Guards took as long as their answers, which are asked
+    for together."""
+    plan, clock = case.plan, case.plans.clock
+    lookups = lookups_of(plan, case.readings, case.cut, case.answers)
+    if lookups:
+        begun = 0 if clock is None else clock()
+        given: tuple[Answer, ...] = yield Ask(tuple(lookups), plan.policy)
+        if clock is not None:
+            took, asked = clock() - begun, {lookup.guard for lookup in lookups}
+            case.took |= {pos: took for pos, _, _ in plan.asks if plan.guards[pos].id in asked}
+        heard(case.answers, lookups, given)
+        if any(records.get(name, ABSENT) is not known for name, known in case.watch[0]):
+            return True
+    if case.was_answered:
+        _judge_answers(case)
+    return False
 
 
 def _judge_answers(case: Case) -> None:

@@ -32,26 +32,6 @@ class Kind(StrEnum):
     LANDLOCK = "landlock"
 
 
-MEANING: Final = {
-    Wall.FILES: "no file is read or written outside its folder and what is shown to it",
-    Wall.UNSEEN: "other files are not there: neither their names nor their sizes can be found out",
-    Wall.NETWORK: "no connection, in no protocol",
-    Wall.IPC: "no sockets, shared memory or queues of other processes",
-    Wall.PROCESSES: "no other process can be signalled, traced or looked at",
-    Wall.LEFTOVERS: "nothing that it has started outlives it",
-    Wall.USER: "it is a user of its own, who owns nothing on the system",
-    Wall.PRIVILEGES: "no rights are gained, not by set-user-id programs either",
-    Wall.LIMITS: "time, memory, output and the size of a file are bounded",
-    Wall.TMP: "`/tmp` is its own, and bounded",
-    Wall.CHILDREN: "how many processes it starts is bounded",
-    Wall.LANDLOCK: "Landlock as a second wall round files",
-    Wall.CALLS: (
-        "no sockets, keys, uncounted memory or set-user-id files: a filter refuses these "
-        "calls of the kernel"
-    ),
-}
-"""What each wall means for a command."""
-
 _BOTH: Final = frozenset(Wall) - {Wall.LANDLOCK}
 HOLDS: Final = {
     Kind.NAMESPACES: _BOTH,
