@@ -16,7 +16,7 @@ from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verdict, verify
 from stanchion.cli.main import main
 from stanchion.kernel.state import Batch
-from stanchion.runtime.standing.anchors import EVERY_S, Anchored
+from stanchion.runtime.standing.anchors import EVERY_S, Anchoring
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.open_store import open_store
 from tests.audit.written import allowed, moment
@@ -149,7 +149,7 @@ class Counting(MemoryStore):
 def test_an_anchor_goes_along_when_it_has_moved_and_not_too_often(tmp_path: Path) -> None:
     """A batch is as it was where there is nothing new to say."""
     store, now, trail = Counting(), [0.0], Trail(tmp_path)
-    anchored = Anchored(store, trail, lambda: now[0])
+    anchoring = Anchoring(store, trail, lambda: now[0])
 
     def write(name: str) -> None:
         about = moment(name)
@@ -161,7 +161,7 @@ def test_an_anchor_goes_along_when_it_has_moved_and_not_too_often(tmp_path: Path
         now[0] += step_s
         if writes:
             write(f"e{number}")
-        anchored.carry(Batch(f"b{number}"))
+        store.carry(anchoring.with_anchor(Batch(f"b{number}")))
     trail.close()
     assert [len(batch.puts) for batch in store.given] == [0, 1, 0, 1, 0, 1]
 

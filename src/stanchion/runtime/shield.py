@@ -84,16 +84,15 @@ class Shield(ByPeople):
         from stanchion.runtime.people.trust import OperatorsTrust
         from stanchion.runtime.people.waiting import Waiting
         from stanchion.runtime.run import open_runs
-        from stanchion.runtime.standing.anchors import anchor_last, anchored
+        from stanchion.runtime.standing.anchors import anchor_last
         from stanchion.runtime.standing.epoch_memory import memory_of
-        from stanchion.runtime.standing.heard_store import heard
         from stanchion.runtime.standing.listeners import listen_to_trail, listened_to
         from stanchion.runtime.standing.occurring import trail_lost
         from stanchion.runtime.standing.presence import presence_of
         from stanchion.runtime.standing.states import asked_for_safe_mode
+        from stanchion.runtime.standing.store_door import door_to
         from stanchion.runtime.standing.telling import telemetry_of
         from stanchion.runtime.standing.tenancy import tenancy_of
-        from stanchion.runtime.standing.timed_store import timed
         from stanchion.runtime.standing.veiled_store import veiled
 
         # Bound here, where they are loaded: a call must not look for a module, and at the end there
@@ -116,8 +115,9 @@ class Shield(ByPeople):
         self.meet = getattr(self.store, "meet", _pass_by)
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.telemetry = telemetry_of(self, metrics, os.environ)
-        inner = anchored(timed(self.store, self.telemetry), self.journal)
-        self.anchored: Any = heard(self.store, inner, self.occurrences, clock)
+        self.anchored: Any = door_to(
+            self.store, self.journal, self.telemetry, self.occurrences, clock
+        )
         self._policies = Policies(
             tuple(guards), brake, self._ingesting, resolver, settle=self._at_home
         )

@@ -14,38 +14,29 @@ from stanchion.audit.anchors import Anchor, Moored, anchor_in, is_moored, put_of
 from stanchion.audit.doubt import doubt
 from stanchion.audit.layout import chains
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import ANCHOR, Batch, Reply, StoreLost, key
+from stanchion.kernel.state import ANCHOR, Batch, StoreLost, key
 from stanchion.runtime.standing.tenancy import DEFAULT, TENANT
 from stanchion.stores.protocol import Store, ends_here
-from stanchion.stores.wrapped import Wrapped
 
 EVERY_S: Final = 0.05
 """How long after an anchor the next one is sent: a store that carries a thousand batches a second
 writes twenty."""
 
 
-class Anchored(Wrapped):
-    """A store whose batches keep, beside what they are for, how far the trail has come. It costs no
-    trip of its own."""
+class Anchoring:
+    """Has batches keep, beside what they are for, how far the trail has come. It costs no trip of
+    its own."""
 
     def __init__(
         self, store: Store, journal: Moored, now_s: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(store)
-        self._journal, self._now_s = journal, now_s
+        self._store, self._journal, self._now_s = store, journal, now_s
         self._sent: Anchor | None = None
         self._next_s = 0.0
         self._moves: dict[tuple[str, str], bool] = {}
 
-    def carry(self, batch: Batch) -> Reply:
-        """Carry a batch out, with an anchor where one is due."""
-        return self._store.carry(self._with_anchor(batch))
-
-    async def acarry(self, batch: Batch) -> Reply:
-        """The same without blocking the event loop."""
-        return await self._store.acarry(self._with_anchor(batch))
-
-    def _with_anchor(self, batch: Batch) -> Batch:
+    def with_anchor(self, batch: Batch) -> Batch:
+        """A batch with an anchor, where one is due."""
         anchor = self._journal.anchor
         if anchor is self._sent or anchor is None:
             return batch
@@ -87,12 +78,6 @@ def look_for_ends(store: Any, trail: Path, tenant: str) -> None:
         )
     except (StoreLost, OSError):
         return
-
-
-def anchored(store: Any, journal: Any) -> Any:
-    """A store that keeps how far the journal has come; itself where the one or the other ends with
-    this process."""
-    return Anchored(store, journal) if is_moored(journal) and not ends_here(store) else store
 
 
 def anchor_last(store: Any, journal: Any, batch_id: str) -> None:

@@ -1,0 +1,112 @@
+"""The door before a store: every batch goes through it. It is told along the way how far the trail
+has come, its time is taken, and operators hear when the store is lost, and when it is back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import Any, Final
+
+from stanchion.audit.anchors import is_moored
+from stanchion.kernel.state import Batch, Crowded, Reply
+from stanchion.runtime.standing.anchors import Anchoring
+from stanchion.stores.protocol import ends_here, is_lasting
+from stanchion.stores.wrapped import Wrapped
+from stanchion.telemetry.catalogue import OTHER, STORE_FAILURES, STORE_SECONDS
+from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
+from stanchion.telemetry.sinks import Telemetry
+
+KINDS: Final = {
+    "sqlite": "sqlite",
+    "postgresql": "postgres",
+    "redis": "redis",
+    "rediss": "redis",
+    "unix": "redis",
+}
+"""What a store is, by how its place begins."""
+
+
+class StoreDoor(Wrapped):
+    """Carries batches out as the store does, and changes nothing about what it answers."""
+
+    def __init__(
+        self,
+        store: Any,
+        journal: Any,
+        telemetry: Telemetry,
+        occurrences: Occurrences,
+        clock: Callable[[], int],
+    ) -> None:
+        super().__init__(store)
+        place = store.place if is_lasting(store) else ""
+        self._about = f"store:{place}" if place else "store"
+        self._kind = KINDS.get(str(getattr(store, "place", "")).partition(":")[0], OTHER)
+        self._anchoring = Anchoring(store, journal) if is_moored(journal) else None
+        self._telemetry, self._occurrences, self._clock = telemetry, occurrences, clock
+        self._is_lost = False
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out, with an anchor where one is due."""
+        begun = perf_counter_ns()
+        try:
+            if self._anchoring is not None:
+                batch = self._anchoring.with_anchor(batch)
+            reply: Reply = self._store.carry(batch)
+        except Exception as error:
+            self._failed(error)
+            raise
+        self._answered(perf_counter_ns() - begun)
+        return reply
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """The same without blocking the event loop."""
+        begun = perf_counter_ns()
+        try:
+            if self._anchoring is not None:
+                batch = self._anchoring.with_anchor(batch)
+            reply: Reply = await self._store.acarry(batch)
+        except Exception as error:
+            self._failed(error)
+            raise
+        self._answered(perf_counter_ns() - begun)
+        return reply
+
+    def _answered(self, took_ns: int) -> None:
+        if self._telemetry.registry is not None:
+            try:
+                self._telemetry.registry.histogram(STORE_SECONDS, (self._kind,)).observe(took_ns)
+            except Exception as error:  # noqa: BLE001 - telemetry may fail, the batch is carried out
+                self._telemetry.failed("store", error)
+        if self._is_lost:
+            self._is_lost = False
+            self._tell(Kind.STORE_BACK, "the state store answers again")
+
+    def _failed(self, error: Exception) -> None:
+        """Count a failure, and tell that the store is lost. Where too many wait for it, nothing is
+        wrong with it."""
+        self._telemetry.count(STORE_FAILURES, self._kind)
+        if not isinstance(error, Crowded):
+            self._is_lost = True
+            why = str(error) if str(error) else f"it failed with `{type(error).__name__}`"
+            self._tell(
+                Kind.STORE_LOST, f"the state store cannot be used: {why}; what needs it is refused"
+            )
+
+    def _tell(self, kind: Kind, text: str) -> None:
+        self._occurrences.tell(
+            Occurrence(kind=kind, at=self._clock(), text=text, about=self._about)
+        )
+
+
+def door_to(
+    store: Any,
+    journal: Any,
+    telemetry: Telemetry,
+    occurrences: Occurrences,
+    clock: Callable[[], int],
+) -> Any:
+    """What carries a store's batches; itself where it ends with this process: it is never lost, and
+    has no trips."""
+    if ends_here(store):
+        return store
+    return StoreDoor(store, journal, telemetry, occurrences, clock)
