@@ -51,6 +51,13 @@ COUNTING: Final[PolicySource] = {
 """A policy in which every call takes something and most guards keep something."""
 
 
+_GUARDS: Any = COUNTING
+PLAIN: Final[PolicySource] = {
+    "name": "plain",
+    "guards": [guard for guard in _GUARDS["guards"] if guard["use"] != "budget"],
+}
+"""The same where no call costs anything: what is quiet under it goes straight."""
+
 ASKING: Final[PolicySource] = {
     "name": "asking",
     "guards": [
@@ -88,6 +95,13 @@ def unhurry(case: Case) -> Case:
         return msgspec.structs.replace(case, policy=make_patient(policy))
     guards = [_wait_longer(entry) for entry in policy.get("guards", ())]
     return msgspec.structs.replace(case, policy={**policy, "guards": guards} if guards else policy)
+
+
+def plainly(session: Session) -> Session:
+    """The same session where no call costs anything."""
+    named = f"{session.case.name}, plainly"
+    case = msgspec.structs.replace(session.case, name=named, policy=PLAIN)
+    return msgspec.structs.replace(session, case=case)
 
 
 def _wait_longer(entry: Arguments) -> Arguments:

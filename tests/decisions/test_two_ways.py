@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
 
 from stanchion.runtime.answers import repository
-from tests.decisions.near_misses import WRITTEN, befall, draw_cases, unhurry
+from stanchion.runtime.calling import straight
+from tests.decisions.near_misses import COUNTING, WRITTEN, befall, draw_cases, plainly, unhurry
 from tests.decisions.seen import Seen, compare
 from tests.decisions.ways import ENGINE, Engine, Session, Way
 from tests.decisions.wrong_ways import WRONG, Wrong
@@ -34,9 +36,18 @@ class Pair(NamedTuple):
     numbered: bool = True
 
 
+@contextmanager
+def _engine_alone() -> Iterator[None]:
+    """No call goes straight: the engine decides all of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(straight, "lane_of", lambda *_: None)
+        yield
+
+
 TRAIL: Final = Engine("engine with a trail", journal="trail")
 PAIRS: Final = (
-    Pair(ENGINE, Engine("engine once more")),
+    Pair(Engine("engine alone", around=_engine_alone), ENGINE),
+    Pair(Engine("engine alone with a trail", around=_engine_alone, journal="trail"), TRAIL),
     Pair(ENGINE, Engine("engine on a loop", driver="loop")),
     # A store that outlives its process is also asked whether it is still the same one.
     Pair(
@@ -51,6 +62,11 @@ PAIRS: Final = (
 
 BEFALLEN: Final = {session.case.name.partition("/")[2]: session for session in befall()}
 NAMED: Final = {case.name.partition("/")[2]: Session(case, close=True) for case in WRITTEN}
+PLAINLY: Final = {
+    f"{name}, plainly": plainly(session)
+    for name, session in (NAMED | BEFALLEN).items()
+    if session.case.policy is COUNTING
+}
 
 
 def _find_honest() -> Iterator[Case]:
@@ -59,9 +75,10 @@ def _find_honest() -> Iterator[Case]:
     return (case for case in cases if "honest_sessions" in case.name)
 
 
-EVERY: Final = NAMED | BEFALLEN
+EVERY: Final = NAMED | BEFALLEN | PLAINLY
 SOURCES: Final[dict[str, Callable[[], Iterable[Session]]]] = {
     "written": NAMED.values,
+    "plain": lambda: some(PLAINLY.values(), 20, "plain"),
     "befallen": lambda: some(BEFALLEN.values(), 7, "befallen"),
     "near misses": lambda: map(Session, draw_cases(1_000 if SOAK else 6)),
     "tables": lambda: map(Session, map(unhurry, some(tables.cases(), 250, "tables"))),

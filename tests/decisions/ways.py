@@ -5,7 +5,7 @@ A way is whatever plays a session and gives what is `Seen` of it. The engine is 
 store and journal. Another path of the runtime becomes a way by one line in `PAIRS` of
 `test_two_ways.py`:
 
-    Pair(ENGINE, Engine("straight path", around=PATH)),
+    Pair(ENGINE, Engine("another path", around=PATH)),
 
 where `PATH()` is a context manager inside of which shields take that path. It is entered before the
 shield is made and left when everything is told, so it may also put a wrong thing into the runtime's
@@ -261,7 +261,14 @@ def _take_step(run: Run, step: Step, calls: dict[tuple[str, str], str], ask: Ask
             tool = str(fields.get("tool", ""))
             call = calls.get((step.run, tool), "") if step.of_call else ""
             about = {"call": call} if call else {}
-            decision: Decision = ask(run, "judge", stage, **fields, **about)
+            decision: Decision
+            if stage == "tool_call" and fields.keys() == {"tool", "args"}:
+                decision = ask(run, "check", fields["tool"], fields["args"])
+            elif stage == "tool_result" and fields.keys() == {"tool", "args", "result"}:
+                given = fields["tool"], fields["args"], fields["result"]
+                decision = ask(run, "result", *given, **about)
+            else:
+                decision = ask(run, "judge", stage, **fields, **about)
             if stage == "tool_call":
                 calls[step.run, tool] = decision.id
             return spell_decision(decision)

@@ -238,7 +238,7 @@ def entry_of(
         inputs.lost,
         inputs.taken,
         inputs.confirmed,
-        _judged_on(inputs, redact),
+        judged_on(inputs, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers])
         if inputs.answers
         else (),
@@ -254,7 +254,7 @@ def entry_of(
     )
 
 
-def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+def judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
     """The records that were judged on; those that were not there need not be named, unless a
     refusal was entered into
     them: then they were there, later."""

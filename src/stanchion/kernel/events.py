@@ -254,8 +254,9 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     warnings. `stakes` are records that it rests on. `granted` names the ticket by which a person
     has said yes, or what the policy approves, and `lifts` the guards that asked for one: what
     another guard asks for still waits. `bypasses` are the guards that this one action goes past,
-    their refusals included. `readings` are what is known already of what the events say, and
-    `carried` what the runtime keeps in the store along with the decision; neither is recorded.
+    their refusals included. `readings` are what is known already of what the events say,
+    `judged` what pure guards have found in them, and `carried` what the runtime keeps in the store
+    along with the decision; none of it is recorded.
     """
 
     events: tuple[Event, ...]
@@ -270,6 +271,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     bypasses: tuple[str, ...] = ()
     readings: tuple[Any, ...] = ()
     carried: Carried | None = None
+    judged: Any = None
 
     @property
     def id(self) -> str:

@@ -9,11 +9,12 @@ from typing import Any, Final, Unpack
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE
+from stanchion.runtime.calling import straight
 from stanchion.runtime.calling.report_fields import Fields, given
 from stanchion.runtime.calling.reports import USAGE, check, named_in, report, spending
 from stanchion.runtime.calling.stage_names import stage_named
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.twins import twins
+from stanchion.runtime.deciding.twins import Short, twins
 from stanchion.runtime.driving.flow import Flow, T
 
 CALLED: Final = frozenset({"tool", "args"})
@@ -282,8 +283,8 @@ class Reporting:
         """Have somebody judge a report: the run's own desk, unless a run says otherwise."""
         return report(self._desk, stage, fields)
 
-    check, acheck = twins(_check)
-    result, aresult = twins(_result)
+    check, acheck = twins(_check, Short(straight.call, 2))
+    result, aresult = twins(_result, Short(straight.outcome, 3, frozenset({"call"})))
     judge, ajudge = twins(_judge)
     prompt, aprompt = twins(_prompt)
     model_call, amodel_call = twins(_model_call)

@@ -12,7 +12,7 @@ from stanchion import typed
 from stanchion.kernel.actions import PROCEEDS, STOPS
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import OF_STAGE, Event, ModelCall, ToolCall
+from stanchion.kernel.events import OF_STAGE, Event, ModelCall, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.stages import Stage
@@ -36,6 +36,7 @@ from stanchion.runtime.deciding.spend import (
     used_by,
 )
 from stanchion.runtime.deciding.trouble import trouble_of
+from stanchion.runtime.deciding.under_way import Open
 from stanchion.runtime.deciding.undo import remember_reported, undone
 from stanchion.runtime.deciding.unread import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
@@ -194,6 +195,14 @@ def _ended(
     return decision if plain else _fitting(decision, event)
 
 
+def ended(desk: Desk, event: ToolResult, settles: tuple[Settle, ...]) -> Flow[Decision]:
+    """Judge a result that is plain data and reports no failure, of a call that is closed."""
+    decision = yield from judge(desk, desk.moment(event, settles=settles))
+    if decision.action >= STOPS:
+        yield from _taken_back(desk, event.call)
+    return decision
+
+
 def _no_field(stage: Stage, name: str) -> BadEvent:
     from stanchion.policy.nearest import nearest
 
@@ -344,12 +353,7 @@ def _outcome(
     about = "" if event.call else _about(event)
     call, known = desk.closed(event.call, about, getattr(event, "args", {}))
     held = known is not None and known.held
-    reserved = known.spent if known is not None and known.held else NOTHING
-    used: Amounts = (1, *reserved[1:])
-    if named or (known is not None and known.lent):
-        used = _said(reserved, spent, named, frozenset() if known is None else known.lent)
-    if desk.measures and known is not None and not known.adopted and Unit.DURATION_MS not in named:
-        used = used_by(desk, used, known.at)
+    reserved, used = used_of(desk, known, spent, named)
     # A call that is named and not open any more was settled before.
     counts = desk.measures and (known is not None or not event.call)
     more = unforeseen(desk, reserved, used) if counts else NOTHING
@@ -360,6 +364,19 @@ def _outcome(
         ((call, used),) if held else (),
         overruns(reserved, used) if any(reserved[1:]) else (),
     )
+
+
+def used_of(
+    desk: Desk, known: Open | None, spent: Amounts = JUST_ONE, named: frozenset[Unit] = NOBODY_SAID
+) -> tuple[Amounts, Amounts]:
+    """What a call has reserved, and what it used as far as anybody says."""
+    reserved = known.spent if known is not None and known.held else NOTHING
+    used: Amounts = (1, *reserved[1:])
+    if named or (known is not None and known.lent):
+        used = _said(reserved, spent, named, frozenset() if known is None else known.lent)
+    if desk.measures and known is not None and not known.adopted and Unit.DURATION_MS not in named:
+        used = used_by(desk, used, known.at)
+    return reserved, used
 
 
 def _said(
@@ -407,25 +424,32 @@ def _no_call(tool: object, args: object) -> BadEvent:
     )
 
 
+def _called(desk: Desk, tool: str, took: Read, spent: Amounts) -> ToolCall:
+    call = desk.tool_call(tool, took.content)
+    if took.unread:
+        call = marked(call, took)
+    if spent[Unit.DURATION_MS]:
+        call = msgspec.structs.replace(call, duration_ms=spent[Unit.DURATION_MS])
+    return call
+
+
 def check(
     desk: Desk,
     tool: str,
     args: dict[str, Any],
     spent: Amounts,
     named: frozenset[Unit] = frozenset(),
+    made: tuple[Read, ToolCall] | None = None,
 ) -> Flow[Decision]:
-    """Judge a tool call that a host runs itself: the report that is made most often, by the
-    shortest way."""
+    """Judge a tool call that a host runs itself; `made` are its arguments and its event, where they
+    were made before."""
     if type(tool) is not str or (type(args) is not dict and not descends(type(args), dict)):
         raise _no_call(tool, args)
-    took, refused = _taken(desk, tool, args)
+    took, refused = _taken(desk, tool, args) if made is None else (made[0], ())
     lent: frozenset[int] = frozenset()
     while True:
-        call = desk.tool_call(tool, took.content)
-        if took.unread:
-            call = marked(call, took)
-        if spent[Unit.DURATION_MS]:
-            call = msgspec.structs.replace(call, duration_ms=spent[Unit.DURATION_MS])
+        call = _called(desk, tool, took, spent) if made is None else made[1]
+        made = None
         reserved = spent
         if desk.measures:
             reserved, lent = lending(desk, call, spent, desk.time_left_s(tool, None), named)

@@ -27,16 +27,17 @@ from stanchion.locks import Lock
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed
-from stanchion.runtime.deciding.notices import MAX_NOTICES, MAX_OPEN, Notices
+from stanchion.runtime.deciding.notices import MAX_NOTICES, MAX_OPEN
 from stanchion.runtime.deciding.partial import PartialResults
 from stanchion.runtime.deciding.start import Allowed
 from stanchion.runtime.deciding.terms import paused
-from stanchion.runtime.deciding.under_way import Open, UnderWay
+from stanchion.runtime.deciding.under_way import Open, OpenCalls, UnderWay
 from stanchion.runtime.deciding.undos import Undos
 from stanchion.runtime.errors import Refused
 
 if TYPE_CHECKING:
     from stanchion.kernel.lookups import Recall
+    from stanchion.kernel.straight import Judged
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings
     from stanchion.runtime.deciding.grounds import Deciding, Sighting
@@ -51,7 +52,7 @@ USED_UP: Final = frozenset(
 refusal."""
 
 
-class Desk(Notices):
+class Desk(OpenCalls):
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the
     run's length."""
 
@@ -82,6 +83,10 @@ class Desk(Notices):
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to
         know."""
+        self.judged: tuple[Any, Judged | None] | None = None
+        """What an event says that the straight way has left to the engine, and what was found."""
+        self.lanes: dict[tuple[type[Any], str], Any] = {}
+        """What is known of calls that nobody has anything to say about, by kind and tool."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans = plans_of(shield.policy, info, can)
@@ -90,8 +95,6 @@ class Desk(Notices):
         self.measures = bounded(shield.policy.measures, info.allotment)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
         self._tickets: OrderedDict[str, str] = OrderedDict()
-        self._open: OrderedDict[str, Open] = OrderedDict()
-        self._streaming: set[str] = set()
         self.under_way = UnderWay()
         """Calls whose outcome has yet to be written down."""
         self.allowed = Allowed(shield)
@@ -136,6 +139,7 @@ class Desk(Notices):
         it."""
         self._prefix = f"{self._given.id}.{os.urandom(4).hex()}."
         self._count = itertools.count(1)
+        self.lanes.clear()
         self.told = None
         self.decided = counts()
 
@@ -161,6 +165,16 @@ class Desk(Notices):
         self._charges = Stage.CHARGE in policy.stages
         self.measures = bounded(policy.measures, self.info.allotment)
         self._plans = plans_of(policy, self.info, self.can)
+        self.lanes.clear()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether something stands beside its events: late answers, its end, a deadline."""
+        return bool(self._late) or self.ended is not None or self.deadline_at_ms is not None
+
+    def charges(self, event: Event, spent: Amounts) -> bool:
+        """Whether what an event costs is judged beside it."""
+        return self._charges and spent is not JUST_ONE and costs(event.stage, spent)
 
     def announce(self, run: RunInfo) -> None:
         """Write down that the run begins, or goes on under another policy or in another process."""
@@ -222,7 +236,11 @@ class Desk(Notices):
         events: tuple[Event, ...] = (event,)
         if self._charges and spent is not JUST_ONE and costs(event.stage, spent):
             events = (event, self._charge(event, spent))
-        readings = tuple(map(self.shield.policy.read, events))
+        known, judged = (None, None) if self.judged is None else self.judged
+        if known is not None and known.event is event and len(events) == 1:
+            readings: tuple[Any, ...] = (known,)
+        else:
+            readings, judged = tuple(map(self.shield.policy.read, events)), None
         if not self._late and self.ended is None and self.deadline_at_ms is None:
             return Moment(
                 events,
@@ -236,6 +254,8 @@ class Desk(Notices):
                 lifts,
                 bypasses,
                 readings,
+                None,
+                judged,
             )
         late = [*refused, *in_order([self._late.popleft() for _ in range(len(self._late))])]
         if (stands := over(self.ended, self.deadline_at_ms, event.at)) is not None:
@@ -357,60 +377,11 @@ class Desk(Notices):
         """Whether this very run has made a call, here, and not a process before it."""
         return call.startswith(self._prefix)
 
-    def adopted(self, call: str, reserved: Amounts) -> None:
-        """Remember a call that another process of this run has made, until it is settled in the
-        next step."""
-        self._open[call] = Open("", {}, True, reserved, adopted=True)
-
     @property
     def pays(self) -> bool:
         """Whether the run has anything left for deep rules that cost something: no budget of it was
         used up lately."""
         return self.shield.answers.unpaid.pays(self.plans.policy, self.info, self.shield.clock())
-
-    def streams_for(self) -> bool:
-        """Whether a stream brings the reply to a model call that was judged and has not reported
-        back; each such call has one stream."""
-        waiting = (
-            name
-            for name, known in self._open.items()
-            if not known.tool and name not in self._streaming
-        )
-        call = next(waiting, "")
-        if call:
-            self._streaming.add(call)
-        return call != ""
-
-    def is_open(self, call: str) -> bool:
-        """Whether the outcome of a call is still to be reported."""
-        return call in self._open
-
-    def open_call(self, tool: str, args: dict[str, Any]) -> str:
-        """The id of an open call: the oldest with that tool and those arguments, or else the newest
-        of that tool, whose outcome is reported with other arguments; empty where there is none."""
-        own = [
-            (name, known.args == args)
-            for name, known in list(self._open.items())
-            if known.tool == tool
-        ]
-        return next((name for name, same in own if same), own[-1][0] if own else "")
-
-    def has_open(self) -> bool:
-        """Whether the outcome of any call is still to be reported."""
-        return bool(self._open)
-
-    def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
-        """Find and forget an open call: by its decision's id, or the oldest with that tool and
-        those arguments."""
-        if not call:
-            match = (
-                name
-                for name, known in list(self._open.items())
-                if known.tool == tool and known.args == args
-            )
-            call = next(match, "")
-        self._streaming.discard(call)
-        return call, self._open.pop(call, None)
 
     def owed(self, moment: Moment, decision: Decision) -> None:
         """Keep late answers that a decision could not enter (the store was lost, a gate was closed)

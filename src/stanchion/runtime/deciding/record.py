@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.audit.apart import QuietLine
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.record import INTENT, KINDS, OUTCOME
 from stanchion.kernel.actions import Action, Risk
@@ -81,7 +82,7 @@ def written(
         ends = (
             event.call if kind == OUTCOME and not (type(event) is ToolResult and event.part) else ""
         )
-        mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), ends)
+        mark = taken(desk, event.run, (shown, record, took_ns, notes, hide), ends)
     finally:
         if moment.late:
             desk.owed(moment, decision)
@@ -101,14 +102,17 @@ Written = tuple[Moment, Decision, int, tuple[str, ...], tuple[Patch, ...]]
 """What a journal writes down of a decision."""
 
 
-def _taken(desk: Desk, run: RunInfo, what: Written, ends: str) -> AuditLost | int:
+def taken(
+    desk: Desk, run: RunInfo, what: Written, ends: str, line: QuietLine | None = None
+) -> AuditLost | int:
     """Have the journal take a record behind those that wait for it: its mark, or why it is not
     written. That of what has happened waits with them, and notes that it had to, also where whoever
-    writes it is cut off. `ends` is the call that is not under way any more then."""
+    writes it is cut off. `ends` is the call that is not under way any more then, and `line` what a
+    quiet decision is written as."""
     try:
         if desk.shield.unwritten.waiting:
             desk.shield.unwritten.flush()
-        mark = _write(desk, run, what)
+        mark = _write(desk, run, what, line=line)
         if desk.shield.occurrences.open:
             trail_back(desk.shield)
         if ends:
@@ -125,11 +129,15 @@ def _taken(desk: Desk, run: RunInfo, what: Written, ends: str) -> AuditLost | in
     return lost
 
 
-def _write(desk: Desk, run: RunInfo, what: Written, *late: str) -> int:
+def _write(
+    desk: Desk, run: RunInfo, what: Written, *late: str, line: QuietLine | None = None
+) -> int:
     if desk.told is not run:
         desk.announce(run)
     moment, decision, took_ns, notes, hide = what
-    mark: int = desk.shield.journal.write(moment, decision, took_ns, (*notes, *late), hide)
+    journal: Any = desk.shield.journal
+    said = (moment, decision, took_ns, (*notes, *late), hide)
+    mark: int = journal.write(*said) if line is None else journal.write(*said, line)
     return mark
 
 
@@ -259,7 +267,7 @@ def broke_off(desk: Desk, how: str, error: BaseException | None = None) -> None:
 def _note(desk: Desk, outcome: Any, policy: str, how: str, ends: str) -> None:
     ended = Decision(outcome.id, Action.ALLOW, policy)
     shown, said = veiled(Moment((outcome,)), ended, hidden_names(desk.plans, outcome))
-    mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), ends)
+    mark = taken(desk, outcome.run, (shown, said, 0, (how,), ()), ends)
     desk.shield.telemetry.call_left(ends)
     if isinstance(mark, AuditLost):
         desk.tell(

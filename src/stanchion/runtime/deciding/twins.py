@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from types import FunctionType
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving.flow import Flow, T
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.flow import Flow, Straight, T
+from stanchion.runtime.driving.sync import drive, drive_straight
 from stanchion.runtime.keywords import misused
 
 P = ParamSpec("P")
@@ -24,16 +24,35 @@ class AtDesk(Protocol):
 S = TypeVar("S", bound=AtDesk)
 
 
+class Short(NamedTuple, Generic[T]):
+    """How the straight way begins of what is given in so many places, and by these names at the
+    most; `begin` gives `None` where it has to be a flow."""
+
+    begin: Callable[..., Straight[T] | None]
+    places: int
+    names: frozenset[str] = frozenset()
+
+    def of(self, desk: Desk, args: Any, kwargs: Any) -> Straight[T] | None:
+        """The straight way of what is given."""
+        if len(args) != self.places or not kwargs.keys() <= self.names:
+            return None
+        return self.begin(desk, *args, **kwargs)
+
+
 def twins(
-    flow: Callable[Concatenate[S, P], Flow[T]],
+    flow: Callable[Concatenate[S, P], Flow[T]], short: Short[T] | None = None
 ) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
     """Two methods that take what a flow's function takes: one runs the flow in the calling thread,
-    and its twin for async code, whose name has an `a` in front, on the running event loop."""
+    and its twin for async code, whose name has an `a` in front, on the running event loop. What
+    fits its `short` form goes straight."""
 
     name = flow.__name__.removeprefix("_")
 
     @wraps(flow)
     def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        going = None if short is None else short.of(self._desk, args, kwargs)
+        if going is not None:
+            return drive_straight(going, self._desk)
         try:
             asked = flow(self, *args, **kwargs)
         except TypeError as error:
@@ -42,8 +61,11 @@ def twins(
 
     @wraps(flow)
     async def amethod(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        from stanchion.runtime.driving.on_loop import adrive
+        from stanchion.runtime.driving.on_loop import adrive, adrive_straight
 
+        going = None if short is None else short.of(self._desk, args, kwargs)
+        if going is not None:
+            return await adrive_straight(going, self._desk)
         try:
             asked = flow(self, *args, **kwargs)
         except TypeError as error:

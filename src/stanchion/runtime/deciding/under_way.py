@@ -3,6 +3,7 @@ without one."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -13,6 +14,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.locks import Lock
+from stanchion.runtime.deciding.notices import Notices
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 """Stages of what the runtime itself starts, and sees the end of."""
@@ -143,3 +145,83 @@ class UnderWay:
             for one in idle:
                 one.is_left = True
             return tuple(idle)
+
+
+class OpenCalls(Notices):
+    """The calls of a run that were judged and have not reported back. Safe to use from several
+    threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: OrderedDict[str, Open] = OrderedDict()
+        self._streaming: set[str] = set()
+
+    def adopted(self, call: str, reserved: Amounts) -> None:
+        """Remember a call that another process of this run has made, until it is settled in the
+        next step."""
+        self._open[call] = Open("", {}, True, reserved, adopted=True)
+
+    def streams_for(self) -> bool:
+        """Whether a stream brings the reply to a model call that was judged and has not reported
+        back; each such call has one stream."""
+        waiting = (
+            name
+            for name, known in self._open.items()
+            if not known.tool and name not in self._streaming
+        )
+        call = next(waiting, "")
+        if call:
+            self._streaming.add(call)
+        return call != ""
+
+    def is_open(self, call: str) -> bool:
+        """Whether the outcome of a call is still to be reported."""
+        return call in self._open
+
+    def open_call(self, tool: str, args: dict[str, Any]) -> str:
+        """The id of an open call: the oldest with that tool and those arguments, or else the newest
+        of that tool, whose outcome is reported with other arguments; empty where there is none."""
+        own = [
+            (name, known.args == args)
+            for name, known in list(self._open.items())
+            if known.tool == tool
+        ]
+        return next((name for name, same in own if same), own[-1][0] if own else "")
+
+    def has_open(self) -> bool:
+        """Whether the outcome of any call is still to be reported."""
+        return bool(self._open)
+
+    def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
+        """Find and forget an open call: by its decision's id, or the oldest with that tool and
+        those arguments."""
+        if not call:
+            match = (
+                name
+                for name, known in list(self._open.items())
+                if known.tool == tool and known.args == args
+            )
+            call = next(match, "")
+        self._streaming.discard(call)
+        return call, self._open.pop(call, None)
+
+    def found_open(
+        self, call: str | None, tool: str, args: dict[str, Any]
+    ) -> tuple[str, Open | None]:
+        """An open call as `closed` finds it, left as it is; none where there is more to its end
+        than to take it out."""
+        name = self.open_call(tool, args) if call is None else call
+        known = self._open.get(name)
+        if known is not None and (
+            known.tool != tool
+            or known.adopted
+            or (call is None and known.args != args)
+            or name in self._streaming
+            or name in self._notes
+        ):
+            known = None
+        return name, known
+
+    def close_call(self, call: str) -> bool:
+        """Forget an open call; false where somebody else has."""
+        return self._open.pop(call, None) is not None

@@ -10,6 +10,7 @@ from stanchion.kernel.state import Batch, StoreLost
 from stanchion.runtime.driving.turns import Turns
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Flow = Generator[Any, Any, T]
 """A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`, `Turn`) and returns its result."""
 
@@ -65,3 +66,45 @@ def told(flow: Flow[T], error: BaseException) -> Flow[T]:
     except StopIteration as done:
         result: T = done.value
         return result
+
+
+def resumed(flow: Flow[T], batch: str, reply: Any) -> Flow[T]:
+    """A flow whose first batch was carried out before it began: it gets that reply, or the error in
+    its place, and asks nobody for it."""
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                if reply is not None and type(need) is Batch and need.id == batch:
+                    given, reply = reply, None
+                    if isinstance(given, BaseException):
+                        raise given
+                else:
+                    given = yield need
+            except BaseException as trouble:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(trouble)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+class Straight(Protocol[T_co]):
+    """Something that is decided without a flow, unless more comes of it than is usual."""
+
+    reply: Any
+    """What the store has said, or what it raised."""
+
+    @property
+    def decision(self) -> T_co | None:
+        """What was decided."""
+
+    def prepare(self) -> Batch | None:
+        """Judge it up to the batch that the store has to carry out, where there is one."""
+
+    def decide(self) -> Flow[T_co] | None:
+        """Decide it; gives the flow by which it goes on where that is not all."""
+
+    def left(self, error: BaseException) -> Flow[None]:
+        """Leave it, where whoever decided it was cut off."""

@@ -184,6 +184,7 @@ class RemoteRun(AsksBroker, Locking, Reporting):
         return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
 
     check, acheck = twins(_check)
+    result, aresult = twins(Reporting._result)
 
     def _keeps_locks(self) -> bool:
         return self._began.locks
