@@ -16,7 +16,7 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel import resolution
 from stanchion.readings import joined, parts
 from stanchion.readings.fingerprint import digest
-from stanchion.readings.history import History
+from stanchion.readings.history import LoopHistory
 from stanchion.runtime.calling.straight import QuietPassage
 from stanchion.runtime.deciding import attempts
 from stanchion.runtime.deciding.desk import Desk
@@ -61,8 +61,8 @@ def _by_bytes(fingerprint: Any) -> Any:
     return compared
 
 
-def _told_no_more(text: Any) -> Any:
-    return lambda history: text(msgspec.structs.replace(history, told={}))
+def _told_none(of: Any) -> Any:
+    return lambda value: msgspec.structs.replace(of(value), told={})
 
 
 def _skipping(write: Any) -> Any:
@@ -158,7 +158,7 @@ ALONE: Final = {"journal": "trail"}
 
 WRONG: Final = (
     _wrong("history by raw bytes", "blanks at the end", LOST, parts, "fingerprint", _by_bytes),
-    _wrong("told loops forgotten", "told once", "verdicts notices", History, "text", _told_no_more),
+    _wrong("told loops forgotten", "told once", "verdicts notices", LoopHistory, "of", _told_none),
     _wrong("a record skipped", "order of names", "records", MemoryJournal, "write", _skipping),
     _wrong("a run not announced", "order of names", "records", Desk, "announce", _silent, **ALONE),
     _wrong("another separator", "one secret in two texts", "verdicts", joined, "BETWEEN", _broken),

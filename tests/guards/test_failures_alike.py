@@ -11,8 +11,7 @@ from typing import Any, Final
 import pytest
 
 from stanchion.guards.loops import history_key
-from stanchion.readings.history import History
-from stanchion.readings.seen import Mark
+from stanchion.readings.history import LoopHistory, Mark
 from stanchion.runtime.shield import Shield
 from stanchion.testing import shield_for
 from stanchion_lab.measuring.rows import VARIABLE, rows
@@ -64,7 +63,7 @@ def reported(shield: Shield, tool: str, error: dict[str, Any]) -> tuple[set[str]
     call = run.check(tool, args)
     name, known = error["error"], {key: each for key, each in error.items() if key != "error"}
     decision = run.error(tool, name, args=args, call=call.id, **known)
-    history = History.of(shield.store.read(history_key("default", run.id))[1])
+    history = LoopHistory.of(shield.store.read(history_key("default", run.id))[1])
     trouble = run.desk.trouble
     assert trouble is not None
     codes = {finding.code for finding in decision.findings}

@@ -25,11 +25,11 @@ from stanchion.guards._outcome import DRAWN, result_digest, undrawn
 from stanchion.guards.loops import Loops, Metrics, history_key, metrics
 from stanchion.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Ruling
 from stanchion.readings import read
 from stanchion.readings.canonical import plain
 from stanchion.readings.fingerprint import ALIKE, SKETCHED, alike, fingerprint, name_digest
-from stanchion.readings.history import History
-from stanchion.readings.seen import Mark, Seen
+from stanchion.readings.history import REMEMBERED, WRITTEN, LoopHistory, Mark, PastCall
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.guards.loop_traces import HONEST, LOOPS, Step, traces
@@ -41,11 +41,18 @@ RUN: Final = RunInfo("r")
 
 
 class Played:
-    """A run as the guard alone sees it: no shield, no store, a value handed from event to event."""
+    """A run as the guard alone sees it: no shield, no store, a value handed from event to event.
+    Each event is another process's, unless one `goes_on`."""
 
-    def __init__(self, guard: Loops | None = None, traits: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        guard: Loops | None = None,
+        traits: tuple[str, ...] = (),
+        goes_on: bool = False,
+    ) -> None:
         self.guard = Loops() if guard is None else guard
         self.traits = traits
+        self.goes_on = goes_on
         self.value: Any = None
         self._count = 0
 
@@ -81,11 +88,16 @@ class Played:
         return "" if finding is None else finding.code
 
     def _judged(self, event: Any) -> Finding | None:
-        ruling = self.guard.judge(read(event), self.value, 0)
+        return self.heard(self.guard.judge(read(event), self.value, 0))
+
+    def heard(self, ruling: Ruling | None) -> Finding | None:
+        """Keep what the guard wants to be kept; gives what it found."""
         if ruling is None:
             return None
         if ruling.put is not None:
             self.value = json.loads(json.dumps(ruling.put))
+            if not self.goes_on:
+                WRITTEN.clear()
         return ruling.finding
 
 
@@ -178,7 +190,7 @@ def test_a_run_whose_results_all_differ_is_never_disturbed(calls: list[tuple[str
 def test_to_judge_changes_nothing(calls: list[tuple[str, int, str | None]]) -> None:
     """A decision may be judged several times before it is written: the value it was judged on stays
     as it is."""
-    played = Played()
+    played = Played(goes_on=True)
     for tool, arg, result in calls:
         before = deepcopy(played.value)
         event = ToolCall(id="again", at=0, run=RUN, tool=tool, args={"q": arg})
@@ -222,7 +234,7 @@ def test_a_record_is_one_short_text() -> None:
         played.call("write" + str(number), {"path": f"file {number}", "content": words}, "done")
     assert isinstance(played.value, str)
     assert played.value.isascii()
-    history = History.of(played.value)
+    history = LoopHistory.of(played.value)
     assert history.asked
     assert len(history.found) >= 5
     assert len(json.dumps(played.value)) <= 800
@@ -233,7 +245,7 @@ def test_short_arguments_take_less() -> None:
     played = Played()
     for number in range(20):
         played.call("read", {"path": f"src/part{number}.py", "limit": 100}, f"text {number}")
-    assert len(played.value) / len(History.of(played.value).calls) <= 50
+    assert len(played.value) / len(LoopHistory.of(played.value).calls) <= 50
 
 
 def test_nothing_that_was_said_is_in_a_record() -> None:
@@ -292,10 +304,16 @@ def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
 
 def test_a_record_that_can_be_read_is_read() -> None:
     assert metrics("4 3      ") == Metrics(total_checks=3)
-    assert History.of("4 3     abcdefgh2,ijklmnop10 ").refusals == {"abcdefgh": 2, "ijklmnop": 10}
-    assert History.of("4 3      abcdefgh2,ijklmnop10").reasons == {"abcdefgh": 2, "ijklmnop": 10}
-    (call,) = History.of(f"4 3 r1  c asked   {A_CALL}").calls
-    assert call == Seen("abcdef", "GHIJ", "exactexa", "loos", "", Mark.FIRST, "outcomes")
+    assert LoopHistory.of("4 3     abcdefgh2,ijklmnop10 ").refusals == {
+        "abcdefgh": 2,
+        "ijklmnop": 10,
+    }
+    assert LoopHistory.of("4 3      abcdefgh2,ijklmnop10").reasons == {
+        "abcdefgh": 2,
+        "ijklmnop": 10,
+    }
+    (call,) = LoopHistory.of(f"4 3 r1  c asked   {A_CALL}").calls
+    assert call == PastCall(A_CALL, "GHIJ", "exactexa", Mark.FIRST, "outcomes")
 
 
 @given(st.text(max_size=40) | st.text("4 ,rcxensf019AE-.", max_size=60))
@@ -304,7 +322,7 @@ def test_no_text_breaks_it(text: str) -> None:
     played = Played()
     played.value = text
     played.call("t", {}, "x")
-    assert len(History.of(played.value).calls) >= 1
+    assert len(LoopHistory.of(played.value).calls) >= 1
 
 
 @given(
@@ -319,7 +337,7 @@ def test_what_was_written_is_what_is_read(calls: list[tuple[str, int, str | None
     played = Played(Loops(action="warn"))
     for tool, arg, result in calls:
         played.call(tool, {"q": arg}, result)
-        assert History.of(played.value).text() == played.value
+        assert LoopHistory.of(played.value).text() == played.value
 
 
 @given(
@@ -349,12 +367,13 @@ def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
     played = Played(guard, traits)
     for tool, arg, result in calls:
         print_ = fingerprint(tool, {"q": f"one two three four five {arg}"})
-        history = History.of(played.value)
+        history = LoopHistory.of(played.value)
         name = name_digest(tool)
         if history.quiet(print_.exact, name, 10, least, least, least + 1):
             assert not history.met(print_.exact, 10)
             assert history.failures(name, 10) < least
-            assert len(history.near(name, print_, 10, least)) < least
+            new = PastCall.begun("", name, print_, 0)
+            assert len(history.near(new, 10, least)) < least
             assert history.barren(10) < least + 1
         call, finding = played.begin(tool, {"q": f"one two three four five {arg}"})
         if result == "fails":
@@ -364,7 +383,7 @@ def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
 
 
 def test_a_new_call_is_judged_without_taking_the_history_apart() -> None:
-    played = Played()
+    played = Played(goes_on=True)
     for number in range(20):
         played.call("read", {"path": f"src/{number}.py"}, f"file {number}")
     reading = read(ToolCall(id="c", at=0, run=RUN, tool="read", args={"path": "docs/index.md"}))
@@ -380,8 +399,81 @@ def test_a_new_call_is_judged_without_taking_the_history_apart() -> None:
         played.guard.judge(reading, played.value, 0)
     finally:
         sys.setprofile(before)
-    assert "Seen.read" not in called
+    assert "PastCall.read" not in called
     assert len(called) <= 12, called
+
+
+def test_no_more_histories_are_remembered_than_a_process_has_room_for() -> None:
+    for number in range(2 * REMEMBERED):
+        LoopHistory(checks=number).text()
+        assert len(WRITTEN) <= REMEMBERED
+
+
+STEPS: Final = st.tuples(
+    st.sampled_from(["call", "open", "fail", "part", "again", "refuse", "hear"]),
+    st.sampled_from("ab"),
+    st.sampled_from([{"q": 1}, {"q": " one  two"}, {"q": "one two three", "n": 2}, {}]),
+    st.sampled_from(["x" * 80, "y", "z", None]),
+)
+
+
+def step(played: Played, what: str, tool: str, args: dict[str, Any], came: str | None) -> Any:
+    """Something happens in a run; gives what was said of it."""
+    if what == "hear":
+        return played.hear(f"do {came}")
+    if what == "refuse":
+        event = ToolCall(id="no", at=0, run=RUN, tool=tool, args=args)
+        finding = Finding(Action.BLOCK, "shell.rm", (), guard="shell", about=str(came))
+        return played.heard(played.guard.refused(read(event), played.value, finding))
+    call, found = played.begin(tool, args, call="e1" if what == "again" else "")
+    if what == "fail":
+        played.fail(call, tool, args, f"it fails: {came}")
+    elif what == "part":
+        played.end(call, tool, args, came, 1)
+        played.end(call, tool, args, came, 2)
+    elif what == "call":
+        played.end(call, tool, args, came)
+    return found
+
+
+@given(st.lists(STEPS, max_size=30), st.sampled_from(["warn", "block"]))
+@sample(60)
+def test_who_takes_a_run_over_finds_what_was_left(steps: list[Any], action: Any) -> None:
+    """A history and its text are the same, whatever happened in it."""
+    guard = Loops(action=action, max_history=6)
+    one, other = Played(guard, goes_on=True), Played(guard)
+    for each in steps:
+        assert step(one, *each) == step(other, *each)
+        if one.value is not None:
+            assert one.value == other.value
+            known = LoopHistory.of(one.value)
+            WRITTEN.clear()
+            assert LoopHistory.of(one.value) == known
+            assert known.text() == one.value
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize(
+    "same",
+    [
+        [{"q": "ls"}, {"q": "ls  "}, {"q": "ls\n"}],
+        [{"q": "a  b"}, {"q": "a\tb"}, {"q": "a b"}],
+        [{"a": "1", "b": "2"}, {"b": "2", "a": "1"}, {"a": "1", "b": "2"}],
+        [{"q": "caf\u00e9"}, {"q": "cafe\u0301"}, {"q": "caf\u00e9 "}],
+        [{"q": 1}, {"q": 1.0}, {"q": 1e0}],
+        [{"q": {"n": [2]}}, {"q": {"n": [2.0]}}, {"q": {"n": [2]}}],
+    ],
+)
+def test_what_is_the_same_in_another_form_is_repeated(goes_on: bool, same: list[Any]) -> None:
+    played = Played(goes_on=goes_on)
+    assert [played.call("t", args, "x") for args in same] == ["", "", "loops.repeat"]
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_what_is_the_same_but_for_the_form_of_its_letters_is_near(goes_on: bool) -> None:
+    played = Played(goes_on=goes_on)
+    forms = ["file", "\ufb01le", "\uff46ile", "fil\uff45"]
+    assert [played.call("t", {"q": form}, "x") for form in forms] == ["", "", "", "loops.near"]
 
 
 def test_a_fingerprint_is_made_once_for_an_event() -> None:
@@ -625,7 +717,7 @@ def test_what_the_runtime_asks_for_again_is_one_call(named: str) -> None:
         call, found = played.begin("t", {}, call=first if named == "first" else call)
         assert found is None
     played.end(call, "t", {}, "x")
-    assert len(History.of(played.value).calls) == 1
+    assert len(LoopHistory.of(played.value).calls) == 1
     assert played.call("t", {}, "x") == ""
     assert played.call("t", {}, "x") == "loops.repeat"
 
@@ -637,7 +729,7 @@ def test_an_outcome_that_names_no_call_belongs_to_the_oldest_that_fits() -> None
     played.end("", "t", {"q": 2}, "two")
     played.fail("nobody knows it", "t", {}, "broken")
     played.end("", "u", {}, "three")
-    calls = History.of(played.value).calls
+    calls = LoopHistory.of(played.value).calls
     assert [bool(call.marks & Mark.FAILED) for call in calls] == [True, False]
     assert all(call.outcome for call in calls)
 
@@ -686,7 +778,7 @@ def test_what_only_warns_is_said_once_until_something_new_came() -> None:
     ],
 )
 def test_what_is_a_gain(marks: int, outcome: str, fresh: bool) -> None:
-    assert Seen("1", "t", "e", "l", "", marks, outcome).fresh is fresh
+    assert PastCall("", "t", "e", marks, outcome).fresh is fresh
 
 
 @pytest.mark.parametrize("period", range(1, 11))
@@ -921,7 +1013,7 @@ def test_a_call_that_is_tried_again_has_no_outcome_until_it_has() -> None:
     call, _ = played.begin("t", {})
     played.fail(call, "t", {}, "no")
     played.begin("t", {}, call=call)
-    (seen,) = History.of(played.value).calls
+    (seen,) = LoopHistory.of(played.value).calls
     assert (seen.marks, seen.outcome) == (Mark.FIRST, "")
 
 

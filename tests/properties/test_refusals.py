@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from stanchion.kernel.actions import Action
-from stanchion.readings.history import COUNTED, History
+from stanchion.readings.history import COUNTED, LoopHistory
 from stanchion.testing import shield_for
 from tests.properties.examples import sample
 
@@ -69,7 +69,7 @@ def test_different_refusals_end_nothing_before_the_thirtieth(tools: list[str]) -
 @sample(80)
 @given(st.lists(st.integers(0, 200), max_size=400))
 def test_no_refusal_is_counted_too_low_and_few_are_counted_exactly(drawn: list[int]) -> None:
-    history = History()
+    history = LoopHistory()
     real: Counter[int] = Counter()
     for number in drawn:
         real[number] += 1
@@ -79,8 +79,8 @@ def test_no_refusal_is_counted_too_low_and_few_are_counted_exactly(drawn: list[i
         if len(real) <= COUNTED:
             assert counted == real[number]
     assert len(history.refusals) <= COUNTED
-    assert History.of(history.text()).refusals == history.refusals
-    assert History.of(history.text()).reasons == history.reasons
+    assert LoopHistory.of(history.text()).refusals == history.refusals
+    assert LoopHistory.of(history.text()).reasons == history.reasons
 
 
 BESIDE = st.lists(

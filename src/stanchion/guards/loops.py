@@ -3,7 +3,7 @@ stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
@@ -20,10 +20,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.fingerprint import Fingerprint, digest, name_digest
-from stanchion.readings.history import ENOUGH, LETTERS, History
+from stanchion.readings.fingerprint import Fingerprint, digest, id_digest, name_digest
+from stanchion.readings.history import ENOUGH, LETTERS, LoopHistory, Mark, PastCall
 from stanchion.readings.repeating import is_the_same_again
-from stanchion.readings.seen import Mark, Seen
 from stanchion.readings.volatile import reads
 
 CODES: Final = declare(
@@ -139,16 +138,16 @@ class Loops(msgspec.Struct, frozen=True):
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Judge a call by those before it, or keep what came of one."""
-        event = reading.event
+        event, history = reading.event, LoopHistory.of(value)
         match event:
             case ToolCall():
-                return self._judge_call(reading, event, History.of(value))
+                return self._judge_call(reading, event, history)
             case ToolResult() if value is not None and FAILED not in event.traits:
-                return _keep_result(reading, event, History.of(value))
+                return _keep_result(reading, event, history)
             case Failure() if value is not None:
-                return _keep_failure(reading, event, History.of(value))
+                return _keep_failure(reading, event, history)
             case Prompt() if event.trusted:
-                return _asked(event, History.of(value))
+                return _asked(event, history)
             case _:
                 return None
 
@@ -158,7 +157,7 @@ class Loops(msgspec.Struct, frozen=True):
         event = reading.event
         if not isinstance(event, ToolCall):
             return None
-        history = History.of(value)
+        history = LoopHistory.of(value)
         if not history.knows(event.id):
             history.checks += 1
         told = refusal(reading, finding)
@@ -190,37 +189,35 @@ class Loops(msgspec.Struct, frozen=True):
             (self.refusals_told, Action.WARN),
         )
 
-    def _judge_call(self, reading: Reading[Event], event: ToolCall, history: History) -> Ruling:
+    def _judge_call(self, reading: Reading[Event], event: ToolCall, history: LoopHistory) -> Ruling:
         if event.call and history.again(event.call, event.id):
             return Ruling(None, history.text())
         print_: Fingerprint = reading.fingerprint
         exact, tool, window = print_.exact, name_digest(event.tool), self.max_history
-        marks = 0
+        quiet = history.quiet(
+            exact, tool, window, self.max_errors, self.near_repeats, self.stall_after
+        )
+        new = quiet or not history.met(exact, window)
+        marks = Mark.FIRST if new else 0
         for trait in event.traits:
             marks |= MARKS.get(trait, 0)
         if self.by_reading and is_the_same_again(reading):
             marks |= Mark.IDEMPOTENT
-        runs: list[int] = []
+        runs = () if new else history.proposed(exact, window)
+        call = PastCall.begun(id_digest(event.id), tool, print_, marks)
+        found = None if quiet else self._find(event.tool, call, runs, history)
         finding = None
-        if history.quiet(exact, tool, window, self.max_errors, self.near_repeats, self.stall_after):
-            marks |= Mark.FIRST
-        else:
-            if history.met(exact, window):
-                runs = history.proposed(exact, window)
-            else:
-                marks |= Mark.FIRST
-            call = Seen("", tool, exact, print_.loose, print_.sketch, marks)
-            found = self._find(event.tool, call, print_, runs, history)
-            if found is not None:
-                history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
-                finding = _say(found, call, history)
-                marks |= Mark.REFUSED if found.action > PROCEEDS else 0
+        if found is not None:
+            history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
+            finding = _say(found, call, history)
+            call = call.marked(marks | Mark.REFUSED) if found.action > PROCEEDS else call
         history.checks += 1
-        history.push(event.id, tool, print_, marks, runs, window)
+        # One more than the window, so that a period as long as the window can be compared.
+        history.calls, history.runs = (*history.calls[-window:], call), runs
         return Ruling(finding, history.text())
 
     def _find(
-        self, tool: str, call: Seen, print_: Fingerprint, runs: list[int], history: History
+        self, tool: str, call: PastCall, runs: tuple[int, ...], history: LoopHistory
     ) -> _Found | None:
         """The first kind of loop that fits, the most certain first."""
         found = None
@@ -232,11 +229,13 @@ class Loops(msgspec.Struct, frozen=True):
             return found
         return (
             self._failing(tool, call, history)
-            or self._nearly(tool, call, print_, history)
+            or self._nearly(tool, call, history)
             or self._stalled(history)
         )
 
-    def _periodic(self, tool: str, call: Seen, runs: list[int], history: History) -> _Found | None:
+    def _periodic(
+        self, tool: str, call: PastCall, runs: tuple[int, ...], history: LoopHistory
+    ) -> _Found | None:
         """The same call once more in a row, or the same calls once more in the same order. Of what
         changes nothing by being repeated the agent is told as early as others are refused."""
         told = None
@@ -262,7 +261,7 @@ class Loops(msgspec.Struct, frozen=True):
                 return _Found("cycle", "", ACTIONS[self.action], begun)
         return told
 
-    def _excessive(self, tool: str, call: Seen, history: History) -> _Found | None:
+    def _excessive(self, tool: str, call: PastCall, history: LoopHistory) -> _Found | None:
         """The same call too often among the last, though nothing was gained in between."""
         same = history.same(call.exact, self.max_history, self.others_renew)
         if len(same) < min(self.max_repeats, self.idempotent_repeats, self.poll_repeats):
@@ -274,7 +273,7 @@ class Loops(msgspec.Struct, frozen=True):
         args = (len(same) + 1, tool, self.max_history, _came(same))
         return _Found("excessive", call.exact, ACTIONS[self.action], args)
 
-    def _failing(self, tool: str, call: Seen, history: History) -> _Found | None:
+    def _failing(self, tool: str, call: PastCall, history: LoopHistory) -> _Found | None:
         """The same failure of the same tool; first it warns, after twice as many it acts."""
         count = history.failures(call.tool, self.max_history)
         if count < self.max_errors:
@@ -286,25 +285,23 @@ class Loops(msgspec.Struct, frozen=True):
             action, level = min(action, Action.WARN), 1
         return _Found("errors", f"{call.tool}{level}", action, (tool, count))
 
-    def _nearly(
-        self, tool: str, call: Seen, print_: Fingerprint, history: History
-    ) -> _Found | None:
+    def _nearly(self, tool: str, call: PastCall, history: LoopHistory) -> _Found | None:
         """Almost the same call, with the same result each time."""
-        count = len(history.near(call.tool, print_, self.max_history, self.near_repeats))
+        count = len(history.near(call, self.max_history, self.near_repeats))
         if count < self.near_repeats:
             if history.told.get("near") == call.tool:
                 history.forget("near")
             return None
         return _Found("near", call.tool, ACTIONS[self.near_action], (count + 1, tool))
 
-    def _stalled(self, history: History) -> _Found | None:
+    def _stalled(self, history: LoopHistory) -> _Found | None:
         """Nothing new from anything."""
         count = history.barren(self.max_history)
         if count < self.stall_after:
             return None
         return _Found("stall", "", ACTIONS[self.stall_action], (count,))
 
-    def _limit(self, calls: tuple[Seen, ...], came: list[Seen]) -> int:
+    def _limit(self, calls: tuple[PastCall, ...], came: Sequence[PastCall]) -> int:
         """How often calls may be made: as often as the strictest of them, unless one of them polls.
         By what came of them it may be more: what passes is worth a retry, and of what is not known
         nothing is known to be the same."""
@@ -345,7 +342,7 @@ class Metrics(msgspec.Struct, frozen=True):
 def metrics(value: Any, kinds: Iterable[str] = LETTERS) -> Metrics:
     """The metrics that a run's record holds, of these kinds of loops; all zero where there is
     none."""
-    history = History.of(value)
+    history = LoopHistory.of(value)
     found = {kind: history.found[kind] for kind in sorted(kinds) if kind in history.found}
     loops = sum(found.values())
     rate = round(100 * loops / history.checks, 2) if history.checks else 0.0
@@ -359,7 +356,7 @@ def history_key(tenant: str, run: str) -> str:
     return key(tenant, "loops", "run", run)
 
 
-def _keep_result(reading: Reading[Any], event: ToolResult, history: History) -> Ruling | None:
+def _keep_result(reading: Reading[Any], event: ToolResult, history: LoopHistory) -> Ruling | None:
     looks = reads(event.tool)
     outcome, size = result_digest(event.result, event.args.values() if looks else ())
     tells = looks or size >= ENOUGH or "read_only" in event.traits
@@ -367,13 +364,13 @@ def _keep_result(reading: Reading[Any], event: ToolResult, history: History) -> 
     return Ruling(None, history.text()) if known else None
 
 
-def _keep_failure(reading: Reading[Any], event: Failure, history: History) -> Ruling | None:
+def _keep_failure(reading: Reading[Any], event: Failure, history: LoopHistory) -> Ruling | None:
     marks = Mark.FAILED | (Mark.TRANSIENT if may_pass(event) else 0)
     known = history.came(reading, error_digest(reading), marks)
     return Ruling(None, history.text()) if known else None
 
 
-def _asked(event: Prompt, history: History) -> Ruling | None:
+def _asked(event: Prompt, history: LoopHistory) -> Ruling | None:
     """A user who asks for something new begins anew; the same words once more change nothing."""
     asked = digest(event.text)
     if asked == history.asked:
@@ -383,7 +380,7 @@ def _asked(event: Prompt, history: History) -> Ruling | None:
     return Ruling(None, history.text())
 
 
-def _say(found: _Found, call: Seen, history: History) -> Finding | None:
+def _say(found: _Found, call: PastCall, history: LoopHistory) -> Finding | None:
     """What is said of a loop; what stops nothing is said once, until something new came."""
     told = history.told.get(found.kind) == found.about
     history.told = {**history.told, found.kind: found.about}
@@ -393,12 +390,12 @@ def _say(found: _Found, call: Seen, history: History) -> Finding | None:
     return Finding(found.action, f"loops.{found.kind}", found.args, about=about)
 
 
-def _harmless(call: Seen) -> bool:
+def _harmless(call: PastCall) -> bool:
     """Whether nothing is changed by repeating a call."""
     return bool(call.marks & (Mark.READS | Mark.IDEMPOTENT)) and not call.marks & Mark.POLLS
 
 
-def _came(calls: list[Seen]) -> str:
+def _came(calls: Sequence[PastCall]) -> str:
     if any(call.open for call in calls):
         return "nothing is known yet of what came of it"
     if any(call.marks & Mark.FAILED for call in calls):

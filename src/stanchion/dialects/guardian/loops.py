@@ -12,7 +12,7 @@ from stanchion.dialects.guardian.settings import Looping, alone
 from stanchion.dialects.guardian.sitting import Part, Sitting
 from stanchion.guards.loops import Metrics, history_key, metrics
 from stanchion.kernel.decision import Decision
-from stanchion.readings.history import History
+from stanchion.readings.history import LoopHistory
 
 KINDS: Final = ("repeat", "cycle", "excessive")
 """The loops that there are: the same call in a row, in a short cycle, or too often."""
@@ -56,7 +56,7 @@ class LoopDetector:
     @property
     def _history(self) -> deque[str]:
         """The hashes of the last calls, the oldest first."""
-        calls = History.of(self._record()).calls
+        calls = LoopHistory.of(self._record()).calls
         return deque([one.exact for one in calls], maxlen=self._settings.max_history)
 
     @property

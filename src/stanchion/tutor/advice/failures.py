@@ -8,8 +8,14 @@ from typing import Final
 
 import msgspec
 
-from stanchion.readings.fingerprint import Fingerprint, digest, fingerprint, name_digest
-from stanchion.readings.history import History
+from stanchion.readings.fingerprint import (
+    Fingerprint,
+    digest,
+    fingerprint,
+    id_digest,
+    name_digest,
+)
+from stanchion.readings.history import LoopHistory, PastCall
 
 ERRORS: Final = 3
 """How many errors in a row are a failure."""
@@ -120,14 +126,16 @@ def _circles(trace: Trace) -> Failure | None:
     return None
 
 
-def history(trace: Trace) -> History:
+def history(trace: Trace) -> LoopHistory:
     """The last steps of a trace as the history in which the guard `loops` looks for repetitions."""
-    made = History()
+    made = LoopHistory()
     for number, step in enumerate(trace.steps[-WINDOW:]):
         print_ = _print(step, trace.proven)
-        made.push(str(number), TOOL, print_, 0, made.proposed(print_.exact, WINDOW), WINDOW)
+        made.runs = made.proposed(print_.exact, WINDOW)
+        call = PastCall.begun(id_digest(str(number)), TOOL, print_, 0)
+        made.calls = (*made.calls[-WINDOW:], call)
         if trace.proven:
-            made.end(len(made.texts) - 1, digest(step.output, str(step.is_error)), 0)
+            made.end(len(made.calls) - 1, digest(step.output, str(step.is_error)), 0)
     made.settle()
     return made
 
