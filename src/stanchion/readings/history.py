@@ -40,7 +40,7 @@ that came least often, and goes on with its count: nothing is ever counted too l
 that all differ end as well."""
 
 REMEMBERED: Final = 1_000
-"""How many histories a process knows again at the most; where there are more, it reads them."""
+"""How many histories are not read again, at the most; where there are more, all are."""
 
 UNKNOWN: Final = "-" * 8
 """What is written where it is not known what came of a call."""
@@ -53,7 +53,8 @@ NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
 """The numbers that pairs of characters stand for."""
 
 WRITTEN: Final[dict[str, LoopHistory]] = {}
-"""Histories that this process has written, by what it wrote: it does not read them again."""
+"""Histories that this process has written, by what it wrote. The first to ask for one takes it away
+and may change it; who asks for it once more reads what was written, as other processes do."""
 
 _text: Final = attrgetter("text")
 _outcome: Final = attrgetter("outcome")
@@ -164,8 +165,7 @@ class LoopHistory(msgspec.Struct):
     since anything new did, the last one at the end, and `reasons` the same for each guard and code,
     whatever they were about.
 
-    Whoever asks for one has one of his own. Its parts are shared, so they are replaced and never
-    changed."""
+    It belongs to whoever asked for it, until it is written."""
 
     calls: tuple[PastCall, ...] = ()
     runs: tuple[int, ...] = ()
@@ -181,9 +181,9 @@ class LoopHistory(msgspec.Struct):
         """The history a record holds; an empty one, where it holds none that can be read."""
         if type(value) is not str:
             return cls()
-        known = WRITTEN.get(value)
+        known = WRITTEN.pop(value, None)
         if known is not None:
-            return msgspec.structs.replace(known)
+            return known
         try:
             version, checks, found, runs, told, asked, refusals, reasons, *texts = value.split(" ")
             if version != VERSION:
@@ -202,7 +202,8 @@ class LoopHistory(msgspec.Struct):
             return cls()
 
     def text(self) -> str:
-        """The history as a record, by which this process knows it again."""
+        """The history as a record, by which this process finds it again: it is not changed any
+        more."""
         found = _joined(self.found, LETTERS) if self.found else ""
         runs = ",".join(map(str, self.runs)) if self.runs else ""
         told = _joined(self.told, LETTERS) if self.told else ""
@@ -212,7 +213,7 @@ class LoopHistory(msgspec.Struct):
         text = " ".join([head, *map(_text, self.calls)])
         if len(WRITTEN) >= REMEMBERED:
             WRITTEN.clear()
-        WRITTEN[text] = msgspec.structs.replace(self)
+        WRITTEN[text] = self
         return text
 
     def quiet(self, exact: str, tool: str, window: int, errors: int, near: int, stall: int) -> bool:
