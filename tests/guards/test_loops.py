@@ -403,6 +403,13 @@ def test_a_new_call_is_judged_without_taking_the_history_apart() -> None:
     assert len(called) <= 12, called
 
 
+def test_a_history_that_two_ask_for_is_one_for_each() -> None:
+    text = LoopHistory(checks=1).text()
+    one, other = LoopHistory.of(text), LoopHistory.of(text)
+    one.checks = 7
+    assert other.checks == LoopHistory.of(text).checks == 1
+
+
 def test_no_more_histories_are_remembered_than_a_process_has_room_for() -> None:
     for number in range(2 * REMEMBERED):
         LoopHistory(checks=number).text()

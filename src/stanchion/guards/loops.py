@@ -138,16 +138,16 @@ class Loops(msgspec.Struct, frozen=True):
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Judge a call by those before it, or keep what came of one."""
-        event, history = reading.event, LoopHistory.of(value)
+        event = reading.event
         match event:
             case ToolCall():
-                return self._judge_call(reading, event, history)
+                return self._judge_call(reading, event, LoopHistory.of(value))
             case ToolResult() if value is not None and FAILED not in event.traits:
-                return _keep_result(reading, event, history)
+                return _keep_result(reading, event, LoopHistory.of(value))
             case Failure() if value is not None:
-                return _keep_failure(reading, event, history)
+                return _keep_failure(reading, event, LoopHistory.of(value))
             case Prompt() if event.trusted:
-                return _asked(event, history)
+                return _asked(event, LoopHistory.of(value))
             case _:
                 return None
 
