@@ -92,7 +92,7 @@ class RecordGuard(Protocol):
 
     `writes` says when a new value is written, for all stages or for each.
 
-    It may hear of refusals and give out places: `stanchion.kernel.contract.counting`.
+    It may hear of refusals and give out places: `stanchion.kernel.contract.powers`.
     """
 
     kind: ClassVar[Kind]
@@ -108,7 +108,7 @@ class MeterGuard(Protocol):
     line's value before, and the action its bands led to, as it is carried out (`said`). `action` is
     what the guard's own band says: a mark that warns is worded as one, also where warnings refuse.
     It may watch what is counted, and bound what is
-    spent: `stanchion.kernel.contract.counting`.
+    spent: `stanchion.kernel.contract.powers`.
     """
 
     kind: ClassVar[Kind]

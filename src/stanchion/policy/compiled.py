@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ from stanchion.kernel.contract.powers import (
     SEEKS,
     SPENDS,
     TIGHTENS,
+    Powers,
 )
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
@@ -44,9 +45,6 @@ from stanchion.policy.schema import (
 from stanchion.policy.static import STATIC
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.asking import Recalls
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""
@@ -181,7 +179,7 @@ class CompiledPolicy:
         )
         """Guards that keep something for a run, until it ends."""
         self.clears = bool(FINGERPRINTS.among(guards))
-        self.recalls: Recalls | None = next(iter(RECALLS.among(guards)), None)
+        self.recalls: Powers | None = next(iter(RECALLS.among(guards)), None)
         self.contextual = False
         """Whether code behind its guards asks for the context of events: said when it is put in
         force."""

@@ -137,7 +137,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
             known = self._rarities[tenant] = rarities(tools)
         return known
 
-    def prepare(self, tenant: str) -> None:
+    def understand(self, tenant: str) -> None:
         """Understand the tools of which a tenant has a definition."""
         for name in self._names(tenant):
             self.tool(tenant, name)

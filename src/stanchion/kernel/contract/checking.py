@@ -8,17 +8,8 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_hints
 
-from stanchion.kernel.contract import (
-    asking,
-    content,
-    counting,
-    learning,
-    linting,
-    outward,
-    powers,
-    standing,
-)
-from stanchion.kernel.contract.power import Power
+from stanchion.kernel.contract import powers
+from stanchion.kernel.contract.powers import Power, Powers
 from stanchion.kernel.guard import AskingGuard, Kind, MeterGuard, PureGuard, RecordGuard
 
 KINDS: Final[dict[Kind, Any]] = {
@@ -29,15 +20,8 @@ KINDS: Final[dict[Kind, Any]] = {
 }
 """What a guard of each kind has to have."""
 
-POWERS: Final[tuple[Power[Any], ...]] = tuple(
-    [one for one in vars(powers).values() if isinstance(one, Power)]
-)
+POWERS: Final = tuple([one for one in vars(powers).values() if isinstance(one, Power)])
 """Everything that a guard may have besides."""
-
-MODULES: Final = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (standing, content, counting, asking, learning, outward, linting)
-}
 
 MISSING: Final = object()
 
@@ -56,15 +40,10 @@ def wrong_in(guard: Any) -> list[str]:
         value = _value(guard, power.sign)
         if value is MISSING or value is None or value is False:
             continue
-        for member in members(protocol_of(power)):
-            found += _wrong(guard, member, f"`{power.sign}`")
+        for member in members(Powers):
+            if member.name in power.members:
+                found += _wrong(guard, member, f"`{power.sign}`")
     return list(dict.fromkeys(found))
-
-
-def protocol_of(power: Power[Any]) -> Any:
-    """The protocol behind a power."""
-    module, _, name = power.protocol.partition(".")
-    return getattr(MODULES[module], name)
 
 
 class Member:

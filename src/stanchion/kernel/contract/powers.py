@@ -1,124 +1,388 @@
-"""The powers, by the member that is their sign. Who asks a guard asks by these; the protocols
-behind them are only read where somebody writes a guard or checks one, so that importing Stanchion
-does not have to make them."""
+"""What a guard can do besides judging: all of it on this page, and the powers by which others ask.
+
+A guard speaks one of the four protocols of `stanchion.kernel.guard`. What else it can do it says by
+having members of `Powers`: there is nothing to inherit and nothing to register, and what it does
+not have is as good as not there. The engine, the policy and the runtime ask for powers, never for a
+guard by its class, so that a foreign guard can do whatever a shipped one can.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from stanchion.kernel.contract.power import Power
+from stanchion.kernel.contract.values import Beside, Point, Standing, Switch
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.units import Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Self
+
     from stanchion.kernel.actions import Action
-    from stanchion.kernel.contract.asking import (
-        Calls,
-        Deep,
-        DeepRule,
-        Isolated,
-        Recalls,
-        Routed,
-        Shows,
-    )
-    from stanchion.kernel.contract.content import (
-        Fingerprints,
-        NamesSecrets,
-        Seeks,
-        Settles,
-        Veils,
-    )
-    from stanchion.kernel.contract.counting import (
-        EndsWithRuns,
-        HearsRefusals,
-        Leases,
-        Measures,
-        OnlyMarks,
-        SpansTime,
-        Spends,
-        Vacates,
-        Watches,
-    )
-    from stanchion.kernel.contract.learning import (
-        HasBeside,
-        HoldsDefinitions,
-        KnowsTools,
-        Prepares,
-        ReadsTables,
-        Scoped,
-        ToldPlaces,
-    )
-    from stanchion.kernel.contract.linting import (
-        AlwaysSpeaks,
-        Degrades,
-        HasIdle,
-        HasPoints,
-        Reaches,
-        RisesWith,
-    )
-    from stanchion.kernel.contract.outward import JudgesHosts, Plants
-    from stanchion.kernel.contract.standing import (
-        Answers,
-        AnswersByStage,
-        AnswersOnlyAt,
-        Concerns,
-        ForSafeMode,
-        Needs,
-        StandsUsually,
-        Switches,
-        Tightens,
-    )
-    from stanchion.kernel.stages import Stage
+    from stanchion.kernel.contract.learning import Defined, Said
+    from stanchion.kernel.events import RunInfo
+    from stanchion.kernel.findings import Finding
 
-USUAL: Final[Power[StandsUsually]] = Power("default_stages", "standing.StandsUsually")
-ANSWERS: Final[Power[Answers]] = Power("actions", "standing.Answers")
-ANSWERS_BY_STAGE: Final[Power[AnswersByStage]] = Power("actions_at", "standing.AnswersByStage")
-ANSWERS_AT: Final[Power[AnswersOnlyAt]] = Power("answers_at", "standing.AnswersOnlyAt")
-NEEDS: Final[Power[Needs]] = Power("needs", "standing.Needs")
-CONCERNS: Final[Power[Concerns]] = Power("concerns", "standing.Concerns")
-SWITCHES: Final[Power[Switches]] = Power("switches", "standing.Switches")
-TIGHTENS: Final[Power[Tightens]] = Power("tightened", "standing.Tightens")
-FOR_SAFE_MODE: Final[Power[ForSafeMode]] = Power("for_safe_mode", "standing.ForSafeMode")
 
-SETTLES: Final[Power[Settles]] = Power("settled", "content.Settles")
-VEILS: Final[Power[Veils]] = Power("veils", "content.Veils")
-NAMES_SECRETS: Final[Power[NamesSecrets]] = Power("in_name", "content.NamesSecrets")
-FINGERPRINTS: Final[Power[Fingerprints]] = Power("fingerprints", "content.Fingerprints")
-SEEKS: Final[Power[Seeks]] = Power("seeks", "content.Seeks")
+class Powers(Protocol):
+    """Everything that a guard may have besides its judgement, and who asks for it. Guards are asked
+    when a policy is put in force unless it says something else."""
 
-WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")
-SPANS: Final[Power[SpansTime]] = Power("span", "counting.SpansTime")
-ONLY_MARKS: Final[Power[OnlyMarks]] = Power("only_marks", "counting.OnlyMarks")
-HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
-VACATES: Final[Power[Vacates]] = Power("vacate", "counting.Vacates")
-ENDS_WITH_RUNS: Final[Power[EndsWithRuns]] = Power("ended", "counting.EndsWithRuns")
-LEASES: Final[Power[Leases]] = Power("lease_ms", "counting.Leases")
-MEASURES: Final[Power[Measures]] = Power("measured", "counting.Measures")
-SPENDS: Final[Power[Spends]] = Power("limits", "counting.Spends")
+    # What it says of its own entry.
 
-CALLS: Final[Power[Calls]] = Power("call", "asking.Calls")
-ISOLATED: Final[Power[Isolated]] = Power("isolated", "asking.Isolated")
-DEEP: Final[Power[Deep]] = Power("deep", "asking.Deep")
-ROUTED: Final[Power[Routed]] = Power("routed", "asking.Routed")
-DEEP_RULE: Final[Power[DeepRule]] = Power("rule_version", "asking.DeepRule")
-RECALLS: Final[Power[Recalls]] = Power("recalls", "asking.Recalls")
-SHOWS: Final[Power[Shows]] = Power("shown", "asking.Shows")
+    def rises_with(self, table: str, key: str, old: Any, /) -> bool:
+        """Whether it becomes stricter when a key of `roles`, `agents`, `tasks` or `tools` does that
+        said `old` before. Asked when two policies are compared; others always do."""
 
-READS: Final[Power[ReadsTables]] = Power("reads", "learning.ReadsTables")
-SCOPED: Final[Power[Scoped]] = Power("scoped", "learning.Scoped")
-TOLD_PLACES: Final[Power[ToldPlaces]] = Power("told", "learning.ToldPlaces")
-PREPARES: Final[Power[Prepares]] = Power("prepare", "learning.Prepares")
-KNOWS_TOOLS: Final[Power[KnowsTools]] = Power("knowing", "learning.KnowsTools")
-HOLDS_DEFINITIONS: Final[Power[HoldsDefinitions]] = Power("with_tools", "learning.HoldsDefinitions")
-BESIDE: Final[Power[HasBeside]] = Power("beside", "learning.HasBeside")
+    def idle(self, stages: frozenset[Stage], alone: bool, /) -> Iterable[tuple[str, str]]:
+        """Options that nothing acts on at these stages, each with why and what to do instead: they
+        are errors of the policy. `alone` says that the guard has its counters to itself: one that
+        shares them may be there to look at what others have counted."""
 
-JUDGES_HOSTS: Final[Power[JudgesHosts]] = Power("takes_proxy", "outward.JudgesHosts")
-PLANTS: Final[Power[Plants]] = Power("plant", "outward.Plants")
+    def points(self, standing: Standing, /) -> Iterable[Point]:
+        """What is easily meant otherwise in its options. Asked when a policy is looked over."""
 
-IDLE: Final[Power[HasIdle]] = Power("idle", "linting.HasIdle")
-POINTS: Final[Power[HasPoints]] = Power("points", "linting.HasPoints")
-ALWAYS_SPEAKS: Final[Power[AlwaysSpeaks]] = Power("always_speaks", "linting.AlwaysSpeaks")
-REACHES: Final[Power[Reaches]] = Power("reaches", "linting.Reaches")
-DEGRADES: Final[Power[Degrades]] = Power("degrades", "linting.Degrades")
-RISES_WITH: Final[Power[RisesWith]] = Power("rises_with", "linting.RisesWith")
+    def always_speaks(self) -> bool:
+        """Whether it is written so that it speaks about every call it stands at. Asked when a
+        policy is looked over, of a guard that concerns everybody: warnings that every call gets are
+        no warnings."""
+
+    def reaches(self) -> Mapping[str, tuple[str, ...]]:
+        """The values of each name, as names or globs, outside of which it is silent; nothing where
+        it speaks about everything. Asked when a policy is looked over: one that refuses silences
+        what stands behind it."""
+
+    @property
+    def degrades(self) -> str:
+        """A mark that asks for something lesser, as it is written, such as `degrade_at: 80`; empty
+        where it has none. A mark that nothing answers is an error of the policy."""
+
+    # Where it stands, and what it answers there.
+
+    @property
+    def default_stages(self) -> frozenset[Stage]:
+        """Where it stands unless a policy says otherwise, if that is not wherever it can judge
+        (`stages`)."""
+
+    def actions(self) -> tuple[Action, ...]:
+        """Every action that a finding of it can have: one that makes no sense at a stage is
+        refused, and only guards that may redact are asked what has to be hidden. One that does not
+        say it may answer anything, and what makes no sense becomes the next stricter."""
+
+    def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
+        """The same for one stage; asked instead where a stage is known."""
+
+    @property
+    def answers_at(self) -> frozenset[Stage]:
+        """The stages where it may answer, if it only looks at others."""
+
+    @property
+    def needs(self) -> Mapping[str, frozenset[Any]]:
+        """The values of names such as `action.tool_name` outside of which it is silent: a chain
+        without them does not have it."""
+
+    @property
+    def concerns(self) -> tuple[str, ...] | None:
+        """The tools that it is about, by name or glob, where the policy names none for it; `None`
+        for all."""
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Each a question to a reading, and the answers without which a pure guard is certain to
+        pass; none where it always has to judge. Asked when a chain is planned: guards that ask the
+        same are looked up by the answer together, each under the switch that tells most, so that
+        ten thousand cost what ten do."""
+
+    def tightened(self, by: float, /) -> Self:
+        """The same guard whose marks come earlier, at that part of where they were; its limit
+        stays. Asked where a run works in strict mode."""
+
+    @property
+    def for_safe_mode(self) -> bool:
+        """Whether it refuses what safe mode refuses: a chain that has it gets no other for it."""
+
+    # How it treats texts.
+
+    def settled(self, text: str, /) -> int:
+        """How many characters at the beginning can be judged for good, whatever follows. Asked for
+        every piece of a stream, which waits until then; and for texts that are handed on beside a
+        reply, which such guards judge, too."""
+
+    @property
+    def CONTEXT(self) -> int:  # noqa: N802 - it is a constant of its class
+        """How many characters before a piece of a stream matter for what is found in it: they stand
+        in the event's `before`."""
+
+    @property
+    def veils(self) -> bool:
+        """Whether it hides what its findings are about, whatever they lead to. Asked when something
+        has to be hidden that is written down or shown: such a guard judges, though its `actions`
+        have no `REDACT`."""
+
+    def in_name(self, name: str, /) -> Iterable[Sequence[Any]]:
+        """What to hide in a name of a tool, an agent, a run, each as beginning, end and kind, such
+        as `(0, 8, "badge")`; more behind them is ignored. Asked once for each name that is shown or
+        written down; where it raises, all of the name is withheld. Its judgement of a prompt hides
+        the same in people's words."""
+
+    def fingerprints(self, reading: Any, /) -> Iterable[str]:
+        """Twelve digits from 0 to f for each thing that it finds in an event, the same wherever it
+        is found, so that a person can allow one finding and no other. Asked where it has found
+        something; what is allowed stands in the event's `cleared`, and the guard must let that
+        pass."""
+
+    @property
+    def seeks(self) -> tuple[Any, ...]:
+        """The patterns it looks for, each as a `stanchion.readings.scan.Seek`: those of all guards
+        are found in one scan of an event, and each asks `reading.of(seek)` for its own."""
+
+    # What it keeps in the store.
+
+    def watch(self, event: Any, values: tuple[int, ...], /) -> Finding | None:
+        """A finding of a meter that goes ahead, or nothing. Told the values of every event that was
+        counted."""
+
+    def span(self, at: int, /) -> tuple[int, int]:
+        """From when until when a meter's lines of that time are right, in milliseconds: a batch
+        expects the store's time to be within the span."""
+
+    @property
+    def only_marks(self) -> bool:
+        """Whether its warnings are marks: it only watches, or speaks before its limit does. They
+        count towards the third warning only where the policy counts marks."""
+
+    def refused(self, reading: Any, value: Any, finding: Finding, /) -> Any:
+        """A `Ruling` of a record guard with a new value, which is written, and a finding that
+        stands behind all others; or nothing. Shown every event of its stages that was refused, by
+        whichever guard and wherever that stands; it has judged the event before only if the chain
+        came as far as it."""
+
+    def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
+        """The record without the places that those calls have in it; `None` where they have none.
+        Asked where the outcome of a call never gets to its judgement."""
+
+    def run_key(self, run: RunInfo, /) -> str:
+        """The key of the record in which something is kept for a run."""
+
+    def ended(self, value: Any, runs: frozenset[str], /) -> Any:
+        """The record without what those runs have in it; `None` where they have nothing. Asked when
+        they end."""
+
+    @property
+    def lease_ms(self) -> int:
+        """How long it keeps what it gives to an action: one that has not begun well before the end
+        of the shortest is judged again."""
+
+    @property
+    def measured(self) -> frozenset[Unit]:
+        """The measures that a meter bounds, whatever gives the limits: they have to be measured."""
+
+    def limits(self) -> Mapping[Unit, int]:
+        """What a meter bounds, in whole units."""
+
+    def reserves(self) -> Mapping[Unit, int]:
+        """What an action reserves that nobody has estimated and nothing else bounds."""
+
+    def totals(self, run: RunInfo, /) -> Mapping[str, int]:
+        """Counters of the run or its task that never start anew, by key, with their limits: a run's
+        mode goes by them."""
+
+    # What answers it, if it asks, and what it can show of an answer.
+
+    @property
+    def call(self) -> str | Callable[..., Any]:
+        """Where the code that answers is imported from, as `module:name`; or, of a guard that is
+        handed in, the code itself. It is given the payload of the lookup, in a thread beside the
+        engine. Every asking guard has it that does not recall."""
+
+    @property
+    def isolated(self) -> bool:
+        """Whether that code runs in a process of its own."""
+
+    @property
+    def deep(self) -> bool:
+        """Whether it may be late: calls of low and medium risk go ahead then, and its answer enters
+        the run's next event."""
+
+    def routed(self, waits: Mapping[str, int], /) -> Any:
+        """The same guard, which is waited for so many milliseconds by the risk of what it judges,
+        where it does not say so itself."""
+
+    @property
+    def rule_version(self) -> str | None:
+        """What the answers of a deep rule depend on besides what is asked: what another version
+        answered is not taken for its own. The questions of a rule are bounded for each run, it is
+        left alone where it fails again and again, and its answers are kept. `None`: it is none."""
+
+    @property
+    def paid(self) -> bool:
+        """Whether the run pays for a rule's answers: it is not asked while the run has nothing left
+        to pay with."""
+
+    def content(self, payload: Any, /) -> Any:
+        """What a rule's answer depends on, as plain data; `None` where it must not be kept."""
+
+    def checked(self, value: Any, /) -> Any:
+        """A rule's answer as it is recorded; raises where it is none."""
+
+    def cost(self, value: Any, /) -> tuple[int, int]:
+        """What a rule's answer has cost: tokens, and millionths of a dollar."""
+
+    @property
+    def recalls(self) -> bool:
+        """Whether it asks the run's own memory of where values come from, with a `Recall` as the
+        payload of its lookup. The memory is kept where a guard asks it, by the lights of the first
+        that does."""
+
+    @property
+    def remember(self) -> bool:
+        """Whether what a person approved counts in that memory for the rest of the run."""
+
+    @property
+    def share(self) -> bool:
+        """Whether what a run learns is kept in the store, for its other processes."""
+
+    def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
+        """A tool as the memory understands it."""
+
+    def understand(self, tenant: str, /) -> None:
+        """Understand the tools of which a tenant has a definition, before a run needs them."""
+
+    @property
+    def how(self) -> Any:
+        """Which of the memory's rules are in force, and with what thresholds."""
+
+    def shown(self, value: Any, /) -> Mapping[str, str]:
+        """What a person has to know of an answer, under the names by which it is shown. Asked where
+        a finding waits for one."""
+
+    # What it gets to know when it is put in force.
+
+    @property
+    def reads(self) -> frozenset[tuple[str, str]]:
+        """What it reads of tasks, agents, roles and tools, each as table and key, such as
+        `("tools", "needs")`. Asked of its class when a policy is compiled, where what nobody reads
+        is an error, and when two policies are compared."""
+
+    def scoped(self, said: Said, /) -> Self:
+        """The same guard that knows what the policy says beside its entry."""
+
+    def told(self, own: Any, /) -> Self:
+        """The same guard that knows the `Places` which are the shield's own, to keep agents off."""
+
+    def prepare(self, kept: Any, /) -> None:
+        """Compile what is to be compiled, so that no call has to wait for it, or take it from
+        `kept`, a cache on the disk: `kept.get(name)`, `kept.put(name, data)`."""
+
+    def knowing(self, defined: Defined, names: Callable[[str], list[str]], /) -> Self:
+        """The same guard, with what tells of a tenant's tool, and what names all of them. Told
+        again when other tools become known."""
+
+    def with_tools(self, tools: Any, memo: Any = None, /) -> Self:
+        """The same guard that holds calls against the definitions of these tools, and remembers
+        what it found in `memo`. Told again when other tools become known."""
+
+    @property
+    def tools(self) -> Any:
+        """The tools whose definitions it knows."""
+
+    @property
+    def hook_deadline_ms(self) -> int:
+        """How long the hooks of tools may take."""
+
+    def beside(self, stages: frozenset[Stage], /) -> Beside | None:
+        """Another guard that asks or counts on behalf of one that stands at these stages; `None`
+        where there is nothing to ask or count."""
+
+    # What the runtime does in its name.
+
+    def takes_proxy(self, proxy: str, /) -> bool:
+        """Whether requests may go through a proxy, by its URL or by `host:port`. Asked by the HTTP
+        clients: with such a guard at `egress` a request goes to no address but those that were
+        judged, says one host and no other, and through no proxy that it does not take."""
+
+    def plant(self, tenant: str, owner: str, label: str, /) -> str:
+        """A token that it finds, with a label for a run (`owner`), or for the whole tenant where
+        that is empty; always the same. Asked by `run.canary`."""
+
+
+class Power:
+    """Something that a guard can do: who has the member `sign` has the power, and then all of its
+    `members`."""
+
+    __slots__ = ("members", "sign")
+
+    def __init__(self, sign: str, *others: str) -> None:
+        self.sign = sign
+        self.members = (sign, *others)
+
+    def of(self, guard: Any) -> Powers | None:
+        """The guard as one that has this power; `None` where it has not. A flag that is off, and
+        what is `None`, is as good as not there."""
+        found = getattr(guard, self.sign, None)
+        if found is None or found is False:
+            return None
+        having: Powers = guard
+        return having
+
+    def among(self, guards: Iterable[Any]) -> list[Powers]:
+        """Those of some guards that have it, in their order."""
+        found = [self.of(guard) for guard in guards]
+        return [one for one in found if one is not None]
+
+
+RISES_WITH: Final = Power("rises_with")
+IDLE: Final = Power("idle")
+POINTS: Final = Power("points")
+ALWAYS_SPEAKS: Final = Power("always_speaks")
+REACHES: Final = Power("reaches")
+DEGRADES: Final = Power("degrades")
+
+USUAL: Final = Power("default_stages")
+ANSWERS: Final = Power("actions")
+ANSWERS_BY_STAGE: Final = Power("actions_at")
+ANSWERS_AT: Final = Power("answers_at")
+NEEDS: Final = Power("needs")
+CONCERNS: Final = Power("concerns")
+SWITCHES: Final = Power("switches")
+TIGHTENS: Final = Power("tightened")
+FOR_SAFE_MODE: Final = Power("for_safe_mode")
+
+SETTLES: Final = Power("settled", "CONTEXT")
+VEILS: Final = Power("veils")
+NAMES_SECRETS: Final = Power("in_name")
+FINGERPRINTS: Final = Power("fingerprints")
+SEEKS: Final = Power("seeks")
+
+WATCHES: Final = Power("watch")
+SPANS: Final = Power("span")
+ONLY_MARKS: Final = Power("only_marks")
+HEARS_REFUSALS: Final = Power("refused")
+VACATES: Final = Power("vacate")
+ENDS_WITH_RUNS: Final = Power("ended", "run_key")
+LEASES: Final = Power("lease_ms")
+MEASURES: Final = Power("measured")
+SPENDS: Final = Power("limits", "reserves", "totals")
+
+CALLS: Final = Power("call")
+ISOLATED: Final = Power("isolated")
+DEEP: Final = Power("deep")
+ROUTED: Final = Power("routed")
+DEEP_RULE: Final = Power("rule_version", "paid", "content", "checked", "cost")
+RECALLS: Final = Power("recalls", "remember", "share", "tool", "understand", "how")
+SHOWS: Final = Power("shown")
+
+READS: Final = Power("reads")
+SCOPED: Final = Power("scoped")
+TOLD_PLACES: Final = Power("told")
+PREPARES: Final = Power("prepare")
+KNOWS_TOOLS: Final = Power("knowing")
+HOLDS_DEFINITIONS: Final = Power("with_tools", "tools", "hook_deadline_ms")
+BESIDE: Final = Power("beside")
+
+JUDGES_HOSTS: Final = Power("takes_proxy")
+PLANTS: Final = Power("plant")
 
 
 def answers_at(guard: Any, stage: Stage) -> tuple[Action, ...]:

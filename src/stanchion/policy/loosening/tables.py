@@ -4,9 +4,9 @@ effect."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from stanchion.kernel.contract.powers import RISES_WITH
+from stanchion.kernel.contract.powers import RISES_WITH, Powers
 from stanchion.kernel.names import is_glob
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
@@ -27,9 +27,6 @@ from stanchion.policy.schema import (
     table_of,
 )
 from stanchion.policy.sequences import Sequence
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.linting import RisesWith
 
 RISKS: Final = ("low", "medium", "high", "critical")
 UNREAD: Final = ("allow", "media", "block")
@@ -103,7 +100,7 @@ class _Known(NamedTuple):
     """What of a policy bears on whether a change of a table is stricter."""
 
     reads: frozenset[str]
-    fickle: tuple[RisesWith, ...]
+    fickle: tuple[Powers, ...]
     roles_open: bool
     some_levels: bool
 

@@ -17,7 +17,7 @@ from stanchion.runtime.answers.time_boxes import FOREVER, TimeBoxes
 from stanchion.telemetry import loggers
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.asking import DeepRule
+    from stanchion.kernel.contract.powers import Powers
     from stanchion.runtime.answers.question import Lingering, Question
 
 OnCost = Callable[[int, int], None]
@@ -156,7 +156,7 @@ class Entry:
 class Rule:
     """One deep rule of a shield, whoever asks it."""
 
-    def __init__(self, name: str, guard: DeepRule, terms: Terms, rules: DeepRules) -> None:
+    def __init__(self, name: str, guard: Powers, terms: Terms, rules: DeepRules) -> None:
         self.guard, self.kept, self.terms = guard, rules.kept, terms
         clock = rules.clock
         self.breaker = Breaker(terms.rest_after, terms.rest_s, clock)
@@ -284,7 +284,7 @@ class DeepRules:
         self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
         self.boxes = TimeBoxes(self._due, self._sweep, clock)
 
-    def enter(self, policy: str, guards: Iterable[tuple[str, DeepRule]], terms: Terms) -> None:
+    def enter(self, policy: str, guards: Iterable[tuple[str, Powers]], terms: Terms) -> None:
         """Take over the rules of a policy. One that is the same as before goes on as it is: it
         rests, if it does."""
         self.kept.most = terms.answers_kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from stanchion.guards.flow.answer import blamed
 from stanchion.guards.flow.egress import leaving, links
@@ -12,6 +12,7 @@ from stanchion.guards.flow.last_words import said
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check, explains
 from stanchion.guards.flow.tools import Tool
+from stanchion.kernel.contract.powers import Powers
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import Egress, Event, Failure, ModelReply, Moment, RunInfo, ToolCall
@@ -22,9 +23,6 @@ from stanchion.locks import Lock
 from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of
 from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
 from stanchion.stores.protocol import ends_here
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.asking import Recalls
 
 FEW: Final = 2
 MANY: Final = TRIES - 2
@@ -47,7 +45,7 @@ class Provenance:
         self._lock = Lock()
         self._notebook = notebook
 
-    def entry(self, moment: Moment, guard: Recalls, child: bool) -> Entry | None:
+    def entry(self, moment: Moment, guard: Powers, child: bool) -> Entry | None:
         """What the decision about an event carries to the store and back, where other processes may
         ask."""
         event, notebook = moment.events[0], self._notebook
@@ -63,7 +61,7 @@ class Provenance:
         take = partial(self._take, guard, notebook.tenant)
         return Entry(notebook, write, take, _terms(event, approved))
 
-    def learn(self, moment: Moment, decision: Decision, guard: Recalls, child: bool) -> None:
+    def learn(self, moment: Moment, decision: Decision, guard: Powers, child: bool) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead,
         what was approved.
 
@@ -81,7 +79,7 @@ class Provenance:
             if entry is not None and self._notebook is not None:
                 self._notebook.owe(self._notebook.packed(written.kept))
 
-    def _take(self, guard: Recalls, tenant: str, note: Note | None) -> None:
+    def _take(self, guard: Powers, tenant: str, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
         with self._lock:
             memory = self._memory
