@@ -57,11 +57,11 @@ def _options(name: str, guard: type[Any], root: Path) -> Iterator[str]:
     listed = rows(root / f"docs/guards/{name}.md", "Options")
     for field in msgspec.structs.fields(guard):
         try:
-            meaning = meaning_of(name, field.name, field.type)
+            meaning = meaning_of(name, field.name)
         except KeyError:
             yield (
-                f"option `{field.name}` has no meaning; give its type a "
-                f"`msgspec.Meta(description=…)`"
+                f"guard `{name}` has no meaning of option `{field.name}`; declare it in `OPTIONS`, "
+                f'such as `"{field.name}": Stricter.SAME("…")`'
             )
             continue
         row = f"| `{field.name}` | type | {written(field)} | {meaning} |"

@@ -21,7 +21,6 @@ LONGEST = 500
 LONGER = {
     "src/stanchion/guards/shell/rules/destruction.py",
     "src/stanchion/guards/shell/rules/services.py",
-    "src/stanchion/policy/option_meanings.py",
 }
 """Tables that are longer, until they are data; none may join them."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from stanchion import Decision
+from stanchion import Action, Decision, Finding, Stage
 from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.explanation import _counter
+from stanchion.kernel.guard import Kind
 from stanchion.testing import FakeClock, shield_for
 from stanchion.views.case import Case
 from stanchion.views.explain import explain
@@ -189,6 +190,39 @@ def test_a_failing_guard_is_named_with_its_code_and_what_is_wrong(call: str, way
     assert "`mine`" in refused.message
     assert desk.to_pass() == (f"`{__name__}:{call}` {way}", "or set `fail_open` for the guard")
     assert "hunter2-pin" not in refused.message + "".join(desk.to_pass())
+
+
+class Few:
+    """A guard of one's own that says what would have helped."""
+
+    id = "few"
+    kind = Kind.PURE
+    stages = (Stage.TOOL_CALL,)
+    most = 2
+    remedies: ClassVar = {
+        "few.many": (
+            "at most {most:,} a day",
+            "{0:unless}nobody",
+            "{1} is not known",
+            "{1:unless}{whom:names}",
+        ),
+    }
+
+    def judge(self, _reading: Any) -> Finding:
+        return Finding(Action.BLOCK, "few.many", ("ann",), text="too many")
+
+    def places(self, finding: Finding, _event: Any) -> dict[str, object]:
+        return {"whom": [*finding.args, "bob"]}
+
+
+def test_a_guard_of_ones_own_says_what_would_have_helped() -> None:
+    """What has nothing to stand in one of its places is left out."""
+    journal = MemoryJournal()
+    with shield_for({"name": "p"}, journal=journal, guards=[Few()]) as shield:
+        run = shield.run("a")
+        assert run.check("tool", {}).code == "few.many"
+        told = explain(Case(journal.kept()[-1].read(), run.desk.info), shield.policy)
+    assert told.findings[0].to_pass == ("at most 2 a day", "`ann`, `bob`")
 
 
 def test_limits_are_in_units_people_use() -> None:

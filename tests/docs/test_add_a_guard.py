@@ -3,6 +3,7 @@ check finds it."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -79,6 +80,11 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
         in said
     )
 
+    undeclared = written[FILES["python"]].replace('"arguments": Stricter', '"argument": Stricter')
+    (house / FILES["python"]).write_text(undeclared, "utf-8")
+    said = ran(house, "tools.guard_files", "recipients").stdout
+    assert "guard `recipients` has no meaning of option `arguments`; declare it in" in said
+
     for file, content in written.items():
         (house / file).write_text(content, "utf-8")
     said = ran(house, "tools.guard_files", "recipients").stdout
@@ -95,3 +101,24 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
     assert "| [`recipients`](recipients.md) | A message goes to so many people and no more |" in (
         house / "docs/guards/index.md"
     ).read_text("utf-8")
+    said_of_it(house)
+
+
+def said_of_it(house: Path) -> None:
+    """What the guard declares is in the schema, and in what is said of changes and refusals."""
+    schema = json.loads(ran(house, "stanchion", "schema", "--json").stdout)
+    entry = schema["$defs"]["RecipientsEntry"]["properties"]
+    assert entry["most"]["description"] == "The most people that a call may name."
+
+    for most in (2, 3):
+        policy = f"name: few\nguards: [{{use: recipients, most: {most}}}]\n"
+        (house / f"{most}.yaml").write_text(policy, "utf-8")
+    stricter = ran(house, "stanchion", "policy", "loosens", "3.yaml", "2.yaml")
+    assert stricter.returncode == 0, stricter.stdout
+    looser = ran(house, "stanchion", "policy", "loosens", "2.yaml", "3.yaml")
+    assert "guard `recipients`: most 2 → 3" in looser.stdout
+
+    called = ("--tool", "send", "--args", '{"to": ["ann", "bob", "eve"]}')
+    assert ran(house, "stanchion", "check", "--policy", "2.yaml", *called).returncode == 3
+    told = ran(house, "stanchion", "explain", "last").stdout
+    assert "at most 2 people in `to`, `cc`, `bcc` (`most`)" in told

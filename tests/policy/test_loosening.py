@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import pytest
 
+from stanchion.guards.size_limits import SizeLimits
 from stanchion.policy.differences import differences
 from stanchion.policy.load import load_policy, packs
 from stanchion.policy.loosening import loosenings
 from stanchion.policy.loosening.compare import WHOLE
-from stanchion.policy.loosening.options import ONLY_REFUSES, OPTIONS
 from stanchion.policy.loosening.tables import TABLES
-from stanchion.policy.schema import GUARDS, PolicyFile
+from stanchion.policy.schema import PolicyFile
 
 LIST: Final = {"use": "tool_allowlist", "id": "list"}
 
@@ -283,13 +283,18 @@ def test_what_may_let_more_through_is_told(old: Any, new: Any, words: str) -> No
     assert words in found[0]
 
 
-def test_every_option_of_every_guard_states_which_way_it_becomes_stricter() -> None:
-    """A new option counts as loosening until somebody says otherwise, and somebody has to say. So
-    does every change of a guard of which nothing is said at all."""
-    assert {name: {*GUARDS[name].__struct_fields__} for name in OPTIONS} == {
-        name: {*options} for name, options in OPTIONS.items()
-    }
-    assert set(GUARDS) >= ONLY_REFUSES
+def test_what_a_guard_does_not_declare_loosens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of an option of which nothing is said, and the adding of a guard that says nothing
+    at all."""
+    old = policy({"use": "size_limits", "max_chars": 9, "max_depth": 9})
+    new = policy({"use": "size_limits", "max_chars": 8, "max_depth": 9})
+    assert said(old, new) == []
+    monkeypatch.setattr(SizeLimits, "options", {"max_depth": SizeLimits.options["max_depth"]})
+    assert said(old, new) == ["guard `size-limits`: max_chars 9 → 8"]
+    monkeypatch.delattr(SizeLimits, "options")
+    assert said(policy(), new) == [
+        "guard `size-limits`: added, and `size_limits` does more than refuse"
+    ]
 
 
 def test_every_key_of_a_policy_states_which_way_it_becomes_stricter() -> None:

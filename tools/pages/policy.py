@@ -117,7 +117,7 @@ def _table(struct: Any, owner: str) -> list[str]:
             if field.default != ""
             else ""
         )
-        meaning = meaning_of(owner, field.name, field.type)
+        meaning = meaning_of(owner, field.name)
         lines.append(f"| `{field.name}` | {_type(field.type)} | {default} | {meaning} |")
     return [*lines, ""]
 

@@ -7,12 +7,18 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import msgspec
 
 from stanchion.kernel.actions import Action
+from stanchion.kernel.autonomy import TIGHTER
+from stanchion.kernel.option import Option
 
 G = TypeVar("G", bound=msgspec.Struct)
 
 Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
 Reach = Literal["allowed", "refused"]
 """Whether what reaches a limit exactly still goes ahead."""
+REACH: Final = Option(
+    "Whether an action that reaches the limit exactly is allowed or refused.",
+    ("allowed", "refused"),
+)
 
 MARKS: Final = {
     "warn_at": Action.WARN,
@@ -34,6 +40,15 @@ def marks_of(guard: Any) -> dict[Action, float]:
 def mark(limit: int, at: float) -> int:
     """The smallest whole number that is that share of a limit or more."""
     return -(-limit * max(round(at * FINE), 1) // (100 * FINE))
+
+
+def mark_at(guard: Any, share: object) -> str:
+    """The option of the mark at that share of the limit, as it is or as strict mode tightens it."""
+    marks = _given(guard)
+    return next(
+        (name for by in (1, TIGHTER) for name, at in marks.items() if f"{at * by:g}" == share),
+        "warn_at",
+    )
 
 
 def check_marks(guard: Any, action: Action, reach: Reach) -> None:

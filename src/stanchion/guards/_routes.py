@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.lookups import WAITS_MS, Lookup
+from stanchion.kernel.option import Stricter
 
 Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 Waits = dict[str, Wait]
 """Milliseconds by risk."""
+
+WAITS: Final = Stricter.SAME(
+    "How many milliseconds a call waits for the answer, by its risk (`low`, `medium`, `high`, "
+    "`critical`); never longer than `deadline_ms`. If absent, as the policy's `deep` says."
+)
+REQUIRED: Final = Stricter.ON(
+    "If `true`, the answer must come: every call waits for it, up to `deadline_ms`, and is refused "
+    "without it."
+)
 
 
 def named(waits: Mapping[str, int] | None) -> None:

@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -28,6 +28,15 @@ CODES: Final = declare(
         )
     }
 )
+
+OPTIONS: Final = {
+    "by_risk": Stricter.ON(
+        "If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for "
+        "critical."
+    ),
+    "undeclared": Stricter.LOWER("The autonomy level of agents for which the policy gives none."),
+    "action": Stricter.ACTION("The action for a tool above the agent's level."),
+}
 
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Levels = Callable[[str], int | None]
@@ -47,6 +56,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 5
+    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {
             ("tools", "risk"),

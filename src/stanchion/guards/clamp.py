@@ -12,6 +12,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolResult
 from stanchion.kernel.findings import Finding, Patch, PathStep
 from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -28,6 +29,16 @@ CODES: Final = declare(
         ),
     }
 )
+
+OPTIONS: Final = {
+    "max_chars": Stricter.LOWER(
+        "The largest number of characters in a result, names included; a number counts as eight."
+    ),
+    "max_field": Stricter.LOWER("The largest number of characters in one text of a result."),
+    "keep": Stricter.SAME(
+        "Which end of a long text or list is kept; with `both`, the beginning gets two thirds."
+    ),
+}
 
 TEXT_NOTE: Final = "… {:,} characters left out …"
 LIST_NOTE: Final = "… {:,} items left out …"
@@ -56,6 +67,7 @@ class Clamp(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 90
+    options: ClassVar = OPTIONS
 
     max_chars: Chars = 50_000
     max_field: Chars = 10_000

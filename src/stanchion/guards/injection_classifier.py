@@ -9,13 +9,13 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import Waits, lookup, named, routed
+from stanchion.guards._routes import REQUIRED, WAITS, Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -31,6 +31,15 @@ CODES: Final = declare(
         )
     }
 )
+
+OPTIONS: Final = {
+    "at_least": Stricter.LOWER("The chance from which on a text is told of."),
+    "action": Stricter.ACTION("The action for content with such a text."),
+    "trusted": Stricter.ON("If `true`, results of trusted tools are checked too."),
+    "deadline_ms": Stricter.SAME("How many milliseconds the answer may take."),
+    "waits": WAITS,
+    "required": REQUIRED,
+}
 
 ClassifierAction = Literal["allow", "warn", "escalate", "block", "halt"]
 SHORTEST: Final = 16
@@ -62,6 +71,7 @@ class InjectionClassifier(msgspec.Struct, frozen=True):
     )
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 91
+    options: ClassVar = OPTIONS
     only_marks: ClassVar[bool] = True
     """Its warnings say what others wrote: they do not count against the agent."""
 

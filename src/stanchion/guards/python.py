@@ -8,12 +8,13 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion.guards._answers import bounded, cut
-from stanchion.guards._routes import Waits, lookup, named, routed
+from stanchion.guards._routes import WAITS, Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -25,6 +26,45 @@ SHAPES: Final = "a python guard answers None, a text or a Finding"
 CODES: Final = declare(
     {"python.refused": Words("{}", "do it in a way that this allows, or ask the user")}
 )
+
+_LEFT_OPEN: Final = "or set `fail_open` for the guard"
+REMEDIES: Final = {
+    # The guard itself fails only on an answer that is none; what the code raises is told by its
+    # type, and its words were never kept.
+    "kernel.guard_error": (
+        "`{call}` gave something that is not an answer: have it return None, a text or a Finding",
+        _LEFT_OPEN,
+    ),
+    "kernel.lookup_failed": (
+        "`{call}` raised `{1}`: fix it (the error's text is not kept, because it may hold secrets)",
+        "{1:unless}`{call}` raised an error: fix it (the error's text is not kept, because it may "
+        "hold secrets)",
+        _LEFT_OPEN,
+    ),
+    "": ("another answer of `{call}`: None lets it pass",),
+}
+
+OPTIONS: Final = {
+    "call": Stricter.SAME(
+        "The code that judges, as `module:name`: a function or an object, not a class; imported "
+        "when the policy loads."
+    ),
+    "deadline_ms": Stricter.SAME(
+        "A call is refused if the code gives no answer within this many milliseconds."
+    ),
+    "deep": Stricter.SAME(
+        "If `true`, a call waits by its risk, and goes ahead at low and medium risk when the "
+        "answer is late."
+    ),
+    "isolated": Stricter.SAME(
+        "If `true`, the code runs in its own process, which is stopped at the deadline."
+    ),
+    "waits": WAITS,
+    "cache": Stricter.SAME(
+        "If `true`, the answer to an event is used again for one that says the same, for the same "
+        "agent and task."
+    ),
+}
 
 
 class PythonGuard(msgspec.Struct, frozen=True):
@@ -43,6 +83,9 @@ class PythonGuard(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 100
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
+    does_more: ClassVar[bool] = True
 
     call: str
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000

@@ -13,6 +13,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.option import Stricter
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
@@ -31,6 +32,32 @@ CODES: Final = declare(
         ),
     }
 )
+
+ROOM: Final = "fewer than {max_running:,} running at a time per {per} (`max_running`)"
+REMEDIES: Final = {
+    "queue.full": (ROOM, "a longer line than {max_waiting:,} (`max_waiting`)"),
+    "": (ROOM, "more than {timeout_s:span} to wait for that (`timeout_s`)"),
+}
+
+OPTIONS: Final = {
+    "max_running": Stricter.LOWER("How many calls may run at the same time."),
+    "max_waiting": Stricter.LOWER(
+        "How many calls may wait in line; the next one is refused at once."
+    ),
+    "timeout_s": Stricter.SAME("How many seconds a call waits before it is refused."),
+    "pause_s": Stricter.SAME(
+        "How many seconds a waiting call pauses before it is judged again; must be shorter than "
+        "`timeout_s`."
+    ),
+    "keep_s": Stricter.SAME(
+        "How many seconds a place is kept for a call that reports no outcome; choose more than any "
+        "call takes."
+    ),
+    "per": Stricter.SAME("Who shares a line; `tool` means all calls of a tool in a tenant."),
+    "counter": Stricter.SAME(
+        "Queues with the same counter and `per` share a line; if absent, each entry has its own."
+    ),
+}
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
 """Where something begins that can wait."""
@@ -66,6 +93,8 @@ class Queue(msgspec.Struct, frozen=True):
     answers_at: ClassVar[frozenset[Stage]] = STARTS
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 40
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
 
     max_running: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 4
     max_waiting: Many = 100

@@ -12,7 +12,7 @@ from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import tool_fault
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -44,6 +44,43 @@ CODES: Final = declare(
     }
 )
 
+OPTIONS: Final = {
+    "max_retries": Stricter.SAME(
+        "How many times one call is retried, counting all calls inside it."
+    ),
+    "per_run": Stricter.SAME(
+        "How many retries a run and its children have in total, in all processes."
+    ),
+    "backoff_base_s": Stricter.SAME("How many seconds to wait before the first retry."),
+    "backoff_factor": Stricter.SAME(
+        "Each further wait is this many times as long as the one before."
+    ),
+    "backoff_max_s": Stricter.SAME("The longest wait, in seconds."),
+    "jitter": Stricter.SAME(
+        "The share, from 0 to 1, by which a wait is randomly made longer or shorter."
+    ),
+    "on_recoverable": Stricter.SAME(
+        "The reaction to an error that is likely to go away by itself."
+    ),
+    "on_fatal": Stricter.SAME("The reaction to an error that does not go away by itself."),
+    "on_unknown": Stricter.SAME("The reaction to an error that is in none of the three lists."),
+    "recoverable": Stricter.SAME(
+        "Error types, tool annotations or faults that are likely to go away by themselves."
+    ),
+    "fatal": Stricter.SAME(
+        "Error types, tool annotations or faults that do not go away by themselves."
+    ),
+    "ignore": Stricter.SAME(
+        "Error types, tool annotations or faults that the agent itself has to correct."
+    ),
+    "retry_unsafe": Stricter.OFF("If `true`, calls that may do their work twice are retried too."),
+    "rollback": Stricter.SAME(
+        "If `true`, a fatal error rolls the run back in addition to its reaction."
+    ),
+    "isolate": Stricter.SAME("Whether a quarantine isolates the tool or the agent."),
+    "isolate_s": Stricter.SAME("How many seconds a quarantine lasts."),
+}
+
 Severity = Literal["recoverable", "fatal", "unknown"]
 Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt", "allow"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
@@ -66,6 +103,8 @@ class Recovery(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.ERROR})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 60
+    options: ClassVar = OPTIONS
+    does_more: ClassVar[bool] = True
 
     max_retries: Count = 3
     per_run: Count = 20

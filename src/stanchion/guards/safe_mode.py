@@ -10,6 +10,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -27,6 +28,8 @@ CODES: Final = declare(
     }
 )
 
+REMEDIES: Final = {"": ("safe mode switched off",)}
+
 
 class SafeMode(msgspec.Struct, frozen=True):
     """Refuses tool calls, whatever their name, and retries; completions, egress and charges are
@@ -37,6 +40,8 @@ class SafeMode(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.ERROR})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 1
+    remedies: ClassVar = REMEDIES
+    options: ClassVar[dict[str, Option]] = {}
     for_safe_mode: ClassVar[bool] = True
 
     def judge(self, reading: Reading[ToolCall | Failure], /) -> Finding:

@@ -9,14 +9,14 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import Waits, lookup, named, routed
+from stanchion.guards._routes import REQUIRED, WAITS, Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.names import glob
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -29,6 +29,26 @@ CODES: Final = declare(
         )
     }
 )
+
+OPTIONS: Final = {
+    "about": Stricter.SAME(
+        "What tasks are about, by the task's name or a glob. If absent, and for other tasks, the "
+        "run's `task` itself."
+    ),
+    "covered": Stricter.HIGHER(
+        "An action is told of if the task covers a smaller share than this of its words."
+    ),
+    "task_words": Stricter.LOWER(
+        "A task with fewer telling words says too little to compare anything with."
+    ),
+    "action_words": Stricter.LOWER(
+        "An action with fewer telling words says too little to be compared."
+    ),
+    "action": Stricter.ACTION("The action for what has little to do with the task."),
+    "deadline_ms": Stricter.SAME("How many milliseconds the answer may take."),
+    "waits": WAITS,
+    "required": REQUIRED,
+}
 
 VERSION: Final = "1"
 """The version of the measure: what another one found is not taken for what this one would."""
@@ -65,6 +85,7 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
     default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 92
+    options: ClassVar = OPTIONS
 
     about: dict[str, str] | None = None
     covered: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.12

@@ -13,7 +13,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, key
 from stanchion.kernel.words import Words, declare
@@ -30,6 +30,28 @@ CODES: Final = declare(
     }
 )
 
+REMEDIES: Final = {
+    "steps.nearly": ("no more than {warn_after:,} steps per {per} (`warn_after`)", "{lockdown}"),
+    "": (
+        "no more than {max_steps:,} steps per {per} (`max_steps`)",
+        "another {per}: its steps are counted apart",
+    ),
+}
+
+OPTIONS: Final = {
+    "max_steps": Stricter.LOWER(
+        "The number of steps allowed; the next one is refused, and 0 refuses the first."
+    ),
+    "per": Stricter.SAME("Whose steps are counted together: those of a run, a task or an agent."),
+    "warn_after": Stricter.LOWER(
+        "Every step after this many warns, until the limit; if absent, none warns."
+    ),
+    "action": Stricter.ACTION("The action for a step over the limit."),
+    "counter": Stricter.SAME(
+        "Step limits with the same counter count together; if absent, each entry counts separately."
+    ),
+}
+
 
 class StepLimit(msgspec.Struct, frozen=True):
     """Counts actions that go ahead and refuses the one after `max_steps`; a refused action uses no
@@ -44,6 +66,8 @@ class StepLimit(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
 
     max_steps: Annotated[int, msgspec.Meta(ge=0)] = 25
     per: Literal["run", "task", "agent"] = "run"
@@ -78,6 +102,11 @@ class StepLimit(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action], *([Action.WARN] if self.warn_after is not None else []))
+
+    @property
+    def says_worst(self) -> bool:
+        """Whether no mark is severer than the limit behind it."""
+        return self.action != "allow"
 
     def points(self, standing: Standing, /) -> Iterator[Point]:
         """Warnings that leave no step between the first and the one that waits for a person."""

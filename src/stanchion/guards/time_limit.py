@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
+from stanchion.guards._marks import (
+    REACH,
+    Percent,
+    Reach,
+    check_marks,
+    mark,
+    mark_at,
+    marks_of,
+    tightened,
+)
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
@@ -36,6 +45,52 @@ CODES: Final = declare(
         ),
     }
 )
+
+_TASK: Final = "{max_s:unless}more time for the task (`tasks.<name>.budget.time_s`)"
+_SOONER: Final = "{estimate_s:if}a smaller `estimate_s`"
+REMEDIES: Final = {
+    "time.nearly": (
+        _TASK,
+        "before {1} % of {max_s:span} after the first action of the {per} (`{mark}`)",
+        _SOONER,
+        "{max_s:unless}another task: its time is counted apart",
+        "{lockdown}",
+    ),
+    "": (
+        _TASK,
+        "within {max_s:span} after the first action of the {per} (`max_s`)",
+        _SOONER,
+        "another {per}: its time is counted apart",
+    ),
+}
+
+OPTIONS: Final = {
+    "max_s": Stricter.LOWER(
+        "The time allowed, in seconds from the first action; if absent, `of_task` must be `true`."
+    ),
+    "per": Stricter.SAME(
+        "Whether the time is that of the run or of its task; a run without a task has its own time."
+    ),
+    "estimate_s": Stricter.HIGHER(
+        "The seconds that an action is expected to take; they count as if they had already passed."
+    ),
+    "warn_at": Stricter.LOWER(
+        "Warns from this percentage of the time on, the estimate included; if absent, it does not "
+        "warn."
+    ),
+    "escalate_at": Stricter.LOWER(
+        "Asks a person from this percentage of the time on; if absent, never."
+    ),
+    "action": Stricter.ACTION(
+        "The action for what comes too late; it must be more severe than all marks before the "
+        "limit."
+    ),
+    "reach": REACH,
+    "of_task": Stricter.SAME(
+        "If `true`, the time is that of the run's task, `tasks.<name>.budget.time_s`; a task "
+        "without one is not limited."
+    ),
+}
 
 SLACK_MS: Final = 1_000
 """How far behind the store's clock the first action's own time may be; it then counts from that
@@ -66,6 +121,8 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     )
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "budget.time_s")})
 
     max_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None = None
@@ -207,9 +264,19 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """Whether it warns at a mark; a limit that itself only warns has none."""
         return self.warn_at is not None
 
+    def places(self, finding: Finding, _event: Event | None, /) -> dict[str, object]:
+        """The mark that was reached; it may be erased."""
+        known = self.max_s is not None and len(finding.args) > 1
+        return {"mark": mark_at(self, finding.args[1]) if known else None}
+
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action], *marks_of(self))
+
+    @property
+    def says_worst(self) -> bool:
+        """Whether no mark is severer than the limit behind it."""
+        return self.action != "allow"
 
     def points(self, standing: Standing, /) -> Iterator[Point]:
         """A mark that has been reached when the time begins, or a millisecond later."""

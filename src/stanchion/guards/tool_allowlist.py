@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import ToolCall
+from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, Option, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -30,6 +30,30 @@ CODES: Final = declare(
     }
 )
 
+REMEDIES: Final = {
+    "tool.undeclared_agent": (
+        "a list of tools for `{agent}` under `agents`",
+        "{agent:if}`undeclared: allow`",
+    ),
+    "": (
+        "one of these tools: {listed:names}",
+        "{listed:unless}no tool at all: the list is empty",
+        "`{tool}` in `allowed_tools` of `{agent}`, or in `additional_tools` of its task",
+    ),
+}
+
+OPTIONS: Final = {
+    "tools": Stricter.SHORTER(
+        "The tools that every agent may use, by name or glob, in addition to its own; an empty "
+        "list adds none. If absent, only agents with their own list are limited."
+    ),
+    "undeclared": Option(
+        "Whether to allow or refuse calls of an agent that has no list, if `tools` is absent too.",
+        ("allow", "refuse"),
+    ),
+    "action": Stricter.ACTION("The action for a call of a tool that is not allowed."),
+}
+
 
 class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     """Refuses tools outside the agent's list, the task's additional tools and the guard's own.
@@ -43,6 +67,8 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 4
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("roles", "allowed_tools"), ("agents", "allowed_tools"), ("tasks", "additional_tools")}
     )
@@ -79,6 +105,16 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
             or old is not None
             or (self.tools is None and self.undeclared == "allow")
         )
+
+    def places(self, _finding: Finding, event: Event | None, /) -> dict[str, object]:
+        """The agent, its tool, and the tools of all lists."""
+        if event is None:
+            return {}
+        run = event.run
+        lists = [known for known in (run.additional_tools, run.allowed_tools, self._names) if known]
+        listed = {name for known in lists for name in (*known.exact, *known.globs)}
+        agent = run.agent if run.agent else "the agent"
+        return {"agent": agent, "tool": event.tool, "listed": sorted(listed)}
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -8,11 +8,11 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import ToolCall
+from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, PlainActionName
+from stanchion.kernel.option import ACTIONS, Glob, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -20,6 +20,15 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {"tool.denied": Words("tool `{}` is on the denylist", "do the step with another tool")}
 )
+
+REMEDIES: Final = {
+    "": ("a tool that is not on the list; this one is there as {entries:names}",),
+}
+
+OPTIONS: Final = {
+    "tools": Stricter.MORE("The tools to refuse, by name or glob; an empty list refuses none."),
+    "action": Stricter.ACTION("The action for a call of a listed tool."),
+}
 
 
 class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
@@ -30,6 +39,8 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 3
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
 
     tools: tuple[Glob, ...]
     action: PlainActionName = "block"
@@ -45,6 +56,11 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
         if tool in listed.exact or (listed.globs and tool in listed):
             return Finding(ACTIONS[self.action], "tool.denied", (tool,))
         return None
+
+    def places(self, finding: Finding, _event: Event | None, /) -> dict[str, object]:
+        """The entries of the list that the tool is there by."""
+        tool = str(finding.args[0]) if finding.args else ""
+        return {"entries": [name for name in self.tools if tool in names((name,))]}
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -43,6 +43,13 @@ CODES: Final = declare(
     }
 )
 
+REMEDIES: Final = {
+    "": (
+        "{asks.above:unless}a person's yes",
+        "a person's yes, or `{asks.of}` at most {asks.above} (`above`)",
+    )
+}
+
 
 class AskPerson(msgspec.Struct, frozen=True):
     """Waits for a person before a tool runs: always, or where a number is above a limit; where the
@@ -54,6 +61,7 @@ class AskPerson(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     # Before guards that may ask as well: whom this one asks is what the policy says of the tool.
     priority: ClassVar[int] = 3
+    remedies: ClassVar = REMEDIES
 
     tool: str
     asks: AskEntry

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from stanchion.kernel.contract.values import Sure
+from stanchion.kernel.option import Stricter, Strictness
 from stanchion.policy.document import Document
 from stanchion.policy.errors import Fault
 from stanchion.policy.lists import ADD, REPLACE, Replaced
-from stanchion.policy.loosening.directions import Direction, Stricter
-from stanchion.policy.loosening.options import OPTIONS, PLACEMENT
+from stanchion.policy.loosening.guards import PLACEMENT
 from stanchion.policy.loosening.tables import TABLES
+from stanchion.policy.schema import GUARDS, options_of
 
-GROWING: Final = frozenset({Direction.MORE, Direction.WIDER})
+GROWING: Final = frozenset({Stricter.MORE, Stricter.WIDER})
 """Lists that refuse more the more is in them: what is dropped is let through."""
 
 SHOWN: Final = 5
@@ -48,10 +49,11 @@ def about_lists(document: Document) -> Iterator[tuple[Fault, str, Sure]]:
         yield Fault(str(each.at), what), advice, "likely" if _stricter(each) in GROWING else "info"
 
 
-def _stricter(each: Replaced) -> Stricter | None:
-    own = OPTIONS.get(each.owner)
-    if own is not None:
-        return own.get(each.key, PLACEMENT.get(each.key, PLACEMENT.get(f"applies_to.{each.key}")))
+def _stricter(each: Replaced) -> Strictness | None:
+    if each.owner in GUARDS:
+        own = options_of(each.owner).get(each.key)
+        placed = PLACEMENT.get(each.key, PLACEMENT.get(f"applies_to.{each.key}"))
+        return placed if own is None else own.stricter
     tables = {
         name.rpartition(".")[2]: way for table in TABLES.values() for name, way in table.items()
     }

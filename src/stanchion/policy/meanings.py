@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-import msgspec
+from stanchion.policy.schema import options_of
 
-from stanchion.policy.option_meanings import OPTIONS
-
-PARTS: Final[dict[str, str]] = {
+FIELDS: Final[dict[str, str]] = {
+    "*.use": "The guard's name, from the list of guards.",
+    "*.id": (
+        "The entry's own name in findings and overlays; if absent, `use` with hyphens instead "
+        "of underscores."
+    ),
+    "*.enabled": "`false` switches the guard off but keeps the entry in the file.",
+    "*.priority": (
+        "The guard's place in the chain: smaller numbers judge first; if absent, the "
+        "guard's usual place."
+    ),
+    "*.category": (
+        "Breaks ties between guards of the same priority, from `safety` (first) to "
+        "`quality` (last)."
+    ),
+    "*.stages": "The stages at which the guard judges; if absent, all stages that it supports.",
+    "*.mode": (
+        "`shadow` judges and records but changes nothing; `enforce` acts on what the guard finds."
+    ),
+    "*.applies_to": (
+        "The agents, tasks, tools and risk levels that the guard judges; if absent, all of them."
+    ),
+    "*.fail_open": (
+        "If `true`, a call goes ahead when the guard itself fails, unless the tool's "
+        "risk is critical."
+    ),
+    "*.part_of": "The id of the guard that this one is a part of: together they give one verdict. "
+    "If absent, it stands for itself.",
+    "*.always": (
+        "If `true`, no overlay can change or remove the guard, and it enforces in shadow mode, too."
+    ),
+    "*.bypass": "Who may let an action past the guard; if absent, nobody.",
+    "*.effects": (
+        "What a finding of the guard does besides its action: mark the run, count a "
+        "strike, tell operators."
+    ),
+    "*.log_pass": "If `true`, records also name the guard when it was asked and found nothing.",
     "PolicyFile.name": "The policy's name in answers and records.",
     "PolicyFile.version": "The policy's version, for people.",
     "PolicyFile.timezone": (
@@ -357,17 +391,14 @@ PARTS: Final[dict[str, str]] = {
     "steps that refuse others and `success` for steps that others need.",
     "Step.stage": "The stage of the step; anything other than `tool_call` has no outcome.",
 }
-"""Keys of everything but guards, by the struct that has them."""
-
-FIELDS: Final[dict[str, str]] = {**PARTS, **OPTIONS}
-"""All of them."""
+"""Keys by the struct that has them; those of `*` stand in the entry of every guard, beside the
+options that it declares itself."""
 
 
-def meaning_of(owner: str, name: str, kind: Any = None) -> str:
-    """What a key of a struct or an option of a guard means: what its type describes, or else what
-    is written here. `KeyError` where neither says it."""
-    for each in getattr(kind, "__metadata__", ()):
-        if isinstance(each, msgspec.Meta) and each.description is not None:
-            return each.description
+def meaning_of(owner: str, name: str) -> str:
+    """What a key of a struct or an option of a guard means. `KeyError` where nothing says it."""
+    option = options_of(owner).get(name)
+    if option is not None:
+        return option.meaning
     own = FIELDS.get(f"{owner}.{name}")
     return FIELDS[f"*.{name}"] if own is None else own

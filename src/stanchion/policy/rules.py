@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Pause, PauseScope, Retry
 from stanchion.kernel.guard import Kind, Switch
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import (
@@ -35,6 +35,27 @@ CODES: Final = declare(
         )
     }
 )
+
+OPTIONS: Final = {
+    "when": Stricter.SAME(
+        "The condition under which the rule applies, such as `agent.role == 'writer'`."
+    ),
+    "check": Stricter.SAME(
+        "The condition that must be true then; if absent, the rule acts whenever `when` is true."
+    ),
+    "action": Stricter.ACTION("The action when the rule is broken; `allow` only records it."),
+    "message": Stricter.WORDS("The reason, for the agent to read; if absent, the condition."),
+    "advice": Stricter.WORDS(
+        "What to do instead, for the agent to read; if absent, to choose another way."
+    ),
+    "pause": Stricter.SAME(
+        "What a person is asked if the action is `escalate`; if absent, as the policy's "
+        "`escalation` says."
+    ),
+    "max_attempts": Stricter.SAME(
+        "How often a step is asked for again if the action is `retry`; if absent, twice."
+    ),
+}
 
 
 LITERALS: Final = frozenset({str, int, float, bool, type(None)})
@@ -64,6 +85,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 100
+    options: ClassVar = OPTIONS
 
     when: str = "true"
     check: str | None = None

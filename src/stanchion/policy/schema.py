@@ -11,7 +11,8 @@ import msgspec
 
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
-from stanchion.kernel.contract.powers import READS
+from stanchion.kernel.contract.powers import DECLARES, READS
+from stanchion.kernel.option import Option
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.sections import (
@@ -286,6 +287,12 @@ def readers(table: str, key: str) -> tuple[str, ...]:
             )
         ]
     )
+
+
+def options_of(use: str) -> Mapping[str, Option]:
+    """What a guard declares of its options; nothing where it declares none, or is none."""
+    declaring = DECLARES.of(GUARDS.get(use))
+    return {} if declaring is None else declaring.options
 
 
 def use_of(entry: Any) -> str:

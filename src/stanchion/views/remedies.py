@@ -1,34 +1,27 @@
-"""Remedies: what would have made a finding not be there, told from the guard, the event and the
-finding."""
+"""Remedies: what would have made a finding not be there, as its guard declares it, filled with what
+is known of the guard, the event and the finding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import Any, Final
 
 from stanchion.audit.record import Said
-from stanchion.guards._marks import MARKS
-from stanchion.guards.budget import MEASURES, Budget, phrase
-from stanchion.guards.error_rate import ErrorRate
-from stanchion.guards.python import PythonGuard
-from stanchion.guards.queue import Queue
-from stanchion.guards.safe_mode import SafeMode
-from stanchion.guards.size_limits import SizeLimits
-from stanchion.guards.step_limit import StepLimit
-from stanchion.guards.time_limit import TimeLimit
-from stanchion.guards.tool_allowlist import ToolAllowlist
-from stanchion.guards.tool_denylist import ToolDenylist
 from stanchion.kernel.actions import STOPS, Action
-from stanchion.kernel.autonomy import TIGHTER
+from stanchion.kernel.contract.powers import PLACES, REMEDIES
 from stanchion.kernel.events import Event
-from stanchion.kernel.names import glob, is_glob
-from stanchion.policy.asking import AskPerson
-from stanchion.policy.rules import Rule
+from stanchion.kernel.findings import Finding
 from stanchion.views.conditions import Part
 from stanchion.views.times import span
 
 SHOWN: Final = 20
 """How many names are listed."""
+
+LOCKDOWN: Final = (
+    "a fifth or more left of every budget of the run and its task: in lockdown warnings refuse"
+)
+"""What else helps where a mark that only warns has refused."""
 
 KERNEL: Final = {
     "kernel.guard_error": (
@@ -71,7 +64,11 @@ KERNEL: Final = {
     "kernel.too_dense": "less of that in one event, or more of it allowed (`limits.matches_a_kb`)",
     "kernel.deadline": "a later deadline, or less time taken before",
 }
-"""What lets an event past what the engine itself has against it."""
+"""What lets an event past what the engine itself has against it, unless the guard that it is about
+says more."""
+
+CHILD: Final = {"budget.exceeded": ("a larger budget for this child when it is spawned",)}
+"""What helps where no guard of the policy has spoken, but what a run was given."""
 
 
 def remedies(
@@ -79,178 +76,48 @@ def remedies(
 ) -> tuple[str, ...]:
     """What would have made it pass, one way a line; nothing where only the guard's own advice is
     known."""
-    if isinstance(guard, PythonGuard) and said.code in _BROKEN:
-        return _BROKEN[said.code](guard, said)
-    if said.code in KERNEL:
+    declared = REMEDIES.of(guard)
+    own = (CHILD if guard is None else {}) if declared is None else declared.remedies
+    if said.code not in own and said.code in KERNEL:
         return (KERNEL[said.code],)
-    match guard:
-        case Rule():
-            return _rule(when, check)
-        case ToolAllowlist() if event is not None:
-            return _allowlist(guard, event, said)
-        case ToolDenylist():
-            return _denylist(guard, said)
-        case AskPerson():
-            small = f", or `{guard.asks.of}` at most {guard.asks.above} (`above`)"
-            return (f"a person's yes{'' if guard.asks.above is None else small}",)
-        case StepLimit():
-            return _steps(guard, said)
-        case Budget():
-            return _budget(guard, said)
-        case TimeLimit():
-            return _time(guard, said)
-        case None if said.code == "budget.exceeded":
-            return ("a larger budget for this child when it is spawned",)
-        case SizeLimits():
-            return _MEASURES[said.code](guard) if said.code in _MEASURES else ()
-        case SafeMode():
-            return ("safe mode switched off",)
-        case Queue():
-            return _queue(guard, said)
-        case ErrorRate():
-            return _errors(guard, said)
-        case PythonGuard():
-            return (f"another answer of `{guard.call}`: None lets it pass",)
-    return ()
+    ways = own.get(said.code, own.get("", ()))
+    finding = Finding(Action[said.action], said.code, said.args)
+    filling = PLACES.of(guard)
+    given = {} if filling is None else filling.places(finding, event)
+    places = {"guard": guard, "mark": "warn", **given}
+    if finding.action >= STOPS and str(places["mark"]).startswith("warn"):
+        places["lockdown"] = LOCKDOWN
+    lines = [_fill(way, said.args, places) for way in ways]
+    return (*filter(None, lines), *_rule(when, check))
 
 
-_MEASURES: Final[dict[str, Callable[[SizeLimits], tuple[str, ...]]]] = {
-    "size.too_long": lambda guard: (f"at most {guard.max_chars:,} characters (`max_chars`)",),
-    "size.too_deep": lambda guard: (f"at most {guard.max_depth:,} levels (`max_depth`)",),
-    "size.too_many": lambda guard: (f"at most {guard.max_values:,} values (`max_values`)",),
-}
+class _Filler(Formatter):
+    """Fills the places of a way; `LookupError` where there is nothing to put into one."""
+
+    def get_value(self, key: int | str, args: Sequence[Any], places: Mapping[str, Any]) -> Any:
+        """What stands in a place: what is given, or else a member of the guard; nothing where an
+        argument is not there any more."""
+        if isinstance(key, int):
+            return args[key] if key < len(args) else None
+        return places[key] if key in places else getattr(places["guard"], key)
+
+    def format_field(self, value: Any, spec: str) -> str:
+        """A value in words."""
+        if spec in ("if", "unless"):
+            value, spec = bool(value) is (spec == "if") and "", ""
+        if value is None or value is False or value == []:
+            raise LookupError
+        if spec == "span":
+            return span(round(value * 1000))
+        return _quoted(value) if spec == "names" else format(value, spec)
 
 
-def _misanswered(guard: PythonGuard, _said: Said) -> tuple[str, ...]:
-    return (
-        (
-            f"`{guard.call}` gave something that is not an answer: have it return None, a text or "
-            f"a Finding"
-        ),
-        "or set `fail_open` for the guard",
-    )
-
-
-def _raised(guard: PythonGuard, said: Said) -> tuple[str, ...]:
-    """What was raised is told by its type; its words were never kept."""
-    error = f"`{said.args[1]}`" if len(said.args) > 1 else "an error"
-    return (
-        (
-            f"`{guard.call}` raised {error}: fix it (the error's text is not kept, because it may "
-            f"hold secrets)"
-        ),
-        "or set `fail_open` for the guard",
-    )
-
-
-_BROKEN: Final[dict[str, Callable[[PythonGuard, Said], tuple[str, ...]]]] = {
-    "kernel.guard_error": _misanswered,
-    "kernel.lookup_failed": _raised,
-}
-"""Ways for a guard whose code is a user's own. What that code raises is `lookup_failed`: the guard
-itself fails only on an answer that is none."""
-
-
-def _steps(guard: StepLimit, said: Said) -> tuple[str, ...]:
-    per = f"per {guard.per}"
-    if said.code == "steps.nearly":
-        return (
-            f"no more than {guard.warn_after:,} steps {per} (`warn_after`)",
-            *_lockdown(said, "warn_after"),
-        )
-    return (
-        f"no more than {guard.max_steps:,} steps {per} (`max_steps`)",
-        f"another {guard.per}: its steps are counted apart",
-    )
-
-
-def _budget(guard: Budget, said: Said) -> tuple[str, ...]:
-    """Which measure it was is told by the words of its limit."""
-    nearly = said.code == "budget.nearly"
-    limit = said.args[1 if nearly else 0] if len(said.args) > 1 else ""
-    option = next(
-        (
-            MEASURES[unit]
-            for unit, number in guard.limits().items()
-            if phrase(unit, number) == limit
-        ),
-        "",
-    )
-    if not option and guard.of_task is not None:
-        return (f"a larger budget of the task (`tasks.<name>.budget.{guard.of_task}`)",)
-    if not option:
-        return ()
-    where = f"{limit} per {guard.per}" + (
-        f" in any {span(round(guard.window_s * 1000))}" if guard.window_s else ""
-    )
-    if nearly:
-        by = _mark(guard, said.args[0])
-        return (
-            f"less than {said.args[0]} % of {where} (`{by}` of `{option}`)",
-            *_lockdown(said, by),
-        )
-    later = (
-        "the same call later, when earlier spending has left the window" if guard.window_s else ""
-    )
-    apart = (
-        f"another {guard.per}: its spending is counted apart"
-        if guard.per in ("run", "task", "agent")
-        else ""
-    )
-    fits = f"no more than {where}, used and reserved together (`{option}`)"
-    return (fits, *[way for way in (later, apart) if way])
-
-
-def _time(guard: TimeLimit, said: Said) -> tuple[str, ...]:
-    if guard.max_s is None:
-        return (
-            "more time for the task (`tasks.<name>.budget.time_s`)",
-            "another task: its time is counted apart",
-        )
-    since = f"{span(round(guard.max_s * 1000))} after the first action of the {guard.per}"
-    estimate = ("a smaller `estimate_s`",) if guard.estimate_s else ()
-    if said.code == "time.nearly" and len(said.args) < 2:
-        return estimate  # which mark it was is erased
-    if said.code == "time.nearly":
-        by = _mark(guard, said.args[1])
-        within = f"before {said.args[1]} % of {since} (`{by}`)"
-        return (within, *estimate, *_lockdown(said, by))
-    within = f"within {since} (`max_s`)"
-    return (within, *estimate, f"another {guard.per}: its time is counted apart")
-
-
-def _queue(guard: Queue, said: Said) -> tuple[str, ...]:
-    room = f"fewer than {guard.max_running:,} running at a time per {guard.per} (`max_running`)"
-    if said.code == "queue.full":
-        return (room, f"a longer line than {guard.max_waiting:,} (`max_waiting`)")
-    return (room, f"more than {span(round(guard.timeout_s * 1000))} to wait for that (`timeout_s`)")
-
-
-def _errors(guard: ErrorRate, said: Said) -> tuple[str, ...]:
-    if said.code == "errors.repeated":
-        return (f"fewer than {guard.repeats} failures in a row (`repeats`)",)
-    if said.code == "errors.worsened":
-        return (
-            f"fewer failures than {guard.halt_at:g} % of the last {guard.calls} calls (`halt_at`)",
-        )
-    return (f"fewer failures than {guard.warn_at:g} % of the last {guard.calls} calls (`warn_at`)",)
-
-
-def _mark(guard: Any, share: Any) -> str:
-    """The option of the mark at that share of the limit, as it is or as strict mode tightens it."""
-    marks = {name: at for name in MARKS if (at := getattr(guard, name, None)) is not None}
-    return next(
-        (name for by in (1, TIGHTER) for name, at in marks.items() if f"{at * by:g}" == share),
-        "warn_at",
-    )
-
-
-def _lockdown(said: Said, by: str) -> tuple[str, ...]:
-    """What else helps where a mark that only warns has refused."""
-    refused = by.startswith("warn") and Action[said.action] >= STOPS
-    return (
-        "a fifth or more left of every budget of the run and its task: in lockdown warnings refuse",
-    ) * refused
+def _fill(way: str, args: tuple[Any, ...], places: Mapping[str, object]) -> str:
+    """Put a way into words; they are empty where it is none."""
+    try:
+        return _Filler().vformat(way, args, places)
+    except (AttributeError, LookupError):
+        return ""
 
 
 def _rule(when: Part | None, check: Part | None) -> tuple[str, ...]:
@@ -265,33 +132,6 @@ def _rule(when: Part | None, check: Part | None) -> tuple[str, ...]:
         one = "one of these" if len(met) > 1 else "this"
         ways.append(f"{'or ' if ways else ''}{one} would have to be false: {_quoted(met)}")
     return tuple(ways)
-
-
-def _allowlist(guard: ToolAllowlist, event: Event, said: Said) -> tuple[str, ...]:
-    run = event.run
-    agent = run.agent if run.agent else "the agent"
-    if said.code == "tool.undeclared_agent":
-        return (f"a list of tools for `{agent}` under `agents`", "`undeclared: allow`")
-    listed = [*run.additional_tools.exact, *run.additional_tools.globs]
-    listed += (
-        [] if run.allowed_tools is None else [*run.allowed_tools.exact, *run.allowed_tools.globs]
-    )
-    listed += [] if guard.tools is None else guard.tools
-    ways = (
-        [f"one of these tools: {_quoted(sorted(set(listed)))}"]
-        if listed
-        else ["no tool at all: the list is empty"]
-    )
-    return (
-        *ways,
-        f"`{event.tool}` in `allowed_tools` of `{agent}`, or in `additional_tools` of its task",
-    )
-
-
-def _denylist(guard: ToolDenylist, said: Said) -> tuple[str, ...]:
-    tool = str(said.args[0]) if said.args else ""
-    by = [name for name in guard.tools if name == tool or (is_glob(name) and glob(name, tool))]
-    return (f"a tool that is not on the list; this one is there as {_quoted(by)}",) if by else ()
 
 
 def _quoted(names: list[str]) -> str:

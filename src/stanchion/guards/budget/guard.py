@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
+from stanchion.guards._marks import Percent, Reach, check_marks, mark, mark_at, marks_of, tightened
 from stanchion.guards.budget import entry
 from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotments, spend_line
+from stanchion.guards.budget.declared import OPTIONS, REMEDIES
 from stanchion.guards.budget.measures import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.calendar import LONGEST_S, Calendar, Window
@@ -91,6 +92,9 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = SPENDS
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
+    says_worst: ClassVar[bool] = True
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("tasks", "budget.tokens"), ("tasks", "budget.cost_usd"), ("tasks", "budget.api_calls")}
     )
@@ -388,6 +392,20 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         if span:
             return Finding(action, "budget.window_full", (limit, self.per, span, used))
         return Finding(action, "budget.exceeded", (limit, self.per, used))
+
+    def places(self, finding: Finding, _event: Event | None, /) -> dict[str, object]:
+        """The limit that was met, and its option: which measure it was is told by its words."""
+        share, limit = (*finding.args, None, None)[:2]
+        limit = limit if finding.code == "budget.nearly" else share
+        known = {phrase(unit, number): MEASURES[unit] for unit, number in self.limits().items()}
+        option = known.get(str(limit))
+        return {
+            "limit": limit,
+            "option": option,
+            "mark": mark_at(self, share),
+            "measure": None if option else self.of_task,
+            "apart": self.per if self.per in ("run", "task", "agent") else None,
+        }
 
     def tightened(self, by: float) -> Budget:
         """The same budget whose marks come earlier; what it bounds stays the same."""

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
+from stanchion.guards.evidence.declared import OPTIONS
 from stanchion.guards.evidence.observed import Observing, Shown, learnt_from, observing_by
 from stanchion.guards.evidence.outcome import FAILED as UNPASSED, NONE, PASSED
 from stanchion.guards.evidence.public import Public
@@ -75,6 +76,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 52
+    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("tasks", "branches"), ("agents", "branches"), ("agents", "role")}
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.files.codes import CODES
+from stanchion.guards.files.declared import OPTIONS
 from stanchion.guards.files.globs import Pattern, fault, first_match, listed, pattern, permits
 from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.rule import CHANGES, Held, Use
@@ -76,6 +77,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 5
+    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("tasks", "files.write"), ("tasks", "files.deny")}
     )

@@ -17,7 +17,7 @@ from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup, Recall
-from stanchion.kernel.option import ACTIONS, ActionName, PlainActionName
+from stanchion.kernel.option import ACTIONS, ActionName, Option, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
@@ -29,6 +29,31 @@ TENANTS: Final = 256
 Defined = Callable[[str, str], tuple[Any, Any, str]]
 """Gives by tenant and name what a tool's definition says of it, the schema of its arguments, and a
 digest of both; that is empty where there is none."""
+
+
+OPTIONS: Final = {
+    "action": Stricter.ACTION(
+        "The action for a call or a request that a text from others explains, and the user does "
+        "not."
+    ),
+    "answer": Stricter.ACTION(
+        "The action for a final answer with sentences that a text from others told the agent to "
+        "say, or with addresses that would carry away what was read."
+    ),
+    "remember": Stricter.OFF(
+        "If `true`, a person's yes is valid for the rest of the run; otherwise once."
+    ),
+    "setting": Option(
+        "How firmly texts from others are held against a call: from `lenient`, which asks least, "
+        "to `strict`, which asks most.",
+        ("lenient", "balanced", "firm", "strict"),
+    ),
+    "share": Stricter.ON(
+        "If `true`, what a run has read and been told is kept in the store, where that outlives "
+        "the process, for the other processes of the run; otherwise each process knows only its "
+        "own part."
+    ),
+}
 
 
 class Flow(msgspec.Struct, frozen=True, dict=True):
@@ -48,6 +73,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     )
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 30
+    options: ClassVar = OPTIONS
 
     action: PlainActionName = "escalate"
     answer: ActionName = "redact"

@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, Stricter
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -48,6 +48,27 @@ CODES: Final = declare(
         ),
     }
 )
+
+OPTIONS: Final = {
+    "action": Stricter.BY_STAGE(
+        "The action for content with text that tries to give the agent instructions; `redact` "
+        "replaces the text with `[redacted:injection]`."
+    ),
+    "at": Stricter.BY_STAGE(
+        "Other actions for some stages; if absent, `action` applies at all of them."
+    ),
+    "score": Stricter.LOWER("The total weight that the signs in a passage must reach."),
+    "without": Stricter.SHORTER("Signs that do not count."),
+    # As a signal it adds to what refuses, as a warning it only says so: neither is always the
+    # stricter one.
+    "model": Stricter.SAME(
+        "What likeness to known attacks does: nothing, count as a hint, or warn or redact by "
+        "itself."
+    ),
+    "trusted": Stricter.ON("If `true`, results of trusted tools are checked too."),
+    "replies": Stricter.ON("If `true`, model replies are checked too."),
+    "users": Stricter.ON("If `true`, the user's own words are checked too."),
+}
 
 InjectionAction = Literal["warn", "redact", "escalate", "block", "halt"]
 ModelUse = Literal["off", "signal", "warn", "redact"]
@@ -84,6 +105,7 @@ class Injection(msgspec.Struct, frozen=True):
     default_stages: ClassVar[frozenset[Stage]] = stages - {Stage.MODEL_CALL}
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 8
+    options: ClassVar = OPTIONS
     only_marks: ClassVar[bool] = True
     """Its warnings say what others wrote: they do not count against the agent."""
 

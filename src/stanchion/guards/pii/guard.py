@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -23,7 +23,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Glob
+from stanchion.kernel.option import ACTIONS, Glob, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.readings import Reading
@@ -50,6 +50,29 @@ def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | No
     return spans
 
 
+OPTIONS: Final = {
+    "entities": Stricter.SAME(
+        "The kinds of personal data to find, by name or glob; if absent, the usual ones."
+    ),
+    "without": Stricter.SHORTER("Kinds of personal data not to find, by name or glob."),
+    "action": Stricter.BY_STAGE("The action for content with personal data."),
+    "at": Stricter.BY_STAGE(
+        "Other actions for some stages; if absent, `action` applies at all of them."
+    ),
+    "allow": Stricter.SHORTER(
+        "Values that are not personal data, and domains of email addresses, by name or glob."
+    ),
+    "bare": Stricter.ON(
+        "If `true`, a number with a valid check digit counts even without a word that says what it "
+        "is."
+    ),
+    "pseudonyms": Stricter.SAME("If `true`, the same value always gets the same placeholder."),
+    "salt": Stricter.SAME(
+        "The text from which pseudonyms are derived; if absent, the tenant and the task."
+    ),
+}
+
+
 class Pii(msgspec.Struct, frozen=True, dict=True):
     """Finds personal data in content and hides it, or does what the policy says for the stage.
 
@@ -63,6 +86,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
     category: ClassVar[Category] = Category.COMPLIANCE
     priority: ClassVar[int] = 8
+    options: ClassVar = OPTIONS
     veils: ClassVar[bool] = True
     CONTEXT: ClassVar[int] = TABLE + REACH
 

@@ -24,7 +24,7 @@ from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding, Isolate, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, Glob
+from stanchion.kernel.option import ACTIONS, Glob, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.disguise.runs import LONGEST
@@ -70,6 +70,40 @@ def spans_of(finder: Finder, decode: bool) -> Callable[[Reading[Event]], list[li
     return spans
 
 
+OPTIONS: Final = {
+    "action": Stricter.BY_STAGE(
+        "The action for content with a secret; at `model_chunk` `escalate` refuses, and at "
+        "`handoff_done` every action only warns."
+    ),
+    "at": Stricter.BY_STAGE(
+        "Other actions for some stages; if absent, `action` applies at all of them."
+    ),
+    "kinds": Stricter.WIDER(
+        "The only kinds of secret to find, by name or glob; `named-secret` is one known by its "
+        "name. If absent, all kinds."
+    ),
+    "without": Stricter.SHORTER("Kinds of secret not to find, by name or glob."),
+    "patterns": Stricter.SAME("Your own kinds of secret."),
+    "allow": Stricter.SHORTER("What is never a secret: fingerprints, or globs of values."),
+    "decode": Stricter.ON(
+        "If `true`, base64 and percent-encoding are decoded once before the search."
+    ),
+    "pseudonyms": Stricter.SAME("If `true`, the same secret always gets the same placeholder."),
+    "salt": Stricter.SAME(
+        "The text from which pseudonyms are derived; if absent, the tenant and the task."
+    ),
+    "isolate_after": Stricter.LOWER(
+        "The number of the quarantine within a day that isolates the tool; 3 means that the third "
+        "one does."
+    ),
+    "isolate_for_s": Stricter.HIGHER("How many seconds the tool is isolated."),
+    "isolate_agent": Stricter.ON(
+        "If `true`, the agent is isolated in place of a tool where no tool is at work; otherwise "
+        "nobody is, and each such secret is refused by itself."
+    ),
+}
+
+
 class Secrets(msgspec.Struct, frozen=True, dict=True):
     """Finds credentials in all that goes in and out, and takes them out, or refuses what has them.
 
@@ -82,6 +116,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 7
+    options: ClassVar = OPTIONS
     veils: ClassVar[bool] = True
     CONTEXT: ClassVar[int] = CONTEXT
 

@@ -18,7 +18,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
@@ -32,6 +32,62 @@ __all__ = ["CODES", "Shell", "analyse"]
 
 KEPT: Final = 1_024
 """How many judged texts are kept."""
+
+
+OPTIONS: Final = {
+    "tools": Stricter.SAME(
+        "The only tools whose calls are read, by name or glob; if absent, every call that contains "
+        "a command is."
+    ),
+    "arguments": Stricter.SAME(
+        "The only arguments read as commands (a text, a list of words or a list of lines); if "
+        "absent, those with a name such as `command`. If a call of a tool that runs commands has "
+        "none of them, all its texts are read."
+    ),
+    "roots": Stricter.SAME(
+        "The folders in which a run may delete files; `.` is the working directory."
+    ),
+    "allow": Stricter.SAME(
+        "The only commands that may run, by name or glob, wrappers included; an empty list allows "
+        "none. A path counts as its program's name only in a system folder. If absent, every "
+        "command may run."
+    ),
+    "strict": Stricter.ON(
+        "If `true`, risky commands that manuals show as everyday use are refused too: `docker "
+        "compose down -v`, `eksctl delete`, `heroku destroy`, `eval` of an unknown text."
+    ),
+    "danger": Stricter.ACTION(
+        "The action for dangers: commands that do harm, and commands that `allow` does not list."
+    ),
+    "doubt": Stricter.ACTION(
+        "The action for doubts: commands that may be meant, about which a person should decide."
+    ),
+    "note": Stricter.ACTION(
+        "The action for notes: commands that may go ahead, but the agent should know their effect."
+    ),
+    "counted": Stricter.ON(
+        "Whether notes count towards the third warning of a task, which waits for a person."
+    ),
+    "repository": Stricter.OFF(
+        "If `true`, the git repository on this host is asked what a command would throw away; for "
+        "tools that run on this host."
+    ),
+    "deadline_ms": Stricter.SAME(
+        "The time for that answer, in milliseconds; if it is exceeded, the call is refused."
+    ),
+    "families": Stricter.SAME(
+        "The action for all findings of a family; `allow` switches the family off. If absent, "
+        "`danger`, `doubt` and `note` decide."
+    ),
+    "unclear": Stricter.ACTION(
+        "The actions for a command whose effect cannot be determined, for tools of low, medium, "
+        "high and critical risk."
+    ),
+    "malformed": Stricter.LAST_ACTION(
+        "The action for a text that no shell accepts and in which nothing was found; `allow` "
+        "records it."
+    ),
+}
 
 
 class Shell(msgspec.Struct, frozen=True, dict=True):
@@ -53,6 +109,8 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 10
+    options: ClassVar = OPTIONS
+    says_worst: ClassVar[bool] = True
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk")})
 
     tools: tuple[str, ...] | None = None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from stanchion.kernel.contract.values import Beside, Point, Standing, Switch
+from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Unit
 
@@ -29,11 +30,42 @@ class Powers(Protocol):
     """Everything that a guard may have besides its judgement, and who asks for it. Guards are asked
     when a policy is put in force unless it says something else."""
 
-    # What it says of its own entry.
+    # What its options are, and what it says of its own entry.
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """Each of its options by its name. Asked of its class where somebody reads of them, and
+        when two policies are compared: a change of an option that is not declared counts as
+        loosening, and so does adding a guard that declares none."""
+
+    @property
+    def says_worst(self) -> bool:
+        """Whether it says the severest of all it finds, as its options are, so that to find more
+        makes it no milder. Asked when two policies are compared."""
+
+    @property
+    def does_more(self) -> bool:
+        """Whether it does more than refuse: it makes calls again, or runs code. Asked when two
+        policies are compared: adding it may let something through."""
 
     def rises_with(self, table: str, key: str, old: Any, /) -> bool:
         """Whether it becomes stricter when a key of `roles`, `agents`, `tasks` or `tools` does that
         said `old` before. Asked when two policies are compared; others always do."""
+
+    @property
+    def remedies(self) -> Mapping[str, tuple[str, ...]]:
+        """What would have made a finding of it not be there: the ways by the finding's code, those
+        of all other codes under an empty one. Asked where a decision is explained.
+
+        `{max_chars}` takes the guard's own member, `{0}` an argument of the finding, `{lockdown}`
+        what helps where a warning has refused. A way is left out where there is nothing to put into
+        a place; `{name:if}` and `{name:unless}` only say where it stands. `{at:span}` puts seconds
+        into words, `{some:names}` a list.
+        """
+
+    def places(self, finding: Finding, event: Any, /) -> Mapping[str, object]:
+        """What else stands in places of its remedies; the event is `None` where it is not known any
+        more."""
 
     def idle(self, stages: frozenset[Stage], alone: bool, /) -> Iterable[tuple[str, str]]:
         """Options that nothing acts on at these stages, each with why and what to do instead: they
@@ -332,7 +364,12 @@ class Power:
         return [one for one in found if one is not None]
 
 
+DECLARES: Final = Power("options")
+SAYS_WORST: Final = Power("says_worst")
+DOES_MORE: Final = Power("does_more")
 RISES_WITH: Final = Power("rises_with")
+REMEDIES: Final = Power("remedies")
+PLACES: Final = Power("places")
 IDLE: Final = Power("idle")
 POINTS: Final = Power("points")
 ALWAYS_SPEAKS: Final = Power("always_speaks")

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.option import Stricter, Strictness
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.loosening.directions import Direction, Stricter, keeps
+from stanchion.policy.loosening.directions import keeps
 from stanchion.policy.loosening.guards import guards_loosened
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.loosening.tables import UNREAD, tables_loosened, told_otherwise
@@ -18,43 +19,43 @@ QUORUM: Final = (1, None, *range(2, 65))
 """How many yes-answers a critical action takes, the fewest first; where nothing is said it is 1 or
 2."""
 
-WHOLE: Final[dict[str, Stricter]] = {
-    "name": Direction.WORDS,
-    "version": Direction.WORDS,
+WHOLE: Final[dict[str, Strictness]] = {
+    "name": Stricter.WORDS,
+    "version": Stricter.WORDS,
     "mode": ("shadow", "enforce"),
-    "autonomy": Direction.ON,
+    "autonomy": Stricter.ON,
     "unread": UNREAD,
-    "durations": Direction.WORDS,
-    "timezone": Direction.SAME,
-    "faults": Direction.SAME,
-    "limits.warnings": Direction.LOWER,
-    "limits.count_marks": Direction.ON,
-    "limits.matches_a_kb": Direction.SAME,
-    "escalation.roles": Direction.SHORTER,
-    "escalation.timeout_s": Direction.LOWER,
-    "escalation.next_after_s": Direction.WORDS,
+    "durations": Stricter.WORDS,
+    "timezone": Stricter.SAME,
+    "faults": Stricter.SAME,
+    "limits.warnings": Stricter.LOWER,
+    "limits.count_marks": Stricter.ON,
+    "limits.matches_a_kb": Stricter.SAME,
+    "escalation.roles": Stricter.SHORTER,
+    "escalation.timeout_s": Stricter.LOWER,
+    "escalation.next_after_s": Stricter.WORDS,
     "escalation.quorum": QUORUM,
-    "escalation.wait_s": Direction.LOWER,
-    "escalation.tickets_for_a_run": Direction.LOWER,
-    "escalation.tickets_a_minute": Direction.LOWER,
-    "escalation.dialogs": Direction.SHORTER,
-    "bypass.timeout_s": Direction.LOWER,
-    "bypass.emergency_s": Direction.HIGHER,
-    "bypass.review_s": Direction.LOWER,
-    "bypass.safety_responses": Direction.SHORTER,
-    "approved": Direction.SHORTER,
-    "deep": Direction.SAME,
-    "operators": Direction.SAME,
-    "degrade": Direction.SAME,
+    "escalation.wait_s": Stricter.LOWER,
+    "escalation.tickets_for_a_run": Stricter.LOWER,
+    "escalation.tickets_a_minute": Stricter.LOWER,
+    "escalation.dialogs": Stricter.SHORTER,
+    "bypass.timeout_s": Stricter.LOWER,
+    "bypass.emergency_s": Stricter.HIGHER,
+    "bypass.review_s": Stricter.LOWER,
+    "bypass.safety_responses": Stricter.SHORTER,
+    "approved": Stricter.SHORTER,
+    "deep": Stricter.SAME,
+    "operators": Stricter.SAME,
+    "degrade": Stricter.SAME,
     "experience.tier": ("persistent", "process", "session", "none"),
-    "experience.days": Direction.LOWER,
-    "experience.rows": Direction.LOWER,
-    "advice": Direction.WORDS,
-    "strikes.per": Direction.SAME,
-    "strikes.decay_s": Direction.HIGHER,
-    "strikes.escalate_at": Direction.LOWER,
-    "strikes.quarantine_at": Direction.LOWER,
-    "strikes.quarantine_s": Direction.HIGHER,
+    "experience.days": Stricter.LOWER,
+    "experience.rows": Stricter.LOWER,
+    "advice": Stricter.WORDS,
+    "strikes.per": Stricter.SAME,
+    "strikes.decay_s": Stricter.HIGHER,
+    "strikes.escalate_at": Stricter.LOWER,
+    "strikes.quarantine_at": Stricter.LOWER,
+    "strikes.quarantine_s": Stricter.HIGHER,
 }
 """Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
 
@@ -74,7 +75,7 @@ def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
     for path, stricter in WHOLE.items():
         before, after = _said(old.file, path), _said(new.file, path)
         if not keeps(stricter, before, after):
-            yield changed("policy", path, before, after, sure=stricter is not Direction.SAME)
+            yield changed("policy", path, before, after, sure=stricter is not Stricter.SAME)
     asked, later = old.file.escalation.roles, new.file.escalation.roles
     if (
         set(later) <= set(asked)

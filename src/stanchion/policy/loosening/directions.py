@@ -3,72 +3,45 @@ way."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, Stricter, Strictness
 from stanchion.kernel.severity import severer
 
 
-class Direction(StrEnum):
-    """Which changes of a value are known to let nothing more through; any other change counts as
-    loosening."""
-
-    LOWER = "a smaller number; null is no limit"
-    HIGHER = "a larger number; null is less than any"
-    SOONER = "a smaller number; 0 is never"
-    MORE = "a list with more in it"
-    WIDER = "a list with more in it; null is everything"
-    FEWER = "a list with less in it; null is everything"
-    SHORTER = "a list with less in it; null is no list"
-    ON = "true"
-    OFF = "false"
-    ACTION = "a severer action; null is none"
-    GIVEN_ACTION = "a severer action; null is unknown"
-    BY_STAGE = "a severer action at every stage"
-    ONCE_SET = "something where there was nothing"
-    ASKING = "asking about more, of the same people"
-    WORDS = "any: it is for people"
-    SAME = "none"
-
-
-Stricter: TypeAlias = Direction | tuple[Any, ...]
-"""A direction, or the choices there are, the mildest first."""
-
-
-def keeps(stricter: Stricter, old: Any, new: Any) -> bool:
+def keeps(stricter: Strictness, old: Any, new: Any) -> bool:
     """Whether a new value is known to let nothing through that the old one would not."""
-    if old == new or stricter is Direction.WORDS:
+    if old == new or stricter is Stricter.WORDS:
         return True
     if isinstance(stricter, tuple):
         return old in stricter and new in stricter and stricter.index(old) < stricter.index(new)
     match stricter:
-        case Direction.LOWER:
+        case Stricter.LOWER:
             return new is not None and (old is None or new < old)
-        case Direction.HIGHER:
+        case Stricter.HIGHER:
             return new is not None and (old is None or new > old)
-        case Direction.SOONER:
+        case Stricter.SOONER:
             return bool(new) and (not old or new < old)
-        case Direction.MORE:
+        case Stricter.MORE:
             return old is not None and new is not None and set(old) <= set(new)
-        case Direction.WIDER:
+        case Stricter.WIDER:
             return new is None or (old is not None and set(old) <= set(new))
-        case Direction.FEWER:
+        case Stricter.FEWER:
             return new is not None and (old is None or set(new) <= set(old))
-        case Direction.SHORTER:
+        case Stricter.SHORTER:
             return old is not None and new is not None and set(new) <= set(old)
-        case Direction.ON:
+        case Stricter.ON:
             return new is True
-        case Direction.OFF:
+        case Stricter.OFF:
             return new is False
-        case Direction.ACTION:
+        case Stricter.ACTION | Stricter.LAST_ACTION:
             return _all_severer(old, new)
-        case Direction.GIVEN_ACTION:
+        case Stricter.GIVEN_ACTION:
             return old is not None and new is not None and _all_severer(old, new)
-        case Direction.ONCE_SET:
+        case Stricter.ONCE_SET:
             return old is None
-        case Direction.ASKING:
+        case Stricter.ASKING:
             return _asks_no_less(old, new)
         case _:
             return False

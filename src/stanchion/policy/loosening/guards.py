@@ -7,28 +7,46 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.actions import STOPS, Action
-from stanchion.kernel.contract.powers import HEARS_REFUSALS, answers_at
+from stanchion.kernel.contract.powers import (
+    DECLARES,
+    DOES_MORE,
+    HEARS_REFUSALS,
+    SAYS_WORST,
+    answers_at,
+)
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
-from stanchion.kernel.option import ACTIONS as NAMED
+from stanchion.kernel.option import ACTIONS as NAMED, Stricter, Strictness
 from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.loosening.conditions import rule_keeps
-from stanchion.policy.loosening.directions import Direction, Stricter, keeps
-from stanchion.policy.loosening.options import (
-    BANDED,
-    LAST_WORD,
-    ONLY_REFUSES,
-    OPTIONS,
-    PLACEMENT,
-    WORST,
-)
+from stanchion.policy.loosening.directions import keeps
 from stanchion.policy.loosening.said import Loosening, changed
-from stanchion.policy.schema import id_of, use_of
+from stanchion.policy.schema import id_of, options_of, use_of
 
 NOT_LOOKED_AT: Final = (None, "allow")
 """Actions by which nothing is found."""
+
+UNDECLARED: Final = Stricter.SAME("")
+"""An option of which its guard says nothing: every change of it counts as loosening."""
+
+
+PLACEMENT: Final[dict[str, Strictness]] = {
+    **dict.fromkeys(("priority", "category"), Stricter.SAME),
+    "stages": Stricter.MORE,
+    "fail_open": Stricter.OFF,
+    "log_pass": Stricter.WORDS,
+    "part_of": Stricter.SAME,
+    "always": Stricter.ON,
+    "bypass": Stricter.SHORTER,
+    "effects": Stricter.SAME,
+    **dict.fromkeys(
+        ("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"),
+        Stricter.WIDER,
+    ),
+}
+"""Directions of where a guard stands and whom it concerns, in effect."""
 
 
 class _Guard:
@@ -47,11 +65,11 @@ class _Guard:
         """The most severe of what it answers in its place of the chain. What a guard says of
         refusals it says wherever they come from, so nothing in front hides that."""
         if HEARS_REFUSALS.of(self.placed.guard) is not None:
-            known = OPTIONS.get(self.use, {})
+            known = options_of(self.use)
             named = [
                 NAMED[getattr(self.entry, name)]
-                for name, way in known.items()
-                if way is Direction.ACTION
+                for name, option in known.items()
+                if option.stricter is Stricter.ACTION
             ]
             return max(
                 [
@@ -127,26 +145,26 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
     was, now = old.standing(), new.standing()
     for name, wanted in PLACEMENT.items():
         if not keeps(wanted, was[name], now[name]):
-            yield changed(new.what, name, was[name], now[name], sure=wanted is not Direction.SAME)
-    options = OPTIONS.get(new.use, {})
+            yield changed(new.what, name, was[name], now[name], sure=wanted is not Stricter.SAME)
+    options = options_of(new.use)
     for name in new.entry.__struct_fields__:
         if name in _PLACED:
             continue
         before, after = getattr(old.entry, name), getattr(new.entry, name)
-        stricter: Stricter = options.get(name, Direction.SAME)
+        stricter = options.get(name, UNDECLARED).stricter
         held = before == after or (
             _holds(old, new, name, stricter) and keeps(stricter, before, after)
         )
-        if stricter is Direction.BY_STAGE:
+        if stricter is Stricter.BY_STAGE:
             held = before == after or _severer_everywhere(old, new)
         if not held and new.use == "rule" and name in ("when", "check"):
             closed = not (old.placed.fail_open or new.placed.fail_open)
             held = rule_keeps(old.entry, new.entry, name, closed)
         if not held:
-            yield changed(new.what, name, before, after, sure=stricter is not Direction.SAME)
+            yield changed(new.what, name, before, after, sure=stricter is not Stricter.SAME)
 
 
-def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
+def _holds(old: _Guard, new: _Guard, name: str, stricter: Strictness) -> bool:
     """Whether the direction of an option holds for this guard. A guard gives one finding: a mild
     one may stand in the place of a severe one.
 
@@ -157,14 +175,17 @@ def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
        severest.
     5. Everything else finds more, and that has to be refused, whatever it is.
     """
-    if stricter is Direction.WORDS:
+    if stricter is Stricter.WORDS:
         return True
-    last = LAST_WORD.get(new.use)
-    if last is not None and last != name and getattr(old.entry, last) not in NOT_LOOKED_AT:
+    if stricter is not Stricter.LAST_ACTION and any(
+        getattr(old.entry, other) not in NOT_LOOKED_AT
+        for other, option in options_of(new.use).items()
+        if option.stricter is Stricter.LAST_ACTION
+    ):
         return False
     if _one_answer(old) and _one_answer(new):
         return True
-    if stricter not in (Direction.ACTION, Direction.GIVEN_ACTION):
+    if stricter not in (Stricter.ACTION, Stricter.LAST_ACTION, Stricter.GIVEN_ACTION):
         return all(
             min(some) >= Action.ESCALATE
             for guard in (old, new)
@@ -195,10 +216,9 @@ _PLACED: Final = frozenset(
 
 def _one_answer(guard: _Guard) -> bool:
     """Whether finding more can only lead to an answer that is as severe."""
-    answers = guard.answers().values()
-    if guard.use in BANDED:
-        return not any({Action.ALLOW, Action.DEGRADE} & set(some) for some in answers)
-    return guard.use in WORST or all(len(set(some)) <= 1 for some in answers)
+    if SAYS_WORST.of(guard.placed.guard) is not None:
+        return True
+    return all(len(set(some)) <= 1 for some in guard.answers().values())
 
 
 def _severer_everywhere(old: _Guard, new: _Guard) -> bool:
@@ -214,7 +234,8 @@ def _severer_everywhere(old: _Guard, new: _Guard) -> bool:
 def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
     """What stands against a guard being there at all: what it does besides refusing, or state that
     it shares."""
-    if guard.use not in ONLY_REFUSES:
+    own = guard.placed.guard
+    if DECLARES.of(own) is None or DOES_MORE.of(own) is not None:
         yield Loosening(guard.what, f"added, and `{guard.use}` does more than refuse")
     elif getattr(guard.entry, "effects", ()):
         yield Loosening(guard.what, "added, and it has effects besides refusing")

@@ -8,11 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.contract.powers import RISES_WITH, Powers
 from stanchion.kernel.names import is_glob
+from stanchion.kernel.option import Stricter, Strictness
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.levels import leaves_out
-from stanchion.policy.loosening.directions import Direction, Stricter, keeps
+from stanchion.policy.loosening.directions import keeps
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import (
@@ -30,21 +31,21 @@ from stanchion.policy.sequences import Sequence
 
 RISKS: Final = ("low", "medium", "high", "critical")
 UNREAD: Final = ("allow", "media", "block")
-_SAME, _LOWER, _MORE, _SHORTER = Direction.SAME, Direction.LOWER, Direction.MORE, Direction.SHORTER
+_SAME, _LOWER, _MORE, _SHORTER = Stricter.SAME, Stricter.LOWER, Stricter.MORE, Stricter.SHORTER
 
-TABLES: Final[dict[str, dict[str, Stricter]]] = {
-    "roles": {"allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
+TABLES: Final[dict[str, dict[str, Strictness]]] = {
+    "roles": {"allowed_tools": Stricter.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
     "agents": {
         "role": _SAME,
-        "allowed_tools": Direction.FEWER,
+        "allowed_tools": Stricter.FEWER,
         "capabilities": _SHORTER,
         "autonomy_level": _SAME,
         "branches": _SAME,
     },
     "tasks": {
         "additional_tools": _SHORTER,
-        "related_tools": Direction.FEWER,
-        "files.write": Direction.FEWER,
+        "related_tools": Stricter.FEWER,
+        "files.write": Stricter.FEWER,
         "files.deny": _MORE,
         **dict.fromkeys(
             ("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER
@@ -55,7 +56,7 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
     },
     "tools": {
         "risk": RISKS,
-        "ask": Direction.ASKING,
+        "ask": Stricter.ASKING,
         "timeout_s": _LOWER,
         "annotations": _SAME,
         "trust": _SAME,
@@ -66,12 +67,12 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
         "schema": _SAME,
         "result_schema": _SAME,
         "hook": _SAME,
-        "pin": Direction.ONCE_SET,
+        "pin": Stricter.ONCE_SET,
         "unread": UNREAD,
-        "alternatives": Direction.WORDS,
+        "alternatives": Stricter.WORDS,
     },
     # Which guards are active at a level is told by the guards themselves, as they are seated.
-    "risk": {"active": Direction.WORDS, "strict_marks": Direction.ON, "approval": Direction.ON},
+    "risk": {"active": Stricter.WORDS, "strict_marks": Stricter.ON, "approval": Stricter.ON},
 }
 """Directions of what is said of each, by table and key."""
 

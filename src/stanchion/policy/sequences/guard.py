@@ -14,7 +14,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
 from stanchion.kernel.words import Words, declare
@@ -41,6 +41,49 @@ CODES: Final = declare(
         ),
     }
 )
+
+OPTIONS: Final = {
+    "after": Stricter.SAME("A step; once it has happened, the step in `refuse` is refused."),
+    "refuse": Stricter.SAME("The step that is refused after the step in `after`."),
+    "unless": Stricter.SAME("A step that lifts the refusal again."),
+    "before": Stricter.SAME("A step that needs another step before it."),
+    "need": Stricter.SAME("The step that must have happened before the step in `before`."),
+    "since": Stricter.SAME("A step after which the step in `need` must happen again."),
+    "count": Stricter.SAME("A step that may happen a limited number of times."),
+    "at_most": Stricter.LOWER("How many times the step in `count` may happen."),
+    "distinct": Stricter.SAME("An expression; its different values are counted instead of calls."),
+    "only": Stricter.SAME("A step that goes ahead only with a value from another step's result."),
+    "argument": Stricter.SAME(
+        "The argument of the step in `only` that holds the value, or a list of values, all of "
+        "which must be known; `a.b` for one inside another. Without the argument the step is "
+        "refused."
+    ),
+    "seen_in": Stricter.SAME("The step whose results provide the values."),
+    "field": Stricter.SAME(
+        "The names of the result's fields that hold the values, as a glob; if absent, any field."
+    ),
+    "keep": Stricter.SAME("How many values are kept, newest first; if absent, 1,024."),
+    "within_steps": Stricter.SAME(
+        "How many tool calls a step stays valid; if absent, there is no limit."
+    ),
+    "within_s": Stricter.SAME(
+        "How many seconds a step stays valid, by the store's clock; if absent, there is no limit."
+    ),
+    "scope": Stricter.SAME("Whose steps count together: those of a run, a task or an agent."),
+    "action": Stricter.ACTION(
+        "The action for the step that is not allowed; `allow` only records it."
+    ),
+    "message": Stricter.WORDS(
+        "The reason, for the agent to read; if absent, the text of the code."
+    ),
+    "advice": Stricter.WORDS(
+        "What to do instead, for the agent to read; if absent, the text of the code."
+    ),
+    "counter": Stricter.SAME(
+        "Sequences with the same counter share what they remember; if absent, each entry has its "
+        "own."
+    ),
+}
 
 FORMS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "after": (("refuse",), ("unless", "within_steps", "within_s")),
@@ -102,6 +145,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     )  # fmt: skip
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 45
+    options: ClassVar = OPTIONS
 
     after: Step | None = None
     refuse: Step | None = None
