@@ -1,19 +1,23 @@
-"""What a budget says of its own entry: options that do nothing, marks that everybody reaches,
-measures unbounded."""
+"""What a budget says of its own entry: what its options are and what would help; options that do
+nothing, marks that everybody reaches, measures unbounded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Protocol
+from typing import Annotated, ClassVar, Final, Literal
 
-from stanchion.guards._marks import mark, marks_of
+import msgspec
+
+from stanchion.guards._marks import REACH, Percent, Reach, mark, marks_of
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase
 from stanchion.kernel.actions import Action
+from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
+from stanchion.kernel.option import Stricter
 from stanchion.kernel.scopes import ENDING
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
-from stanchion.kernel.units import Unit
+from stanchion.kernel.units import MICRO, Unit, ceil_micro
 
 ENDS: Final = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
 """Where something ends: what it used is settled there, and nothing is counted anew but that it
@@ -23,42 +27,168 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Where something begins of which nobody may have said what it takes."""
 
 
-class Budget(Protocol):
-    """A budget, as far as its entry in a policy can be judged."""
+Whole = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
+AtLimit = Literal["warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
+"""An action that a limit can lead to: a counter cannot say `allow`, which would find nothing."""
+
+OfTask = Literal["tokens", "cost_usd", "api_calls"]
+"""A measure of which a policy gives tasks budgets."""
+
+Turns = Literal["wait", "refuse"]
+"""What becomes of an action that is not next, where actions take turns."""
+
+_WINDOW: Final = "{limit} per {per} in any {window_s:span}"
+_WHOLE: Final = "{window_s:unless}{limit} per {per}"
+_FITS: Final = ", used and reserved together (`{option}`)"
+_LESS: Final = " (`{mark}` of `{option}`)"
+_TASK: Final = "a larger budget of the task (`tasks.<name>.budget.{measure}`)"
+
+REMEDIES: Final = {
+    "budget.nearly": (
+        _TASK,
+        "less than {0} % of " + _WINDOW + _LESS,
+        "less than {0} % of " + _WHOLE + _LESS,
+        "{option:if}{lockdown}",
+    ),
+    "": (
+        _TASK,
+        "no more than " + _WINDOW + _FITS,
+        "no more than " + _WHOLE + _FITS,
+        "{option:if}{window_s:if}the same call later, when earlier spending has left the window",
+        "{option:if}another {apart}: its spending is counted apart",
+    ),
+}
+
+OPTIONS: Final = {
+    "tokens": Stricter.LOWER("The limit in tokens; if absent, tokens are not limited."),
+    "cost_usd": Stricter.LOWER("The limit in US dollars; if absent, cost is not limited."),
+    "calls": Stricter.LOWER(
+        "The limit on tool calls, model calls and handoffs together; if absent, they are not "
+        "limited."
+    ),
+    "api_calls": Stricter.LOWER(
+        "The limit on calls to external APIs: model calls, calls of `open_world` tools, requests "
+        "through the run's transports; if absent, they are not limited."
+    ),
+    "duration_s": Stricter.LOWER(
+        "The limit in seconds of work, adding up all actions, parallel ones too; if absent, work "
+        "time is not limited."
+    ),
+    # Another span or another owner is another counter, and that begins at nothing.
+    "per": Stricter.SAME(
+        "Whose spending is counted together: that of a `run`, a `task`, an `agent`, a `tenant`, "
+        "the whole `fleet`, or of a name that the host gives its runs as a label, such as "
+        "`customer`."
+    ),
+    "window_s": Stricter.SAME(
+        "Counts only what was spent in the last this many seconds; if absent, everything counts."
+    ),
+    "warn_at": Stricter.LOWER(
+        "Warns from this percentage of a limit on, estimates included; if absent, it does not warn."
+    ),
+    "degrade_at": Stricter.SAME(
+        "Asks for a lesser request from this percentage of a limit on, if the policy defines one; "
+        "if absent, never."
+    ),
+    "escalate_at": Stricter.LOWER(
+        "Asks a person from this percentage of a limit on; if absent, never."
+    ),
+    "action": Stricter.ACTION(
+        "The action for what exceeds a limit; it must be more severe than all marks before the "
+        "limit."
+    ),
+    "reach": REACH,
+    "counter": Stricter.SAME(
+        "Budgets with the same counter, `per` and window count together; if absent, each entry "
+        "counts separately."
+    ),
+    "reserve_tokens": Stricter.HIGHER(
+        "The tokens reserved for an action without an estimate or another bound; if absent, none."
+    ),
+    "reserve_cost_usd": Stricter.HIGHER(
+        "The dollars reserved for an action without an estimate or another bound; if absent, none."
+    ),
+    "reserve_duration_s": Stricter.HIGHER(
+        "The seconds reserved for an action without an estimate or a time limit; if absent, none."
+    ),
+    "of_task": Stricter.SAME(
+        "The measure whose limit is that of the run's task, `tasks.<name>.budget`; if absent, the "
+        "limits are those given here."
+    ),
+    "turns": Stricter.SAME(
+        "Lets one action at a time begin on the budget, until its outcome is known: others `wait` "
+        "for it, or are refused (`refuse`); if absent, actions run side by side."
+    ),
+    "window": Stricter.SAME(
+        "Counts what was spent in the present hour, day or month of the policy's `timezone`; if "
+        "absent, everything counts."
+    ),
+}
+
+
+class Bounds(msgspec.Struct, frozen=True, dict=True):
+    """The options of a budget: what it bounds, for whom, and what is reserved."""
+
+    remedies: ClassVar = REMEDIES
+    options: ClassVar = OPTIONS
+
+    tokens: Whole | None = None
+    cost_usd: Amount | None = None
+    calls: Whole | None = None
+    api_calls: Whole | None = None
+    duration_s: Amount | None = None
+    per: Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] = "run"
+    window_s: Annotated[float, msgspec.Meta(ge=1, lt=10**9)] | None = None
+    warn_at: Percent | None = None
+    degrade_at: Percent | None = None
+    escalate_at: Percent | None = None
+    action: AtLimit = "block"
+    reach: Reach = "allowed"
+    counter: str | None = None
+    reserve_tokens: Whole | None = None
+    reserve_cost_usd: Amount | None = None
+    reserve_duration_s: Amount | None = None
+    of_task: OfTask | None = None
+    turns: Turns | None = None
+    window: Window | None = None
+
+    def limits(self) -> dict[Unit, int]:
+        """What it bounds, in whole units; parts of a unit are not there to be spent."""
+        said = {
+            Unit.ONE: self.calls,
+            Unit.TOKENS: self.tokens,
+            Unit.COST_MICROUSD: None
+            if self.cost_usd is None
+            else int(round(self.cost_usd * MICRO, 3)),
+            Unit.API_CALLS: self.api_calls,
+            Unit.DURATION_MS: None
+            if self.duration_s is None
+            else int(round(self.duration_s * 1_000, 3)),
+        }
+        return {unit: limit for unit, limit in said.items() if limit is not None}
+
+    def reserves(self) -> dict[Unit, int]:
+        """What an action reserves that nobody has estimated and nothing else bounds; parts of a
+        unit are whole ones."""
+        said = {
+            Unit.TOKENS: self.reserve_tokens,
+            Unit.COST_MICROUSD: None
+            if self.reserve_cost_usd is None
+            else ceil_micro(self.reserve_cost_usd),
+            Unit.DURATION_MS: None
+            if self.reserve_duration_s is None
+            else -int(-self.reserve_duration_s * 1_000 // 1),
+        }
+        return {unit: reserved for unit, reserved in said.items() if reserved is not None}
 
     @property
-    def degrade_at(self) -> float | None: ...
-
-    @property
-    def warn_at(self) -> float | None: ...
-
-    @property
-    def action(self) -> str: ...
-
-    @property
-    def per(self) -> str: ...
-
-    @property
-    def window_s(self) -> float | None: ...
-
-    @property
-    def is_windowed(self) -> bool: ...
-
-    @property
-    def turns(self) -> str | None: ...
-
-    @property
-    def reach(self) -> str: ...
-
-    @property
-    def of_task(self) -> str | None: ...
-
-    def limits(self) -> dict[Unit, int]: ...
-
-    def reserves(self) -> dict[Unit, int]: ...
+    def is_windowed(self) -> bool:
+        """Whether what was used is free again some day."""
+        return self.window_s is not None or self.window is not None
 
 
-def check_of_task(budget: Budget) -> None:
+def check_of_task(budget: Bounds) -> None:
     """Refuse a budget that has limits of its own beside those of tasks, or is not counted by
     tasks."""
     if budget.limits():
@@ -73,7 +203,7 @@ def check_of_task(budget: Budget) -> None:
         )
 
 
-def idle(budget: Budget, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:
+def idle(budget: Bounds, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:
     """Measures that count nothing at these stages, and a degrade mark that is never heard there."""
     where = ", ".join(f"`{stage}`" for stage in sorted(stages))
     for unit, limit in budget.limits().items() if stages else ():
@@ -102,7 +232,7 @@ def idle(budget: Budget, stages: frozenset[Stage], alone: bool) -> Iterator[tupl
         )
 
 
-def points(budget: Budget, standing: Standing) -> Iterator[Point]:
+def points(budget: Bounds, standing: Standing) -> Iterator[Point]:
     """Marks that everybody reaches, and measures of which an action reserves nothing where nobody
     estimates it."""
     if (
@@ -128,7 +258,7 @@ def points(budget: Budget, standing: Standing) -> Iterator[Point]:
             yield Point("unbounded", "info", said, advice, (name,))
 
 
-def _marks(budget: Budget, standing: Standing) -> Iterator[Point]:
+def _marks(budget: Bounds, standing: Standing) -> Iterator[Point]:
     """A mark that the first unit reaches; and one of calls, of which everybody makes as many as are
     left above it."""
     last = standing.last

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._marks import Percent, Reach, check_marks, mark, mark_at, marks_of, tightened
+from stanchion.guards._marks import check_marks, mark, mark_at, marks_of, tightened
 from stanchion.guards.budget import entry
 from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotments, spend_line
-from stanchion.guards.budget.declared import OPTIONS, REMEDIES
 from stanchion.guards.budget.measures import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.calendar import LONGEST_S, Calendar, Window
+from stanchion.kernel.calendar import LONGEST_S, Calendar
 from stanchion.kernel.contract.values import Beside, Point, Standing
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
@@ -25,7 +24,7 @@ from stanchion.kernel.scopes import ENDING, SCOPES, scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Line, When, key
 from stanchion.kernel.table import sensible
-from stanchion.kernel.units import MICRO, Unit, ceil_micro
+from stanchion.kernel.units import Unit
 from stanchion.kernel.words import Words, declare
 
 if TYPE_CHECKING:
@@ -56,18 +55,9 @@ CODES: Final = declare(
     }
 )
 
-Whole = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
-Amount = Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
-AtLimit = Literal["warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
-"""An action that a limit can lead to: a counter cannot say `allow`, which would find nothing."""
-
-OfTask = Literal["tokens", "cost_usd", "api_calls"]
-"""A measure of which a policy gives tasks budgets."""
 TaskBudgets = Callable[[str], Any]
 """Gives the budget of a task, by its name; `None` where it has none."""
 
-Turns = Literal["wait", "refuse"]
-"""What becomes of an action that is not next, where actions take turns."""
 TURNS: Final = {"wait": Action.QUEUE, "refuse": Action.BLOCK}
 TURN: Final = "turn"
 UNNAMED: Final = "unnamed"
@@ -78,7 +68,7 @@ KEPT: Final = 4_096
 """How many limits are remembered."""
 
 
-class Budget(msgspec.Struct, frozen=True, dict=True):
+class Budget(entry.Bounds, frozen=True, dict=True):
     """Bounds what is spent, by one measure or several.
 
     An estimate is reserved before an action and settled to what was really used afterwards; a
@@ -92,32 +82,10 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = SPENDS
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
-    remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
     says_worst: ClassVar[bool] = True
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("tasks", "budget.tokens"), ("tasks", "budget.cost_usd"), ("tasks", "budget.api_calls")}
     )
-
-    tokens: Whole | None = None
-    cost_usd: Amount | None = None
-    calls: Whole | None = None
-    api_calls: Whole | None = None
-    duration_s: Amount | None = None
-    per: Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] = "run"
-    window_s: Annotated[float, msgspec.Meta(ge=1, lt=10**9)] | None = None
-    warn_at: Percent | None = None
-    degrade_at: Percent | None = None
-    escalate_at: Percent | None = None
-    action: AtLimit = "block"
-    reach: Reach = "allowed"
-    counter: str | None = None
-    reserve_tokens: Whole | None = None
-    reserve_cost_usd: Amount | None = None
-    reserve_duration_s: Amount | None = None
-    of_task: OfTask | None = None
-    turns: Turns | None = None
-    window: Window | None = None
 
     def __post_init__(self) -> None:
         limits = self.limits()
@@ -228,35 +196,6 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
             return 0
         return -(-round(self.window_s * 1_000) // (BUCKETS - 1)) * BUCKETS
 
-    def limits(self) -> dict[Unit, int]:
-        """What it bounds, in whole units; parts of a unit are not there to be spent."""
-        said = {
-            Unit.ONE: self.calls,
-            Unit.TOKENS: self.tokens,
-            Unit.COST_MICROUSD: None
-            if self.cost_usd is None
-            else int(round(self.cost_usd * MICRO, 3)),
-            Unit.API_CALLS: self.api_calls,
-            Unit.DURATION_MS: None
-            if self.duration_s is None
-            else int(round(self.duration_s * 1_000, 3)),
-        }
-        return {unit: limit for unit, limit in said.items() if limit is not None}
-
-    def reserves(self) -> dict[Unit, int]:
-        """What an action reserves that nobody has estimated and nothing else bounds; parts of a
-        unit are whole ones."""
-        said = {
-            Unit.TOKENS: self.reserve_tokens,
-            Unit.COST_MICROUSD: None
-            if self.reserve_cost_usd is None
-            else ceil_micro(self.reserve_cost_usd),
-            Unit.DURATION_MS: None
-            if self.reserve_duration_s is None
-            else -int(-self.reserve_duration_s * 1_000 // 1),
-        }
-        return {unit: reserved for unit, reserved in said.items() if reserved is not None}
-
     def counts(self, run: RunInfo) -> dict[Unit, str]:
         """The counters of a run that it bounds. What was carved out for a run is charged above it
         already."""
@@ -316,11 +255,6 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     def _lacks_name(self, run: RunInfo) -> bool:
         """Whether it is counted by a name that the host does not give the run."""
         return self.per not in SCOPES and not run.label(self.per)
-
-    @property
-    def is_windowed(self) -> bool:
-        """Whether what was used is free again some day."""
-        return self.window_s is not None or self.window is not None
 
     @property
     def _idle_s(self) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from stanchion.guards._own import OwnPlaces
 from stanchion.guards.shell.blame import TRIED, blamed
 from stanchion.guards.shell.passed import passed_dangers
 from stanchion.guards.shell.places import place_of, roots_of
 from stanchion.guards.shell.rules.destruction import LOST
+from stanchion.guards.shell.strictures import Strictures
 from stanchion.guards.shell.worst import Danger, dangers, writing
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS
 from stanchion.readings.shell.analysis import Analysis, analysed, analysed_words
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import find_roots
@@ -43,50 +43,10 @@ Text = str | tuple[str, ...]
 """A shell text, or the words of one command."""
 
 
-class Shell(Protocol):
-    """The options of a guard, as far as texts are judged by them."""
-
-    @property
-    def roots(self) -> tuple[str, ...]: ...
-
-    @property
-    def own(self) -> OwnPlaces: ...
-
-    @property
-    def allow(self) -> tuple[str, ...] | None: ...
-
-    @property
-    def strict(self) -> bool: ...
-
-    @property
-    def danger(self) -> PlainActionName: ...
-
-    @property
-    def doubt(self) -> PlainActionName: ...
-
-    @property
-    def note(self) -> PlainActionName: ...
-
-    @property
-    def counted(self) -> bool: ...
-
-    @property
-    def repository(self) -> bool: ...
-
-    @property
-    def families(self) -> dict[str, PlainActionName] | None: ...
-
-    @property
-    def unclear(self) -> tuple[PlainActionName, ...]: ...
-
-    @property
-    def malformed(self) -> PlainActionName: ...
-
-
 class Verdict:
     """Judges texts by the options of one guard."""
 
-    def __init__(self, options: Shell) -> None:
+    def __init__(self, options: Strictures) -> None:
         self.options = options
         self.roots = roots_of(options.roots, options.own)
         self.allowed = None if options.allow is None else names(options.allow)

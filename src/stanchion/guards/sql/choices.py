@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
+
+import msgspec
 
 from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.option import ACTIONS, Glob, Option, PlainActionName, Stricter
+from stanchion.readings.sql.dialect import DialectName
 
 Level = Literal["guarded", "no_ddl", "read_only"]
 
@@ -33,3 +37,109 @@ BY_RISK: Final = {
     Risk.CRITICAL: Action.BLOCK,
 }
 """What becomes of what cannot be understood, by the harm that the tool can do."""
+
+OPTIONS: Final = {
+    "tools": Stricter.SAME(
+        "The tools whose SQL is judged, by name or glob; if absent, those whose name or arguments "
+        "show that they run SQL."
+    ),
+    "arguments": Stricter.SAME(
+        "The arguments that contain SQL, in upper or lower case; if absent, `query`, `sql` and "
+        "similar names."
+    ),
+    "dialect": Stricter.SAME(
+        "The dialect of all tools that `dialects` does not name; if absent, the tool's name "
+        "decides, or the worst of several readings."
+    ),
+    "dialects": Stricter.SAME(
+        "The dialect of each tool, by name or glob, where the first match counts; if absent, "
+        "`dialect` decides."
+    ),
+    "level": Option(
+        "What is refused: harmful statements, also schema changes, or everything except reads.",
+        ("guarded", "no_ddl", "read_only"),
+    ),
+    "allow_tables": Stricter.FEWER(
+        "The only tables that may be used, by name or glob, as statements write them; if absent, "
+        "all tables."
+    ),
+    "deny_tables": Stricter.MORE(
+        "Tables that may not be used, by name or glob, with or without their schema; checked "
+        "before `allow_tables`."
+    ),
+    "allow_functions": Stricter.SHORTER(
+        "Functions that may be called although they do more than compute, by name or glob."
+    ),
+    "deny_functions": Stricter.MORE(
+        "Functions and procedures that may not be called, by name or glob."
+    ),
+    "destructive": Stricter.GIVEN_ACTION(
+        "The action for statements that remove data for good; if absent, `level` decides."
+    ),
+    "privilege": Stricter.GIVEN_ACTION(
+        "The action for statements that change permissions; if absent, `level` decides."
+    ),
+    "admin": Stricter.GIVEN_ACTION(
+        "The action for statements that reach files, programs, other databases or the server; if "
+        "absent, `level` decides."
+    ),
+    "function": Stricter.GIVEN_ACTION(
+        "The action for calls of functions that do more than compute; if absent, `level` decides."
+    ),
+    "unbounded": Stricter.GIVEN_ACTION(
+        "The action for an UPDATE or DELETE without a condition that selects rows; if absent, "
+        "`level` decides."
+    ),
+    "table": Stricter.GIVEN_ACTION(
+        "The action for statements on tables that the lists do not allow; if absent, `level` "
+        "decides."
+    ),
+    "unclear": Stricter.GIVEN_ACTION(
+        "The action for SQL that cannot be understood; if absent, the tool's risk decides."
+    ),
+    "ddl": Stricter.GIVEN_ACTION("The action for schema changes; if absent, `level` decides."),
+    "stacked": Stricter.GIVEN_ACTION(
+        "The action for a change that follows a read in the same text; if absent, `level` decides."
+    ),
+    "write": Stricter.GIVEN_ACTION(
+        "The action for changes that select their rows; if absent, `level` decides."
+    ),
+    "fragments": Stricter.ACTION(
+        "The action for values that would change a query into which they are pasted; if absent, "
+        "values are not checked."
+    ),
+}
+
+
+class Choices(msgspec.Struct, frozen=True, dict=True):
+    """The options of the guard; what is not given follows from the level."""
+
+    options: ClassVar = OPTIONS
+
+    tools: tuple[str, ...] | None = None
+    arguments: tuple[str, ...] | None = None
+    dialect: DialectName | None = None
+    dialects: dict[Glob, DialectName] | None = None
+    level: Level = "guarded"
+    allow_tables: tuple[str, ...] | None = None
+    deny_tables: tuple[str, ...] = ()
+    allow_functions: tuple[str, ...] = ()
+    deny_functions: tuple[str, ...] = ()
+    destructive: PlainActionName | None = None
+    privilege: PlainActionName | None = None
+    admin: PlainActionName | None = None
+    function: PlainActionName | None = None
+    unbounded: PlainActionName | None = None
+    table: PlainActionName | None = None
+    unclear: PlainActionName | None = None
+    ddl: PlainActionName | None = None
+    stacked: PlainActionName | None = None
+    write: PlainActionName | None = None
+    fragments: PlainActionName | None = None
+
+    def chosen(self) -> dict[str, Action]:
+        """What each thing that is found leads to; what is left out is not said, and what is unclear
+        may go by risk."""
+        given = {what: getattr(self, what) for what in FOUND}
+        own = {what: ACTIONS[action] for what, action in given.items() if action is not None}
+        return {**dict.fromkeys(REFUSED[self.level], Action.BLOCK), **own}

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import Protocol
 
 from stanchion.guards.sql.accounts import charges, function_charges, table_charges
-from stanchion.guards.sql.choices import BY_RISK, FOUND
-from stanchion.kernel.actions import Action, Risk
+from stanchion.guards.sql.choices import BY_RISK, FOUND, Choices
+from stanchion.kernel.actions import Risk
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names, glob, names
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS
 from stanchion.readings import Reading
 from stanchion.readings.commands.roles import COMMAND, role_of
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.sql.classes import REMEMBERED_CHARS, classify
 from stanchion.readings.sql.clients import given_by, given_by_code
-from stanchion.readings.sql.dialect import DialectName, dialect_said_by
+from stanchion.readings.sql.dialect import dialect_said_by
 from stanchion.readings.sql.fragments import shape_of
 from stanchion.readings.sql.places import (
     SAYING,
@@ -38,46 +37,10 @@ from stanchion.readings.sql.recognise import is_sql
 from stanchion.readings.sql.statement import Statement
 
 
-class Sql(Protocol):
-    """The options of a guard, as far as calls are judged by them."""
-
-    @property
-    def tools(self) -> tuple[str, ...] | None: ...
-
-    @property
-    def arguments(self) -> tuple[str, ...] | None: ...
-
-    @property
-    def dialect(self) -> DialectName | None: ...
-
-    @property
-    def dialects(self) -> dict[str, DialectName] | None: ...
-
-    @property
-    def level(self) -> str: ...
-
-    @property
-    def allow_tables(self) -> tuple[str, ...] | None: ...
-
-    @property
-    def deny_tables(self) -> tuple[str, ...]: ...
-
-    @property
-    def allow_functions(self) -> tuple[str, ...]: ...
-
-    @property
-    def deny_functions(self) -> tuple[str, ...]: ...
-
-    @property
-    def fragments(self) -> PlainActionName | None: ...
-
-    def chosen(self) -> dict[str, Action]: ...
-
-
 class Judge:
     """Judges calls by a guard's options, and remembers what it said of texts that are not long."""
 
-    def __init__(self, guard: Sql) -> None:
+    def __init__(self, guard: Choices) -> None:
         self._guard = guard
         self._named = guard.tools is not None or guard.arguments is not None
         self._tools = None if guard.tools is None else names(guard.tools)
