@@ -3,7 +3,8 @@ naming it."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -16,15 +17,6 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-
-
-class Judges(Protocol):
-    """The guard of evidence that this one stands beside."""
-
-    @property
-    def branch(self) -> PlainActionName | None: ...
-
-    def branches_of(self, run: RunInfo) -> Branches | None: ...
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -46,12 +38,13 @@ class CheckedOut(msgspec.Struct, frozen=True):
     priority: ClassVar[int] = 20
     deadline_ms: ClassVar[int] = 2_000
 
-    evidence: Judges
+    action: PlainActionName
+    branches_of: Callable[[RunInfo], Branches | None]
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask what is checked out; nothing where every branch is named, or none is laid down."""
         event = reading.event
-        rule = self.evidence.branches_of(event.run)
+        rule = self.branches_of(event.run)
         if rule is None or rule.all:
             return None
         here = _here(event)
@@ -64,7 +57,7 @@ class CheckedOut(msgspec.Struct, frozen=True):
         """Judge what the repositories say; an answer of any other shape is a failure, which
         refuses."""
         event = reading.event
-        rule = self.evidence.branches_of(event.run)
+        rule = self.branches_of(event.run)
         here = _here(event)
         folders = list(dict.fromkeys([one.folder for one in here]))
         said = value["branches"]
@@ -74,14 +67,14 @@ class CheckedOut(msgspec.Struct, frozen=True):
         for target in here:
             state = known[target.folder]
             names = [] if state is None else _meant(target, state)
-            finding = judged(self.evidence.branch, rule, target.what, names if names else [None])
+            finding = judged(self.action, rule, target.what, names if names else [None])
             if finding is not None:
                 return finding
         return None
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        return () if self.evidence.branch is None else (ACTIONS[self.evidence.branch],)
+        return (ACTIONS[self.action],)
 
 
 def judged(

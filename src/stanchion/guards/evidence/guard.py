@@ -179,7 +179,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             return None
         from stanchion.guards.evidence.branch import CheckedOut
 
-        return Beside("branch", CheckedOut(self), frozenset({Stage.TOOL_CALL}))
+        return Beside(
+            "branch", CheckedOut(self.branch, self.branches_of), frozenset({Stage.TOOL_CALL})
+        )
 
     def branches_of(self, run: RunInfo) -> Branches | None:
         """The branches that a run may change: those of its task, of its agent or of this guard;

@@ -157,7 +157,9 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
             return None
         from stanchion.guards.locks.real import RealNames
 
-        return Beside("real", RealNames(self), frozenset({Stage.TOOL_CALL}))
+        return Beside(
+            "real", RealNames(self.root, self.seen, self.action), frozenset({Stage.TOOL_CALL})
+        )
 
     def key(self, event: Event, /) -> str:
         """The table of the tenant."""

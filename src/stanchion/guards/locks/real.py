@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -19,19 +19,6 @@ from stanchion.readings import Reading
 from stanchion.readings.paths.place import joined, place_of
 
 
-class Locking(Protocol):
-    """The guard of locks that this one stands beside."""
-
-    @property
-    def root(self) -> str: ...
-
-    @property
-    def seen(self) -> Seen: ...
-
-    @property
-    def action(self) -> PlainActionName: ...
-
-
 class RealNames(msgspec.Struct, frozen=True):
     """Refuses calls that name a file through a link: it could be locked under one name and changed
     under another."""
@@ -45,7 +32,9 @@ class RealNames(msgspec.Struct, frozen=True):
     priority: ClassVar[int] = 20
     deadline_ms: ClassVar[int] = 1_000
 
-    locks: Locking
+    root: str
+    seen: Seen
+    action: PlainActionName
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask where the paths really lead that a call would lock; nothing where it has none."""
@@ -53,8 +42,8 @@ class RealNames(msgspec.Struct, frozen=True):
         return Lookup("", asked, self.deadline_ms) if asked.paths else None
 
     def _asked(self, reading: Reading[ToolCall]) -> Asked:
-        named = dict.fromkeys([(one.text, one.base) for one in self.locks.seen.targets(reading)])
-        return Asked((self.locks.root,), tuple(named))
+        named = dict.fromkeys([(one.text, one.base) for one in self.seen.targets(reading)])
+        return Asked((self.root,), tuple(named))
 
     def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
         """Compare what the disk says with what is written; an answer of any other shape is a
@@ -67,9 +56,9 @@ class RealNames(msgspec.Struct, frozen=True):
                 place = joined(place_of(start), place)
             there = joined(place_of(root), place)
             if there != place_of(real) and there.root == "/":
-                return Finding(ACTIONS[self.locks.action], "locks.linked", (text, real), about=text)
+                return Finding(ACTIONS[self.action], "locks.linked", (text, real), about=text)
         return None
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        return (ACTIONS[self.locks.action],)
+        return (ACTIONS[self.action],)
