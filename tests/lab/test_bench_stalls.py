@@ -28,6 +28,8 @@ WORST = (
     ("default", "a result, a list", "card numbers"),
     ("default", "a result, names", "keys of aws"),
     ("default", "a message", "github tokens"),
+    ("default", "a stream", "keys of aws"),
+    ("default", "a stream", "tokens by name"),
     ("strict", "a command", "logins"),
     ("strict", "a command", "jwt in commands"),
     ("coding-agent", "a command", "short lines"),

@@ -483,6 +483,18 @@ def test_what_is_held_back_for_long_is_not_read_again_at_every_letter() -> None:
     assert sum(guard.asked) < 130 * len(text)
 
 
+@pytest.mark.parametrize(
+    "unit", ["4111111111111111 ", "card 4111 1111 1111 1111, ", "AKIAQ3EGRXYZ5ABCD7WQ "]
+)
+def test_guards_that_part_words_in_different_ways_agree_where_to_cut(unit: str) -> None:
+    """Each piece brings out what came before it, so that little is ever read again."""
+    text = unit * 64
+    chunks = [text[at : at + 64] for at in range(0, len(text), 64)]
+    out, refused = streamed("sync", Shield.load("default"), chunks)
+    assert refused is None
+    assert len(out) >= len(chunks)
+
+
 def test_a_block_of_many_lines_is_held_back_until_it_ends() -> None:
     """And comes out as one."""
     parts = [BLOCK[at : at + 3] for at in range(0, len(BLOCK), 3)]

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from stanchion.guards.secrets.finder import Finder, Sought
 from stanchion.guards.secrets.fingerprints import fingerprint
-from stanchion.guards.secrets.settled import settled
+from stanchion.guards.secrets.settled import cuts
 from stanchion.readings.disguise.runs import LONGEST
 from stanchion.readings.texts import Span, leaves
 from stanchion.runtime.operating.allowances import Allowances
@@ -89,7 +89,7 @@ def agreed(text: str) -> None:
     assert slow.scanner.scan(text) == fast.scanner.scan(text)
     assert slow.find([text], True) == fast.find([text], True)
     assert slow.find([text], True, LONGEST) == fast.find([text], True, LONGEST)
-    assert settled(slow, text, True) == settled(fast, text, True)
+    assert cuts(slow, text, True)(len(text)) == cuts(fast, text, True)(len(text))
 
 
 def test_the_engine_changes_under_a_run_and_the_answer_does_not() -> None:

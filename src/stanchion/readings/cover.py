@@ -28,3 +28,9 @@ class Cover:
         """Whether one of the places has the whole of another place in it."""
         before = bisect_right(self._starts, start)
         return before > 0 and self._ends[before - 1] >= end
+
+    def clear(self, at: int) -> int:
+        """The last place up to another one over which none of the places reaches."""
+        while (before := bisect_left(self._starts, at)) and self._ends[before - 1] > at:
+            at = self._starts[bisect_right(self._ends, at)]
+        return at

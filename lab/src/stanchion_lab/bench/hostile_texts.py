@@ -31,8 +31,8 @@ def of_rules() -> dict[str, Make]:
     made: dict[str, Make] = {}
     for file in sorted(RULES.glob("*.toml")):
         rule = tomllib.loads(file.read_text(encoding="utf-8"))
-        made[f"{rule['kind']}, hits"] = _repeated("\n".join(rule.get("hits", ())) + "\n")
-        made[f"{rule['kind']}, misses"] = _repeated("\n".join(rule.get("misses", ())) + "\n")
+        for side in ("hits", "misses"):
+            made[f"{rule['kind']}, {side}"] = _repeated("\n".join(rule.get(side, ())) + "\n")
     return {name: make for name, make in made.items() if make(1).strip()}
 
 

@@ -48,6 +48,7 @@ PLAYS: Final[dict[str, Play]] = {
     "a path": lambda run, text: run.check("read_file", {"path": text}),
     "a prompt": lambda run, text: run.prompt(text, source="mail", trusted=False),
     "an answer": lambda run, text: run.model_reply(text, final=True),
+    "a stream": lambda run, text: list(run.stream(_pieces(text))),
     "an error": lambda run, text: run.error("web", "ValueError", text=text, args=_own()),
     "a handoff": lambda run, text: run.handoff("ben", {"text": text}),
     "a request": lambda run, text: run.egress("https://a.example/", "POST", payload=text),
@@ -82,19 +83,18 @@ def _measured(every: int) -> Iterator[tuple[str, float, float]]:
 def _grown(shield: Shield, play: Play, make: Make) -> tuple[float, float]:
     costs = [spent_ms(shield, play, make(size)) for size in SIZES]
     a_kb = max([cost * 1_024 / size for cost, size in zip(costs, SIZES, strict=True)])
-    ratios = [after / max(before, 1.0) for before, after in pairwise(costs)]
-    return a_kb, max(ratios)
+    return a_kb, max([after / max(before, 1.0) for before, after in pairwise(costs)])
 
 
 def stalls(effort: Effort) -> Section:
     """The texts that cost most for each KB, of which none may cost more than 2 ms (commands and
-    queries: 10), and how much twice the text costs."""
+    queries: 10; a stream has 64 events a KB), and how much twice the text costs."""
     found = sorted(_measured(QUICK if effort.rounds < 10 else 1), key=lambda one: -one[1])
-    worst = max(found, key=lambda one: one[2])
     rows = [
         Row(name, ratio=round(ratio, 2), amount=a_kb * 1_000, unit="µs a KB")
-        for name, a_kb, ratio in [*found[:SHOWN], worst]
+        for name, a_kb, ratio in [*found[:SHOWN], max(found, key=lambda one: one[2])]
     ]
-    note = f"{len(found):,} ways and texts at 16 to 128 KB: the dearest, and what grows most; "
-    note += "ratios are of a doubling"
+    note = (
+        f"{len(found):,} ways and texts of 16 to 128 KB: the dearest, and the worst of a doubling"
+    )
     return Section("texts that are meant to stall", note, rows)

@@ -123,7 +123,7 @@ def _bodies(reading: Reading[Event]) -> tuple[str, ...]:
     """What may be a canary in an event, whosever it is."""
     event = reading.event
     if isinstance(event, ModelChunk):
-        return tuple(_in_all([event.before + event.text]))
+        return tuple(_in_all([event.before[-REACH:] + event.text]))
     return tuple(_in_all([*reading.strings, *_names(event)]))
 
 

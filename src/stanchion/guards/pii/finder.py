@@ -93,14 +93,14 @@ class Finder:
         )
         return rf"(?:{'|'.join(shapes)})\b" if shapes else ""
 
-    def candidates(self, drawn: bytes) -> list[Candidate]:
+    def candidates(self, drawn: bytes, since: int = 0) -> list[Candidate]:
         """Everything in a sketch that may be one of the entities, in the order of their
-        beginnings."""
+        beginnings, from a place on where words are parted."""
         if len(drawn) < self.shortest or not self.entities:
             return []
         if self._fewest and len(drawn) - len(drawn.translate(None, DIGITS)) < self._fewest:
             return []
-        first = self.sieve.search(drawn)
+        first = self.sieve.search(drawn, since)
         if first is None:
             return []
         found: list[Candidate] = []

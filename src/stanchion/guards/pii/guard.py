@@ -148,7 +148,11 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     def settled(self, text: str) -> int:
         """How many leading characters of a growing text can be judged for good, whatever
         follows."""
-        return self._settling.settled(text)
+        return self.cuts(text)(len(text))
+
+    def cuts(self, text: str) -> Callable[[int], int]:
+        """Gives the last place up to another one where a text that goes on may be cut."""
+        return self._settling.cuts(text)
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Find personal data in the event's content; say where, and of what kinds."""
@@ -166,12 +170,12 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         return spans_of(self._reader)
 
     def _chunk(self, event: ModelChunk) -> Finding | None:
-        known = len(event.before)
-        spans = self._reader.spans(Joined([event.before + event.text]), lambda _: ())
+        before = event.before[-self.CONTEXT :]
+        known = len(before)
+        spans = self._reader.spans(Joined([before + event.text]), lambda _: (), since=known)
         own = [
-            Span(s.start - known, s.end - known, s.kind)
+            Span(max(0, s.start - known), s.end - known, s.kind)
             for s in (spans[0] if spans else ())
-            if s.start >= known
         ]
         return self._finding(event, [Leaf((), event.text)], [own]) if own else None
 

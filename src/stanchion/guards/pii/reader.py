@@ -37,12 +37,14 @@ class Reader:
         self._allow = allow
         self._bare = bare
 
-    def spans(self, texts: Joined, above: Above, a_kb: int = A_KB) -> list[list[Span]] | None:
-        """What is personal in each of some texts, given what tells the names above one; nothing
-        where none is. Tables of people have more of it than other texts have secrets: eight times
-        as much is `allowed`, and with more it raises `TooDense`."""
+    def spans(
+        self, texts: Joined, above: Above, a_kb: int = A_KB, since: int = 0
+    ) -> list[list[Span]] | None:
+        """What is personal in each of some texts, from a place on, given what tells the names above
+        one; nothing where none is. Tables of people have more of it than other texts have secrets:
+        eight times as much is `allowed`, and with more it raises `TooDense`."""
         whole = texts.text
-        candidates = self.finder.candidates(sketch(whole))
+        candidates = self.finder.candidates(sketch(whole), since)
         if not candidates:
             return None
         left = most = allowed(len(whole), TABLED * a_kb)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.guards.pii.entity import Entity
@@ -9,6 +10,7 @@ from stanchion.guards.pii.finder import Candidate, Finder
 from stanchion.guards.pii.limits import TABLE
 from stanchion.guards.pii.sketch import CUT, PARTED, PARTED_BY_BLANKS, SHAPED, STARRED, sketch
 from stanchion.kernel.regex import regex
+from stanchion.readings.cover import Cover
 
 TRIES: Final = 64
 """At how many places a word without an end is tried to be cut."""
@@ -30,54 +32,63 @@ class Settling:
         self._opening = tuple([regex(e.opens.encode()) for e in finder.entities if e.opens])
         self._reach = max([_reach(entity) for entity in finder.entities], default=0)
 
-    def settled(self, text: str) -> int:
-        """How many leading characters can be judged now."""
+    def cuts(self, text: str) -> Callable[[int], int]:
+        """Gives the last place up to another one where a text that goes on may be cut."""
         if not self._finder.entities:
-            return len(text)
-        seen = self._far + TABLE
-        base = max(0, len(text) - 4 * seen)
-        drawn = sketch(text[base:])
-        cuts = drawn.translate(self._cuts)
+            return lambda at: at
+        drawn = sketch(text)
+        parted = drawn.translate(self._cuts)
         candidates = self._finder.candidates(drawn)
-        at = self._back(cuts, len(drawn))
-        while at > 0:
-            across = [one.start for one in candidates if one.start < at < one.end]
-            first = min([*across, *self._unfinished(drawn, at)], default=at)
-            if first == at:
-                return base + at
-            at = self._back(cuts, first)
-        if at == 0 and base == 0 and len(drawn) < seen:
-            return 0
-        return base + self._within(drawn, candidates)
+        unfinished = (self._unfinished(drawn), len(drawn) + 1)
+        cover = Cover([unfinished, *[(one.start, one.end) for one in candidates]])
 
-    def _back(self, cuts: bytes, at: int) -> int:
-        """The last place up to another one where words are parted; -1 where that is farther than
-        anything is long."""
-        found = cuts.rfind(CUT, max(0, at - self._far), at)
+        def back(at: int) -> int:
+            place = at
+            while place > 0:
+                beside = self._back(parted, place)
+                place = cover.clear(beside)
+                if place == beside >= 0:
+                    return place
+            if place == 0 and at < self._far + TABLE:
+                return 0
+            return self._within(drawn, candidates, min(at, len(drawn) - self._far))
+
+        return back
+
+    def _back(self, parted: bytes, at: int) -> int:
+        """The last place up to another one beside which words are parted; -1 where that is farther
+        than anything is long."""
+        if parted[at : at + 1] == CUT:
+            return at
+        found = parted.rfind(CUT, max(0, at - self._far), at)
         return found + 1 if found >= 0 else 0 if at <= self._far else -1
 
-    def _unfinished(self, drawn: bytes, at: int) -> tuple[int, ...]:
-        """Where something begins before a place that may go on across it when more text comes."""
+    def _unfinished(self, drawn: bytes) -> int:
+        """Where the first thing begins that may go on when more text comes."""
         low = max(0, len(drawn) - self._reach)
         tail = drawn[low:]
         shaped, starred = tail.translate(SHAPED), tail.translate(STARRED)
         for match in WORD.finditer(tail):
             start = match.start()
-            if low + start >= at:
-                break
             opens = shaped[start:] in self._open or starred[start:] in self._open
             if opens or any(pattern.fullmatch(tail, start) for pattern in self._opening):
-                return (low + start,)
-        return ()
+                return low + start
+        return len(drawn)
 
-    def _within(self, drawn: bytes, candidates: list[Candidate]) -> int:
+    def _within(self, drawn: bytes, candidates: list[Candidate], high: int) -> int:
         """A place to cut inside of a word without an end: the last at which nothing is changed by
         cutting there."""
-        high = len(drawn) - self._far
+        spans = Cover([(one.start, one.end) for one in candidates])
         for at in range(high, max(0, high - TRIES), -1):
-            if not any(one.start < at < one.end for one in candidates):
-                alone = self._finder.candidates(drawn[:at])
-                if alone == [one for one in candidates if one.end <= at]:
+            if spans.clear(at) == at:
+                near = at - self._far
+                low = max(0, near - self._far - TABLE)
+                alone = [
+                    one._replace(start=one.start + low, end=one.end + low)
+                    for one in self._finder.candidates(drawn[low:at])
+                    if one.end + low > near
+                ]
+                if alone == [one for one in candidates if near < one.end <= at]:
                     return at
         return 0
 

@@ -17,7 +17,7 @@ from stanchion.guards.secrets.index import indexed
 from stanchion.guards.secrets.logins import parted
 from stanchion.guards.secrets.pieces import in_pieces
 from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
-from stanchion.guards.secrets.settled import settled
+from stanchion.guards.secrets.settled import cuts
 from stanchion.guards.secrets.told import told
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelChunk
@@ -27,7 +27,7 @@ from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS, Glob, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-from stanchion.readings.disguise.runs import LONGEST
+from stanchion.readings.disguise.runs import LONGEST, last_run
 from stanchion.readings.scan import CONTEXT, Kept, Seek
 from stanchion.readings.texts import Leaf, Span, Word, hiding
 
@@ -37,6 +37,9 @@ SecretAction = Literal["warn", "redact", "escalate", "block", "quarantine"]
 
 IN_PIECES: Final = frozenset({Stage.MODEL_CHUNK, Stage.MODEL_REPLY})
 """Where a text may come in pieces, so that pieces and the whole are read alike."""
+BEFORE: Final = 128
+"""How many characters before a piece of a stream tell what is in it: as many as are read before a
+hit, and a placeholder."""
 MOST_NAMES: Final = 1_024
 """Of how many names is remembered what was found in them."""
 NAMES: Final = {Stage.TOOL_CALL: "", Stage.HANDOFF: "to"}
@@ -276,39 +279,34 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         return spans_of(self._finder, self.decode)
 
     def _chunk(self, event: ModelChunk) -> Finding | None:
-        """What is in a piece of a stream. What began before it was replaced as a whole there: the
-        rest of it goes."""
-        before = len(event.before)
-        text = event.before + event.text
+        """What is in a piece of a stream. Nothing reaches over its beginning but a run that is too
+        long to be decoded: without one, little of what stands before it matters."""
+        known = event.before
+        known = known if len(known) - last_run(known) > LONGEST else known[-BEFORE:]
+        before = len(known)
+        text = known + event.text
         found = self._finder.look([text], self.decode, LONGEST, whole=False)
         if found is None:
             return None
-        spans = not_allowed(text, found[0], self._allowed, ())
-        patches: list[Patch] = []
-        here: list[Span] = []
-        end = gone = 0
-        for span in spans:
-            if span.start >= end:
-                gone = before if span.start < before else 0
-            end = max(end, span.end)
-            if end <= before:
-                continue
-            if gone:
-                patches.append(Patch((), "", 0, end - before, span.kind))
-            else:
-                first, last = span.start - before, span.end - before
-                word = self._word(event)(span.kind, text[span.start : span.end])
-                patches.append(Patch((), word, first, last, span.kind))
-            here.append(Span(max(0, span.start - before), span.end - before, span.kind))
-        if not patches:
+        spans = [
+            Span(max(0, span.start - before), span.end - before, span.kind)
+            for span in not_allowed(text, found[0], self._allowed, ())
+            if span.end > before
+        ]
+        if not spans:
             return None
-        leaf = Leaf((), event.text)
-        return self._finding(event, tuple(patches), told(event.stage, [leaf], [here]))
+        leaves = [Leaf((), event.text)]
+        patches = hiding(leaves, [spans], self._word(event))
+        return self._finding(event, patches, told(event.stage, leaves, [spans]))
 
     def settled(self, text: str) -> int:
         """How many characters at the beginning of a text can be judged for good, whatever
         follows."""
-        return settled(self._finder, text, self.decode)
+        return self.cuts(text)(len(text))
+
+    def cuts(self, text: str) -> Callable[[int], int]:
+        """Gives the last place up to another one where a text that goes on may be cut."""
+        return cuts(self._finder, text, self.decode)
 
     def _word(self, event: Event) -> Word:
         return pseudonyms(event.run, self.salt) if self.pseudonyms else placeholder

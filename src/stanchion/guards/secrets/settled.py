@@ -1,101 +1,60 @@
-"""Settling: how much of a text that comes in pieces can be judged for good, whatever follows."""
+"""Settling: where a text that comes in pieces may be cut, so that what stands before is judged for
+good."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import Final
+from collections.abc import Callable
+from functools import cache
 
 from stanchion.guards.secrets.finder import Finder
 from stanchion.guards.secrets.likeness import half_redaction, redactions
+from stanchion.readings.cover import Cover
 from stanchion.readings.disguise import runs as decoding
-
-HELD: Final = 16_384
-"""How much is held back at the most."""
-
-TRIES: Final = 8
-
-Extent = tuple[int, int]
+from stanchion.readings.scan import CONTEXT, Hit
 
 
-def settled(finder: Finder, text: str, decode: bool) -> int:
-    """How many characters at the beginning of a text are judged alike, alone and with whatever
-    follows; nothing that is found, no run that is decoded and no redaction reaches over that
-    place."""
-    size = len(text)
-    at = min(finder.scanner.open_at(text), half_redaction(text))
+def cuts(finder: Finder, text: str, decode: bool) -> Callable[[int], int]:
+    """Gives, for each place of a text that goes on, the last one up to it where it may be cut: what
+    stands before is judged alike, alone and with whatever follows, and nothing that is found, no
+    run that is decoded and no redaction reaches over it."""
+    settled = min(finder.scanner.open_at(text), half_redaction(text))
     whole = redactions(text)
     if decode:
         last = decoding.last_run(text)
-        at = min(at, last if size - last <= decoding.LONGEST else at)
+        settled = min(settled, last if len(text) - last <= decoding.LONGEST else settled)
         # Of a run that is too long to be decoded so much has to stand together that it is known to
         # be.
         whole += [
             (first, min(last, first + decoding.LONGEST + 1)) for first, last in decoding.runs(text)
         ]
-    matches = _matches(finder, text)
-    point = _before(matches, whole, finder, text, at)
-    if size - point <= HELD:
-        return point
-    return _within(matches, finder, text, size - HELD, at)
+    hits = finder.scanner.scan(text)
+    # The characters around what a pattern means only have to be seen with it: of one on either side
+    # the place behind it is as good as the one before.
+    cover = Cover([*whole, *[(min(h.start, h.first + 1), max(h.end, h.last - 1)) for h in hits]])
+
+    @cache
+    def back(at: int) -> int:
+        at = cover.clear(min(at, settled))
+        while (lower := _changed(finder, hits, text, at)) < at:
+            at = cover.clear(lower)
+        return at
+
+    return back
 
 
-def _matches(finder: Finder, text: str) -> set[tuple[int, Extent]]:
-    return {(hit.pattern, (hit.first, hit.last)) for hit in finder.scanner.scan(text)}
-
-
-def _before(
-    matches: set[tuple[int, Extent]], whole: list[Extent], finder: Finder, text: str, at: int
-) -> int:
-    """The last place up to `at` over which nothing reaches, and before which the same is found
-    alone."""
-    chains = _chains([place for _, place in matches] + whole)
-    starts = [first for first, _ in chains]
-    while at:
-        near = bisect_left(starts, at) - 1
-        if near >= 0 and at < chains[near][1]:
-            at = chains[near][0]
-            continue
-        lower = min([place[0] for _, place in _matches(finder, text[:at]) - matches], default=at)
-        if lower == at:
-            return at
-        at = lower
-    return 0
-
-
-def _chains(places: list[Extent]) -> list[Extent]:
-    """Places that overlap as one, in order: inside of it there is nowhere over which nothing
-    reaches."""
-    made: list[Extent] = []
-    for first, last in sorted(places):
-        if made and first < made[-1][1]:
-            made[-1] = (made[-1][0], max(last, made[-1][1]))
-        else:
-            made.append((first, last))
-    return made
-
-
-def _within(
-    matches: set[tuple[int, Extent]], finder: Finder, text: str, least: int, most: int
-) -> int:
-    """A place inside of matches that overlap each other without an end: what is before it is
-    covered by matches that end there, so that nothing of it shows."""
-    ends = sorted({last for _, (_, last) in matches if least <= last <= most}, reverse=True)
-    for end in ends[:TRIES]:
-        inside = {match for match in matches if match[1][1] <= end}
-        reaching = min([first for _, (first, last) in matches if first < end < last], default=end)
-        if (
-            _covered([place for _, place in inside], end) <= reaching
-            and _matches(finder, text[:end]) == inside
-        ):
-            return end
-    return most
-
-
-def _covered(places: list[Extent], end: int) -> int:
-    """From where on all is covered by places, up to an end."""
-    begin = end
-    for first, last in sorted(places, key=lambda place: -place[1]):
-        if last < begin:
-            break
-        begin = min(begin, first)
-    return begin
+def _changed(finder: Finder, hits: list[Hit], text: str, at: int) -> int:
+    """Where the first hit begins that a text has only if it is cut at a place, or only if it is
+    not; that place where there is none. It is seen in what stands before the place or just behind,
+    so that no more is read again than a match is long."""
+    first = max(0, at - CONTEXT)
+    alone = {
+        (hit.pattern, hit.start + first, hit.end + first): hit.first + first
+        for hit in finder.scanner.scan(text[first:at])
+        if hit.last + first >= at - 1
+    }
+    known = {
+        (hit.pattern, hit.start, hit.end): hit.first
+        for hit in hits
+        if hit.end <= at <= hit.last + 1
+    }
+    return min([(alone | known)[key] for key in alone.keys() ^ known.keys()], default=at)

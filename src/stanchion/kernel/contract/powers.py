@@ -141,6 +141,11 @@ class Powers(Protocol):
         every piece of a stream, which waits until then; and for texts that are handed on beside a
         reply, which such guards judge, too."""
 
+    def cuts(self, text: str, /) -> Callable[[int], int]:
+        """Gives, for each place of a text that goes on, the last one up to it where it may be cut;
+        for its end that is what `settled` says. Asked in place of `settled`, so that guards agree
+        on a place without reading the text again."""
+
     @property
     def CONTEXT(self) -> int:  # noqa: N802 - it is a constant of its class
         """How many characters before a piece of a stream matter for what is found in it: they stand
@@ -387,6 +392,7 @@ TIGHTENS: Final = Power("tightened")
 FOR_SAFE_MODE: Final = Power("for_safe_mode")
 
 SETTLES: Final = Power("settled", "CONTEXT")
+CUTS: Final = Power("cuts")
 VEILS: Final = Power("veils")
 NAMES_SECRETS: Final = Power("in_name")
 FINGERPRINTS: Final = Power("fingerprints")

@@ -127,7 +127,9 @@ class Pattern:
 
     @cached_property
     def _beginning(self) -> Any:
-        return begun([self])
+        """Finds where the first match begins that a text ends within; at the end if there is
+        none."""
+        return compiled(f"(?:{self.begins})\\z")
 
     @cached_property
     def _closing(self) -> Any:
@@ -253,12 +255,6 @@ def _split(tree: Node) -> tuple[Node, int, Node] | None:
     if not isinstance(inside, Chars) or width(opening)[0] == 0 or width(closing)[0] == 0:
         return None
     return opening, inside.mask, closing
-
-
-def begun(patterns: Iterable[Pattern]) -> Any:
-    """Finds where the first match begins that a text ends within, of any of these patterns; at the
-    end if there is none."""
-    return compiled(f"(?:{'|'.join([pattern.begins for pattern in patterns])})\\z")
 
 
 def compiled(expression: str, memory: int = MEMORY) -> Any:

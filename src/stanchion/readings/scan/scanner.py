@@ -13,7 +13,7 @@ from stanchion.readings.joined import Joined, flat
 from stanchion.readings.scan import hyper
 from stanchion.readings.scan.hyper import Kept
 from stanchion.readings.scan.literals import Literals
-from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, begun
+from stanchion.readings.scan.pattern import LONGEST, Match, Pattern
 from stanchion.readings.scan.window_sieve import WindowSieve
 
 __all__ = ["CONTEXT", "Engine", "Hit", "Hits", "Kept", "Scanner"]
@@ -24,8 +24,6 @@ CONTEXT: Final = LONGEST + 1
 """How many characters before a place can matter for what is found behind it."""
 MANY: Final = 32
 """From how many patterns on Hyperscan is the faster sieve."""
-SOON: Final = 80
-"""Within how many characters a literal comes soon."""
 LONG: Final = 8_192
 """From what length of a text on the faster sieve is worth being compiled."""
 
@@ -161,9 +159,6 @@ class Scanner:
         size = len(seen)
         held = _run(seen, self._narrow[0], size, self._narrow[1])
         needed = self._literals.needed(seen)
-        if self._near is not None:
-            expression, reach = self._near
-            held = min(held, int(expression.search(seen, max(0, size - reach)).start()))
         for number in {*needed, *self._wide}:
             held = min(held, self.patterns[number].open_at(seen, number in needed))
         return held
@@ -181,27 +176,11 @@ class Scanner:
         return held, max([head.width for head in narrow], default=0)
 
     @cached_property
-    def _near(self) -> tuple[Any, int] | None:
-        """What says whether a pattern has begun that may begin with anything and whose literal
-        comes soon, and how soon."""
-        heads = [(pattern, pattern.head) for pattern in self.patterns]
-        near = [
-            (one, head.width)
-            for one, head in heads
-            if head is not None and not head.narrow and head.width <= SOON
-        ]
-        if not near:
-            return None
-        return begun([pattern for pattern, _ in near]), max([width for _, width in near])
-
-    @cached_property
     def _wide(self) -> tuple[int, ...]:
-        """Patterns that may begin with anything and need no literal, or none soon, and so are
-        looked at alone."""
+        """Patterns that may begin with anything, or need no literal. Each is looked at alone: what
+        says it of several has more states than it may keep, and is slower than all of them."""
         heads = enumerate([pattern.head for pattern in self.patterns])
-        return tuple(
-            [n for n, head in heads if head is None or (not head.narrow and head.width > SOON)]
-        )
+        return tuple([number for number, head in heads if head is None or not head.narrow])
 
 
 def place(hit: Hit) -> tuple[int, int, int]:

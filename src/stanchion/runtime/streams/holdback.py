@@ -4,11 +4,13 @@ more."""
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Policy
-from stanchion.kernel.contract.powers import SETTLES
+from stanchion.kernel.contract.powers import CUTS, SETTLES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
@@ -18,12 +20,17 @@ from stanchion.kernel.tuples import NamedTuple
 
 LONGEST: Final = 16_384
 """How many characters a guard may hold back: nothing that is looked for is longer."""
-RARELY: Final = 64
-"""What is held back is looked at again when it has grown by this part of itself."""
+RARELY: Final = 4
+"""What is held back for long is looked at again when it has grown by this part of itself."""
+SHORT: Final = 256
+"""So much of it is looked at again with every piece."""
 ROUNDS: Final = 16
 """How often guards are asked for a place that all of them agree on."""
 
 ESCAPED: Final = "surrogateescape"
+
+Back = Callable[[int], int]
+"""Gives the last place up to another one where a text may be cut."""
 
 
 class Piece(NamedTuple):
@@ -56,16 +63,16 @@ class Keepers:
     def settled(self, text: str) -> tuple[int, Finding | None]:
         """How many characters can be judged for good whatever follows; or what refuses the stream:
         a guard that fails, or that holds back more than there can be to wait for."""
-        points: list[tuple[Any, int]] = []
+        backs: list[Back] = []
         for placed in self._placed:
-            point, trouble = _asked(placed, text)
+            back, trouble = _asked(placed, text)
             if not trouble:
-                points.append((placed.guard, point))
+                backs.append(back)
             elif not placed.shadow and not placed.fail_open:
                 return 0, Finding(
                     Action.BLOCK, "kernel.guard_error", (placed.id, trouble), guard="kernel"
                 )
-        at = agreed(points, text) if points else len(text)
+        at = agreed(backs, len(text))
         if len(text) - at > LONGEST:
             names = ", ".join([placed.id for placed in self._placed])
             return 0, Finding(
@@ -74,41 +81,40 @@ class Keepers:
         return at, None
 
 
-def _asked(placed: Placed, text: str) -> tuple[int, str]:
-    """What a guard says is settled, or what is wrong with it."""
+def _asked(placed: Placed, text: str) -> tuple[Back, str]:
+    """What tells where a text may be cut for a guard, and what is wrong with the guard."""
+    knows = CUTS.of(placed.guard)
+    back: Back = partial(_nearest, placed.guard, text)
     try:
-        point = int(placed.guard.settled(text))
+        if knows is None:
+            point = int(placed.guard.settled(text))
+        else:
+            back = knows.cuts(text)
+            point = back(len(text))
     except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-        return 0, type(error).__name__
+        return back, type(error).__name__
     if not 0 <= point <= len(text):
-        return 0, "ValueError"
-    return point, "HeldTooLong" if len(text) - point > LONGEST else ""
+        return back, "ValueError"
+    return back, "HeldTooLong" if len(text) - point > LONGEST else ""
 
 
-def agreed(points: list[tuple[Any, int]], text: str) -> int:
-    """The last place where a text can be cut for every guard.
-
-    What is settled for one is not a place to cut for another that has settled more: something it
-    has found may span it. It is one where the other, given less of the text, settles exactly there.
-    Guards that go on disagreeing wait for more text.
-    """
-    at = min([point for _, point in points])
-    sure = {index for index, (_, point) in enumerate(points) if point == at}
+def agreed(backs: list[Back], at: int) -> int:
+    """The last place up to another one where a text can be cut for every guard. Guards that go on
+    disagreeing wait for more text."""
     for _ in range(ROUNDS):
-        if not at or len(sure) == len(points):
+        lower = at
+        for back in backs:
+            lower = back(lower)
+        if lower == at:
             return at
-        for index, (guard, _) in enumerate(points):
-            if index in sure:
-                continue
-            lower = _nearest(guard, text, at)
-            if lower < at:
-                at, sure = lower, set()
-            sure.add(index)
-    return at if len(sure) == len(points) else 0
+        at = lower
+    return 0
 
 
 def _nearest(guard: Any, text: str, at: int) -> int:
-    """The last place up to `at` where a text can be cut for a guard, as far as a few looks tell."""
+    """The last place up to `at` where a text can be cut for a guard, as far as a few looks tell.
+    One that it settles is a place to cut, and where it settles more, something that it has found
+    may reach over `at`: it is asked again with less of the text."""
     best, more = 0, 0
     while at + more <= len(text):
         try:
@@ -175,7 +181,7 @@ class Held:
             return len(self.text), None
         at, trouble = keepers.settled(self.text)
         left = len(self.text) - at
-        self._next = left + left // RARELY
+        self._next = min(left + max(0, left - SHORT) // RARELY, LONGEST + 1)
         return at, trouble
 
     def take(self, count: int, context: int) -> tuple[str, str]:
