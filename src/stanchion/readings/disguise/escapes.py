@@ -37,10 +37,13 @@ _NAMED: Final = {
 
 ODD: Final = regex(f"[{_UNSEEN}{_WIDE}]")
 """What stands in a run of an encoded text though it is none of its letters."""
+_OTHER: Final = f"[{''.join(_ALIKE)}]"
 MIXED: Final = regex(
-    f"(?=[{''.join(_ALIKE)}]*[0-9A-Za-z])[0-9A-Za-z_{''.join(_ALIKE)}]*[{''.join(_ALIKE)}]"
+    f"(?<![0-9A-Za-z_])(?<!{_OTHER})(?:{_OTHER}*+_)*+(?={_OTHER}*+[0-9A-Za-z])"
+    f"(?:[0-9A-Za-z_]*+{_OTHER}++)++"
 )
-"""A word that has letters of two alphabets, up to the last of the other one."""
+"""A word that has letters of two alphabets, up to the last of the other one. It is read once, from
+its beginning: whoever tries again at each letter reads a long one as often as it is long."""
 ESCAPED: Final = (
     r"\\\\?u00[2-7][0-9A-Fa-f]|\\\\?x[2-7][0-9A-Fa-f]|\\u\{0{0,4}[2-7][0-9A-Fa-f]\}|"
     r"\\U000000[2-7][0-9A-Fa-f]"

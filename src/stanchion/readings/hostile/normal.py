@@ -149,7 +149,13 @@ def _seen(text: str) -> str:
 
 
 def _of_one_alphabet(text: str) -> str:
-    return WORD.sub(_latin, text) if MIXED.search(text) else text
+    """A text whose words have letters of one alphabet; only lines that have another one are read
+    word by word."""
+    if MIXED.search(text) is None:
+        return text
+    return "".join(
+        [WORD.sub(_latin, line) if MIXED.search(line) else line for line in text.splitlines(True)]
+    )
 
 
 def _told(found: re.Match[str]) -> str:

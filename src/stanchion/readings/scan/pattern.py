@@ -166,17 +166,19 @@ class Pattern:
         """The next match of the expression."""
         if self._match is None:
             return self._search.search(flat, first, last)
+        far = self.reach
         while first < last:
             # Nothing is counted here, so that it is bounded how far is looked: a match that begins
-            # in the first half ends in the second.
-            seen = self._search.search(flat, first, min(last, first + 2 * self.reach))
+            # in the first part ends in what is looked at behind it. Where nothing was found, it is
+            # worth looking farther.
+            seen = self._search.search(flat, first, min(last, first + far + self.reach))
             if seen is None:
-                first += self.reach
+                first, far = first + far, 2 * far
                 continue
             exact = self._match.match(flat, seen.start(), last)
             if exact is not None:
                 return exact
-            first = seen.start() + 1
+            first, far = seen.start() + 1, self.reach
         return None
 
     def _spoken(self, text: bytes) -> bool:
