@@ -57,6 +57,8 @@ _PAIR: Final = (0xFFF).__and__
 _ASCII: Final = bytes(range(128))
 _FLAT: Final = frozenset((str, int))
 """What has no parts, and is written in one step."""
+WIDEST: Final = 4
+"""How many characters those of a text stand for, at the most and on the whole."""
 _FAR: Final = regex(r"[^\x00-\x7f\w]")
 """Characters beyond ASCII that are in no word."""
 _FAR_DIGIT: Final = regex(r"[^\D0-9]")
@@ -146,8 +148,8 @@ def _beyond_ascii(text: str) -> set[str]:
 
 def _folded(text: str) -> str:
     """A text in one form, whatever the case of what is beyond ASCII. Few kinds of it have a case,
-    most often."""
-    text = normalize("NFKC", text)
+    most often. Of one that is many times as long in that form no more is read."""
+    text = normalize("NFKC", text)[: WIDEST * len(text)]
     folded = [(char, low) for char in _beyond_ascii(text) if (low := char.casefold()) != char]
     if len(folded) > FEW:
         return text.casefold()

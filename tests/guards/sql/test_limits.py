@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ from stanchion.readings.sql.classes import classify
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.lexer import reader_of
 from stanchion.readings.sql.limits import MAX_CHARS, MAX_DEPTH, MAX_TOKENS, work_of
+from stanchion.readings.sql.recognise import is_sql
 from tests.guards.sql.shapes import BEGINNINGS, LONG, NESTED, PIECES, long
 from tests.guards.steps import steps_of
 
@@ -48,6 +50,21 @@ def test_what_is_too_long_is_not_read(shape: str) -> None:
     assert len(text) > MAX_CHARS
     assert steps_of(lambda: classify(text, "postgres")) < 30
     assert classify(text, "postgres")[0].why == "it is too long to be read"
+
+
+@pytest.mark.parametrize("read", [classify, is_sql])
+def test_a_long_text_that_cannot_be_read_is_tried_in_few_dialects(
+    read: Callable[[str], object],
+) -> None:
+    """It costs about as much as one that can."""
+    sums = "+".join(["a"] * 1_900)
+    read("select b from")
+    good, bad = [steps_of(partial(read, f"select {sums} from{rest}")) for rest in (" b", " where")]
+    assert bad <= 1.5 * good
+
+
+def test_a_short_text_is_tried_in_all_dialects() -> None:
+    assert is_sql("SELECT * FROM b QUALIFY ROW_NUMBER() OVER (ORDER BY c) = 1 -- " + "x" * 900)
 
 
 def test_too_many_words_are_not_parsed() -> None:

@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-VERHOEFF: Final = (
-    "0123456789123406789523401789563401289567401239567859876043216598710432765982104"
-    "3"
-    "87659321049876543210"
-)
-SHIFTS: Final = "01234567891576283094580379614289160435279453126870428657390127938064157046913258"
-
 NOT_DIGITS: Final = bytes([byte for byte in range(256) if not 48 <= byte <= 57])
 ONCE: Final = bytes.maketrans(b"0123456789", bytes(range(10)))
 """Digits as numbers."""
@@ -22,6 +15,15 @@ TWICE: Final = bytes.maketrans(bytes(range(10)), bytes([0, 2, 4, 6, 8, 1, 3, 5, 
 def digits(text: str) -> list[int]:
     """The digits of a text, as numbers."""
     return list(text.encode("ascii", "ignore").translate(ONCE, NOT_DIGITS))
+
+
+VERHOEFF: Final = digits(
+    "0123456789123406789523401789563401289567401239567859876043216598710432765982104"
+    "387659321049876543210"
+)
+SHIFTS: Final = digits(
+    "01234567891576283094580379614289160435279453126870428657390127938064157046913258"
+)
 
 
 def weighed(numbers: Iterable[int], weights: Sequence[int]) -> int:
@@ -58,7 +60,7 @@ def verhoeff(text: str) -> bool:
     """Whether the last digit is right by Verhoeff's tables."""
     value = 0
     for place, number in enumerate(reversed(digits(text))):
-        value = int(VERHOEFF[value * 10 + int(SHIFTS[place % 8 * 10 + number])])
+        value = VERHOEFF[value * 10 + SHIFTS[place % 8 * 10 + number]]
     return value == 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import chain
 from typing import Final
 
 from stanchion.guards.secrets.finder import Finder
@@ -36,12 +37,13 @@ def in_pieces(
     items = [leaf.text for leaf in leaves if leaf.path and type(leaf.path[-1]) is int]
     if len(items) < 2 or not any(_DIGIT.search(text) for text in items):
         return None
-    rows = [part for row in _rows(leaves, spans, finder.told) for part in _windows(row)]
-    most, count = MOST, 0
-    while count < len(rows) and most > 0:
-        most -= sum([len(text) for _, _, text in rows[count]])
-        count += 1
-    del rows[count:]
+    rows: list[list[Piece]] = []
+    most = MOST
+    for window in chain.from_iterable(map(_windows, _rows(leaves, spans, finder.told))):
+        rows.append(window)
+        most -= sum([len(text) for _, _, text in window])
+        if most <= 0:
+            break
     if not rows:
         return None
     found = finder.look(["".join([text for _, _, text in row]) for row in rows], decode=False)

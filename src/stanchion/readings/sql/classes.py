@@ -10,7 +10,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.sql.calls import CHANGING
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.dialect import RARER, TRIED, dialect_begun_by
-from stanchion.readings.sql.limits import MAX_CHARS
+from stanchion.readings.sql.limits import MAX_CHARS, readings_of
 from stanchion.readings.sql.statement import Statement, severity, unclear
 from stanchion.readings.sql.view import Reading, read
 
@@ -53,8 +53,9 @@ def _in_any(text: str) -> tuple[Statement, ...]:
     clear: list[Reading] = []
     unread: list[Reading | str] = []
     same = _VARYING.search(text) is None
+    most = readings_of(text)
     for dialect in (*TRIED, *RARER):
-        if clear and (same or dialect in RARER):
+        if (same or dialect in RARER) if clear else len(unread) == most:
             break
         try:
             reading = read(text, dialect)

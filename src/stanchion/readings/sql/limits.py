@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.sql.comments import Unread
 
 if TYPE_CHECKING:
@@ -26,8 +27,16 @@ MAX_REPEATS: Final = 32
 AGAIN: Final = 4
 """How often the brackets of something that may be a type are read, at the most."""
 
+_ROUGHLY: Final = regex(r"\w+|[^\w\s]")
+
 GUESSED: Final = frozenset({"CONVERT", "TRY_CONVERT"})
 """Functions in whose brackets a type may stand first."""
+
+
+def readings_of(text: str) -> int:
+    """In how many dialects a text may be read before one of them can read it: in as many as take no
+    more than the longest text in one."""
+    return max(1, MAX_TOKENS // max(1, len(_ROUGHLY.findall(text))))
 
 
 def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:

@@ -15,6 +15,7 @@ from stanchion.readings.sql.calls import spelled
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.dialect import RARER, TRIED
 from stanchion.readings.sql.lexer import TEXT, Piece, Reader, pieces_of, reader_of
+from stanchion.readings.sql.limits import MAX_CHARS, readings_of
 from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.places import begins_as_sql, begins_with_verb
 from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
@@ -22,7 +23,6 @@ from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
 if TYPE_CHECKING:
     from sqlglot import exp
 
-LONGEST: Final = 65_536
 
 _MODIFYING: Final = listed(
     "OR REPLACE TEMP TEMPORARY UNIQUE MATERIALIZED EXTERNAL FOREIGN GLOBAL LOCAL PUBLIC UNLOGGED "
@@ -66,9 +66,9 @@ _CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
 @lru_cache(512)
 def is_sql(text: str) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
-    if len(text) > LONGEST or not begins_with_verb(text):
+    if len(text) > MAX_CHARS or not begins_with_verb(text):
         return False
-    return any(_reads_as_sql(text, dialect) for dialect in (*TRIED, *RARER))
+    return any(_reads_as_sql(text, dialect) for dialect in (*TRIED, *RARER)[: readings_of(text)])
 
 
 def _reads_as_sql(text: str, dialect: str) -> bool:
