@@ -38,8 +38,7 @@ SecretAction = Literal["warn", "redact", "escalate", "block", "quarantine"]
 IN_PIECES: Final = frozenset({Stage.MODEL_CHUNK, Stage.MODEL_REPLY})
 """Where a text may come in pieces, so that pieces and the whole are read alike."""
 BEFORE: Final = 128
-"""How many characters before a piece of a stream tell what is in it: as many as are read before a
-hit, and a placeholder."""
+"""How many characters before a piece of a stream tell what is in it."""
 MOST_NAMES: Final = 1_024
 """Of how many names is remembered what was found in them."""
 NAMES: Final = {Stage.TOOL_CALL: "", Stage.HANDOFF: "to"}

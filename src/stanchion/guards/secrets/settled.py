@@ -43,9 +43,8 @@ def cuts(finder: Finder, text: str, decode: bool) -> Callable[[int], int]:
 
 
 def _changed(finder: Finder, hits: list[Hit], text: str, at: int) -> int:
-    """Where the first hit begins that a text has only if it is cut at a place, or only if it is
-    not; that place where there is none. It is seen in what stands before the place or just behind,
-    so that no more is read again than a match is long."""
+    """Where the first hit begins that a text has only if it is cut at a place, or only if not; that
+    place where there is none. No more is read for it than a match is long."""
     first = max(0, at - CONTEXT)
     alone = {
         (hit.pattern, hit.start + first, hit.end + first): hit.first + first

@@ -18,6 +18,11 @@ from stanchion.readings.joined import Joined
 DEEP: Final = 100_000
 """How many characters are read a second time, in all."""
 
+_BASE64: Final = "(?:[A-Za-f][0-9A-Za-z+/_-]{3}){6}|(?:H4s|e[AJN])[0-9A-Za-z+/_-]{21}"
+_BASE32: Final = "[BDE-P][A-Z2-7]{31}|[bde-p][a-z2-7]{31}"
+_HEX: Final = "(?:[0-7][0-9A-Fa-f]){16}|(?:1[Ff]8[Bb]|78(?:01|9[Cc]|[Dd][Aa]))[0-9A-Fa-f]{28}"
+"""How runs begin that say ASCII, or what is packed. Most paths and digests do not."""
+
 _SOME: Final = regex(r"\{0,\d+\}")
 _MANY: Final = regex(r"\{\d+,\}|\{\d\d\}")
 
@@ -29,12 +34,15 @@ def _gates() -> tuple[Any, ...]:
     closely, and no more."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
-    run = f"[0-9A-Za-z+/_-]{{{SHORTEST}}}|{QUOTED}|{ESCAPED}"
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    run = f"(?:^|[^0-9A-Za-z+/_-])(?:{_BASE64}|{_BASE32}|{_HEX})|{QUOTED}|{ESCAPED}"
     parts = [
         _loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)
     ]
     others = "|".join(parts)
-    return tuple([re2.compile(part.encode()) for part in (f"{run}|{others}", run, others, *parts)])
+    made = (f"{run}|{others}", run, others, *parts)
+    return tuple([re2.compile(part.encode(), options) for part in made])
 
 
 def _loosely(pattern: str) -> str:

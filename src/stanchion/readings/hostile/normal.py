@@ -149,8 +149,6 @@ def _seen(text: str) -> str:
 
 
 def _of_one_alphabet(text: str) -> str:
-    """A text whose words have letters of one alphabet; only lines that have another one are read
-    word by word."""
     if MIXED.search(text) is None:
         return text
     return "".join(

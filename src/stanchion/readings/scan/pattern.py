@@ -168,9 +168,8 @@ class Pattern:
             return self._search.search(flat, first, last)
         far = self.reach
         while first < last:
-            # Nothing is counted here, so that it is bounded how far is looked: a match that begins
-            # in the first part ends in what is looked at behind it. Where nothing was found, it is
-            # worth looking farther.
+            # Nothing is counted here, so that it is bounded how far is looked: as far as a match
+            # can reach, and twice as far each time that nothing was found.
             seen = self._search.search(flat, first, min(last, first + far + self.reach))
             if seen is None:
                 first, far = first + far, 2 * far

@@ -99,8 +99,7 @@ def _asked(placed: Placed, text: str) -> tuple[Back, str]:
 
 
 def agreed(backs: list[Back], at: int) -> int:
-    """The last place up to another one where a text can be cut for every guard. Guards that go on
-    disagreeing wait for more text."""
+    """The last place up to another one where all guards let a text be cut; 0 if they differ."""
     for _ in range(ROUNDS):
         lower = at
         for back in backs:
@@ -112,9 +111,7 @@ def agreed(backs: list[Back], at: int) -> int:
 
 
 def _nearest(guard: Any, text: str, at: int) -> int:
-    """The last place up to `at` where a text can be cut for a guard, as far as a few looks tell.
-    One that it settles is a place to cut, and where it settles more, something that it has found
-    may reach over `at`: it is asked again with less of the text."""
+    """The last place up to `at` where a text can be cut for a guard, as far as a few looks tell."""
     best, more = 0, 0
     while at + more <= len(text):
         try:
