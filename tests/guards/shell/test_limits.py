@@ -97,6 +97,7 @@ def test_the_counted_steps_are_bounded_by_the_length(shape: str) -> None:
     [
         ("a" * (MAX_CHARS + 1), "longer than"),
         ("$(" * 40, "nested too deeply"),
+        ("cat " + "<~" * 1_000, "too many steps"),
         ("a=xx; " + "a=$a$a; " * 40, "too long"),
         ("a=" + "a" * 900 + "; echo ${a//a*b/c}", "too many steps"),
         ("runner '" + "$(" * 40 + "rm -rf x'", "nested too deeply"),

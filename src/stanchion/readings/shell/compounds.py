@@ -217,7 +217,7 @@ class Compounds(Spelling):
         match = REDIRECT.match(self.text, self.at)
         if match is None:
             return False
-        self.meter.step()
+        self.meter.step(1 + len(into) // 16)  # guards look at each: many are too many
         self.at = match.end()
         op = match.group(2)
         self._blank()
