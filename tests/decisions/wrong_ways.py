@@ -11,10 +11,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pytest
 
-from stanchion.audit import apart
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel import resolution
-from stanchion.readings import joined, parts
+from stanchion.readings import joined, reading
 from stanchion.readings.fingerprint import digest
 from stanchion.readings.history import LoopHistory
 from stanchion.runtime.calling.straight import QuietPassage
@@ -25,7 +24,6 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.stores import memory
 from stanchion.telemetry.counting import Counting
-from stanchion.telemetry.sinks import Telemetry
 from tests.decisions.ways import Engine
 
 Make = Callable[[Any], object]
@@ -78,10 +76,6 @@ def _silent(_announce: Any) -> Any:
         desk.told = run
 
     return announced
-
-
-def _empty(_settled: Any) -> Any:
-    return lambda *_told: b""
 
 
 def _broken(_between: str) -> str:
@@ -151,13 +145,12 @@ def _wrong(
 
 RESERVED: Final = "what is reserved"
 CUT_OFF: Final = f"{RESERVED}, struck after 1"
-PLAIN: Final = "order of names, plainly"
 PLAINLY_CUT: Final = f"{RESERVED}, struck at 2, plainly"
 LOST: Final = "verdicts state"
 ALONE: Final = {"journal": "trail"}
 
 WRONG: Final = (
-    _wrong("history by raw bytes", "blanks at the end", LOST, parts, "fingerprint", _by_bytes),
+    _wrong("history by raw bytes", "blanks at the end", LOST, reading, "fingerprint", _by_bytes),
     _wrong("told loops forgotten", "told once", "verdicts notices", LoopHistory, "of", _told_none),
     _wrong("a record skipped", "order of names", "records", MemoryJournal, "write", _skipping),
     _wrong("a run not announced", "order of names", "records", Desk, "announce", _silent, **ALONE),
@@ -168,8 +161,6 @@ WRONG: Final = (
     _wrong("a hold not settled", RESERVED, "state", memory, "carry_out", _without("settles")),
     _wrong("a hold not given back", CUT_OFF, "state", attempts, "cut_off", _left_as_it_is),
     _wrong("a figure not counted", "order of names", "figures", Counting, "decided", _nothing),
-    _wrong("a line cut short", PLAIN, "records", apart, "_settled", _empty),
-    _wrong("a quiet call not counted", PLAIN, "figures", Telemetry, "tallied", _nothing),
     _wrong("an outcome not owed", PLAINLY_CUT, "state", QuietPassage, "left", _left_as_it_is),
     _wrong("an agent not told", "told once", "notices", Notices, "tell", _nothing),
     _wrong("an async twin that differs", RESERVED, LOST, Run, "ajudge", _unpaid, driver="loop"),

@@ -16,19 +16,8 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.record import (
-    LONGEST,
-    Entry,
-    Said,
-    canonical,
-    digest_of,
-    entry_of,
-    plain,
-    spelled_out,
-)
+from stanchion.audit.record import LONGEST, Entry, Said, canonical, digest_of, plain, spelled_out
 from stanchion.audit.repeated import Brief
-from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.state import Stake
@@ -127,7 +116,7 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     length and hash. With `brief` that stands in the place of what it is about."""
     try:
         parts = _encode(entry, salt, brief)
-        if fits(parts):
+        if _fits(parts):
             return parts
         is_data = True
     except (UnicodeEncodeError, TypeError):
@@ -139,17 +128,16 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     if not is_data:
         entry = typed.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
         parts = _encode(entry, salt)
-        if fits(parts):
+        if _fits(parts):
             return parts
     shorter = msgspec.structs.replace(entry, content=digest_of(entry.content))
     parts = _encode(shorter, salt)
-    if not fits(parts):
+    if not _fits(parts):
         parts = _encode(_shortened(shorter), salt)
     return parts._replace(whole=False)
 
 
-def fits(parts: Parts) -> bool:
-    """Whether a record is short enough to be kept."""
+def _fits(parts: Parts) -> bool:
     return len(parts.body) + len(parts.kept) <= LONGEST
 
 
@@ -248,71 +236,3 @@ def data_from(body: bytes, kept: bytes) -> dict[str, Any]:
     for one, (args, text) in zip(found, apart.pop("said", ()), strict=False):
         one |= ({"args": args} if args else {}) | ({"text": text} if text else {})
     return {**data, **apart}
-
-
-_FIRST: Final = b'{"v":3,"prev":"","seq":0,"chain":"","kind":'
-_WHICH: Final = b',"at":0,"id":"",'
-_POLICY: Final = b'"policy":"@"'
-_CALL: Final = b',"call":"@"'
-"""How the fields stand in a blank record that each record has for itself. None of these can stand
-within a value, where quotation marks are escaped."""
-
-
-class QuietLine:
-    """What a quiet decision is written down as. It has no findings, no notes, and nothing beside
-    its content."""
-
-    __slots__ = ("_about", "_kind", "_tool", "_who")
-
-    def __init__(self, moment: Moment, decision: Decision) -> None:
-        entry = entry_of(moment, decision, 0, "", "")
-        blank = msgspec.structs.replace(
-            entry, at=0, id="", policy="@", call="@", content=None, beside={}, settles=(),
-            records=(), now=0, values=(), settled=(),
-        )  # fmt: skip
-        kind, _, rest = canonical(blank).removeprefix(_FIRST).partition(_WHICH)
-        who, _, rest = rest.partition(_POLICY)
-        about, _, tool = rest.partition(_CALL)
-        self._kind, self._who, self._about, self._tool = kind, who, about, tool[:-1]
-
-    def parts(
-        self,
-        place: tuple[str, int, str],
-        moment: Moment,
-        decision: Decision,
-        told: Told,
-        policy: str,
-    ) -> Parts | None:
-        """The bytes of a record of that place: the hash before it, its number, its chain; `None`
-        where it has to be made shorter, or is no data."""
-        event = moment.events[0]
-        try:
-            kept = canonical(told)
-        except (UnicodeEncodeError, TypeError):
-            return None
-        body = b"".join((
-            b'{"v":3,"prev":"', place[0].encode(), b'","seq":%d,"chain":"' % place[1],
-            place[2].encode(), b'","kind":', self._kind, b',"at":%d,"id":"' % event.at,
-            event.id.encode(), b'",', self._who, b'"policy":"', policy.encode(), b'"', self._about,
-            b',"call":"%b"' % event.call.encode() if event.call else b"", self._tool,
-            _settled(moment, decision), b"}",
-        ))  # fmt: skip
-        parts = bound(body, kept, told.salt)
-        return parts if fits(parts) else None
-
-
-def _settled(moment: Moment, decision: Decision) -> bytes:
-    """What a record has of the store's reply, behind everything else."""
-    reply = decision.inputs.reply
-    told = b',"settles":%b' % canonical(moment.settles) if moment.settles else b""
-    if reply is None:
-        return told
-    told += b',"now":%d' % reply.now if reply.now else b""
-    told += b',"values":%b' % canonical(reply.values) if reply.values else b""
-    return told + (b',"settled":%b' % canonical(reply.settled) if reply.settled else b"")
-
-
-def fits_a_line(decision: Decision, names: Any) -> bool:
-    """Whether a decision and the names in it can be written as a line: nothing in them has to be
-    escaped, and its host can do everything."""
-    return not decision.inputs.can and canonical(names) == b'"%b"' % str(names).encode()

@@ -9,8 +9,8 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from stanchion.audit import notes
-from stanchion.audit.apart import NO_SALT, Parts, QuietLine, Told as Apart, encode, entry_from
-from stanchion.audit.record import GENESIS, Entry, Redact, entry_of, judged_on
+from stanchion.audit.apart import NO_SALT, Parts, encode, entry_from
+from stanchion.audit.record import GENESIS, Entry, Redact, entry_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo
@@ -220,8 +220,6 @@ class MemoryJournal:
         self._end = (0, GENESIS)
         self.trouble = ""
 
-    takes_lines: Final = True
-
     @property
     def written(self) -> int:
         """How many records were written."""
@@ -239,22 +237,13 @@ class MemoryJournal:
         took_ns: int,
         notes: tuple[str, ...] = (),
         hide: tuple[Patch, ...] = (),
-        line: QuietLine | None = None,
     ) -> int:
-        """Write one decision down, at the same cost whatever is already kept; a quiet one by its
-        `line`."""
+        """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
             written, head = self._end
-            parts = None
-            if line is not None:
-                content = self._redact(moment.readings[0].content)
-                records = judged_on(decision.inputs, self._redact)
-                place, told = (head, written, MEMORY), Apart(NO_SALT, content, records=records)
-                parts = line.parts(place, moment, decision, told, decision.policy)
-            if parts is None:
-                parts = encode(
-                    entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide)
-                )
+            parts = encode(
+                entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide)
+            )
             head = self._sha256(parts.body).hexdigest()
             self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
             self._end = (written + 1, head)

@@ -238,7 +238,7 @@ def entry_of(
         inputs.lost,
         inputs.taken,
         inputs.confirmed,
-        judged_on(inputs, redact),
+        _judged_on(inputs, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers])
         if inputs.answers
         else (),
@@ -254,7 +254,7 @@ def entry_of(
     )
 
 
-def judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
     """The records that were judged on; those that were not there need not be named, unless a
     refusal was entered into
     them: then they were there, later."""

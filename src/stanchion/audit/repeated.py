@@ -9,14 +9,13 @@ judged, and after `AT_MOST` decisions of a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, Final
 
 from stanchion.audit.record import Entry, canonical
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Known
-from stanchion.kernel.events import Event, Moment, ToolCall
+from stanchion.kernel.events import Moment, ToolCall
 from stanchion.kernel.tuples import NamedTuple
 
 AT_MOST: Final = 64
@@ -69,37 +68,16 @@ class Repeated:
 
     def brief(self, entry: Entry, decision: Decision) -> Brief:
         """What to write of a record that this segment has not said."""
-        return self._brief(entry.run, entry.records, decision)
-
-    def _brief(self, name: str, records: tuple[Known, ...], decision: Decision) -> Brief:
-        run = self._run(name, decision)
+        run = self._run(entry, decision)
         run.since += 1
         said = run.said
         known: list[Known] = []
         rest: list[Known] = []
-        for one in records:
+        for one in entry.records:
             (known if said.get(one[0]) == one else rest).append(one)
         if not known or _is_gone(said, decision):
-            return Brief(run.digits, records)
+            return Brief(run.digits, entry.records)
         return Brief(run.digits, tuple(rest), digest_of_left(known))
-
-    def straight(
-        self, event: Event, content: Any, records: tuple[Known, ...], decision: Decision, hid: Any
-    ) -> Brief | None:
-        """The same of a quiet decision; `None` where its record, or that of its call, is not all
-        that was judged: something in it was hidden."""
-        run = self._runs.get(event.run.id)
-        if content is not hid or (run is not None and event.call in run.changed):
-            return None
-        if not set(map(id, decision.inputs.records)).issuperset(map(id, records)):
-            return None
-        return self._brief(event.run.id, records, decision)
-
-    def keep(self, run: str, records: Iterable[Known]) -> None:
-        """Remember what a record has said and left that is all that was judged."""
-        said = self._runs[run].said
-        for one in records:
-            said[one[0]] = one
 
     def note(self, entry: Entry, moment: Moment, decision: Decision, whole: bool) -> None:
         """Remember what a record has said that was written; `whole` tells that nothing of it was
@@ -118,13 +96,13 @@ class Repeated:
             for one in decision.wrote:
                 said.pop(one[0], None)
 
-    def _run(self, name: str, decision: Decision) -> _Run:
-        run = self._runs.get(name)
+    def _run(self, entry: Entry, decision: Decision) -> _Run:
+        run = self._runs.get(entry.run)
         if run is None or run.since >= AT_MOST or run.policy != decision.policy:
             if len(self._runs) >= MOST_RUNS:
                 self._runs.clear()
             changed = set() if run is None else run.changed
-            run = self._runs[name] = _Run(decision.policy)
+            run = self._runs[entry.run] = _Run(decision.policy)
             run.changed = changed
         return run
 

@@ -10,12 +10,11 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from stanchion.audit import notes as noted
 from stanchion.audit.age import Ageing
 from stanchion.audit.anchors import Anchor, place_of
-from stanchion.audit.apart import Parts, QuietLine, Salts, Told, encode
+from stanchion.audit.apart import Parts, Salts, encode
 from stanchion.audit.chain import Chain, Lost
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.forks import tell_of_forks
@@ -23,7 +22,7 @@ from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import refuse_former
 from stanchion.audit.marks import Marks
 from stanchion.audit.options import USUAL, Options
-from stanchion.audit.record import INTENT, KINDS, entry_of, judged_on
+from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import Copier
 from stanchion.audit.take_chain import heads_beside, take_chain
@@ -46,8 +45,6 @@ class Trail:
 
     Several processes may use one folder: each writes a chain of its own.
     """
-
-    takes_lines: Final = True
 
     def __init__(
         self,
@@ -131,31 +128,19 @@ class Trail:
         took_ns: int,
         notes: tuple[str, ...] = (),
         hide: tuple[Patch, ...] = (),
-        line: QuietLine | None = None,
     ) -> int:
-        """Write one decision down, a quiet one by its `line`; the mark it gives is for `sync`."""
+        """Write one decision down; the mark it gives is for `sync`."""
         with self._lock:
             chain = self._live
             if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
-            repeated = self._repeated = self._repeated.of(chain.id, chain.number)
-            salt = self._salts.of(chain.id, chain.seq)
-            if line is not None:
-                event, content = moment.events[0], moment.readings[0].content
-                records = judged_on(decision.inputs, self._redact)
-                brief = repeated.straight(event, content, records, decision, self._redact(content))
-                if brief is not None:
-                    apart = Told(salt, content, records=brief.records, left=brief.left)
-                    place = chain.head, chain.seq, chain.id
-                    short = line.parts(place, moment, decision, apart, brief.policy)
-                    if short is not None:
-                        mark = self._append(chain, short, took_ns)
-                        repeated.keep(event.run.id, (*records, *decision.wrote))
-                        return mark
             entry = entry_of(
                 moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide
             )
-            parts = encode(entry, salt, repeated.brief(entry, decision))
+            repeated = self._repeated = self._repeated.of(chain.id, chain.number)
+            parts = encode(
+                entry, self._salts.of(chain.id, chain.seq), repeated.brief(entry, decision)
+            )
             mark = self._append(chain, parts, took_ns)
             repeated.note(entry, moment, decision, parts.whole)
             return mark

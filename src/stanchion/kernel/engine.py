@@ -439,11 +439,8 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
         found, cut = word(plan, moment.events, found, cut, lines, case.slices, reply)
     if plan.watchers:
         found = watched(plan, moment.events, found, cut, case.slices, reply)
-    inputs = Inputs(
-        tuple(case.used), case.asked, reply, "", case.mode, case.now, case.stale, case.plans.limited
-    )  # as `case.inputs` has it; this is on the way of every call
-    timed = case.plans.clock is not None  # asked here: this is on the way of every call
-    trace = case.trace() if timed else None
+    inputs = case.inputs(reply)
+    trace = None if case.plans.clock is None else case.trace()
     return resolve(plan, moment, case.readings, found, cut, inputs, held, wrote, trace)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS, UNCHANGED, Action
+from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.chain import Plan, Recorded, Slice
 from stanchion.kernel.decision import Known
 from stanchion.kernel.events import Event
@@ -72,16 +72,9 @@ def place(
 ) -> tuple[Put, ...]:
     """Records to write, each behind as many lines as stand before its guard."""
     placed = []
-    plain = not found and ceiling == UNCHANGED
-    refused = (
-        set()
-        if plain
-        else {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
-    )
-    for (pos, _judge, name, _event, when, at, shadow), value, _version in wanted:
-        if plain:
-            placed.append((name, value, when, at, shadow))
-        elif pos <= cut and (when == When.JUDGED or pos not in refused):
+    refused = {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
+    for (pos, _judge, name, _event, when, _at, shadow), value, _version in wanted:
+        if pos <= cut and (when == When.JUDGED or pos not in refused):
             behind = sum([s.end - s.start for s in slices if s.pos < pos])
             placed.append((name, value, when, behind, shadow))
     return tuple(placed)
@@ -98,14 +91,6 @@ def keep(
     """Remember what was written, and give it. The version is the one it was judged on plus one: the
     cache may have moved."""
     written: list[Known] = []
-    if not reply.actions and len(puts) == len(wanted):
-        for recorded, value, version in wanted:
-            name = recorded[2]
-            if reply.go or recorded[4] == When.JUDGED:
-                written.append((name, version + 1, value))
-                if records.get(name, ABSENT)[0] <= version:
-                    records[name] = (version + 1, value)
-        return tuple(written)
     stop = next(
         (i for i, a in enumerate(reply.actions) if a >= STOPS and not lines[i].shadow), len(lines)
     )

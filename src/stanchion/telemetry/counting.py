@@ -33,16 +33,14 @@ class Counting:
         key = (event.stage, event.tool, decision.action, _guard(decision) if findings else "")
         cell = self._cells.get(key)
         if cell is None:
-            cell = self.cell(key)
+            cell = self._cell(key)
         next(cell[0])
         if took_ns:
             cell[1](took_ns)
         if findings or decision.shadow:
             self._findings(decision)
 
-    def cell(self, key: tuple[Any, str, int, str]) -> tuple[Any, Callable[[int], None]]:
-        """The counter of decisions with that stage, tool, action and guard, and what notes how long
-        one took."""
+    def _cell(self, key: tuple[Any, str, int, str]) -> tuple[Any, Callable[[int], None]]:
         stage, tool, action, guard = key
         shown = self._tool(tool)
         counter = self._registry.counter(DECISIONS, (str(stage), shown, NAMES[action], guard))

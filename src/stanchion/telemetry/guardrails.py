@@ -70,7 +70,7 @@ class Guardrails:
                 len(decision.skipped),
             )
         known = self._at_hand.get(key)
-        alike = self.alike(key, decision) if known is None else known[0]
+        alike = self._alike(key, decision) if known is None else known[0]
         if alike is None:
             self._apart(event, decision)
             return
@@ -80,7 +80,7 @@ class Guardrails:
         if trace.took_ns is not None:
             self.times.took(trace.took_ns, alike.wholes)
 
-    def alike(self, key: Any, decision: Decision) -> Alike | None:
+    def _alike(self, key: Any, decision: Decision) -> Alike | None:
         """Those which this decision is like; `None` where too many kinds are known. The chain is
         kept with them: its address must not become that of another."""
         chain = decision.trace.chain

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ESCALATE: Final = Action.ESCALATE
 ERROR: Final = loggers.ERROR
-Tally = tuple[Any, Callable[[int], None], Any]
-"""The counter of a kind of decisions, what notes how long one took, and that of what guards say."""
 TICKET: Final = "ticket."
 REFUSED: Final = "answer.refused"
 REQUESTED: Final = "requested"
@@ -91,8 +89,7 @@ class Telemetry:
         self.state: list[Callable[[], Iterable[Series]]] = []
         """What is asked for how the store stands, whenever somebody collects the figures."""
         self._words = words
-        self._counting = Counting(Registry() if registry is None else registry, words.name)
-        self._count = None if registry is None else self._counting.decided
+        self._count = None if registry is None else Counting(registry, words.name).decided
         self._judged: Callable[[Event, Decision], None] | None = None
         self.alerts: Alerts | None = None
         """Who watches for what has to be looked at; nobody where nothing is counted."""
@@ -156,32 +153,6 @@ class Telemetry:
                 self._tell(event, decision, took_ns)
         except Exception as error:  # noqa: BLE001 - telemetry may fail, a decision stands
             self.failed("decisions", error)
-
-    def tally_of(self, event: Event, decision: Decision) -> Tally | None:
-        """What counts decisions that are like this one; `None` where nothing is counted, or too
-        many kinds are."""
-        if self._count is None:
-            return None
-        alike = self._guardrails.alike(id(decision.trace.chain), decision)
-        key = (event.stage, event.tool, decision.action, "")
-        return None if alike is None else (*self._counting.cell(key), alike.count)
-
-    def tallied(self, tally: Tally, event: Event, decision: Decision, took_ns: int) -> None:
-        """As `decided`, for a decision without findings whose kind has a tally."""
-        log = self._log
-        if (
-            self.sinks
-            or (log is None and "logging" in sys.modules)
-            or (log is not None and loggers.enabled(log, LEVELS[decision.action]))
-        ):
-            self.decided(event, decision, took_ns)
-            return
-        counted, observe, alike = tally
-        next(counted)
-        observe(took_ns)
-        next(alike)
-        if self.alerts is not None:
-            self.alerts.decided(event, decision)
 
     def _tell(self, event: Event, decision: Decision, took_ns: int) -> None:
         if not self.sinks and not loggers.listens(self._log, self._level(decision)):

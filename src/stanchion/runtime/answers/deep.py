@@ -284,7 +284,7 @@ class DeepRules:
         self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
         self.boxes = TimeBoxes(self._due, self._sweep, clock)
 
-    def enter(self, policy: str, guards: Iterable[tuple[str, Powers]], terms: Terms) -> None:
+    def enter(self, policy: str, guards: Iterable[tuple[str, Any]], terms: Terms) -> None:
         """Take over the rules of a policy. One that is the same as before goes on as it is: it
         rests, if it does."""
         self.kept.most = terms.answers_kept

@@ -8,7 +8,6 @@ from typing import Any, Final, Unpack
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling import straight
 from stanchion.runtime.calling.report_fields import Fields, given
 from stanchion.runtime.calling.reports import USAGE, check, named_in, report, spending
@@ -54,8 +53,6 @@ class Reporting:
         `api_calls`, `duration_s`: estimates) stays reserved until its outcome is reported. Raises
         `BadEvent` for what cannot be judged.
         """
-        if tokens is None and cost_usd is None and api_calls is None and duration_s is None:
-            return check(self._desk, tool, args, JUST_ONE)
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
         return check(self._desk, tool, args, spending(usage), named_in(usage))
 

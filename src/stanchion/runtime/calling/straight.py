@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.apart import QuietLine, fits_a_line
 from stanchion.audit.errors import AuditLost
 from stanchion.kernel.actions import PROCEEDS, Action, Risk
 from stanchion.kernel.chain import Plan, Plans
@@ -38,15 +37,13 @@ from stanchion.runtime.deciding.spend import lending, overruns, unforeseen
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.driving.flow import Flow, resumed
 from stanchion.runtime.values import Read, Unreadable, arguments, read
-from stanchion.telemetry.sinks import Tally
 
 MOST: Final = 1_024
 """How many lanes a run has; an agent can invent names of tools."""
 
 
 class QuietLane(msgspec.Struct, eq=False):
-    """By which plan events are judged straight, what the policy says of their tool, and how a
-    decision about one is written down and counted, once there was one."""
+    """By which plan events are judged straight, and what the policy says of their tool."""
 
     plans: Plans
     plan: Plan
@@ -55,17 +52,6 @@ class QuietLane(msgspec.Struct, eq=False):
     amounts: Amounts
     lent: frozenset[Unit]
     """What each call reserves, and what of that goes back where nobody says that it was used."""
-    line: QuietLine | None = None
-    tally: Tally | None = None
-    is_known: bool = False
-
-    def know(self, desk: Desk, moment: Moment, decision: Decision) -> None:
-        """Make once what all decisions here have in common."""
-        event, journal = moment.events[0], desk.shield.journal
-        if "takes_lines" in vars(type(journal)) and fits_a_line(decision, event.id):
-            self.line = QuietLine(moment, decision)
-        self.tally = desk.shield.telemetry.tally_of(event, decision)
-        self.is_known = True
 
 
 def lane_of(desk: Desk, kind: type[Any], tool: str) -> QuietLane | None:
@@ -114,15 +100,13 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
 
 class QuietPassage(msgspec.Struct, eq=False, gc=False):
     """An event on its straight way: by which lane, what it settles, since when, and what has come
-    of it so far. `chars` is how long it is at the most, below zero where nobody counted; `engine`
-    makes the flow by which the engine goes on with it."""
+    of it so far. `engine` makes the flow by which the engine goes on with it."""
 
     desk: Desk
     lane: QuietLane
     event: Any
     amounts: Amounts
     settles: tuple[Settle, ...]
-    chars: int
     begun_ns: int
     awake_ns: int
     engine: Callable[[], Flow[Decision]]
@@ -136,7 +120,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         """Judge the event up to its batch; there is none where it is not quiet, or long, or where
         nothing is left for the store."""
         lane, event = self.lane, self.event
-        if not 0 <= self.chars <= LONG and exceeds(event, LONG):
+        if exceeds(event, LONG):
             return None
         self.reading = reading = lane.plans.policy.read(event)
         records = self.desk.shield.records
@@ -161,18 +145,12 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
             return self._by_engine()
         self.decision = decision
         moment = Moment((event,), self.amounts, self.settles, readings=(self.reading,))
-        if not lane.is_known:
-            lane.know(desk, moment, decision)
         took_ns = perf_counter_ns() - self.begun_ns
-        line = lane.line if self.amounts is JUST_ONE else None
-        mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), event.call, line)
+        mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), event.call)
         if not isinstance(mark, int):
             return self._unwritten(decision, mark)
         next(desk.decided[Action.ALLOW])
-        if lane.tally is None:
-            shield.telemetry.decided(event, decision, took_ns)
-        else:
-            shield.telemetry.tallied(lane.tally, event, decision, took_ns)
+        shield.telemetry.decided(event, decision, took_ns)
         if len(shield.records) > MAX_CACHED:
             shield.records.clear()
         if type(event) is not ToolCall:
@@ -223,9 +201,7 @@ def call(desk: Desk, tool: str, args: dict[str, Any]) -> QuietPassage | None:
     def engine() -> Flow[Decision]:
         return reports.check(desk, tool, args, JUST_ONE, made=(took, event))
 
-    return QuietPassage(
-        desk, lane, event, lane.amounts, (), took.chars, begun_ns, shield.awake_ns(), engine
-    )
+    return QuietPassage(desk, lane, event, lane.amounts, (), begun_ns, shield.awake_ns(), engine)
 
 
 def outcome(
@@ -243,14 +219,13 @@ def outcome(
     if known is None or more or overruns(reserved, used) or not desk.close_call(name):
         return None
     settles: tuple[Settle, ...] = ((name, used),) if known.held else ()
-    chars = -1 if took.chars < 0 or given.chars < 0 else took.chars + given.chars
     begun_ns, shield = perf_counter_ns(), desk.shield
     event = ToolResult(
         id=desk.new_id(), at=shield.clock(), run=lane.plans.run, tool=tool, risk=lane.risk,
         traits=lane.traits, call=name, args=took.content, result=given.content,
     )  # fmt: skip
     return QuietPassage(
-        desk, lane, event, JUST_ONE, settles, chars, begun_ns, 0,
+        desk, lane, event, JUST_ONE, settles, begun_ns, 0,
         lambda: reports.ended(desk, event, settles),
     )  # fmt: skip
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.apart import QuietLine
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.record import INTENT, KINDS, OUTCOME
 from stanchion.kernel.actions import Action, Risk
@@ -102,17 +101,14 @@ Written = tuple[Moment, Decision, int, tuple[str, ...], tuple[Patch, ...]]
 """What a journal writes down of a decision."""
 
 
-def taken(
-    desk: Desk, run: RunInfo, what: Written, ends: str, line: QuietLine | None = None
-) -> AuditLost | int:
+def taken(desk: Desk, run: RunInfo, what: Written, ends: str) -> AuditLost | int:
     """Have the journal take a record behind those that wait for it: its mark, or why it is not
     written. That of what has happened waits with them, and notes that it had to, also where whoever
-    writes it is cut off. `ends` is the call that is not under way any more then, and `line` what a
-    quiet decision is written as."""
+    writes it is cut off. `ends` is the call that is not under way any more then."""
     try:
         if desk.shield.unwritten.waiting:
             desk.shield.unwritten.flush()
-        mark = _write(desk, run, what, line=line)
+        mark = _write(desk, run, what)
         if desk.shield.occurrences.open:
             trail_back(desk.shield)
         if ends:
@@ -129,15 +125,11 @@ def taken(
     return lost
 
 
-def _write(
-    desk: Desk, run: RunInfo, what: Written, *late: str, line: QuietLine | None = None
-) -> int:
+def _write(desk: Desk, run: RunInfo, what: Written, *late: str) -> int:
     if desk.told is not run:
         desk.announce(run)
     moment, decision, took_ns, notes, hide = what
-    journal: Any = desk.shield.journal
-    said = (moment, decision, took_ns, (*notes, *late), hide)
-    mark: int = journal.write(*said) if line is None else journal.write(*said, line)
+    mark: int = desk.shield.journal.write(moment, decision, took_ns, (*notes, *late), hide)
     return mark
 
 

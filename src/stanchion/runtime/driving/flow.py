@@ -81,7 +81,7 @@ def resumed(flow: Flow[T], batch: str, reply: Any) -> Flow[T]:
                         raise given
                 else:
                     given = yield need
-            except BaseException as trouble:  # noqa: BLE001 - the flow decides what every failure means
+            except BaseException as trouble:  # noqa: BLE001 - the flow says what follows
                 need = flow.throw(trouble)
             else:
                 need = flow.send(given)

@@ -75,7 +75,7 @@ class StoreDoor(Wrapped):
         if self._telemetry.registry is not None:
             try:
                 self._telemetry.registry.histogram(STORE_SECONDS, (self._kind,)).observe(took_ns)
-            except Exception as error:  # noqa: BLE001 - telemetry may fail, the batch is carried out
+            except Exception as error:  # noqa: BLE001 - the batch is carried out
                 self._telemetry.failed("store", error)
         if self._is_lost:
             self._is_lost = False

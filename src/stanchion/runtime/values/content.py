@@ -43,14 +43,10 @@ class Read(msgspec.Struct, frozen=True):
     unread: tuple[str, ...] = ()
     seen: Seen = Seen.WHOLE
     plain: bool = True
-    chars: int = -1
-    """How many characters it has, where that was counted on the way; one for every value counts."""
 
 
 def read(value: Any) -> Read:
     """Read a value that is handed on as it is, where it can be trusted to be what it says."""
-    if type(value) is str and len(value) < 64 and value.isascii():
-        return Read(value, value, chars=len(value))
     return _Reader(copies=False).whole(value)
 
 
@@ -81,8 +77,7 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
                 break
         else:
             if chars <= MAX_CHARS:
-                size = chars + sum(map(len, values)) + len(values)
-                return Read(dict(values), values, chars=size)
+                return Read(dict(values), values)
     return _Reader(copies, frozenset(own)).whole(values)
 
 
