@@ -33,7 +33,7 @@ def test_threads_that_are_at_work_are_waited_for() -> None:
 
 
 def test_msgspec_is_loaded_without_what_it_does_not_need() -> None:
-    code = "import sys\nfrom stanchion.cli.lightly import load_msgspec\nload_msgspec()\n"
+    code = "import sys\nfrom stanchion.cli.main import load_msgspec\nload_msgspec()\n"
     code += "found = 'typing_extensions' in sys.modules\nimport msgspec, typing_extensions\n"
     code += (
         "print(found, msgspec.json.decode(b'[1]', type=list[int]), typing_extensions.Required "

@@ -11,8 +11,8 @@ import pytest
 from stanchion.guards.budget import Budget
 from stanchion.guards.step_limit import StepLimit
 from stanchion.kernel.stages import Stage
+from stanchion.policy.compile import idle
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.idle import idle
 from stanchion.policy.load import load_policy
 
 ANEW = "add the stages where it is used, such as `tool_call`, or leave it out"

@@ -13,8 +13,8 @@ from hypothesis import given, strategies as st
 from stanchion.experience.bounded import CUT
 from stanchion.experience.incident import Incident
 from stanchion.runtime.learning.hidden import MOST, everywhere, hidden_in, hiding
+from stanchion.runtime.learning.redacted import SECRET, WIDEST, closed, window, windowed
 from stanchion.runtime.learning.shelves import shelf_of
-from stanchion.runtime.learning.windows import SECRET, WIDEST, closed, window, windowed
 from stanchion.testing import shield_for
 
 TOKEN = "ghp_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"

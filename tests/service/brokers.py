@@ -21,8 +21,7 @@ import msgspec
 import stanchion
 from stanchion import Shield
 from stanchion.service.peers import Admission
-from stanchion.service.places import ConnectionPlaces
-from stanchion.service.server import Broker
+from stanchion.service.server import Broker, ConnectionPlaces
 from stanchion.service.socket import listening
 
 SOURCE = Path(stanchion.__file__).resolve().parents[1]

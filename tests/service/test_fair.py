@@ -16,8 +16,8 @@ from stanchion.runtime.remote.errors import BrokerBusy
 from stanchion.runtime.remote.framing import packed
 from stanchion.service.connection import LARGE, Connection, Load
 from stanchion.service.peers import Peer
-from stanchion.service.places import ConnectionPlaces, TurnedAway
 from stanchion.service.remote_tool import Gone
+from stanchion.service.server import ConnectionPlaces, TurnedAway
 from stanchion.service.user_processes import IDLE_S, UserProcess
 from tests.service.brokers import (
     AGENT_UID,

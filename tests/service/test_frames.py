@@ -18,8 +18,8 @@ from stanchion import Shield, ToolFailed
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.framing import MAX_FRAME, BadFrame, packed, size_in, unpacked
 from stanchion.service.connection import Connection, Load
-from stanchion.service.places import ConnectionPlaces
 from stanchion.service.remote_tool import Gone
+from stanchion.service.server import ConnectionPlaces
 from tests.service.brokers import serving
 
 REPLIES: Any = msgspec.msgpack.Decoder(m.Reply)

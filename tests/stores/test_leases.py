@@ -575,7 +575,7 @@ def test_a_halt_of_the_fleet_reaches_every_tenant_within_a_second(
             return getattr(inner, name)
 
     seconds = [0.0]
-    monkeypatch.setattr("stanchion.stores.leasing.known.time.monotonic", lambda: seconds[0])
+    monkeypatch.setattr("stanchion.stores.leasing.store.time.monotonic", lambda: seconds[0])
     policy = {"name": "counted", "guards": [{"use": "step_limit", "max_steps": 100}]}
     shield = Shield.load(policy, store=LeasingStore(Watched()), clock=clock)
     operator = Shield.load(policy, store=inner, clock=clock)

@@ -115,17 +115,6 @@ def test_tables_of_something_else_are_left_alone(place: Place) -> None:
     assert place.do("SELECT count(*) FROM {}.cell") == [(0,)]
 
 
-def test_tables_of_the_former_name_are_refused(place: Place) -> None:
-    place.do("CREATE SCHEMA {}")
-    for table in ("cell", "batch", "permit", "former_version"):
-        place.do(f"CREATE TABLE {{}}.{table} (mine text)")
-    with pytest.raises(
-        StoreError,
-        match="was written under this project's former name, and there are no migrations",
-    ):
-        place.open()
-
-
 @pytest.mark.parametrize(
     "name", ["", "Stanchion", "a-b", 'a"; DROP SCHEMA x', "pg_x", "1a", "x" * 64, "ä"]
 )

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.state import Batch, Crowded, Line, StoreLost, key
-from stanchion.stores.beat import BEATS
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import Queue, Room, Visit, finishes
+from stanchion.stores.queue import BEATS, Queue, Room, Visit, finishes
 from stanchion.testing.clock import FakeClock
 from tests.interrupts import everywhere, files
 

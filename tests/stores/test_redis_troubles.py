@@ -18,8 +18,7 @@ from stanchion.stores.queue import Visit
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.address import parse
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.pool import Pool
-from stanchion.stores.redis.rest import FIRST_S, LONGEST_S, Rest
+from stanchion.stores.redis.pool import FIRST_S, LONGEST_S, Pool, Rest
 from tests.ports import Port
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Answering, Proxy

@@ -11,7 +11,7 @@ import pytest
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.stores.sqlite.schema import FORMER_ID, MIGRATIONS, check, migrate
+from stanchion.stores.sqlite.schema import MIGRATIONS, check, migrate
 
 A = key("t", "a")
 LATER = (
@@ -144,19 +144,6 @@ def test_who_reads_waits_for_one_who_makes_the_file(
         monkeypatch.setattr("stanchion.stores.sqlite.connections.check", checked)
         SqliteStore(path, busy_s=60, reading=True).close()
         made.result()
-
-
-def test_a_file_of_the_former_name_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state.db"
-    SqliteStore(path).close()
-    db = connect(path)
-    db.execute(f"PRAGMA application_id = {FORMER_ID}")
-    db.close()
-    for reading in (False, True):
-        with pytest.raises(
-            StoreError, match=f"`{path}` was written under this project's former name"
-        ):
-            SqliteStore(path, reading=reading)
 
 
 def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
-from stanchion.tutor.envelope.context import context_of
 from stanchion.tutor.envelope.envelope import TutorEnvelope
+from stanchion.tutor.envelope.laws import context_of
 from stanchion.tutor.envelope.trace import Exchange, Trace, TraceError, from_lines, to_lines
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2

@@ -19,12 +19,6 @@ WORDS: Final = {
     errno.EFBIG: "the file has reached its size limit (see `ulimit -f`)",
 }
 
-FORMER: Final = (
-    "the records in {} were written under this project's former name, and there are no migrations "
-    "before 1.0: use another place, or move these away"
-)
-"""What is said of records that bear the marks of the former name."""
-
 EARLIER: Final = (
     "the records in {} were written by an earlier version of Stanchion, and there are no "
     "migrations before 1.0: use another place, or move these away"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.errors import EARLIER, FORMER, TrailError
+from stanchion.audit.errors import EARLIER, TrailError
 from stanchion.folders import user_state
 from stanchion.kernel.regex import regex
 
@@ -50,15 +50,13 @@ def chains(trail: Path) -> list[str]:
 
 
 def refuse_former(trail: Path) -> None:
-    """Raise `TrailError` for a trail in a format that is not written any more, or by the project's
-    former name."""
+    """Raise `TrailError` for a trail in a format that is not written any more."""
     for name in chains(trail)[:1]:
         for number in segments(trail / name)[:1]:
             with segment_file(trail / name, number).open("rb") as file:
                 begins = file.read(256)
-            for mark, said in ((b'"body":{"v":1,', FORMER), (b'"body":{"v":2,', EARLIER)):
-                if mark in begins:
-                    raise TrailError(said.format(f"`{trail}`"))
+            if any(b'"body":{"v":%d,' % version in begins for version in (1, 2)):
+                raise TrailError(EARLIER.format(f"`{trail}`"))
 
 
 def segments(chain: Path) -> list[int]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from stanchion.audit.errors import TrailError
+from stanchion.audit.ratchet import make_key
 from stanchion.cli.auditing.erase import erase
 from stanchion.cli.auditing.export import export
-from stanchion.cli.auditing.heads import heads
-from stanchion.cli.auditing.key import key
 from stanchion.cli.auditing.prune import prune
 from stanchion.cli.auditing.shadow import shadow
 from stanchion.cli.auditing.show import show
@@ -17,10 +20,66 @@ from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
 from stanchion.cli.auditing.witness import keep_witness
 from stanchion.cli.parser import Once, Parser, count, nearest
+from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.times import lasting_s
+from stanchion.cli.trails import records_in
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project
-from stanchion.views.trails import is_database, said
+from stanchion.cli.verdict import row
+from stanchion.cli.whose import add_project, whose
+from stanchion.runtime.standing.places import KEY
+from stanchion.views.trails import heads_of, is_database, said
+
+MADE = 0
+
+
+def key(args: argparse.Namespace) -> int:
+    """Make a key in a file that was named, and say what belongs where."""
+    if args.what != "new" or args.more is None:
+        raise BadInput("`stanchion audit key` makes a key: write `stanchion audit key new FILE`")
+    path = Path(args.more)
+    try:
+        other = make_key(path)
+    except TrailError as error:
+        raise BadInput(str(error)) from None
+    terminal = Terminal.of(sys.stdout, os.environ)
+    said = {
+        "seals": (
+            f"{path}: keep it on this machine, writable by the user who writes the trail; "
+            f"each use replaces it"
+        ),
+        "verifies": (
+            f"{other}: do not keep it on this machine. Move it to where you verify, and "
+            f"delete it here"
+        ),
+        "next": f"export {KEY}={path.absolute()}",
+    }
+    for name, text in said.items():
+        for line in row(name, text, terminal):
+            put(sys.stdout, line)
+    return MADE
+
+
+ALL = 0
+SOME = 1
+
+
+def heads(args: argparse.Namespace) -> int:
+    """Print the heads as they stand, one a line; a chain without one is named."""
+    without = []
+    with records_in(args.trail, whose(args.project), args.schema) as reader:
+        for name, head in heads_of(reader):
+            # What is printed is what is there: a witness with a seal has to keep it byte for byte.
+            if head:
+                sys.stdout.buffer.write(head + b"\n")
+            else:
+                without.append(name)
+    for name in without:
+        say(
+            sys.stderr,
+            f"stanchion: chain {name} has no readable head: see `stanchion audit verify`",
+        )
+    return SOME if without else ALL
+
 
 USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit shadow [CHOICE] [--json]

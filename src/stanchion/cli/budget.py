@@ -9,15 +9,13 @@ import sys
 from typing import Any, Final
 
 from stanchion.cli.answerers import WAYS, add_answerer
-from stanchion.cli.found_policy import given
+from stanchion.cli.found_policy import load_given
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import add_project, whose
-from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.errors import PolicyError
 from stanchion.views.amounts import amount, percent
 from stanchion.views.budgets import BudgetView, Limits, budgets, limits_of, most_used
 from stanchion.views.encode import json_line
@@ -134,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
         return show_holds(args)
     if args.n < 1:
         raise BadInput(f"`-n` is `{args.n}`: give a number of at least 1")
-    policy = None if args.policy is None else _policy(args.policy)
+    policy = None if args.policy is None else load_given(args.policy)
     limits = Limits() if policy is None else limits_of(policy)
     state = whose(args.project, args.store, () if policy is None else policy.files)
     with opened(args.store, state) as store:
@@ -146,13 +144,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _show(found)
     return 0
-
-
-def _policy(name: str) -> CompiledPolicy:
-    try:
-        return given(name, None).policy
-    except PolicyError as error:
-        raise BadInput(*[str(fault) for fault in error.faults]) from None
 
 
 def _show(found: list[BudgetView]) -> None:

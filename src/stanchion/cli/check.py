@@ -322,7 +322,7 @@ def _shield(args: argparse.Namespace, checks: Checks, unasked: Unasked) -> Shiel
         quiet: Any = {"metrics": False, "notify": NOBODY, "prepare": args.batch is not None}
         shield: Shield = args.load(args.policy, store=MEMORY, journal=checks, **quiet, **named)
     except PolicyError as error:
-        raise BadInput(*[str(fault) for fault in error.faults]) from None
+        raise BadInput(*map(str, error.faults)) from None
     shield.occurrences.mute()
     return shield
 

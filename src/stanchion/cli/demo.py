@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         demo = Demo(args.policy)
     except PolicyError as error:
-        raise BadInput(*[str(fault) for fault in error.faults]) from None
+        raise BadInput(*map(str, error.faults)) from None
     with closing(demo):
         if args.json:
             return _print_lines(demo)

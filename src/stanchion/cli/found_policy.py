@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from stanchion.cli.policy_trust import ProjectTrust
 from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.trouble import BadInput
 from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.errors import PolicyError
 from stanchion.policy.found import Found, find_policy
 from stanchion.policy.load import load_policy
 from stanchion.policy.whereabouts import FOUND
@@ -27,6 +29,14 @@ def given(name: str, env: str | None) -> Given:
         return Given(load_policy(name, env))
     found = find_policy(env=env, trusts=ProjectTrust().trusts)
     return Given(found.policy(), found)
+
+
+def load_given(name: str) -> CompiledPolicy:
+    """The policy of a name; `BadInput` with all its faults where it has any."""
+    try:
+        return given(name, None).policy
+    except PolicyError as error:
+        raise BadInput(*map(str, error.faults)) from None
 
 
 def found_data(found: Found) -> dict[str, Any]:

@@ -6,18 +6,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.cli.found_policy import given
-from stanchion.cli.guardrail_lines import show_guardrails
+from stanchion.cli.found_policy import load_given
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import StoreAway, opened
-from stanchion.cli.terminal import say
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.errors import PolicyError
+from stanchion.runtime.standing.how_it_stands import switched_on
 from stanchion.runtime.standing.places import METRICS, METRICS_DIR
 from stanchion.runtime.standing.state_figures import state_figures
 from stanchion.runtime.standing.state_places import Whose
@@ -26,9 +27,46 @@ from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed
 from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.folder import Collected, collect
+from stanchion.telemetry.guardrail_state import GuardrailState, states
 from stanchion.telemetry.server import server
 from stanchion.views.encode import json_line
 from stanchion.views.veiled import veiled
+
+NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
+COLUMNS: Final = ("guardrail", "on", *NUMBERS, "last triggered")
+
+
+def show_guardrails(figures: Iterable[Series], policy: CompiledPolicy, as_json: bool) -> None:
+    """Print the state of each guardrail of a policy, and of those that were counted under another
+    one."""
+    found = states(figures, switched_on(policy))
+    if as_json:
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        return
+    for line in table(
+        COLUMNS, [_row(one) for one in found], NUMBERS, Terminal.of(sys.stdout, os.environ)
+    ):
+        put(sys.stdout, line)
+
+
+def _row(one: GuardrailState) -> tuple[str, ...]:
+    counts = (
+        one.invocation_count,
+        one.pass_count,
+        one.warn_count,
+        one.escalate_count,
+        one.block_count,
+    )
+    average = "" if one.avg_duration_ms is None else f"{one.avg_duration_ms:.3f}"
+    last = "" if one.last_triggered is None else one.last_triggered
+    return (
+        one.guardrail_id,
+        "yes" if one.enabled else "no",
+        *[f"{each:,}" for each in counts],
+        average,
+        last,
+    )
+
 
 USAGE: Final = """stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]
        stanchion metrics guardrails --policy POLICY [--json] [--store URL]"""  # noqa: E501
@@ -107,7 +145,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the figures, or serve them."""
-    policy = None if args.policy is None else _policy(args.policy)
+    policy = None if args.policy is None else load_given(args.policy)
     found = whose(args.project, args.store, () if policy is None else policy.files)
     named = tenant_of(args.tenant)
     tenant = DEFAULT if named is None else named
@@ -206,13 +244,6 @@ def _serve(
         )
         made.serve_forever()
     return 0
-
-
-def _policy(name: str) -> CompiledPolicy:
-    try:
-        return given(name, None).policy
-    except PolicyError as error:
-        raise BadInput(*[str(fault) for fault in error.faults]) from None
 
 
 def _data(one: Series) -> dict[str, Any]:

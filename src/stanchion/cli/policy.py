@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return work(args)
     except PolicyError as error:
-        raise BadInput(*[str(fault) for fault in error.faults]) from None
+        raise BadInput(*map(str, error.faults)) from None
 
 
 def _show(args: argparse.Namespace) -> int:

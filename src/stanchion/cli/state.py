@@ -5,27 +5,53 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from stanchion.cli.answerers import add_answerer
 from stanchion.cli.parser import Parser
-from stanchion.cli.place_lines import place_lines, project_lines
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import add_project, whose
 from stanchion.runtime.standing.projects import MARKERS
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.state_places import SHARED, Whose
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store, StoreError
+from stanchion.views.amounts import size
 from stanchion.views.encode import json_line
-from stanchion.views.projects import project_states
+from stanchion.views.projects import ProjectView, project_states
 from stanchion.views.stored import MOST, by_tenant, cells, holds
+from stanchion.views.times import shown
 from stanchion.views.veiled import veiled
 from stanchion.views.where import StatePlace, former, where
+
+
+def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:
+    """Which state it is: whose, where, how much is kept, and why that one."""
+    rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail}
+    rows |= {"keeps": one.keeps, "witness": one.witness, "because": one.why}
+    for name, text in rows.items():
+        if text:
+            yield f"{terminal.paint(f'{name:<8}', 'dim')} {visible(text)}"
+
+
+def project_lines(found: Sequence[ProjectView], terminal: Terminal) -> Iterator[str]:
+    """The states of all projects."""
+    rows = [(one.name, size(one.size_bytes), shown(one.last_used_ms), _root(one)) for one in found]
+    styles = [{} if one.exists or not one.root else {"root": "mild"} for one in found]
+    return table(("state", "size", "last used", "project"), rows, ("size",), terminal, styles)
+
+
+def _root(one: ProjectView) -> str:
+    if one.root:
+        return one.root if one.exists else f"{one.root} (no longer exists)"
+    return "shared by all projects" if one.name == SHARED else "owner unknown"
+
 
 NOTHING: Final = (
     "the store holds nothing; if it has lost something, look at why, and then let runs go on with "

@@ -3,26 +3,70 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from stanchion.approvals.operators import Operator
 from stanchion.audit.verifying.verify import verify
 from stanchion.demo.agent import Agent
-from stanchion.demo.forgery import forged_copy
 from stanchion.demo.hazard import Hazard, Outcome, Step, Tally
-from stanchion.demo.rule import excerpt
 from stanchion.demo.tap import START_MS, Tap
 from stanchion.demo.tools import Tools
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.stages import Stage
 from stanchion.policy.load import load_policy, read_policy
+from stanchion.policy.said import beyond_defaults, said_of
+from stanchion.policy.schema import PolicyFile
 from stanchion.runtime.shield import Shield
+
+
+def forged_copy(trail: Path, copy: Path, record: int) -> Path:
+    """Copy a trail and turn one bit over in the middle of a record's body, its first segment's line
+    `record`."""
+    shutil.copytree(trail, copy)
+    segment = next(copy.glob("*/00000001.jsonl"))
+    lines = segment.read_bytes().splitlines(keepends=True)
+    line = bytearray(lines[record])
+    line[-len(line) // 4] ^= 1
+    lines[record] = bytes(line)
+    segment.write_bytes(b"".join(lines))
+    return copy
+
+
+APART: Final = frozenset({"id", "deadline_ms"})
+"""What is shown elsewhere or explains nothing."""
+
+
+def excerpt(policy: PolicyFile, path: str) -> str:
+    """The guard with that id, or the entry at `agents.NAME` or `tools.NAME`, written in one line;
+    else empty."""
+    room, _, name = path.partition(".")
+    if name:
+        entry = getattr(policy, room).get(name)
+        return "" if entry is None else f"{room}: {{{name}: {_flow(beyond_defaults(entry))}}}"
+    said = {name: value for name, value in said_of(policy, path).items() if name not in APART}
+    return _flow(said) if said else ""
+
+
+def _flow(value: Any) -> str:
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(_flow, value)) + "]"
+        case str() if re.fullmatch(r"[A-Za-z][\w.:-]*", value):
+            return value
+        case _:
+            return json.dumps(value)
+
 
 POLICY: Final = Path(__file__).with_name("policy.yaml")
 STARTS: Final = (Stage.TOOL_CALL, Stage.MODEL_CALL)

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._answers import bounded, cut
 from stanchion.guards._routes import WAITS, Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
@@ -18,6 +17,52 @@ from stanchion.kernel.option import Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+
+LONGEST: Final = 2_000
+"""How many characters of an answer are read in all."""
+MOST: Final = 64
+"""How many arguments of a finding are, and how many edits it may ask for."""
+LARGEST: Final = 1 << 20
+"""How many bytes these edits have at the most: one cannot be left out, nor cut."""
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    """A text that is no longer than that."""
+    return text if len(text) <= longest else f"{text[: max(0, longest - 1)]}…"
+
+
+def bounded(finding: Finding) -> Finding:
+    """A finding as it is, or with its words cut; one with more edits than anybody needs is none."""
+    if len(finding.patches) + len(finding.hides) + len(finding.effects) > MOST:
+        raise TypeError(f"a finding has {MOST} edits and effects at the most")
+    if finding.patches and len(msgspec.json.encode(finding.patches)) > LARGEST:
+        raise TypeError(f"the edits of a finding have {LARGEST:,} bytes at the most")
+    words = [
+        finding.text,
+        finding.guidance,
+        finding.about,
+        *[arg for arg in finding.args[:MOST] if isinstance(arg, str)],
+    ]
+    if len(finding.args) <= MOST and sum(map(len, words)) <= LONGEST:
+        return finding
+    left = LONGEST
+
+    def shortened(value: Any) -> Any:
+        nonlocal left
+        if not isinstance(value, str):
+            return value
+        short = cut(value, left)
+        left = max(0, left - len(short))
+        return short
+
+    return msgspec.structs.replace(
+        finding,
+        text=shortened(finding.text),
+        guidance=shortened(finding.guidance),
+        about=shortened(finding.about),
+        args=tuple([shortened(arg) for arg in finding.args[:MOST]]),
+    )
+
 
 ONE_EVENT: Final = frozenset({"id", "at", "run", "call"})
 """What tells one event from another that says the same."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, ROUTED, stages_of
+from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, IDLE, ROUTED, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy import ladder, scope as scoping
@@ -15,7 +15,6 @@ from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.faults.entry import wrong_in
-from stanchion.policy.idle import idle
 from stanchion.policy.named_code import imported
 from stanchion.policy.schema import (
     GUARDS,
@@ -29,6 +28,21 @@ from stanchion.policy.schema import (
     use_of,
 )
 from stanchion.policy.seat import call_of, misplaced, seat_of
+
+
+def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:
+    """Options of a guard that do nothing at these stages, each with why and what to do instead.
+
+    `alone` says that the guard has its counters to itself: one that shares them may be there to
+    look at what others have counted.
+    """
+    for stage in getattr(guard, "at", None) or ():
+        if stages and stage not in stages:
+            said = f"`at` names the stage `{stage}`, at which this guard does not judge"
+            yield "at", f"{said}: add the stage to `stages`, or leave it out"
+    knowing = IDLE.of(guard)
+    yield from knowing.idle(stages, alone) if knowing is not None else ()
+
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
 

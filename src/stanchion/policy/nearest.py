@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from stanchion.policy.other_words import meant_by, opposed
+from stanchion.policy.other_words import meant_by, opposed, plain
 
 LONGEST = 64
 SHOWN = 16
@@ -36,10 +36,6 @@ def nearest(word: str, words: tuple[str, ...]) -> str | None:
         return None
     from difflib import get_close_matches
 
-    plain = {_plain(one): one for one in sorted(words, reverse=True)}
-    near = get_close_matches(_plain(word), sorted(plain), 1, 0.6)
-    return plain[near[0]] if near else None
-
-
-def _plain(word: str) -> str:
-    return word.strip().casefold().replace("-", "_").replace(" ", "_")
+    by_sense = {plain(one): one for one in sorted(words, reverse=True)}
+    near = get_close_matches(plain(word), sorted(by_sense), 1, 0.6)
+    return by_sense[near[0]] if near else None

@@ -75,13 +75,13 @@ _YES: Final = ("allow", "permit", "includ")
 def meant_by(word: str, valid: Iterable[str]) -> str | None:
     """The valid word that means what another tool's word means; `None` where there is none."""
     words = {*valid}
-    return next((own for own in _MEANT.get(_plain(word), ()) if own in words), None)
+    return next((own for own in _MEANT.get(plain(word), ()) if own in words), None)
 
 
 def elsewhere(key: str) -> str | None:
     """What to do about a key that is no key anywhere, because a guard does it."""
-    plain = _plain(key)
-    return _ELSEWHERE.get(_SAME.get(plain, plain))
+    named = plain(key)
+    return _ELSEWHERE.get(_SAME.get(named, named))
 
 
 def opposed(word: str, other: str) -> bool:
@@ -91,11 +91,12 @@ def opposed(word: str, other: str) -> bool:
 
 
 def _sense(word: str) -> bool | None:
-    plain = _plain(word)
-    if plain.startswith(_NO):
+    sense = plain(word)
+    if sense.startswith(_NO):
         return False
-    return True if plain.startswith(_YES) else None
+    return True if sense.startswith(_YES) else None
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
+    """A word whatever its case, hyphens and spaces."""
     return word.strip().casefold().replace("-", "_").replace(" ", "_")

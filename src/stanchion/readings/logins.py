@@ -9,6 +9,7 @@ from typing import Any, Final
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.regex import regex
+from stanchion.readings.shortened import shorten
 from stanchion.readings.texts import leaves
 from stanchion.readings.urls import Target, url_of
 
@@ -40,10 +41,7 @@ def shown(text: str) -> str:
     login = login_in(text)
     plain = text if login is None else text[: login[0]] + text[login[1] + 1 :]
     head = re.split(r"[?#]", plain, maxsplit=1)[0]
-    seen = "".join(
-        [char if char.isprintable() and char != "`" else "?" for char in head[: SHOWN + 1]]
-    )
-    return seen if len(seen) <= SHOWN else f"{seen[:SHOWN]}…"
+    return shorten(head, SHOWN)
 
 
 def unwritten(event: Egress | ToolCall) -> tuple[Patch, ...]:

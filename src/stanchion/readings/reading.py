@@ -4,11 +4,13 @@ own, once."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from stanchion.kernel.content import CONTENT
 from stanchion.kernel.guard import TooDense
-from stanchion.readings.parts import PARTS
+from stanchion.readings.fingerprint import fingerprint
+from stanchion.readings.joined import joined
+from stanchion.readings.texts import leaves
 
 if TYPE_CHECKING:
     from stanchion.readings.act import Act
@@ -18,6 +20,49 @@ if TYPE_CHECKING:
     from stanchion.readings.scan.scanner import Hits
     from stanchion.readings.scan.seek import Seek
     from stanchion.readings.texts import Leaf
+
+
+def strings(content: Any) -> list[str]:
+    """All strings of some content: its values in their order, and after them its names."""
+    if type(content) is str:
+        return [content]
+    values: list[str] = []
+    names: list[str] = []
+    waiting = [content]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            values.append(value)
+        elif isinstance(value, dict):
+            names += [name for name in value if isinstance(name, str)]
+            waiting += reversed(value.values())
+        elif isinstance(value, list | tuple):
+            waiting += reversed(value)
+    return values + names
+
+
+def _act(reading: Any) -> Any:
+    from stanchion.readings.act import act
+
+    return act(reading)
+
+
+def _commands(reading: Any) -> Any:
+    from stanchion.readings.commands import commands
+
+    return commands(reading)
+
+
+PARTS: Final[dict[str, Callable[[Any], Any]]] = {
+    "act": _act,
+    "commands": _commands,
+    "content": lambda _reading: None,
+    "joined": joined,
+    "fingerprint": lambda reading: fingerprint(reading.event.tool, reading.event.args),
+    "leaves": lambda reading: leaves(reading.content),
+    "strings": lambda reading: strings(reading.content),
+}
+
 
 E = TypeVar("E", covariant=True)
 T = TypeVar("T")

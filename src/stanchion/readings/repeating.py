@@ -9,8 +9,8 @@ from typing import Any, Final
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
-from stanchion.readings.shell.word_lists import listed
 from stanchion.readings.volatile import reads
+from stanchion.readings.word_lists import listed
 
 SHOWS: Final = PRINTS | LOOKS_FOR | listed(
     "cat tac head tail nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp column rev "

@@ -5,9 +5,50 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import OrderedDict
+from typing import Final
 
+from stanchion.runtime.remote.framing import packed
+from stanchion.runtime.remote.messages import LOST, Sorry
 from stanchion.service.peers import Peer
-from stanchion.service.remembered import Remembered
+
+MOST_REMEMBERED: Final = 256
+MOST_BYTES: Final = 1 << 20
+"""How many answers are remembered, and how many bytes of them."""
+
+NOT_AGAIN: Final = packed(Sorry("this was asked before, and its answer is no longer known", LOST))
+UNDER_WAY: Final = packed(Sorry("this was asked before, and is still being judged", LOST))
+
+
+class Remembered:
+    """The first answers to what was asked lately. Nothing is judged twice for the same request."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._answers: OrderedDict[str, bytes] = OrderedDict()
+        self._under_way: set[str] = set()
+        self._bytes = 0
+
+    def first(self, request: str) -> bytes | None:
+        """The answer to a request that was asked before; `None` where it is new, and now under
+        way."""
+        with self._lock:
+            if request in self._under_way:
+                return UNDER_WAY
+            known = self._answers.get(request)
+            if known is None:
+                self._under_way.add(request)
+            return known
+
+    def answered(self, request: str, frame: bytes | None) -> None:
+        """Remember an answer; without one, that there is none."""
+        kept = NOT_AGAIN if frame is None or len(frame) > MOST_BYTES // 8 else frame
+        with self._lock:
+            self._under_way.discard(request)
+            self._answers[request] = kept
+            self._bytes += len(kept)
+            while len(self._answers) > MOST_REMEMBERED or self._bytes > MOST_BYTES:
+                self._bytes -= len(self._answers.popitem(last=False)[1])
 
 
 class Session:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.seen import Hold, Seen
-
-FORMER: Final = (
-    "{} was written under this project's former name, and there are no migrations before "
-    "1.0: use another place, or move this one away"
-)
-"""What is said of state that bears the marks of the former name."""
 
 
 class StoreError(Shown):

@@ -10,8 +10,8 @@ import pytest
 
 import stanchion.guards.flow as flow
 from stanchion.guards.flow import RULES, Flow, Thresholds
+from stanchion.guards.flow.guard import CONFIRM
 from stanchion.guards.flow.settings import LICENCES, SETTINGS, STOPS
-from stanchion.guards.flow.words import CONFIRM
 
 FOLDER = Path(str(flow.__file__)).parent
 

@@ -20,9 +20,8 @@ from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import amounts
 from stanchion.policy.conditions import compile_condition
-from stanchion.policy.conditions.action_types import TYPES
 from stanchion.policy.conditions.actions import call_of
-from stanchion.policy.conditions.view import STANDARD, WORDS, View
+from stanchion.policy.conditions.view import STANDARD, TYPES, WORDS, View
 
 RUN = RunInfo(
     "r1",

@@ -19,11 +19,57 @@ from stanchion.adapters.mcp.held import HeldCalls
 from stanchion.adapters.mcp.judging import Judging
 from stanchion.adapters.mcp.link import Link, Unreachable
 from stanchion.adapters.mcp.names import Names
-from stanchion.adapters.mcp.notices import Notices
 from stanchion.adapters.mcp.person import person_before
 from stanchion.adapters.mcp.subscriptions import Subscriptions
 from stanchion.adapters.mcp.upstream import Upstream
 from stanchion.adapters.mcp.words import HOST
+
+CHANGED: Final = frozenset(
+    {
+        "notifications/tools/list_changed",
+        "notifications/prompts/list_changed",
+        "notifications/resources/list_changed",
+    }
+)
+UPDATED: Final = "notifications/resources/updated"
+MESSAGE: Final = "notifications/message"
+COMPLETE: Final = "notifications/elicitation/complete"
+
+
+class Notices(msgspec.Struct, frozen=True):
+    """The way of notifications to one client: what they say is judged, and what is of no known kind
+    goes nowhere."""
+
+    client: ClientSide
+    judged: Judging
+    names: Names
+    subscriptions: Subscriptions
+
+    async def pass_on(self, link: Link, method: str, params: dict[str, Any]) -> None:
+        """Pass a notification of a server on."""
+        if method in CHANGED or method == UPDATED:
+            await self._change(link, method, params)
+        elif method == MESSAGE:
+            try:
+                data = await self.judged.read(method, params.get("data"))
+            except MCPError:
+                return
+            await self.client.tell(method, {**params, "data": data})
+        elif method == COMPLETE:
+            await self.client.tell(method, params)
+
+    async def _change(self, link: Link, method: str, params: dict[str, Any]) -> None:
+        if method == "notifications/tools/list_changed":
+            link.is_listed = False
+        if isinstance(params.get("uri"), str):
+            params = {**params, "uri": self.names.shown_address(link.name, params["uri"])}
+        if self.client.caller.is_modern:
+            await self.subscriptions.publish(method, params)
+        else:
+            await self.client.tell(
+                method, {key: value for key, value in params.items() if key != "_meta"}
+            )
+
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 ASKABLE: Final = frozenset({"sampling/createMessage", "elicitation/create", "roots/list"})

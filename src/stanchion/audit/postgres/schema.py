@@ -10,7 +10,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import errors, sql
 
-from stanchion.audit.errors import FORMER, NoRecords, TrailError
+from stanchion.audit.errors import NoRecords, TrailError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Migration = tuple[str, ...]
@@ -30,8 +30,8 @@ PATIENCE_S: Final = 30.0
 # Asked of the tables themselves: what is looked up by name may be older than a lock that was waited
 # for.
 _FOUND: Final = (
-    "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0, "
-    "count(c.oid) FILTER (WHERE c.relname = 'audit_version') > 0 FROM pg_namespace AS n "
+    "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0 "
+    "FROM pg_namespace AS n "
     "LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = %s"
 )
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%s || ' audit schema', 0))"
@@ -91,9 +91,7 @@ class Schema:
 
     def version(self) -> int:
         """Its version, 0 where there is none; `TrailError` where it is newer than we know."""
-        _, ours, former = one(self._db.execute(_FOUND, (self._name,)))
-        if former:
-            raise TrailError(FORMER.format(self._where))
+        _, ours = one(self._db.execute(_FOUND, (self._name,)))
         if not ours:
             return 0
         version = int(one(self._db.execute(_VERSION.format(schema=self._own)))[0])

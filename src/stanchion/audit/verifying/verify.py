@@ -22,11 +22,6 @@ from .witness import Given, judge, read_witnesses
 TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
 
-FORMER: Final = (
-    "`{path}` was written under this project's former name, whose records this version does "
-    "not read: verify it with the version that wrote it"
-)
-
 EARLIER: Final = (
     "`{path}` was written by an earlier version of Stanchion, whose records this version does "
     "not read: verify it with the version that wrote it"
@@ -71,9 +66,8 @@ def verify(
     chains, false, strangers = _chains(path)
     if not chains and not false and not outside and not witnesses:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
-    for version, said in ((1, FORMER), (2, EARLIER)):
-        if any(_is_of(each, version) for each in chains[:1]):
-            raise CannotVerify(said.format(path=path))
+    if any(map(_is_earlier, chains[:1])):
+        raise CannotVerify(EARLIER.format(path=path))
     count = _Count(sum(until.values()), progress)
     left = {each.name: beside.beside(each) for each in chains}
     reads = {each.name: _read(each, holds, until, count) for each in chains}
@@ -149,12 +143,13 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
         ) from None
 
 
-def _is_of(path: Path, version: int) -> bool:
+def _is_earlier(path: Path) -> bool:
     """Whether a chain begins with a record of an earlier version of the format."""
     files = _listed(path)
     try:
         with files.open(files.numbers[0]) as file:
-            return b'"body":{"v":%d,' % version in file.read(256)
+            begins = file.read(256)
+            return any(b'"body":{"v":%d,' % version in begins for version in (1, 2))
     except (OSError, IndexError):
         return False
 

@@ -22,10 +22,11 @@ from stanchion.audit.reader import Reader
 from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
 from stanchion.audit.trail import wall_ms
 from stanchion.cli.answerers import answerer
-from stanchion.cli.auditing.left import stored
+from stanchion.cli.auditing.seen import is_nowhere
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.operator_options import answered
 from stanchion.cli.progress import progress
+from stanchion.cli.stores import opened
 from stanchion.cli.terminal import say, visible
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
@@ -34,7 +35,21 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.operating.retention import SUBJECT
 from stanchion.runtime.standing.places import KEY
-from stanchion.views.unerased import open_runs
+from stanchion.runtime.standing.state_places import Whose
+from stanchion.views.unerased import in_experience, kept_in, open_runs
+
+
+def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:
+    """What the store has of what is meant: open and answered tickets, results that are remembered,
+    histories."""
+    if store is None and is_nowhere(whose):
+        return []
+    try:
+        with opened(store, whose) as kept:
+            return [] if kept is None else [*kept_in(kept, meant), *in_experience(kept)]
+    except BadInput as error:
+        return [Remain("the store", f"cannot be read: {error}")]
+
 
 UNSAID: Final = {"why": "", "by": "", "ssh_agent": False, "as_name": "", "role": ""}
 """What the options of whoever answers are where they are not given."""

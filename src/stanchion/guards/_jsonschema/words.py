@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from stanchion.readings.shortened import shorten
+
 LONGEST_NAME: Final = 60
 """How much of a name or a text from a definition is shown."""
 SHOWN: Final = 8
@@ -46,10 +48,7 @@ def is_of(value: Any, name: str) -> bool:
 def short(text: str) -> str:
     """A name as it is shown: on one line, without what a terminal would act on, and not longer than
     needed."""
-    plain = "".join(
-        [char if char.isprintable() and char != "`" else "?" for char in text[: LONGEST_NAME + 1]]
-    )
-    return plain if len(plain) <= LONGEST_NAME else f"{plain[:LONGEST_NAME]}…"
+    return shorten(text, LONGEST_NAME)
 
 
 def path_of(steps: Sequence[str | int]) -> str:

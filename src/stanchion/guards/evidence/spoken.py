@@ -12,6 +12,7 @@ from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.judging import evidence_for
 from stanchion.readings.claims.sentences import said_in
 from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.shortened import shorten
 
 Kind = Literal["tests", "lint", "files", "contents", "commands", "versions"]
 
@@ -91,7 +92,4 @@ def _begin(claim: Claim) -> str:
 
 
 def _short(text: str) -> str:
-    plainly = "".join(
-        [char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]]
-    )
-    return plainly if len(plainly) <= SHOWN else f"{plainly[:SHOWN]}…"
+    return shorten(text, SHOWN)

@@ -18,6 +18,7 @@ from stanchion.readings import Reading
 from stanchion.readings.act import act_of
 from stanchion.readings.act_words import ASKS, COMMANDS
 from stanchion.readings.names import letters, plain
+from stanchion.readings.shortened import shorten
 
 SHOWN: Final = 80
 KEPT_READERS: Final = 16
@@ -258,7 +259,4 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
 
 
 def _short(text: str) -> str:
-    plainly = "".join(
-        [char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]]
-    )
-    return plainly if len(plainly) <= SHOWN else f"{plainly[:SHOWN]}…"
+    return shorten(text, SHOWN)

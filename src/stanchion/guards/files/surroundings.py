@@ -11,7 +11,7 @@ from stanchion.guards.files.protected.startup import GATHERS
 from stanchion.guards.files.scope import Folders
 from stanchion.readings.paths.place import Place, inside, place_of
 from stanchion.readings.paths.spelling import spelling
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 HIGHEST: Final = 2
 """How many folders above its own a project's neighbours are."""

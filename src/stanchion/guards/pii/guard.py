@@ -17,7 +17,6 @@ from stanchion.guards._placeholders import (
     placeholder,
     pseudonyms,
 )
-from stanchion.guards.pii.codes import CODES
 from stanchion.guards.pii.limits import REACH, TABLE
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelChunk
@@ -26,6 +25,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, Glob, Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
+from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Leaf, Span, hiding
@@ -33,6 +33,21 @@ from stanchion.readings.texts import Leaf, Span, hiding
 if TYPE_CHECKING:
     from stanchion.guards.pii.reader import Reader
     from stanchion.guards.pii.settled import Settling
+
+
+CODES: Final = declare(
+    {
+        "pii.redacted": Words(
+            "personal data ({}) in {} was replaced by placeholders",
+            "go on with the placeholders; do not ask for what they stand for",
+        ),
+        "pii.found": Words(
+            "there is personal data ({}) in {}",
+            "leave it out, or ask whoever maintains the policy to allow it",
+        ),
+    }
+)
+
 
 __all__ = ["CODES", "Pii"]
 

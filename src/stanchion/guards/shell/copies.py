@@ -9,7 +9,7 @@ from stanchion.guards._own import OwnPlaces
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.usual import USUAL, seen_from
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 COPIES: Final = listed("cp rsync scp ditto robocopy xcopy rclone")
 SEARCHES: Final = listed("grep egrep fgrep zgrep rg ag ack ugrep")

@@ -8,8 +8,8 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.shells import SHELLS
-from stanchion.readings.shell.word_lists import listed
 from stanchion.readings.shell.wrappers import PREFIXES
+from stanchion.readings.word_lists import listed
 
 LAUNCHES: Final = (
     listed(

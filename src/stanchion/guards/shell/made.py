@@ -9,7 +9,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import origin_of
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 BUILT: Final = listed(
     "node_modules bower_components jspm_packages dist build target out _build .build .output .next "

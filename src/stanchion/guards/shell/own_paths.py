@@ -11,7 +11,7 @@ from stanchion.guards.shell.usual import is_closed, is_kept, runs_first
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, SPECIAL, find_roots
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 TALKS: Final = listed(
     """

@@ -13,7 +13,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 Kind = Literal["changed", "untracked", "ignored", "tree", "pushed"]
 """What is asked: changes to files that git keeps, files that it does not, these and those that it

@@ -10,7 +10,7 @@ from stanchion.guards._own import NOWHERE, STATE, OwnPlaces
 from stanchion.guards.shell.usual import is_closed
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.ours import ALONE, NAME, READS, Reach, takes, told_in
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.python_code import Code

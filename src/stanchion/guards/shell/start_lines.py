@@ -9,7 +9,7 @@ from stanchion.guards.shell.places import plain
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 OWN: Final = listed(
     "~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv "

@@ -11,7 +11,7 @@ from stanchion.guards.shell.places import Roots
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.ours import MARK, NAME
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 STOPS: Final = listed(
     "kill pkill killall killall5 skill xkill tkill taskkill stop-process systemctl service "

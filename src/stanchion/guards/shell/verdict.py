@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from stanchion.guards.shell.blame import TRIED, blamed
-from stanchion.guards.shell.passed import passed_dangers
-from stanchion.guards.shell.places import place_of, roots_of
+from stanchion.guards.shell.consequence import level_of
+from stanchion.guards.shell.places import Roots, place_of, roots_of
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.guards.shell.strictures import Strictures
 from stanchion.guards.shell.worst import Danger, dangers, writing
@@ -22,6 +25,21 @@ from stanchion.readings.shell.partly_known import Open
 if TYPE_CHECKING:
     from stanchion.guards.shell.consequence import Level
     from stanchion.guards.shell.questions import Question, Unsure
+
+
+# Passed commands: what a program is given that may run it, or not; a person decides where it would
+# be dangerous.
+
+
+def passed_dangers(commands: Sequence[Command], roots: Roots) -> Iterator[Danger]:
+    """The dangers in what may run, each as a doubt; what would only be said aloud is not said."""
+    for command in commands:
+        for danger in dangers(command, roots):
+            if level_of(danger.loss) in ("doubt", "danger"):
+                yield danger._replace(
+                    rule=msgspec.structs.replace(danger.rule, loss="unknown", known="")
+                )
+
 
 BINARIES: Final = frozenset(
     {"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"}

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 READ_BY_PEOPLE: Final = (
     ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg",

@@ -5,6 +5,15 @@ from __future__ import annotations
 import ast
 from typing import Any, Final, assert_never
 
+from stanchion.policy.conditions import (
+    arithmetic,
+    conversions as converting,
+    costs,
+    equality,
+    macros as looping,
+    missing as reading,
+    texts,
+)
 from stanchion.policy.conditions.core import (
     Chosen,
     Const,
@@ -20,7 +29,6 @@ from stanchion.policy.conditions.core import (
 )
 from stanchion.policy.conditions.globs import glob_test, shape
 from stanchion.policy.conditions.kinds import NUMBERS, SCALARS, Type
-from stanchion.policy.conditions.operations import OPERATIONS, PURSED
 from stanchion.policy.conditions.paths import inside, normal
 from stanchion.policy.conditions.patterns import pattern_test
 from stanchion.policy.conditions.snippets import (
@@ -32,6 +40,58 @@ from stanchion.policy.conditions.snippets import (
     text_test,
     tuple_of,
 )
+
+PURSED: Final[dict[str, Any]] = {
+    "eq": equality.equal,
+    "in": equality.within,
+    "add": arithmetic.add,
+    "string": converting.to_string,
+    "bytes": converting.to_bytes,
+    "weigh": costs.weigh,
+    "exists": looping.exists,
+    "all": looping.all_pass,
+    "exists_one": looping.exists_one,
+    "filter": looping.filtered,
+    "map": looping.transformed,
+    "exists_careful": looping.exists_careful,
+    "all_careful": looping.all_careful,
+}
+"""Operations whose cost grows with their data; they take the purse first."""
+
+PLAIN: Final[dict[str, Any]] = {
+    "get": reading.get,
+    "at": reading.at,
+    "has": reading.has,
+    "given": reading.given,
+    "size": reading.size,
+    "true": reading.true,
+    "in_names": reading.in_names,
+    "mapped": reading.mapped,
+    "lt": arithmetic.lt,
+    "le": arithmetic.le,
+    "gt": arithmetic.gt,
+    "ge": arithmetic.ge,
+    "sub": arithmetic.sub,
+    "mul": arithmetic.mul,
+    "div": arithmetic.div,
+    "mod": arithmetic.mod,
+    "neg": arithmetic.neg,
+    "int": converting.to_int,
+    "uint": converting.to_uint,
+    "double": converting.to_double,
+    "bool": converting.to_bool,
+    "dyn": converting.dyn,
+    "startsWith": texts.starts,
+    "endsWith": texts.ends,
+    "contains": texts.contains,
+    "under": texts.under,
+    "glob": texts.glob,
+    "passes": texts.passes,
+    "joined": looping.joined,
+}
+
+OPERATIONS: Final[dict[str, Any]] = {**PURSED, **PLAIN}
+
 
 _LOAD: Final = ast.Load()
 _ORDERS: Final[dict[str, type[ast.cmpop]]] = {

@@ -12,7 +12,6 @@ from stanchion.kernel.events import OF_STAGE, Event, RunInfo
 from stanchion.kernel.names import Names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts, Unit
-from stanchion.policy.conditions.action_types import TYPES
 from stanchion.policy.conditions.actions import Call, call_of
 from stanchion.policy.conditions.kinds import (
     BOOL,
@@ -26,6 +25,21 @@ from stanchion.policy.conditions.kinds import (
     map_of,
 )
 from stanchion.policy.conditions.vocabulary import Vocabulary
+
+TYPES: Final = (
+    "file_read",
+    "file_write",
+    "file_delete",
+    "command",
+    "http",
+    "tool",
+    "model",
+    "prompt",
+    "handoff",
+    "charge",
+)
+"""Every `action.type`."""
+
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 
 def _base64(text: str) -> str:

@@ -9,7 +9,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.calls import ENVIRONMENT, UNKNOWN, Called, Code
 from stanchion.readings.programs.decoding import HIDING
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 EXECUTES: Final = listed(
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
 MANY: Final = 256

@@ -13,7 +13,7 @@ from stanchion.readings.programs.effects import DELETES, EVALUATES, OPENS, OVERW
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.programs.reader import DECLARES, read_code
 from stanchion.readings.programs.syntax import AWK, SYNTAXES
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""

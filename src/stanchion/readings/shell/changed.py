@@ -17,7 +17,7 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.git_files import changed_by_git
 from stanchion.readings.shell.inline import LANGUAGES, codes_in
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 KEPT: Final = 128
 """How many texts are remembered with what they change."""

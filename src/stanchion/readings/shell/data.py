@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 PRINTS: Final = listed(
     """

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.options import Sorted
 from stanchion.readings.shell.redirections import READS, WRITES
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""

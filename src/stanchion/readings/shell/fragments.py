@@ -9,7 +9,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.escapes import unescape
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 DOERS: Final = listed(
     """

@@ -14,7 +14,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import Use
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 ABOVE: Final = listed(
     "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"

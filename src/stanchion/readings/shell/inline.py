@@ -13,7 +13,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.escapes import unescape
 from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 
 class Language(NamedTuple):

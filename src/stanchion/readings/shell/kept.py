@@ -10,11 +10,28 @@ import msgspec
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.expansion import Expanding
-from stanchion.readings.shell.files import Files
 from stanchion.readings.shell.limits import MAX_COMMANDS, Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
+
+
+class Files(dict[str, str]):
+    """What files hold; `./x` and `x` are the same one."""
+
+    def __getitem__(self, path: str) -> str:
+        return super().__getitem__(path.removeprefix("./"))
+
+    def __setitem__(self, path: str, text: str) -> None:
+        super().__setitem__(path.removeprefix("./"), text)
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and super().__contains__(path.removeprefix("./"))
+
+    def get(self, path: str, default: str | None = None) -> str | None:  # type: ignore[override]  # no other default
+        """What a file holds."""
+        return super().get(path.removeprefix("./"), default)
+
 
 ALTERNATIVES: Final = 4
 """How many values of a variable are followed besides its last one."""

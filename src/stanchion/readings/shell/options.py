@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 AWS: Final = listed(
     "--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle"

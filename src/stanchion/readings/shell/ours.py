@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 Reach = Literal["", "doubt", "danger"]
 """How surely something reaches for what only a person may do."""

@@ -15,7 +15,7 @@ from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import Open, joined, like
 from stanchion.readings.shell.patterns import fits, pieces
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 Made = str | None
 """What is printed; None where that is not known."""

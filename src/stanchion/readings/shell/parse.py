@@ -25,7 +25,7 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 PLAIN: Final = regex(
     r"[A-Za-z0-9_./-]++(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+=^-]*+)*+(?=(?:[ "

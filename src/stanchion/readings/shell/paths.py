@@ -29,7 +29,7 @@ from stanchion.readings.shell.effects import (
 )
 from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.stores import shows_secret
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 How = Literal["", "looks", "deep", "asks", "hunts"]
 """`looks` where it is only asked that there is a file, and of what kind; `deep` where all of a

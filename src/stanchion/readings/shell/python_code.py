@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
 DEEPEST: Final = 40

@@ -10,7 +10,7 @@ from typing import Final
 from stanchion.kernel.names import names
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 STEERING: Final = listed(
     """

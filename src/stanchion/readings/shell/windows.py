@@ -11,7 +11,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.programs.powershell import Step, looks_like_powershell, powershell
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Keeping

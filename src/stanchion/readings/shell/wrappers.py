@@ -12,7 +12,7 @@ from stanchion.readings.shell.effects import find_roots, found_names
 from stanchion.readings.shell.ours import names_us, stand_in, takes
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call

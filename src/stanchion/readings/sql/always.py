@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.listed import listed
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp

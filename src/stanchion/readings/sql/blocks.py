@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.readings.sql.lexer import NAME, Piece
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.verbs import KNOWN, PARSED
+from stanchion.readings.word_lists import listed
 
 MOST: Final = 64
 """How many words that steer are taken off one statement."""

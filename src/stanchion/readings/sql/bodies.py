@@ -8,8 +8,8 @@ from typing import Final
 
 from stanchion.readings.sql.hidden import BEGINNING
 from stanchion.readings.sql.lexer import TEXT
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.verbs import first_word, made_by
+from stanchion.readings.word_lists import listed
 
 _LATER: Final = listed("TRIGGER EVENT PROCEDURE FUNCTION RULE TASK ROUTINE")
 _UNASKED: Final = listed("TRIGGER EVENT RULE TASK")

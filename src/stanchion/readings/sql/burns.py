@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.readings.sql.always import value_of
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.rows import picks
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -9,8 +9,8 @@ from typing import Any, Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql.functions import FILES, ONE_SESSION
 from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.settings import PROTECTING, RIGHTS
+from stanchion.readings.word_lists import listed
 
 _DATA: Final = regex(
     r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)"

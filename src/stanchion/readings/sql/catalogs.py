@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.statement import Does, Statement
+from stanchion.readings.word_lists import listed
 
 SECRET: Final = "holds passwords or keys"
 OWN: Final = "is a table of the server's own"

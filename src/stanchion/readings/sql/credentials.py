@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql.always import is_key, value_of
 from stanchion.readings.sql.catalogs import is_credential
-from stanchion.readings.sql.listed import listed
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp

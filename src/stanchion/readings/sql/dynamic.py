@@ -10,7 +10,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql.lexer import NUMBER, TEXT, Piece
-from stanchion.readings.sql.listed import listed
+from stanchion.readings.word_lists import listed
 
 UNKNOWN: Final = "x"
 """What stands for a piece that is not known."""
@@ -77,12 +77,12 @@ def _operand(piece: Piece, at: int, known: dict[str, str]) -> tuple[str | None, 
     if word == NUMBER:
         return str(piece.tokens[at].text), at + 1
     if word == "(":
-        end = _closing(words, at)
+        end = closing(words, at)
         return folded(
             piece.between(at + 1, end), 0, known
         ) if end else None, end + 1 if end else len(words)
     if words[at + 1 : at + 2] == ["("]:
-        end = _closing(words, at + 1)
+        end = closing(words, at + 1)
         inner = piece.between(at + 2, end) if end else piece.behind(len(words))
         return _called(word, inner, known), end + 1 if end else len(words)
     at += word == "@"
@@ -137,7 +137,7 @@ def _arguments(inner: Piece) -> list[Piece]:
     return [part for part in (*found, inner.behind(start)) if part.words]
 
 
-def _closing(words: list[str], at: int) -> int:
+def closing(words: list[str], at: int) -> int:
     """Where the bracket closes that opens here; 0 where it does not."""
     depth = 0
     for place in range(at, len(words)):

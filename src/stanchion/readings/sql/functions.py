@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.sql.listed import listed
+from stanchion.readings.word_lists import listed
 
 REACHES: Final = "reaches files, programs, the network or other sessions"
 WAITS: Final = "makes the server wait"

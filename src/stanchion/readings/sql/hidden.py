@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.verbs import first_word, made_by
+from stanchion.readings.word_lists import listed
 
 BEGINNING: Final = listed(
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql.lexer import NUMBER, TEXT, Piece
-from stanchion.readings.sql.listed import listed
+from stanchion.readings.word_lists import listed
 
 EXPIRING: Final = listed(
     """

@@ -12,12 +12,12 @@ from stanchion.readings.sql.calls import calls_at, changing_words
 from stanchion.readings.sql.catalogs import changes_own, holds_more, holds_secrets, is_credential
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.lexer import BREAKING, NUMBER, Piece, Reader
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.pure import is_pure
 from stanchion.readings.sql.statement import HARMLESS, Does, Effect, Statement
 from stanchion.readings.sql.tables import named_tables, tables_after
 from stanchion.readings.sql.tree import Found, look
 from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, said_by
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from sqlglot import Token

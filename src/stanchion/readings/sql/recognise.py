@@ -16,9 +16,9 @@ from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.dialect import RARER, TRIED
 from stanchion.readings.sql.lexer import TEXT, Piece, Reader, pieces_of, reader_of
 from stanchion.readings.sql.limits import MAX_CHARS, readings_of
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.places import begins_as_sql, begins_with_verb
 from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.sql.lexer import NAME, Piece
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.statement import Does, Statement
 from stanchion.readings.sql.verbs import first_word
+from stanchion.readings.word_lists import listed
 
 _TEMPORARY: Final = frozenset({"TEMP", "TEMPORARY"})
 _SKIPPED: Final = listed("IF NOT EXISTS ONLY")

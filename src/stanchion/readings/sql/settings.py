@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.names import names
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.statement import Does
+from stanchion.readings.word_lists import listed
 
 Verdict = tuple[Does, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.readings.sql.lexer import NAME, Piece
-from stanchion.readings.sql.listed import listed
+from stanchion.readings.word_lists import listed
 
 _LEADING: Final = listed(
     "INTO TABLE TABLES VIEW INDEX UPDATE TRUNCATE ON COPY DESCRIBE DESC ANALYZE VACUUM"

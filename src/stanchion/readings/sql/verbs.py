@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.readings.sql.lexer import NUMBER, TEXT
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.settings import reset_by, set_by
 from stanchion.readings.sql.statement import Does
+from stanchion.readings.word_lists import listed
 
 Verdict = tuple[Does, str]
 """What a statement does, and how it is called."""

@@ -19,18 +19,18 @@ from stanchion.readings.sql.calls import (
     unprotects,
 )
 from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.dynamic import JOINING, assigned, folded
+from stanchion.readings.sql.dynamic import JOINING, assigned, closing, folded
 from stanchion.readings.sql.functions import REACHES, effect_of
 from stanchion.readings.sql.hidden import BEGINNING, hidden_verb
 from stanchion.readings.sql.keeping import forgets
 from stanchion.readings.sql.lexer import NAME, TEXT, Piece, Reader, pieces_of, reader_of
-from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.pure import is_pure
 from stanchion.readings.sql.query import mutating, parsed, shown
 from stanchion.readings.sql.scratch import made_in, spared
 from stanchion.readings.sql.statement import Does, Effect, Statement, severity
 from stanchion.readings.sql.tables import named_tables, tables_after
 from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, said_by
+from stanchion.readings.word_lists import listed
 
 _FORGETTING: Final = frozenset({"ALTER", "VACUUM", "CALL", "CREATE"})
 """First words of statements that may say how long something is kept."""
@@ -258,22 +258,12 @@ def _copied(piece: Piece, view: _View) -> Statement:
         if view.dialect == "duckdb" and copies_data(piece)
         else said_by(piece.words)
     )
-    end = _closing(piece.words, 1)
+    end = closing(piece.words, 1)
     inner = _inside(piece.between(2, end), view)
     outer = Statement(*(said if said is not None else (Does.UNKNOWN, "COPY")))
     if outer.does > inner.does:
         return msgspec.structs.replace(inner, does=outer.does, verb=outer.verb)
     return inner
-
-
-def _closing(words: list[str], at: int) -> int:
-    """Where the bracket closes that opens here; 0 where it does not."""
-    depth = 0
-    for place in range(at, len(words)):
-        depth += (words[place] == "(") - (words[place] == ")")
-        if not depth:
-            return place
-    return 0
 
 
 def _prepared(piece: Piece, view: _View) -> Statement:

@@ -19,11 +19,29 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.layout import state_folder
+from stanchion.kernel.shown import StanchionError
 from stanchion.locks import Reentrant
 from stanchion.runtime.standing.live import FOLDER, Live, beside, live_runs, name_of
 from stanchion.runtime.standing.processes import Asker, asker, this_process
-from stanchion.runtime.standing.system import need_locks
 from stanchion.stores.protocol import is_lasting
+
+
+class NoLocks(StanchionError, OSError):
+    """This system has not the file locks that state and trail rely on."""
+
+
+def need_locks() -> None:
+    """Raise where the system has no POSIX locks: two processes could then write one trail and spend
+    one budget."""
+    try:
+        import fcntl  # noqa: F401  # only whether it is there
+    except ImportError:
+        raise NoLocks(
+            "Stanchion needs the file locks of a POSIX system (`fcntl`), which are missing here: "
+            "run it on Linux; "
+            "on Windows, in WSL"
+        ) from None
+
 
 with contextlib.suppress(ImportError):  # where there is none, no shield is made
     # When the interpreter ends, runs that are still open end as well, and nothing can be imported

@@ -3,9 +3,10 @@ is."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import msgspec
@@ -14,9 +15,53 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Confined, Sandbox, SandboxError
-from stanchion.runtime.tutor.leading import leads_out
 from stanchion.tutor.law.denylist import is_safe
 from stanchion.tutor.law.v2 import Outcome
+
+MOST_LINKS: Final = 40
+"""How many links the kernel follows in one path; behind more of them nothing is found, with walls
+or without."""
+
+
+def leads_out(root: Path, word: str) -> bool:
+    """Whether a path leaves a folder at any step, if only to come back: by how it begins, by a step
+    back, or by a link.
+
+    The steps are taken one by one, as the kernel takes them: where a step back leads depends on the
+    links before it.
+    """
+    at, links = root, 0
+    steps = _steps(root, word)
+    while steps:
+        step = steps.pop()
+        if step.startswith("/") or (step == ".." and at == root):
+            return True
+        at = at.parent if step == ".." else at / step
+        target = _target(at)
+        if target is not None:
+            links += 1
+            if links > MOST_LINKS:
+                return False
+            at = root if target.startswith("/") else at.parent
+            steps += _steps(root, target)
+    return False
+
+
+def _steps(root: Path, path: str) -> list[str]:
+    """The steps of a path, the last one first. An absolute path into the folder is taken from
+    there; any other begins with `/`."""
+    steps = [*PurePosixPath(path).parts]
+    own = [*root.parts]
+    return (steps[len(own) :] if steps[: len(own)] == own else steps)[::-1]
+
+
+def _target(path: Path) -> str | None:
+    """Where a link leads; `None` for what is no link, or cannot be looked at."""
+    try:
+        return os.readlink(path)
+    except (OSError, ValueError):
+        return None
+
 
 PROGRAMS: Final = (
     "test", "[", "true", "false", "cat", "head", "tail", "wc", "grep", "ls", "sha256sum", "stat",

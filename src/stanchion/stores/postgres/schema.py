@@ -12,7 +12,7 @@ from psycopg import sql
 
 from stanchion.stores.postgres import wire
 from stanchion.stores.postgres.link import Complaint, Link
-from stanchion.stores.protocol import FORMER, StoreError
+from stanchion.stores.protocol import StoreError
 
 Migration = tuple[str, ...]
 
@@ -27,8 +27,7 @@ PATIENCE_S: Final = 30.0
 """How long whoever opens a store waits for another process that brings its schema up to date."""
 
 _FOUND: Final = b"""
-SELECT count(*) > 0, count(c.oid) > 0, count(c.oid) FILTER (WHERE c.relname = 'stanchion_version') > 0,
-    count(c.oid) FILTER (WHERE c.relname IN ('cell', 'batch', 'permit')) = 3
+SELECT count(*) > 0, count(c.oid) > 0, count(c.oid) FILTER (WHERE c.relname = 'stanchion_version') > 0
 FROM pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = $1
 """  # noqa: E501
 _LOCK: Final = b"SELECT pg_advisory_xact_lock(hashtextextended('stanchion ' || $1, 0))"
@@ -125,10 +124,8 @@ class Schema:
     def version(self) -> int:
         """Its version, 0 where there is none; `StoreError` where it is newer than we know, or not
         ours."""
-        _, used, ours, alike = self._ask(_FOUND)
+        _, used, ours = self._ask(_FOUND)
         if ours != b"\1":
-            if alike == b"\1":
-                raise StoreError(FORMER.format(self._where))
             if used == b"\1":
                 raise StoreError(
                     f"{self._where} has tables that are not Stanchion's: use another schema"

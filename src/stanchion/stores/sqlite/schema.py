@@ -7,12 +7,10 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from stanchion.stores.protocol import FORMER, StoreError
+from stanchion.stores.protocol import StoreError
 
 APPLICATION_ID: Final = 0x5374616E
 """What marks a file as ours: `Stan` in ASCII."""
-FORMER_ID: Final = 0x486F6C64
-"""What marked a file while the project had another name."""
 
 Migration = tuple[str, ...]
 
@@ -54,8 +52,6 @@ def check(
     """The version of a file, 0 for an empty one; `StoreError` where it is not ours, or newer than
     we know."""
     mark, version, tables = facts(db)
-    if mark == FORMER_ID:
-        raise StoreError(FORMER.format(f"`{path}`"))
     if mark != APPLICATION_ID and (mark or version or tables):
         raise StoreError(f"`{path}` is a database that is not Stanchion's: use another file")
     if version > len(migrations):

@@ -116,7 +116,7 @@ def read(text: str) -> TypedMove | Unread:
     if not bare:
         return Unread(Misread.EMPTY, "the reply is empty: give one move as a JSON object")
     try:
-        value: Any = json.loads(bare, object_pairs_hook=_once, parse_constant=_refused)
+        value: Any = json.loads(bare, object_pairs_hook=take_once, parse_constant=refuse_constant)
     except ValueError as error:
         return Unread(
             Misread.NO_JSON, f"the reply is not one JSON object and nothing else: {error}"
@@ -126,7 +126,7 @@ def read(text: str) -> TypedMove | Unread:
     return of_value(value)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def take_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, each of whose names it has once: of two that are the same one would be hidden."""
     made = dict(pairs)
     if len(made) < len(pairs):
@@ -134,7 +134,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _refused(constant: str) -> Any:
+def refuse_constant(constant: str) -> Any:
+    """Refuse what Python reads beyond JSON, such as `NaN`."""
     raise ValueError(f"`{constant}` is no JSON")
 
 

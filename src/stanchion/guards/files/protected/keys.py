@@ -7,7 +7,7 @@ from typing import Final
 from stanchion.guards.files.protected.names import is_key_file
 from stanchion.guards.files.protected.rule import Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 RULES: Final = (
     Protected(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 _WORDS: Final = regex(r"[a-z]+|[0-9]+")
 _CREDENTIAL: Final = regex(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 from stanchion.readings.paths.place import Place
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 Area = Literal[
     "settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"

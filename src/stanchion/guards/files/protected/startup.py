@@ -9,7 +9,7 @@ from stanchion.guards.files.protected.names import words_of
 from stanchion.guards.files.protected.rule import CHANGES, Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 RULES: Final = (
     Protected(

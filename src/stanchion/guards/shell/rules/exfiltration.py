@@ -12,7 +12,7 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA, SHELLS
 from stanchion.readings.shell.effects import HOSTS, is_remote
 from stanchion.readings.shell.partly_known import origin_of
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 SENDERS: Final = (
     "curl wget http https xh nc ncat netcat socat telnet ftp tftp lftp ncftp ncftpput scp sftp "

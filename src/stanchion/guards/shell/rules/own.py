@@ -33,7 +33,7 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
 from stanchion.readings.shell.partly_known import Open, origin_of
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 SETS: Final = listed(
     "env export unset declare typeset local readonly read printf set setenv unsetenv setx "

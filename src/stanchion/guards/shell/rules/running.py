@@ -9,7 +9,7 @@ from stanchion.guards.shell.rule import Family, Rule
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open, origin_of
-from stanchion.readings.shell.word_lists import listed
+from stanchion.readings.word_lists import listed
 
 SHELLS: Final = "sh bash dash zsh ksh ash fish rbash mksh csh tcsh eval source ."
 CODE: Final = (
