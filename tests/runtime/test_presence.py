@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
+from stanchion.runtime.standing import presence
 from stanchion.runtime.standing.presence import (
     Asker,
     Live,
@@ -108,6 +109,21 @@ def test_a_closed_shield_leaves_no_note(shield: Shield, state: Path) -> None:
     shield.run("a")
     shield.close()
     assert notes(state) == []
+
+
+def test_what_is_collected_while_a_process_forks_waits_for_nobody(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child has what its parent had, and the parent holds the lock until the fork is over."""
+    here = presence.Presence(state)
+    stay = here.enter()
+    assert presence._changing.take(1)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    stay.end()
+    here.close()
+    monkeypatch.undo()
+    presence._changing.give_back()
+    assert list(state.rglob("*")), "the file is the parent's, who removes it"
 
 
 def test_state_in_memory_is_nobody_elses(tmp_path: Path) -> None:

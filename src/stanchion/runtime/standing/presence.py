@@ -106,6 +106,7 @@ class Presence:
         self._file = -1
         self._path = state
         self._locked = False
+        self._process = os.getpid()
         with _changing:
             _mind_forks()
             _known.add(self)
@@ -121,7 +122,10 @@ class Presence:
             return stay
 
     def leave(self, number: int) -> None:
-        """A run has ended; with the last one the file is unlocked."""
+        """A run has ended; with the last one the file is unlocked. One that is collected while its
+        process forks is the parent's, who holds what a child would wait for."""
+        if os.getpid() != self._process:
+            return
         with _changing:
             self._open.discard(number)
             if self._locked and not self._open:
@@ -129,7 +133,10 @@ class Presence:
                 _unlock(self._file)
 
     def close(self) -> None:
-        """Remove the file."""
+        """Remove the file, unless it is the parent's."""
+        if os.getpid() != self._process:
+            self.forget()
+            return
         with _changing:
             if self._file >= 0:
                 with contextlib.suppress(OSError):
@@ -141,6 +148,7 @@ class Presence:
     def forget(self) -> None:
         """Let go of the file and of the open runs, which are the parent's in the child of a fork.
         The lock is the parent's, too: it is not unlocked."""
+        self._process = os.getpid()
         self._open.clear()
         self._locked = False
         file, self._file = self._file, -1
