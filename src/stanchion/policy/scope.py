@@ -17,7 +17,6 @@ from stanchion.policy.ladder import lesser_at
 from stanchion.policy.schema import PolicyFile, readers, use_of
 
 if TYPE_CHECKING:
-    from stanchion.guards._own import OwnPlaces
     from stanchion.policy.prices.entry import PriceEntry
 
 T = TypeVar("T")
@@ -67,10 +66,6 @@ class Tables:
     def price(self, model: str, /) -> PriceEntry | None:
         """What the policy's own `prices` say that a model charges."""
         return found_in(self._file.prices)(model)
-
-    def reach_in_file(self, path: str, text: str, own: OwnPlaces, /) -> str:
-        """How surely a file that is written would do what only a person may do."""
-        return reach_in_file(path, text, own)
 
     def harm_in_file(self, path: str, text: str, takes: Callable[[str], bool], /) -> str:
         """What a file that is written would do once it runs."""
@@ -155,18 +150,10 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """Globs of tasks that cannot be matched."""
     for name, task in file.tasks.items():
         for key in ("write", "deny") if task.files is not None else ():
-            from stanchion.guards.files.globs import fault
+            from stanchion.readings.paths.globs import fault
 
             globs = getattr(task.files, key)
             for at, text in enumerate(globs if globs is not None else ()):
                 wrong = fault(text)
                 if wrong is not None:
                     yield Fault(where("tasks", name, "files", key, at), wrong)
-
-
-def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
-    """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or
-    not at all."""
-    from stanchion.guards.shell.rules.own import written
-
-    return written(path, text, own)

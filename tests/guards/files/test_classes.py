@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
+from stanchion.guards._protected import Use
 from stanchion.guards.files import Files
-from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.shell.in_files import harm_in_file
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo, ToolCall
-from stanchion.policy.scope import reach_in_file
 from stanchion.readings import read
 
-ANYWHERE = Files(root=()).within(lambda _task: None, (), reach_in_file, harm_in_file)
+ANYWHERE = Files(root=()).within(lambda _task: None, (), harm_in_file)
 PROJECT = Files(root=("/home/ada/shop",), surroundings=True)
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from stanchion.guards._protected import Use
 from stanchion.guards.files import Files
-from stanchion.guards.files.globs import fault, matches, pattern
 from stanchion.guards.files.protected import FAMILIES, RULES
-from stanchion.guards.files.protected.rule import Use
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
+from stanchion.readings.paths.globs import fault, matches, pattern
 from stanchion.readings.paths.place import place_of
 
 NOWHERE = Files(root=())

@@ -13,10 +13,9 @@ from stanchion.guards.shell.in_files import harm_in_file
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.policy.scope import reach_in_file
 from stanchion.readings import read
 
-HERE = Files().within(lambda _task: None, (), reach_in_file, harm_in_file)
+HERE = Files().within(lambda _task: None, (), harm_in_file)
 RELEASE = ".github/workflows/release.yml"
 STEPS = "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n"
 

@@ -31,8 +31,8 @@ def loosenings(draw: st.DrawFn) -> list[str]:
                 ["tools", "reset", name],
                 ["secrets", "allow", some.lower(), "--once"],
                 ["policy", "trust", f"{name}.yaml"],
-                ["operators", draw(st.sampled_from(["add", "new", "remove", "revoke"])), name],
-                ["broker", "start"],
+                ["operators", draw(st.sampled_from(["add", "rotate", "revoke"])), name],
+                ["broker", "--socket", "x"],
             ]
         )
     )
@@ -44,16 +44,8 @@ STARTS = [
     ["./stanchion"],
     ["/opt/app/.venv/bin/stanchion"],
     ["python", "-m", "stanchion"],
-    ["python3", "-mstanchion"],
-    ["/usr/bin/python3.12", "-I", "-m", "stanchion.cli"],
-    ["python", "-Bm", "stanchion"],
+    ["/usr/bin/python3.12", "-I", "-m", "stanchion"],
     ["uvx", "stanchion"],
-    ["uvx", "--from", "stanchion[signing]", "stanchion"],
-    ["uvx", "--from", "stanchion-guard[signing]", "stanchion"],
-    ["uv", "run", "--no-sync", "stanchion"],
-    ["uv", "run", "python", "-m", "stanchion"],
-    ["pipx", "run", "stanchion"],
-    ["poetry", "run", "stanchion"],
     ["coverage", "run", "-m", "stanchion"],
     ["env", "-i", "PATH=/bin", "stanchion"],
     ["sudo", "-u", "ann", "stanchion"],
@@ -116,7 +108,6 @@ WRAPPERS: list[Callable[[str], str]] = [
     lambda text: f"nohup sh -c {quote(text)}",
     lambda text: f"timeout 5 nice -n 3 sh -c {quote(text)}",
     lambda text: f"script -qc {quote(text)} /dev/null",
-    lambda text: f"tmux new-session -d {quote(text)}",
     lambda text: f"find . -maxdepth 0 -exec sh -c {quote(text)} \\;",
     lambda text: f"ssh localhost {quote(text)}",
     lambda text: f"watch -n 1 {quote(text)}",
@@ -130,10 +121,8 @@ WRAPPERS: list[Callable[[str], str]] = [
         else text
     ),
     lambda text: f"echo {base64.b64encode(text.encode()).decode()} | base64 -d | sh",
-    lambda text: f"uv run sh -c {quote(text)}",
     _file("a.sh", "sh"),
     _file("run", "bash"),
-    _file("/tmp/b.sh", "chmod +x"),
 ]
 
 
@@ -142,139 +131,8 @@ def wrapped(draw: st.DrawFn) -> str:
     """A command that loosens, in up to three others."""
     text = draw(commands())
     for wrap in draw(st.lists(st.sampled_from(WRAPPERS), max_size=3)):
-        text = wrap(text) if "\nEND" not in text or "END" not in wrap("") else text
+        text = wrap(text) if "\nEND" not in text else text
     return text
-
-
-FINDERS = [
-    "which stanchion",
-    "command -v stanchion",
-    "type -P stanchion",
-    "find / -name 'stanch*' -type f",
-    "ls -d /opt/*/bin/stanchion",
-    "readlink -f $(which stanchion)",
-    "compgen -c stanch",
-    "pip show -f x | grep bin/stanchion",
-    "cat <(whereis -b stanchion)",
-]
-"""Commands that print where our program is."""
-USES: list[Callable[[str, str], str]] = [
-    lambda finds, words: f"$({finds}) {words}",
-    lambda finds, words: f'"$({finds} | head -1)" {words}',
-    lambda finds, words: f"X=$({finds}); $X {words}",
-    lambda finds, words: f"export X=$({finds}) && nice -n 3 $X {words}",
-    lambda finds, words: f"python3 $({finds}) {words}",
-    lambda finds, words: f"M=$(basename $({finds})); python -m $M {words}",
-    lambda finds, words: f"{finds} | xargs -I@ @ {words}",
-    lambda finds, words: f"{finds} | parallel {{}} {words}",
-    lambda finds, words: f"{finds} | while read -r p; do $p {words}; done",
-    lambda finds, words: f"for p in $({finds}); do sudo $p {words}; done",
-    lambda finds, words: f"read p < <({finds}); $p {words}",
-    lambda finds, words: f"f() {{ {finds}; }}; $(f) {words}",
-    lambda finds, words: f"{finds} > at; $(cat at) {words}",
-    lambda finds, words: f'set -- $({finds}) {words}; "$@"',
-    lambda finds, words: f"sh -c '$0 \"$@\"' $({finds}) {words}",
-    lambda finds, words: f'script -qc "$({finds}) {words}" /dev/null',
-    lambda finds, words: f'eval "$({finds}) {words}"',
-]
-
-
-@st.composite
-def found(draw: st.DrawFn) -> str:
-    """A command that loosens, by a program whose name another one prints."""
-    words = " ".join([quote(word) for word in draw(loosenings())])
-    return draw(st.sampled_from(USES))(draw(st.sampled_from(FINDERS)), words)
-
-
-@st.composite
-def found_to_read(draw: st.DrawFn) -> str:
-    """The same for what only reads."""
-    words = draw(
-        st.sampled_from(
-            ["check", "explain last", "tickets list", "policy loosens a b", "state", "--version"]
-        )
-    )
-    return draw(st.sampled_from(USES[:12]))(draw(st.sampled_from(FINDERS[:5])), words)
-
-
-@st.composite
-def unreadable(draw: st.DrawFn) -> str:
-    """Python that works out what it starts or imports, and does what only a person may do."""
-    name = draw(
-        st.sampled_from(
-            [
-                "open('n').read()",
-                "''.join(map(chr, [115, 116]))",
-                "zlib.decompress(b'x').decode()",
-                "next(iter(names))",
-            ]
-        )
-    )
-    words = draw(loosenings().filter(lambda words: words[0] != "tickets" or words[1] != "--store"))
-    return draw(
-        st.sampled_from(
-            [
-                f"import os, zlib; os.execvp({name}, {['x', *words]!r})",
-                f"import subprocess, zlib; subprocess.run([{name}, {', '.join(map(repr, words))}])",
-                f"import os, zlib; go = os.execvp; go({name}, {['x', *words]!r})",
-                f"import os, zlib; os.system({name} + {' ' + ' '.join(words)!r})",
-                (
-                    f"import os, zlib; os.spawnlp(os.P_WAIT, {name}, 'x', "
-                    f"{', '.join(map(repr, words))})"
-                ),
-                f"import zlib; __import__({name}).Shield.load().resume()",
-                (
-                    f"from importlib import import_module as i; import zlib; "
-                    f"i({name}).Shield.load().approve('x', 'ann')"
-                ),
-            ]
-        )
-    )
-
-
-@st.composite
-def codes(draw: st.DrawFn) -> str:
-    """Python that does by our API what only a person may do."""
-    at = draw(st.integers(1, 8))
-    name = "stanchion"
-    spelt = draw(
-        st.sampled_from(
-            [
-                f"{name[:at]!r} + {name[at:]!r}",
-                f"''.join([{name[:at]!r}, {name[at:]!r}])",
-                f"{name[::-1]!r}[::-1]",
-                f"bytes.fromhex({name.encode().hex()!r}).decode()",
-                f"'{name[:at]}%s' % {name[at:]!r}",
-                f"f'{{{name[:at]!r}}}{name[at:]}'",
-            ]
-        )
-    )
-    taken = draw(
-        st.sampled_from(
-            [
-                "from stanchion import Shield as S",
-                "import stanchion; S = stanchion.Shield",
-                f"S = __import__({spelt}).Shield",
-                f"import importlib; S = importlib.import_module({spelt}).Shield",
-                f"m = {spelt}; S = __import__(m).Shield",
-            ]
-        )
-    )
-    does = draw(
-        st.sampled_from(
-            [
-                "S.load().approve('x', by='ann')",
-                "S.load().resume()",
-                "S.load().safe_mode(False)",
-                "S.load().safe_mode(on=False)",
-                "getattr(S.load(), 'resume')()",
-                "S.load().reset_tool('pay')",
-                "S.load().break_lock('a')",
-                "S.load().accept_store('accepted', 'ann', '')",
-            ]
-        )
-    )
-    return f"{taken}; {does}"
 
 
 @st.composite

@@ -11,7 +11,7 @@ from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.guards.shell.consequence import CONSEQUENCES, ORDER, level_of
 from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rules import BY_NAME, MODULES
-from stanchion.guards.shell.worst import dangers, writing
+from stanchion.guards.shell.worst import dangers
 from stanchion.readings.shell.analysis import analysed
 
 ROOTS = roots_of((".", "/workspace"))
@@ -19,11 +19,9 @@ ROOTS = roots_of((".", "/workspace"))
 
 def families(text: str, strict: bool = False) -> set[str]:
     """The families of dangers in a text."""
-    found = analysed(text)
-    broken = [danger for command in found.commands for danger in dangers(command, ROOTS, strict)]
-    return {
-        danger.family.name for danger in [*broken, *writing(found.wrote, found.commands, ROOTS)]
-    }
+    commands = analysed(text).commands
+    broken = [danger for command in commands for danger in dangers(command, ROOTS, strict)]
+    return {danger.family.name for danger in broken}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.FAMILY.name)

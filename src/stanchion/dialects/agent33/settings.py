@@ -10,13 +10,13 @@ import msgspec
 
 from stanchion.dialects.agent33.words import ErrorSeverity, RecoveryAction, RiskLevel
 from stanchion.dialects.errors import DialectError
-from stanchion.guards.files.globs import fault
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.given_data import read_data
 from stanchion.policy.nearest import hint
 from stanchion.policy.struct_check import convert
+from stanchion.readings.paths.globs import fault
 
 S = TypeVar("S", bound=msgspec.Struct)
 

@@ -20,10 +20,6 @@ CODES: Final = declare(
             "`{}` cannot be read as a path: {}",
             "write the path plainly, without escapes and special characters",
         ),
-        "files.reaches": Words(
-            "`{}` would do what only a person may do with Stanchion, once it runs",
-            "leave approvals, halts and Stanchion's own files to people; say what you need and why",
-        ),
         "files.harms": Words(
             "`{}` would {} once it runs",
             "leave that out, or let a person read what is to be written first",

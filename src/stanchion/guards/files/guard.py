@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards._protected import CHANGES, Held, Use
 from stanchion.guards.files.codes import CODES
 from stanchion.guards.files.declared import OPTIONS
-from stanchion.guards.files.globs import Pattern, fault, first_match, listed, pattern, permits
 from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
-from stanchion.guards.files.protected.rule import CHANGES, Held, Use
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.guards.files.scope import FileScope, Folders, ReadyScope, folders, ready_scope
 from stanchion.guards.files.search_path import adds_to_path
@@ -32,6 +31,7 @@ from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+from stanchion.readings.paths.globs import Pattern, fault, first_match, listed, pattern, permits
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
 from stanchion.readings.paths.swaps import swaps_in
@@ -53,14 +53,11 @@ BY_POLICY: Final = Held("the policy says so")
 BY_WHICH: Final = Held("the policy by which calls are judged")
 BY_TOOL: Final = Held("a tool would show what it signs in with", asks=True)
 
-HANDED: Final = ("_scopes", "_own", "_contents", "_harm")
+HANDED: Final = ("_scopes", "_own", "_harm")
 """What a guard is handed by its policy."""
 
 ScopeOf = Callable[[str], FileScope | None]
 """Gives the scope of a task; `None` where the policy says nothing of its files."""
-ContentReader = Callable[[str, str, OwnPlaces], str]
-"""Says how surely a text, written into a file of that name, would do what only a person may do once
-it runs: `danger`, `doubt`, or nothing."""
 
 
 class Files(msgspec.Struct, frozen=True, dict=True):
@@ -123,10 +120,6 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return NOWHERE
 
     @cached_property
-    def _contents(self) -> ContentReader | None:
-        return None
-
-    @cached_property
     def _harm(self) -> HarmReader | None:
         return None
 
@@ -139,7 +132,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             found = files(task)
             return None if found is None else FileScope(found.write, found.deny)
 
-        return self.within(scope, said.files, said.reach_in_file, said.harm_in_file)
+        return self.within(scope, said.files, said.harm_in_file)
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
         """What asks the disk where links lead, where that is wanted."""
@@ -157,15 +150,13 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         self,
         scopes: ScopeOf,
         own: tuple[str, ...],
-        contents: ContentReader | None = None,
         harm: HarmReader | None = None,
     ) -> Files:
-        """The same guard that knows the scopes of tasks, who reads what is written into files, and
-        the files of its own policy."""
+        """The same guard that knows the scopes of tasks, the files of its own policy, and who reads
+        what is written into files."""
         made = msgspec.structs.replace(self)
         made.__dict__["_scopes"] = scopes
         made.__dict__["_own"] = tuple([pattern(path) for path in own])
-        made.__dict__["_contents"] = contents
         made.__dict__["_harm"] = harm
         return made
 
@@ -228,7 +219,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             worst = untold(reading, ACTIONS[self.action])
         paths = (
             [target.text for target in named if target.use == "write"]
-            if self._contents is not None
+            if self.shipped and self._harm is not None
             else []
         )
         written = self._written(reading, paths[:CONTENTS_OF]) if paths else None
@@ -242,15 +233,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """What is said against what a call writes into files."""
         texts, swaps = list(contents(reading.event.args)), list(swaps_in(reading.event.args))
         swaps += [one for held in reading.commands for one in swaps_of(held.text)]
-        reaches = self._contents
         for path in paths if texts or swaps else ():
-            harm = harm_by_swaps(path, swaps) if self.shipped else ""
+            harm = harm_by_swaps(path, swaps)
             for text in texts:
-                reach = "" if reaches is None else reaches(path, text, self._places)
-                if reach:
-                    action = Action.BLOCK if reach == "danger" else Action.ESCALATE
-                    return Finding(action, "files.reaches", (shown(path),), about=path)
-                harm = harm or (self._harms_kept(path, text) if self.shipped else "")
+                harm = harm or self._harms_kept(path, text)
             if harm:
                 return Finding(
                     ACTIONS[self.asked], "files.harms", (shown(path), HARMS[harm]), about=path
@@ -294,10 +280,6 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         places = [self._seen(spelled.text, target.base, False)]
         places += [self._seen(text, target.base, True) for text in spelled.lenient]
         folder = self.folders
-        if self._places and target.text[:1] in ("$", "%", "`"):
-            ours = self._places.leads_to(target.text, target.use, target.base)
-            if ours:
-                return self._ours(target.text, target.use, ours, target.text)
         touched: Finding | None = None
         for place in places if not remote else ():
             touched = self.touched(place, folder, target.use, task, target.text, target.how)
@@ -349,8 +331,14 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         within, deep = folder.within(place), use == "delete"
         folded, seen = place.folded, within.folded
         ours = self._places.leads_to(place.text, use)
-        if ours:
-            return self._ours(text, use, ours, place.text)
+        if ours is not None:  # whatever the policy says of other protected files
+            said = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
+            return Finding(
+                max(said, Action.BLOCK),
+                "files.protected",
+                (shown(text), DONE[use], ours.what),
+                about=place.text,
+            )
         scope = self._scope(task)
         denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(
             scope.deny, folded, seen, deep
@@ -370,13 +358,6 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         action = min(action, ACTIONS[self.asked]) if held.asks else action
         return Finding(
             action, "files.protected", (shown(text), DONE[use], held.what), about=place.text
-        )
-
-    def _ours(self, text: str, use: Use, what: str, about: str) -> Finding:
-        """What is Stanchion's own is refused whatever the policy says of other protected files."""
-        said = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
-        return Finding(
-            max(said, Action.BLOCK), "files.protected", (shown(text), DONE[use], what), about=about
         )
 
     def _protected(self, place: Place, within: Place, use: Use, how: How) -> Held | None:

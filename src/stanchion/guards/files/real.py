@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Protocol, Self, cast
 import msgspec
 
 from stanchion.guards._own import OwnPlaces
+from stanchion.guards._protected import CHANGES, Use
 from stanchion.guards._real import Asked, absent_of, led_to
-from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import Folders, folders
 from stanchion.guards.files.shown import shown
 from stanchion.guards.files.surroundings import is_open

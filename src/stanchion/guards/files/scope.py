@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stanchion.guards.files.globs import Pattern, listed
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.readings.paths.devices import is_device
+from stanchion.readings.paths.globs import Pattern, listed
 from stanchion.readings.paths.place import Place, inside, joined, place_of
 
 

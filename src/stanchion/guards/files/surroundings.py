@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.protected.rule import Use
+from stanchion.guards._protected import Use
 from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, seat_of
 from stanchion.guards.files.protected.startup import GATHERS
 from stanchion.guards.files.scope import Folders

@@ -61,12 +61,11 @@ DISKS: Final = (
 
 class Roots(NamedTuple):
     """Folders in which a run may delete: absolute ones, and whether the working directory is one;
-    where the shield keeps what is its own; and how deep in other texts what is judged stands."""
+    and where the shield keeps what is its own."""
 
     absolute: tuple[str, ...]
     here: bool
     own: OwnPlaces = NOWHERE
-    depth: int = 0
 
 
 def roots_of(given: tuple[str, ...], own: OwnPlaces = NOWHERE) -> Roots:

@@ -12,7 +12,7 @@ from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots, place_of, roots_of
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.guards.shell.strictures import Strictures
-from stanchion.guards.shell.worst import Danger, dangers, writing
+from stanchion.guards.shell.worst import Danger, dangers
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
@@ -112,8 +112,6 @@ class Verdict:
             every = [danger for danger in every if not self._is_spared(danger, found)]
         if found.passed:
             every += passed_dangers(found.passed, self.roots)
-        if found.wrote:
-            every += writing(found.wrote, found.commands, self.roots)
         self._last = found, every
         return every
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
 from stanchion.guards.shell.rules import BY_NAME, OF_ANY, rules_for
-from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, broken, written
+from stanchion.guards.shell.rules.own import broken
 from stanchion.guards.shell.rules.tampering import FAMILY
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
@@ -67,30 +66,9 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
     return [*[Danger(command, rule, family) for family, rule in held], *ours]
 
 
-def writing(
-    wrote: tuple[tuple[str, str], ...], commands: Sequence[Command], roots: Roots
-) -> list[Danger]:
-    """The files that would do, once they run, what only a person may do."""
-    found: list[Danger] = []
-    for path, text in wrote:
-        reach = written(path, str(text), roots.own)
-        if reach:
-            by = next(
-                (one for one in commands if path in one.writes), Command((), opens=((">", path),))
-            )
-            found.append(Danger(by, WRITES_DANGER if reach == "danger" else WRITES_DOUBT, FAMILY))
-    return found
-
-
 def _is_plain(path: str, cwd: str) -> bool:
     """Whether writing to a path cannot matter to any rule: nothing, or a file of the working
     directory."""
     if path == "/dev/null" or path.isdigit():
         return True
-    return (
-        bool(path)
-        and path[0].isalnum()
-        and not cwd
-        and "/" not in path
-        and "stanchion" not in path.lower()
-    )
+    return bool(path) and path[0].isalnum() and not cwd and "/" not in path

@@ -42,18 +42,7 @@ ARGUMENTS: Final = listed("args arguments argv")
 _SET: Final = regex(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]*=)\s*(.*)")
 _USED: Final = regex(r"\$[({]\s*(?!shell\b)([A-Za-z_]\w*)\s*[)}]|\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _SHELL_CALL: Final = regex(r"\$\(shell ")
-_KEPT: Final = regex(
-    r"^[ \t-]*([A-Za-z_]\w*):[ \t]+['\"]?([^\s'\"#{}\[\]][^\n'\"]{0,200})", re.MULTILINE
-)
-_PUT: Final = regex(r"\$?\{\{\s*(?:env|vars)?\.?([A-Za-z_]\w*)\s*\}\}|\$\{?([A-Za-z_]\w*)\}?")
 _SHEBANG: Final = regex(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([\w.+-]+)\s*(\S*)")
-
-
-def filled(text: str) -> str:
-    """A YAML document with what it sets put where it is used: a Taskfile's `{{.NAME}}`, a
-    workflow's `$NAME`."""
-    kept = {found[1]: found[2].strip() for found in _KEPT.finditer(text)}
-    return _PUT.sub(lambda one: kept.get(one[1] or one[2], one[0]), text)
 
 
 def begins_with(text: str) -> re.Match[str] | None:

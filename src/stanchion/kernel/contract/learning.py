@@ -32,9 +32,6 @@ class Said(Protocol):
     def price(self, model: str, /) -> Any:
         """What the policy's own `prices` say that a model charges; `None` where they do not."""
 
-    def reach_in_file(self, path: str, text: str, own: Any, /) -> str:
-        """How surely a file that is written would do what only a person may do."""
-
     def harm_in_file(self, path: str, text: str, takes: Callable[[str], bool], /) -> str:
         """What a file that is written would do once it runs: `leak`, `fetched`, `frees`, `takes`
         (of a shell text in it that is said), or nothing."""

@@ -15,7 +15,7 @@ from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.git_files import changed_by_git
-from stanchion.readings.shell.inline import LANGUAGES, codes_in
+from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -114,10 +114,11 @@ def changed_in(text: str) -> tuple[Changed, ...]:
     say."""
     read = analysed(text)
     files = {path: held for path, held in read.wrote if not isinstance(held, Open)}
-    return tuple([one for command in read.commands for one in _changed(command, files)])
+    return tuple([one for command in read.commands for one in changed_by(command, files)])
 
 
-def _changed(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
+def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterator[Changed]:
+    """What one command changes so, `files` being those that the text has written before."""
     if command.cwd == "container:":
         return
     for path in (*command.writes, *command.deletes):
@@ -158,7 +159,7 @@ def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
         at += 1
     rest = command.argv[at:]
     if rest and rest[0] not in RUNNERS:
-        yield from _changed(Command(rest, cwd=command.cwd, given=command.given), files)
+        yield from changed_by(Command(rest, cwd=command.cwd, given=command.given), files)
 
 
 def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:

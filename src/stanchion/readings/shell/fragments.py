@@ -19,7 +19,7 @@ DOERS: Final = listed(
     env nohup setsid timeout xargs tee kill pkill killall crontab at systemctl service iptables
     useradd usermod passwd chpasswd visudo docker podman kubectl terraform aws gcloud git tar base64
     xxd openssl cat cp ln printf echo mkfifo insmod modprobe setcap powershell pwsh cmd certutil
-    mshta rundll32 regsvr32 iex del rd format diskpart
+    mshta rundll32 regsvr32 iex del rd format diskpart stanchion
     """
 )
 """Programs by whose names a command is known among the words of another: those that do something,

@@ -17,7 +17,7 @@ from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.swaps import Swap, swapped
 from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analyse
-from stanchion.readings.shell.changed import changed_in
+from stanchion.readings.shell.changed import changed_by, changed_in
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import (
     DELETERS,
@@ -172,6 +172,13 @@ def _paths_in(text: str) -> Iterator[Used]:
             yield Used(path, use, base)
     if "\\" in text or "$" in text or "HistorySavePath" in text:
         yield from _in_windows(text)
+
+
+def used_by(command: Command) -> Iterator[Used]:
+    """The paths that one command would use."""
+    if command.cwd != "container:":
+        yield from _used(command, False)
+        yield from [Used(*one[:3]) for one in changed_by(command) if one.path]
 
 
 def _in_named(commands: Sequence[Command]) -> Iterator[Used]:
@@ -441,11 +448,11 @@ def _in_code(command: Command) -> Iterator[Used]:
 def texts_of(code: str) -> list[str]:
     """The texts that a piece of code is made of: those of Python put together, those of others as
     they are written."""
-    from stanchion.readings.shell.python_code import python_code
+    from stanchion.readings.shell.python_code import python_texts
 
-    read = python_code(code)
-    if read is not None:
-        return list(dict.fromkeys([*read.texts, *[first for _, first in read.calls]]))
+    texts = python_texts(code)
+    if texts is not None:
+        return texts
     return [
         next(part for part in found.groups() if part is not None) for found in _TEXT.finditer(code)
     ]

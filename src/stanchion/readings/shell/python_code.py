@@ -9,7 +9,6 @@ from codecs import decode
 from collections.abc import Callable
 from typing import Any, Final
 
-from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
@@ -42,7 +41,6 @@ DECODES: Final[dict[str, Callable[[str], str]]] = {
     "lower": str.lower,
     "upper": str.upper,
 }
-IMPORTS: Final = frozenset({"__import__", "import_module", "run_module", "find_spec"})
 RUNS: Final = frozenset({"exec", "eval", "compile"})
 STARTS: Final = listed(
     """
@@ -54,31 +52,16 @@ STARTS: Final = listed(
 """Functions that start a program; the first of their arguments that is no mode says which."""
 
 
-TELLING: Final = frozenset(
-    {ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.List, ast.Tuple}
-)
-"""What names something."""
+TELLING: Final = frozenset({ast.Attribute, ast.Call, ast.List, ast.Tuple})
+"""What has parts that belong together."""
 MAKING: Final = frozenset({ast.Constant, ast.Name, ast.JoinedStr, ast.BinOp, ast.Subscript})
 """What may make a text, beside calls."""
 LEAVES: Final = frozenset({ast.Constant, ast.Name, ast.Pass, ast.Break, ast.Continue, ast.alias})
 """What has nothing in it that is asked for."""
 
 
-class Code(NamedTuple):
-    """What a piece of code names: modules it takes, attributes it uses, calls with their first
-    argument, texts; whether it imports something whose name it works out, so that nobody can read
-    it here, and the words of each program that it starts so."""
-
-    modules: frozenset[str]
-    names: frozenset[str]
-    calls: tuple[tuple[str, str], ...]
-    texts: tuple[str, ...]
-    imports_unknown: bool = False
-    starts_unknown: tuple[str, ...] = ()
-
-
-def python_code(code: str) -> Code | None:
-    """What a piece of Python names; `None` where it is none, or too much of it."""
+def python_texts(code: str) -> list[str] | None:
+    """The texts that a piece of Python makes; `None` where it is none, or too much of it."""
     if len(code) > LONGEST:
         return None
     try:
@@ -86,27 +69,16 @@ def python_code(code: str) -> Code | None:
         reader.read(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Code(
-        frozenset(reader.modules),
-        frozenset(reader.names),
-        tuple(reader.calls),
-        tuple(reader.texts),
-        reader.imports_unknown,
-        tuple(reader.starts_unknown),
-    )
+    return list(dict.fromkeys([*reader.texts, *reader.firsts]))
 
 
 class Values:
     def __init__(self) -> None:
-        self.modules: set[str] = set()
-        self.names: set[str] = set()
-        self.calls: list[tuple[str, str]] = []
+        self.firsts: list[str] = []
         self.texts: list[str] = []
         self.values: dict[str, str] = {}
         self.called: dict[str, str] = {}
         self.depth = 0
-        self.imports_unknown = False
-        self.starts_unknown: list[str] = []
 
     def read(self, code: str) -> None:
         if self.depth > 3:
@@ -140,21 +112,11 @@ class Values:
         self.depth -= 1
 
     def _note(self, node: ast.AST) -> None:
-        match node:
-            case ast.Import():
-                self.modules.update(alias.name for alias in node.names)
-            case ast.ImportFrom(module=str(module), level=0):
-                self.modules.add(module)
-                self.modules.update(f"{module}.{alias.name}" for alias in node.names)
-                self.names.update(alias.name for alias in node.names)
-            case ast.Attribute():
-                self.names.add(node.attr)
-            case ast.Call():
-                self._called(node)
-            case ast.List() | ast.Tuple():
-                self._joined(node.elts)
-        if isinstance(node, ast.expr):
-            self._text(node)
+        if isinstance(node, ast.Call):
+            self._called(node)
+        elif isinstance(node, ast.List | ast.Tuple):
+            self._joined(node.elts)
+        self._text(node)
 
     def _text(self, node: Any) -> None:
         value = self.value(node)
@@ -164,23 +126,16 @@ class Values:
     def _called(self, node: ast.Call) -> None:
         name = self.called.get(_name(node.func), _name(node.func))
         first = self.value(node.args[0]) if node.args else None
-        self.calls.append((name, _shown(node) if first is None else first))
         self._joined(node.args)
         self._started(name, node)
-        if name in IMPORTS | RUNS and node.args and (first is None or UNKNOWN in first):
-            self.imports_unknown = True
-        if name in IMPORTS and first is not None:
-            self.modules.add(first)
-        elif name in RUNS and first is not None and first.strip():
+        if first is None:
+            return
+        self.firsts.append(first)
+        if name in RUNS and first.strip():
             try:
                 self.read(first)
             except SyntaxError:
                 self.texts.append(first)
-        elif name in ("getattr", "attrgetter", "methodcaller"):
-            for arg in node.args:
-                value = self.value(arg)
-                if value is not None:
-                    self.names.add(value)
 
     def _started(self, name: str, node: ast.Call) -> None:
         """Note what a call starts: a program and the words behind it, which may be given apart
@@ -199,9 +154,7 @@ class Values:
             return
         values = [self.value(each) for each in words]
         known = [UNKNOWN if value is None else value for value in values]
-        told = [" ".join(known), " ".join([known[0], *known[2:]])]
-        self.texts += told
-        self.starts_unknown += told if UNKNOWN in known[0] else []
+        self.texts += [" ".join(known), " ".join([known[0], *known[2:]])]
 
     def _joined(self, nodes: list[ast.expr]) -> None:
         values = [self.value(node) for node in nodes]
@@ -347,12 +300,3 @@ def _is_mode(node: ast.Constant | ast.Attribute) -> bool:
         if isinstance(node, ast.Attribute)
         else isinstance(node.value, int)
     )
-
-
-def _shown(node: ast.Call) -> str:
-    given = (
-        node.args[0]
-        if node.args
-        else next((word.value for word in node.keywords if word.arg == "on"), None)
-    )
-    return str(given.value) if isinstance(given, ast.Constant) else ""

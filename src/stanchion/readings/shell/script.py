@@ -12,7 +12,6 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.control import Control
 from stanchion.readings.shell.kept import Call
 from stanchion.readings.shell.limits import TooMuch
-from stanchion.readings.shell.ours import stand_in
 from stanchion.readings.shell.outputs import output_of
 from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
@@ -158,9 +157,7 @@ class Walker(Control):
         if not words and not node.redirects:
             for assign in node.assigns:
                 name, value = self._assign(assign)
-                if name.startswith(
-                    ("STANCHION", "HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")
-                ):
+                if name.startswith(("HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")):
                     self.emit(Call((), None, (), ((name, value),)))
             return ""
         opens, given = self._opened(node.redirects, given) if node.redirects else ([], given)
@@ -281,8 +278,7 @@ class Walker(Control):
         origin = tuple(
             dict.fromkeys([command.name, *told, *reads, *command.carries, *origin_of(call.given)])
         )
-        read = [self.files.get(path) for path in command.reads] if self.files else []
-        return Open(stand_in(command.name, *call.argv[1:], call.given, *read), origin[:32])
+        return Open(f"$({command.name}…)", origin[:32])
 
     def _function(self, name: str, call: Call) -> str:
         self.called.add(name)

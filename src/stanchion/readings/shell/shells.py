@@ -10,7 +10,6 @@ import msgspec
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import clustered
 from stanchion.readings.shell.options import VALUED
-from stanchion.readings.shell.ours import names_us, stand_in
 from stanchion.readings.shell.outputs import printf
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
@@ -215,14 +214,7 @@ def _read(walker: Walker, call: Call) -> str:
     )
     for at, name in enumerate(names):
         walker.words.env[name] = (
-            fields[at]
-            if at < len(fields)
-            else ""
-            if known
-            else Open(
-                stand_in("read", given) if given is not None and names_us([given]) else f"${name}",
-                origin_of(given),
-            )
+            fields[at] if at < len(fields) else "" if known else Open(f"${name}", origin_of(given))
         )
     return ""
 

@@ -9,7 +9,6 @@ import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.effects import find_roots, found_names
-from stanchion.readings.shell.ours import names_us, stand_in, takes
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
@@ -186,7 +185,7 @@ def _xargs(walker: Walker, call: Call) -> str:
 
 def _unknown(given: str | None) -> Open:
     """A word that is not known, taken from what a command reads."""
-    return Open(stand_in("", given if isinstance(given, Open) else None), origin_of(given))
+    return Open("$(…)", origin_of(given))
 
 
 def _put(word: str, mark: str, value: str) -> str:
@@ -272,15 +271,8 @@ def _find(walker: Walker, call: Call) -> str:
                 names = tuple([f"<{root.rstrip('/')}/{name}" for name in found_names(argv)])
                 made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**", names)
                 filled = tuple([_put(word, "{}", made) for word in inner])
-                looked = (*argv[1:at], *argv[end:])
-                follows = [filled] if filled and filled[0] != made else []
-                if names_us(looked) and takes(
-                    " ".join(inner).partition("{}")[2].split()
-                ):  # it may find our program
-                    found = Open(stand_in("find", *looked))
-                    follows.append(tuple([_put(word, "{}", found) for word in inner]))
-                for each in follows:
-                    follow = msgspec.structs.replace(call, argv=each, opens=())
+                if filled and filled[0] != made:
+                    follow = msgspec.structs.replace(call, argv=filled, opens=())
                     before, walker.embedded = walker.embedded, EMBEDDED
                     walker.under("find -exec", partial(walker.run, follow))
                     walker.embedded = before

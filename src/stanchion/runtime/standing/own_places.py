@@ -43,17 +43,11 @@ def own_places(
         *_named(environ),
         *secrets,
     ]
-    ours = [
-        (name, value)
-        for name, value in environ.items()
-        if name.startswith(("STANCHION_", "XDG_")) or name == "USER"
-    ]
     return OwnPlaces(
         closed=_both(closed),
         policies=_both([*policies, own_policy().parent, *(() if post is None else post.files)]),
         here=_cwd(),
         home=os.path.expanduser("~"),
-        variables=tuple(sorted(ours)),
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, NamedTuple
 
-from stanchion.guards.files.globs import Pattern, fits, matches, pattern
+from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected import agents, credentials, environment, keys, startup, system
 from stanchion.guards.files.protected.credentials import PERSONAL, keeps_for_its_user
 from stanchion.guards.files.protected.names import is_sample, words_of
-from stanchion.guards.files.protected.rule import Held, Protected, Use
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
+from stanchion.readings.paths.globs import Pattern, fits, matches, pattern
 from stanchion.readings.paths.place import Place, place_of
 
 _SET: Final = regex(r"\[[^\]/]*\]")

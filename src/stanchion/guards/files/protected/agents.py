@@ -5,48 +5,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.guards._own import POLICY, STATE
+from stanchion.guards._protected import Held, Shown, Use
 from stanchion.guards.files.protected.names import ending, words_of
-from stanchion.guards.files.protected.rule import CHANGES, Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.readings.word_lists import listed
 
-RULES: Final = (
-    Protected(
-        "a policy or a setting of Stanchion",
-        (
-            "stanchion.yaml",
-            "stanchion.yml",
-            "**/.stanchion/**",
-            "**/.config/stanchion/**",
-            "**/.cache/stanchion/**",
-            "/etc/stanchion/**",
-            "**/site-packages/stanchion/**",
-            "**/dist-packages/stanchion/**",
-            "**/Library/Caches/stanchion/**",
-        ),
-        CHANGES,
-    ),
-    Protected(
-        "a record, a key or the state of Stanchion",
-        (
-            "**/stanchion/trail/**",
-            "**/stanchion/state.db*",
-            "**/stanchion/audit.key",
-            "**/.stanchion/trail/**",
-            "**/.local/state/stanchion/**",
-            "**/.config/stanchion/keys/**",
-            "**/.stanchion/keys/**",
-            "**/.stanchion/sealed/**",
-            "**/stanchion/epochs/**",
-            "**/stanchion/projects/*/**",
-            "**/stanchion/shared/**",
-            "**/Library/Application Support/stanchion/**",
-            "**/AppData/Local/stanchion/**",
-            "/var/lib/stanchion/**",
-            "/etc/stanchion/keys/**",
-        ),
-    ),
-)
+RULES: Final = (POLICY, STATE)
 
 AGENTS: Final = listed(
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.guards._protected import Held, Protected, Shown, Use
 from stanchion.guards.files.protected.names import (
     ending,
     is_code,
@@ -11,7 +12,6 @@ from stanchion.guards.files.protected.names import (
     says_credential_of_tool,
     words_of,
 )
-from stanchion.guards.files.protected.rule import Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed

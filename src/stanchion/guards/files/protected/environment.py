@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.guards._protected import Held, Protected, Shown, Use
 from stanchion.guards.files.protected.names import ending, words_of
-from stanchion.guards.files.protected.rule import Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed

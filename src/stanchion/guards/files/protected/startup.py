@@ -5,25 +5,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.guards._own import FIRST
+from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
 from stanchion.guards.files.protected.names import words_of
-from stanchion.guards.files.protected.rule import CHANGES, Held, Protected, Shown, Use
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
 RULES: Final = (
-    Protected(
-        "what Python runs before any program",
-        (
-            "**/site-packages/*.pth",
-            "**/dist-packages/*.pth",
-            "**/site-packages/sitecustomize.py",
-            "**/site-packages/usercustomize.py",
-            "**/dist-packages/sitecustomize.py",
-            "**/dist-packages/usercustomize.py",
-        ),
-        CHANGES,
-    ),
+    FIRST,
     Protected(
         "a hook",
         ("**/.git/**/hooks/**", "**/.git/**/config", "**/.git/info/attributes"),

@@ -98,6 +98,11 @@ FAMILY: Final = Family(
             ),
             loss="unknown",
         ),
+        Rule("pkill killall", "stops Stanchion", words="** stanchion*"),
+        Rule("systemctl", "stops Stanchion", words="stop|disable|mask|kill stanchion*"),
+        Rule(
+            "pip pip3 pipx uv poetry", "removes Stanchion", words="** uninstall|remove stanchion*"
+        ),
         *own.RULES,
     ),
 )
@@ -126,6 +131,8 @@ MISSES: Final = (
     "echo $HISTFILE",
     "journalctl -u nginx",
     "grep stanchion README.md",
+    "systemctl status stanchion",
+    "pip uninstall -y requests",
     "echo line >> /var/log/app.log",
     *own.MISSES,
 )
