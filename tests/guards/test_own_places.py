@@ -112,6 +112,7 @@ def test_no_command_changes_the_policy(path: str, command: str) -> None:
 def test_the_policy_may_be_read(path: str) -> None:
     assert shell(f"cat {word(path)}") is Action.ALLOW
     assert shell(f"diff {word(path)} other.yaml") is Action.ALLOW
+    assert shell(f"git diff --no-index {word(path)} other.yaml") is Action.ALLOW
     assert OWN.leads_to(path, "read") is None
     assert OWN.leads_to(path, "write") == POLICY
 
@@ -140,6 +141,7 @@ NEAR = """
 ls /srv|cat /srv/other/agents.db|rm -rf build|rm *.pyc|cat *|cp p.yaml q.yaml|cat rules/*|find . -name '*.pyc' -delete
 echo x > rules/other.yaml|rm /srv/keep.txt|git checkout main|cp -r dist/* .|tar xf a.tar|mkdir rules/more|mv src lib
 tar xf a.tar -C /tmp|tar xf a.tar -C /srv/www|tar xf a.tar -C /home/ann|cp -r x/. /srv/other|rsync -a x/ /home/ann/site/
+git clean -fd|git rm -r .|git clean -fd -e '*.log'|rm -rf out/*|find rules -name '*.bak' -delete
 grep -rn x .|cp -r . /tmp/copy|tar czf x.tgz src|unzip x.zip -d out|rg x /home/ann/src
 sed -n 1p p.yaml|echo /srv/keep/agents.db|grep -rn /srv/keep/agents.db docs|find . -name '*.tmp' -exec rm {} +
 """  # noqa: E501

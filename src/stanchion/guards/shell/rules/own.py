@@ -38,7 +38,7 @@ CHANGING: Final[dict[str, frozenset[str]]] = {
 """Our commands by which an operator changes what stands, with the words that say so; none where the
 command always does."""
 HELP: Final = frozenset({"-h", "--help"})
-DELETES: Final = DELETERS | {"mv", "rsync", "git"}
+DELETES: Final = DELETERS | {"mv", "rsync"}
 """Programs that may delete a folder around what is ours, in whose words no name of it is."""
 
 
@@ -63,11 +63,12 @@ def _is_for_people(command: Command, _roots: Roots) -> bool:
 
 def _touches(command: Command, roots: Roots, kept: Protected) -> bool:
     """Whether a command uses files of ours as no agent does. What only looks at a name reads
-    nothing, and a search deletes what it finds, not the folder in which it looks."""
+    nothing; a search and `git` delete what they find, not the folder in which they look."""
     for path, use, base, how, _ in used_by(command):
         if how == "looks" and use == "read":
             continue
-        use = "write" if how == "looks" else use
+        if use == "delete" and (how == "looks" or command.name == "git"):
+            use = "write"
         if kept in (roots.own.leads_to(path, use, base), usually(path, use, base)):
             return True
     return False
