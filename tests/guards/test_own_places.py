@@ -157,6 +157,8 @@ def test_what_is_beside_an_own_place_is_judged_as_ever(text: str) -> None:
 def test_places_that_nobody_told_are_nowhere() -> None:
     assert NOWHERE.leads_to("/srv/keep/agents.db", "delete") is None
     assert OWN.leads_to("/srv/keep/agents.db", "read") == STATE
+    assert OWN.leads_to("/srv/**", "write") == OWN.leads_to("/srv/**", "delete") == STATE
+    assert OWN.leads_to("/srv/**", "read") is OWN.leads_to("/srv/**/x", "delete") is None
     assert OWN.leads_to("$ELSEWHERE/agents.db", "delete") is None
     assert OWN.leads_to("x" * 5_000, "delete") is None
 

@@ -96,17 +96,19 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
 
     def leads_to(self, path: str, use: Use, base: str = "") -> Protected | None:
         """What of ours a path, seen from a folder, leads to that may not be used so. Whoever
-        deletes a folder deletes what is in it."""
+        deletes a folder, or changes all that is in it, reaches what is in it."""
         if not (self.closed or self.policies) or not path or len(path) > LONGEST:
             return None
-        place = self._seen(path, base)
+        place, above = self._seen(path, base), use == "delete"
+        if use != "read" and place.parts[-1:] == ("**",):
+            place, above = Place(place.root, place.parts[:-1]), True
         if not place.parts or "**" in place.parts:  # to delete everything is for others to refuse
             return None
         if use == "read" and not any(char.isalnum() for char in place.parts[-1]):
             return None  # `cat *` means the files of the work
         for kept, owns in self._kept:
             if use in kept.uses and any(
-                _in(place, own) or (use == "delete" and _in(own, place)) for own in owns
+                _in(place, own) or (above and _in(own, place)) for own in owns
             ):
                 return kept
         return None

@@ -65,7 +65,7 @@ def _touches(command: Command, roots: Roots, kept: Protected) -> bool:
     """Whether a command uses files of ours as no agent does. What only looks at a name reads
     nothing; a search and `git` delete what they find, not the folder in which they look."""
     for path, use, base, how, _ in used_by(command):
-        if how == "looks" and use == "read":
+        if (how == "looks" and use == "read") or ("**" in path and "find -exec" in command.via):
             continue
         if use == "delete" and (how == "looks" or command.name == "git"):
             use = "write"
