@@ -97,18 +97,12 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
     def leads_to(self, path: str, use: Use, base: str = "") -> Protected | None:
         """What of ours a path, seen from a folder, leads to that may not be used so. Whoever
         deletes a folder, or changes all that is in it, reaches what is in it."""
-        if not (self.closed or self.policies) or not path or len(path) > LONGEST:
+        if not (self.closed or self.policies) or len(path) > LONGEST:
             return None
-        place, above = self._seen(path, base), use == "delete"
-        if use != "read" and place.parts[-1:] == ("**",):
-            place, above = Place(place.root, place.parts[:-1]), True
-        if not place.parts or "**" in place.parts:  # to delete everything is for others to refuse
-            return None
-        if use == "read" and not any(char.isalnum() for char in place.parts[-1]):
-            return None  # `cat *` means the files of the work
-        for kept, owns in self._kept:
+        place, around = _meant(self._seen(path, base), use)
+        for kept, owns in self._kept if place.parts else ():
             if use in kept.uses and any(
-                _in(place, own) or (above and _in(own, place)) for own in owns
+                _in(place, own) or (around and _in(own, place)) for own in owns
             ):
                 return kept
         return None
@@ -134,6 +128,18 @@ def usually(path: str, use: Use, base: str = "") -> Protected | None:
         if use in kept.uses and any(matches(made, place) for made in patterns):
             return kept
     return None
+
+
+def _meant(place: Place, use: Use) -> tuple[Place, bool]:
+    """The place that a pattern means, and whether what lies in it counts, too. The top where it is
+    nothing of ours: `cat *` reads the files of the work, and to delete everything is for others to
+    refuse."""
+    parts, all_of = place.parts, place.parts[-1:] == ("**",)
+    if use == "read":
+        named = any(char.isalnum() for char in "".join(parts[-1:]))
+        return Place(place.root, parts if named and "**" not in parts else ()), False
+    parts = parts[:-1] if all_of else parts
+    return Place(place.root, () if "**" in parts else parts), all_of or use == "delete"
 
 
 def _place(path: str) -> Place:
