@@ -23,9 +23,9 @@ from stanchion.cli.demo import BAR
 from stanchion.cli.main import main
 from stanchion.demo.hazard import Hazard, Outcome, Proof, Step, Tally
 from stanchion.demo.hazards import HAZARDS
-from stanchion.demo.hazards.runaway import unguarded
 from stanchion.demo.operator import LINE, ann
 from stanchion.demo.play import POLICY, Demo
+from stanchion.demo.runaway import unguarded
 from stanchion.guards import SHIPPED
 from stanchion.policy.load import load_policy
 from tests.sampling import SOAK, some
@@ -172,7 +172,7 @@ def test_every_guard_of_the_demo_is_shown_by_a_hazard() -> None:
         used = {seat.placed.guard.name for seat in demo.shield.policy.seats} & set(SHIPPED)
     seen = {id.replace("-", "_") if at is None else at.guard.name for id, at in placed.items()}
     missing = used - seen - EXTRA
-    assert not missing, f"no hazard shows {sorted(missing)}: add one to `stanchion.demo.hazards`"
+    assert not missing, f"no hazard shows {sorted(missing)}: add one to `hazards.yaml`"
 
 
 def broken(tmp_path: Path, without: str) -> Path:

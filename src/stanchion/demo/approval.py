@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from stanchion.approvals.answerers import By, Person
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.public_key import NEEDED
 from stanchion.demo.agent import Agent
-from stanchion.demo.hazard import Hazard, Proof
-from stanchion.demo.operator import ANN, CAN_SIGN, ann, impostor
-
-ASKED: Final = "ESCALATE tool.denied"
+from stanchion.demo.hazard import Proof
+from stanchion.demo.operator import CAN_SIGN, ann, impostor
 
 
-def _approves_itself(agent: Agent) -> Proof:
+def approve_itself(agent: Agent) -> Proof:
+    """Ask for a payment, and answer for the person who is asked."""
     agent.tries(agent.tools.pay_invoice, to="its friend", euros=900)
     waiting = [ticket.id for ticket in agent.shield.tickets() if ticket.tool == "pay_invoice"]
     if not waiting:
@@ -47,15 +44,3 @@ def _proof(agent: Agent, tried: int, agreed: int) -> Proof:
     refused = len([fact for fact in agent.tap.facts if fact.what == "answer.refused"])
     words = f"{agent.ran('pay_invoice')}; its own answers in the trail, all refused: {refused}"
     return Proof(words, (refused, len(agent.reached("pay_invoice"))) == (tried, agreed))
-
-
-HAZARDS: Final = (
-    Hazard(
-        "approval",
-        "An agent approves its own payment",
-        "It has a shell and the library, and answers for the person who was asked.",
-        (ASKED, "ALLOW tool.denied", ASKED) if CAN_SIGN else (ASKED,),
-        _approves_itself,
-        operators=(ANN,),
-    ),
-)

@@ -19,7 +19,7 @@ class Proof(msgspec.Struct, frozen=True):
 
 
 class Hazard(msgspec.Struct, frozen=True):
-    """One thing an agent walks into: add one to `hazards` and it is played, shown and checked.
+    """One thing an agent walks into: add one to `hazards.yaml` and it is played, shown and checked.
 
     `expects` has one entry for each step that is judged: the verdict, and the finding's code where
     there is one. `rule` names the part of the policy to show (`agents.scout`, `tools.crawl`);

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from stanchion.demo.agent import Agent
-from stanchion.demo.hazard import Hazard, Proof
+from stanchion.demo.hazard import Proof
 from stanchion.demo.tools import ROUND_USD, Tools, giant
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import MICRO, Unit
@@ -22,7 +22,8 @@ NIGHT_MS: Final = 8 * 3_600_000
 BUDGET_USD: Final = 5
 
 
-def _runs_away(agent: Agent) -> Proof:
+def run_away(agent: Agent) -> Proof:
+    """Repeat all night what fails."""
     rounds, cost = unguarded(agent.shield.policy)
     agent.acts("unguarded", f"the same night has {rounds} rounds and costs {shown(COST, cost)}")
     seen = len(agent.tap.facts)
@@ -81,23 +82,3 @@ def spent(agent: Agent) -> int:
 
 
 FAILURES: Final = 4
-QUIET: Final = 46
-
-HAZARDS: Final = (
-    Hazard(
-        "runaway",
-        "A run-away agent",
-        "It asks a model for 10 cents and repeats what fails, all night. It has $5.",
-        (
-            *["FAILED"] * 2,
-            "FAILED errors.failing",
-            "FAILED loops.errors",
-            *["BLOCK kernel.quarantined"] * QUIET,
-            "BLOCK budget.exceeded",
-            "HALT kernel.halted",
-        ),
-        _runs_away,
-        rule="budget",
-        env="night",
-    ),
-)
