@@ -216,7 +216,7 @@ def test_what_a_decision_leaves_is_what_the_bare_transaction_writes(
     with closing(Bare(tmp_path / "bare", len(left.call.bodies))) as bare:
         bare.keep(left.call.bodies, left.call.reply, b"x" * left.call.record)
         with closing(sqlite3.connect(tmp_path / "bare" / "bare.db")) as db:
-            assert [body for (body,) in db.execute("SELECT body FROM cell ORDER BY id")] == list(
+            assert [body for (body,) in db.execute("SELECT cells FROM kept ORDER BY id")] == list(
                 left.call.bodies
             )
             assert db.execute("SELECT reply FROM batch").fetchall() == [(left.call.reply,)]

@@ -104,7 +104,7 @@ def sqlite_losses(folder: Path) -> Iterator[tuple[str, dict[str, Callable[[], Lo
     def deleted() -> Loss:
         def delete() -> None:
             with closing(sqlite3.connect(path)) as db, db:
-                db.execute("DELETE FROM cell WHERE key LIKE '%budget%'")
+                db.execute("DELETE FROM kept WHERE owner LIKE '%budget%'")
 
         return delete
 

@@ -131,13 +131,13 @@ def test_idle_cells_and_holds_that_lapsed_long_ago_leave_the_file(tmp_path: Path
         half.carry(Batch(name, lines=(Line(name, idle_s=1, hold_ms=500),)))
         clock.advance(10)
     store = stores[1]
-    ((rows,),) = store._link.rows("SELECT count(*) FROM cell", ())
+    ((rows,),) = store._link.rows("SELECT count(*) FROM kept", ())
     assert 152 <= rows < 1_000
     clock.advance(10_000)
     for number in range(1_000):
         store.carry(Batch(f"after{number}"))
     assert [cell.key for cell in store.look()] == [kept, shield]
-    assert store._link.rows("SELECT count(*) FROM cell", ()) == [(2,)]
+    assert store._link.rows("SELECT count(*) FROM kept", ()) == [(2,)]
     assert len(list(store.holds())) == REMEMBERED
     settled = store.carry(Batch("late", settles=((names[-1], None), (names[0], None)))).settled
     assert settled == ("late", "unknown")
@@ -327,7 +327,7 @@ def test_what_no_file_can_hold_is_refused_and_forgotten(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "state.db", FakeClock())
     store.carry(Batch("one", lines=(Line(A),)))
     with pytest.raises(StoreLost, match="smaller amounts"):
-        store.carry(Batch("huge", lines=(Line(A),), amounts=(1 << 63, 0, 0, 0, 0)))
+        store.carry(Batch("huge", lines=(Line(A),), amounts=(1 << 64, 0, 0, 0, 0)))
     with pytest.raises(StoreLost, match="other names"):
         store.carry(Batch("odd", lines=(Line(A), Line("\ud800"))))
     with pytest.raises(TypeError):

@@ -119,7 +119,7 @@ def test_a_strangers_connection_to_removed_files_is_not_shared(
     store.carry(Batch("one", "t", lines=lines(9)))
     stranger = sqlite3.connect(path)
     stranger.execute(
-        "PRAGMA wal_checkpoint(TRUNCATE)" if folded else "SELECT count(*) FROM cell"
+        "PRAGMA wal_checkpoint(TRUNCATE)" if folded else "SELECT count(*) FROM kept"
     ).fetchall()
     for name in files_of(path)[1:]:
         os.unlink(name)

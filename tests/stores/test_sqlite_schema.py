@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
-from stanchion.kernel.state import Batch, Line, key
+from stanchion.kernel.state import FOREVER, Batch, Line, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.stores.sqlite.schema import MIGRATIONS, check, migrate
+from stanchion.testing.clock import FakeClock
 
 A = key("t", "a")
 LATER = (
     *MIGRATIONS,
     (
-        "ALTER TABLE cell ADD COLUMN note TEXT NOT NULL DEFAULT 'none'",
+        "ALTER TABLE kept ADD COLUMN note TEXT NOT NULL DEFAULT 'none'",
         f"PRAGMA user_version = {len(MIGRATIONS) + 1}",
     ),
-    ("UPDATE cell SET note = 'seen ' || number", f"PRAGMA user_version = {len(MIGRATIONS) + 2}"),
+    ("UPDATE kept SET note = 'seen ' || id", f"PRAGMA user_version = {len(MIGRATIONS) + 2}"),
 )
 
 
@@ -39,16 +40,22 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, timeout=5)
 
 
+def kept(db: sqlite3.Connection) -> list[tuple[int, str, bytes]]:
+    """All rows with cells."""
+    return db.execute("SELECT id, owner, cells FROM kept ORDER BY id").fetchall()
+
+
 def test_a_later_migration_leaves_the_data(path: Path) -> None:
     db = connect(path)
     before = db.execute("SELECT * FROM batch").fetchall()
+    before_cells = kept(db)
+    assert {owner for _id, owner, _cells in before_cells} == {A, A + "b"}
     migrate(db, path, LATER)
     assert check(db, path, LATER) == len(LATER)
-    assert db.execute("SELECT key, number, note FROM cell ORDER BY key").fetchall() == [
-        (A, 2, "seen 2"),
-        (A + "b", 1, "seen 1"),
+    assert db.execute("SELECT owner, note FROM kept ORDER BY id").fetchall() == [
+        (owner, f"seen {number}") for number, owner, _cells in before_cells
     ]
-    assert db.execute("SELECT * FROM batch").fetchall() == before
+    assert (db.execute("SELECT * FROM batch").fetchall(), kept(db)) == (before, before_cells)
     migrate(db, path, LATER)
     db.close()
 
@@ -64,29 +71,69 @@ def test_every_version_there_ever_was_becomes_this_one(tmp_path: Path) -> None:
         store.close()
 
 
+def test_the_cells_of_the_first_version_are_kept_by_their_owners(tmp_path: Path) -> None:
+    path, clock = tmp_path / "state.db", FakeClock()
+    run, loops, tool = (
+        key("t", "steps", "limit", "run", "r1"),
+        key("t", "loops", "run", "r1"),
+        key("t", "health", "search"),
+    )
+    db = connect(path)
+    migrate(db, path, MIGRATIONS[:1])
+    at = clock()
+    db.execute("UPDATE clock SET ms = ?", (at,))
+    db.executemany(
+        "INSERT INTO cell (key, number, body, bucket, live, touched, keep, width)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (run, 7, None, 0, 0, at, 90_000, 0),
+            (loops, 3, b"\xa3a b", None, 0, at, 90_000, 0),
+            (tool, 5, b"\x81\x07\x05", 7, 5, at, FOREVER, 1_000),
+            (A, 9, None, 0, 0, at - 90_000, 90_000, 0),
+        ],
+    )
+    db.close()
+    store = SqliteStore(path, clock)
+    assert [
+        owner for (owner,) in store._link.rows("SELECT owner FROM kept ORDER BY owner", ())
+    ] == [
+        "@{t}run:r1",
+        "@{t}tool:search",
+        A,
+    ]
+    assert [(cell.key, cell.number, cell.value) for cell in store.look()] == [
+        (tool, 5, None),
+        (loops, 3, "a b"),
+        (run, 7, None),
+    ]
+    reply = store.carry(
+        Batch("one", expects=((loops, 3, 4),), lines=(Line(run), Line(tool), Line(A)))
+    )
+    assert (reply.stale, reply.values) == (False, (7, 5, 0))
+    store.close()
+
+
 def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     db = connect(path)
-    before = list(db.iterdump())
+    before, before_cells = list(db.iterdump()), kept(db)
     broken = (
         *LATER[:-1],
-        ("DELETE FROM cell", "INSERT INTO nowhere VALUES (1)", "PRAGMA user_version = 3"),
+        ("DELETE FROM kept", "INSERT INTO nowhere VALUES (1)", "PRAGMA user_version = 4"),
     )
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         migrate(db, path, broken)
     assert check(db, path, broken) == len(MIGRATIONS) + 1
-    assert db.execute("SELECT key, number FROM cell ORDER BY key").fetchall() == [
-        (A, 2),
-        (A + "b", 1),
-    ]
+    assert kept(db) == before_cells
     assert len(list(db.iterdump())) == len(before)
     db.close()
 
 
 def test_a_migration_must_count_its_version(path: Path) -> None:
     db = connect(path)
+    before = kept(db)
     with pytest.raises(RuntimeError, match="does not end with its version"):
-        migrate(db, path, (*MIGRATIONS, ("UPDATE cell SET number = 0",)))
-    assert db.execute("SELECT number FROM cell WHERE key = ?", (A,)).fetchone() == (2,)
+        migrate(db, path, (*MIGRATIONS, ("UPDATE kept SET until = 0, cells = x'90'",)))
+    assert kept(db) == before
     db.close()
 
 

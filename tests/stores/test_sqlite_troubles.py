@@ -142,7 +142,7 @@ def test_damaged_and_put_right_under_the_same_store(used: Path) -> None:
 
 def test_a_row_that_is_not_what_was_written(used: Path) -> None:
     db = sqlite3.connect(used, isolation_level=None)
-    db.execute("UPDATE cell SET body = x'c1', bucket = NULL WHERE key = ?", (A,))
+    db.execute("UPDATE kept SET cells = x'91c1' WHERE owner = ?", (A,))
     db.close()
     store = SqliteStore(used, FakeClock())
     for attempt in (

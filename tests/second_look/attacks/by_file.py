@@ -34,7 +34,7 @@ def forgets_what_it_has_asked(scene: Scene) -> bool:
         refused := scene.wants(amount=len(scene.shield.tickets(most=1000)))
     ) is not None and refused.ticket:
         pass
-    scene.does("UPDATE cell SET number = 0, body = NULL, live = 0 WHERE key LIKE '{default}asks:%'")
+    scene.resets("{default}asks:%")
     refused = scene.wants(amount=-1)
     return refused is not None and refused.ticket is not None
 

@@ -63,7 +63,7 @@ def empties_the_operators(scene: Scene) -> None:
 
 def deletes_the_operators(scene: Scene) -> None:
     """The record is gone, as if there had never been one."""
-    scene.does("DELETE FROM cell WHERE key = ?", RECORD)
+    scene.does("DELETE FROM kept WHERE owner = ?", RECORD)
     scene.approves_by_hand(scene.forged(None, way=Way.TERMINAL))
 
 
@@ -160,7 +160,7 @@ def makes_its_action_look_harmless(scene: Scene) -> None:
 def empties_the_store(scene: Scene) -> None:
     """Nothing is left of it: no halt, no operator, no ticket. What is asked for then is answered at
     a terminal."""
-    scene.does("DELETE FROM cell")
+    scene.does("DELETE FROM kept")
     scene.does("DELETE FROM batch")
     refused = scene.wants()
     if refused is not None and refused.ticket is not None:

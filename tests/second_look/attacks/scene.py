@@ -24,7 +24,7 @@ PAYMENT: Final = ("mallory", 1000)
 """To whom the agent wants to pay, and how much."""
 
 BOT: Final = "bot"
-CELL: Final = "SELECT number, body FROM cell WHERE key = ?"
+CELLS: Final = "SELECT owner, cells FROM kept WHERE owner LIKE ?"
 
 
 ONE: Final = "escalation: {quorum: 1}\n"
@@ -134,27 +134,34 @@ class Scene:
     def value(self, key: str) -> Any:
         """What a record of the store says, read by whoever may read the file."""
         with closing(sqlite3.connect(self.home.store)) as db:
-            found = db.execute(CELL, (key,)).fetchone()
-        return None if found is None or found[1] is None else msgspec.msgpack.decode(found[1])
+            found = db.execute(CELLS, (key,)).fetchone()
+        return None if found is None else msgspec.msgpack.decode(found[1])[0][2]
 
     def writes(self, key: str, change: Callable[[Any], Any]) -> None:
         """Edit a record of the store, by whoever may write the file; its version goes up so that
         everybody sees it."""
         with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
-            number, body = db.execute(CELL, (key,)).fetchone() or (0, None)
-            new = msgspec.msgpack.encode(
-                msgspec.to_builtins(change(None if body is None else msgspec.msgpack.decode(body)))
+            at = self.shield.clock()
+            none = (key, msgspec.msgpack.encode([(key, 0, None, None, 0, at, 1 << 62, 0)]))
+            _, cells = db.execute(CELLS, (key,)).fetchone() or none
+            ((_, number, value, *rest),) = msgspec.msgpack.decode(cells)
+            new = [(key, number + 1, msgspec.to_builtins(change(value)), *rest)]
+            db.execute(
+                "INSERT OR REPLACE INTO kept (owner, until, cells) VALUES (?, ?, ?)",
+                (key, at + (1 << 62), msgspec.msgpack.encode(new)),
             )
-            if number:
+
+    def resets(self, like: str) -> None:
+        """Have counters of the store begin at nothing again."""
+        with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
+            for owner, cells in db.execute(CELLS, (like,)).fetchall():
+                none = [
+                    (key, 0, {}, bucket, 0, *rest)
+                    for key, _, _, bucket, _, *rest in msgspec.msgpack.decode(cells)
+                ]
                 db.execute(
-                    "UPDATE cell SET number = ?, body = ? WHERE key = ?", (number + 1, new, key)
-                )
-            else:
-                row = (key, 1, new, None, 0, self.shield.clock(), 1 << 62, 0)
-                db.execute(
-                    "INSERT INTO cell (key, number, body, bucket, live, touched, keep, width) "
-                    "VALUES (?,?,?,?,?,?,?,?)",
-                    row,
+                    "UPDATE kept SET cells = ? WHERE owner = ?",
+                    (msgspec.msgpack.encode(none), owner),
                 )
 
     def puts(self, key: str, value: Any) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from collections import deque
-from operator import itemgetter
 from typing import Final
 
-from stanchion.kernel.cells import KEEP, TOUCHED, Dirty, State
+import msgspec
+
+from stanchion.kernel.cells import BODY, BUCKET, KEEP, TOUCHED, Dirty, State
 from stanchion.kernel.state import FOREVER, Batch
 from stanchion.stores.sqlite import rows
 
@@ -18,15 +19,25 @@ MOST_BATCHES: Final = 50_000
 """A cache that knows more cells, or served more batches, is dropped: what is needed is read
 again."""
 
-_key: Final = itemgetter(0)
-
 LOADED: Final = -1
 """The queue of holds that were read from the file; no hold lasts that long."""
 
 
+class Row:
+    """A row of the file that was looked for: its number, 0 where there is none, and the keys of
+    which a cell is in it, or would be."""
+
+    __slots__ = ("id", "keys", "owner")
+
+    def __init__(self, owner: str) -> None:
+        self.id = 0
+        self.owner = owner
+        self.keys: list[str] = []
+
+
 class Cache:
-    """A part of the file: `known` are the keys that were read, `ids` their rows where they have
-    one.
+    """A part of the file: `rows` are those that were read, by owner, `known` the same by the keys
+    that were asked for.
 
     Values of records are in its cells as they are in the file, packed; most are written many times
     before anybody asks for one. Only what a batch has put, and is not written yet, is the caller's
@@ -36,11 +47,11 @@ class Cache:
     __slots__ = (
         "dirty",
         "due",
-        "ids",
         "known",
         "last_id",
         "left",
         "now",
+        "rows",
         "seq",
         "state",
         "version",
@@ -50,8 +61,8 @@ class Cache:
         self.version = version
         self.state = State()
         self.dirty = self.state.dirty = Dirty()
-        self.known: set[str] = set()
-        self.ids: dict[str, int] = {}
+        self.known: dict[str, Row] = {}
+        self.rows: dict[str, Row] = {}
         self.left = MOST_BATCHES
         """For how many batches more it is good."""
         clock, seq, at, due, last_id = cursor.execute(rows.NEWEST).fetchone()
@@ -66,9 +77,7 @@ class Cache:
         self.left -= 1
         state = self.state
         known = self.known
-        wanted: list[str] = []
-        if not known.issuperset(map(_key, batch.expects)):
-            wanted += [key for key, _, _ in batch.expects if key not in known]
+        wanted = [key for key, _, _ in batch.expects if key not in known]
         lines = batch.lines
         bound = state.bound.get(id(lines))
         if bound is None or bound.lines is not lines:
@@ -119,22 +128,32 @@ class Cache:
         return [key for key in keys if key not in self.known]
 
     def _load_cells(self, cursor: sqlite3.Cursor, keys: list[str], now: int) -> None:
-        """Read cells. One that nobody touched for as long as it is kept is absent, whether or not
-        it is swept yet."""
-        state = self.state
-        self.known.update(keys)
+        """Read cells, and those that share a row with them. One that nobody touched for as long as
+        it is kept is absent, whether or not it is swept yet."""
+        asked = [(key, rows.owner_of(key)) for key in keys]
+        owners = list(dict.fromkeys([owner for _, owner in asked if owner not in self.rows]))
+        self.rows |= {owner: Row(owner) for owner in owners}
+        for at in range(0, len(owners), rows.AT_ONCE):
+            some = owners[at : at + rows.AT_ONCE]
+            for row_id, owner, packed in cursor.execute(
+                rows.ROWS, (*some, *[None] * (rows.AT_ONCE - len(some)))
+            ).fetchall():
+                self.rows[owner].id = row_id
+                for key, cell in rows.cells_of(packed):
+                    self._enter(key, self.rows[owner])
+                    until = cell[TOUCHED] + cell[KEEP]
+                    if until > now:
+                        if cell[BUCKET] is None:
+                            cell[BODY] = msgspec.Raw(rows.pack(cell[BODY]))
+                        self.state.cells[key] = cell
+                        if cell[KEEP] < FOREVER:
+                            heapq.heappush(self.state.forget, (until, key))
+        for key, owner in asked:
+            if key not in self.known:
+                self._enter(key, self.rows[owner])
         if len(self.known) > MOST_CELLS:
             self.left = 0
-        for at in range(0, len(keys), rows.AT_ONCE):
-            some = keys[at : at + rows.AT_ONCE]
-            for row in cursor.execute(
-                rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))
-            ).fetchall():
-                key = row[1]
-                self.ids[key] = row[0]
-                cell = rows.kept_of(row)
-                until = cell[TOUCHED] + cell[KEEP]
-                if until > now:
-                    state.cells[key] = cell
-                    if cell[KEEP] < FOREVER:
-                        heapq.heappush(state.forget, (until, key))
+
+    def _enter(self, key: str, row: Row) -> None:
+        self.known[key] = row
+        row.keys.append(key)

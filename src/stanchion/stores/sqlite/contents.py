@@ -4,6 +4,8 @@ reader."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from heapq import merge
 from typing import Any, Final
 
 import msgspec
@@ -29,29 +31,43 @@ def one(link: Link, key: str) -> tuple[int, Any]:
     last = newest(link)
     if key == CLOCK:
         return last, None
-    for row in link.rows(rows.CELL, (key,)):
-        cell = _cell(link, row)
-        if cell[TOUCHED] + cell[KEEP] > last:
-            return cell[NUMBER], value_of(cell)
-    return 0, None
+    with explained(link):
+        cell = rows.cell_in(link.rows(rows.ROW, (rows.owner_of(key),)), key)
+    if cell is None or cell[TOUCHED] + cell[KEEP] <= last:
+        return 0, None
+    return cell[NUMBER], value_of(cell)
 
 
 def cells(link: Link, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
     """Every cell whose key begins so; one that is not swept yet is left out."""
     last = newest(link)
     now = max(clock(), last)
-    start = prefix
+    tenant, brace, name = prefix.partition("}")
+    shared: list[tuple[str, Cell]] = []
+    if any(begins.startswith(name[: len(begins)]) for begins in rows.SHARED):
+        shared = sorted(_found(link, f"@{tenant}{brace}", prefix, shared=True))
+    for key, cell in merge(shared, _found(link, prefix, prefix, shared=False)):
+        if cell[TOUCHED] + cell[KEEP] > last:
+            yield seen(key, cell, now)
+
+
+def _found(link: Link, owners: str, prefix: str, shared: bool) -> Iterator[tuple[str, Cell]]:
+    """Cells whose keys begin so in the rows of the owners that do; either those that have a row to
+    themselves or the others."""
+    start = owners
     while True:
-        found = link.rows(rows.CELLS_FROM, (start, PORTION))
-        for row in found:
-            if not row[1].startswith(prefix):
+        portion = link.rows(rows.ROWS_FROM, (start, PORTION))
+        for _id, owner, packed in portion:
+            if not owner.startswith(owners):
                 return
-            cell = _cell(link, row)
-            if cell[TOUCHED] + cell[KEEP] > last:
-                yield seen(row[1], cell, now)
-        if len(found) < PORTION:
+            with explained(link):
+                found = rows.cells_of(packed)
+            for key, cell in found:
+                if key.startswith(prefix) and (key != owner) == shared:
+                    yield key, cell
+        if len(portion) < PORTION:
             return
-        start = found[-1][1] + "\0"
+        start = portion[-1][1] + "\0"
 
 
 def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
@@ -75,14 +91,14 @@ def hold(link: Link, hold_id: str, clock: Callable[[], int]) -> Hold | None:
 
 
 def _hold(link: Link, hold_id: str, row: tuple[Any, ...], now: int) -> Hold:
-    try:
+    with explained(link):
         return open_hold(hold_id, rows.held_of(*row), now)
-    except msgspec.MsgspecError as error:
-        raise StoreLost(explain(error, link.path, link.busy_s)) from error
 
 
-def _cell(link: Link, row: tuple[Any, ...]) -> Cell:
+@contextmanager
+def explained(link: Link) -> Iterator[None]:
+    """Say of a row that cannot be read what is wrong with the file."""
     try:
-        return rows.cell_of(row)
+        yield
     except msgspec.MsgspecError as error:
         raise StoreLost(explain(error, link.path, link.busy_s)) from error

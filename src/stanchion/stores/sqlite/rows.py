@@ -1,4 +1,5 @@
-"""Rows and what they stand for: a cell, a batch with its answer and what it still holds."""
+"""Rows and what they stand for: the cells of an owner, a batch with its answer and what it still
+holds."""
 
 from __future__ import annotations
 
@@ -7,29 +8,28 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.kernel.cells import BODY, BUCKET, Cell
+from stanchion.kernel.cells import Cell
 from stanchion.kernel.holds import Taken
 from stanchion.kernel.state import Fresh, Reply
 
 pack: Final = msgspec.msgpack.Encoder().encode
+pack_into: Final = msgspec.msgpack.Encoder().encode_into
 unpack: Final = msgspec.msgpack.Decoder().decode
 unpack_reply: Final = typed.unpacker(Reply).decode
 unpack_taken: Final = msgspec.msgpack.Decoder(list[tuple[str, int, bool, int, int]]).decode
+unpack_cells: Final = msgspec.msgpack.Decoder(
+    list[tuple[str, int, Any, int | None, int, int, int, int]]
+).decode
 
-CELLS: Final = (
-    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE "
-    "key IN (?, ?, ?, ?, ?, ?, ?, ?)"
-)
+SHARED: Final = ("errors:", "health:", "loops:", "reliability:", "steps:")
+"""How cells begin, behind their tenant, that may have a row together with others."""
+
+ROWS: Final = "SELECT id, owner, cells FROM kept WHERE owner IN (?, ?, ?, ?, ?, ?, ?, ?)"
 AT_ONCE: Final = 8
-"""How many keys one of those asks for."""
+"""How many owners one of those asks for."""
 
-CELL: Final = (
-    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell WHERE key = ?"
-)
-CELLS_FROM: Final = (
-    "SELECT id, key, number, body, bucket, live, touched, keep, width FROM cell "
-    "WHERE key >= ? ORDER BY key LIMIT ?"
-)
+ROW: Final = "SELECT id, owner, cells FROM kept WHERE owner = ?"
+ROWS_FROM: Final = "SELECT id, owner, cells FROM kept WHERE owner >= ? ORDER BY owner LIMIT ?"
 HOLDS_FROM: Final = (
     "SELECT id, status, taken, reply, due, seq FROM batch"
     " WHERE status IS NOT NULL AND (status, due, seq) > (?, ?, ?) ORDER BY status, due, seq LIMIT ?"
@@ -41,24 +41,34 @@ BATCH: Final = "SELECT id, status, taken, reply, due FROM batch WHERE id = ?"
 NEXT_DUE: Final = "SELECT min(due) FROM batch WHERE status = 0 AND due > ?"
 NEWEST: Final = (
     "SELECT (SELECT ms FROM clock), seq, at, (SELECT min(due) FROM batch WHERE status = 0), "
-    "(SELECT max(id) FROM cell)"
+    "(SELECT max(id) FROM kept)"
     " FROM (SELECT 1) LEFT JOIN (SELECT seq, at FROM batch ORDER BY seq DESC LIMIT 1)"
 )
 
 
-def cell_of(row: tuple[Any, ...]) -> Cell:
-    """The cell of a row."""
-    _id, _key, number, body, bucket, live, touched, keep, width = row
-    return [number, {} if body is None else unpack(body), bucket, live, touched, keep, width]
+def owner_of(key: str) -> str:
+    """Whose row a cell is in: what every decision writes of a run, or of a tool, is in one row, so
+    that it is written at once. Any other cell has a row to itself. No owner has more cells than a
+    policy has guards, however many names an agent invents."""
+    tenant, _, name = key.partition("}")
+    match name.split(":"):
+        case [("errors" | "loops" | "steps"), *_, "run", run]:
+            return f"@{tenant}}}run:{run}"
+        case ["errors", "tool", tool] | ["health", tool] | ["reliability", tool, _]:
+            return f"@{tenant}}}tool:{tool}"
+        case _:
+            return key
 
 
-def kept_of(row: tuple[Any, ...]) -> Cell:
-    """The cell of a row, as a cache keeps it; its value was read once, so that it is known to be
-    one."""
-    cell = cell_of(row)
-    if cell[BUCKET] is None:
-        cell[BODY] = pack(cell[BODY])
-    return cell
+def cells_of(packed: bytes) -> list[tuple[str, Cell]]:
+    """The cells of a row, with their keys."""
+    return [(key, cell) for key, *cell in unpack_cells(packed)]
+
+
+def cell_in(rows: list[tuple[int, str, bytes]], key: str) -> Cell | None:
+    """A cell, where it is in one of those rows."""
+    found = [cell for _, _, packed in rows for name, cell in cells_of(packed) if name == key]
+    return found[0] if found else None
 
 
 def unpacked(reply: Reply) -> Reply:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite.rows import owner_of, pack
 
 APPLICATION_ID: Final = 0x5374616E
 """What marks a file as ours: `Stan` in ASCII."""
@@ -42,8 +45,36 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "PRAGMA application_id = 1400136046",
         "PRAGMA user_version = 1",
     ),
+    (
+        """CREATE TABLE kept (
+            id INTEGER PRIMARY KEY,
+            owner TEXT NOT NULL UNIQUE,
+            until INTEGER NOT NULL,
+            cells BLOB NOT NULL
+        )""",
+        "INSERT INTO kept (owner, until, cells) SELECT owner_of(key) AS owner, max(touched + keep),"
+        " packed(key, number, body, bucket, live, touched, keep, width) FROM cell GROUP BY owner",
+        "DROP TABLE cell",
+        "PRAGMA user_version = 2",
+    ),
 )
 """Migrations in order. Each runs in one transaction and ends by counting the version up by one."""
+
+
+class Packed:
+    """Packs the rows that cells had each for itself into one, as SQLite's module asks for it."""
+
+    def __init__(self) -> None:
+        self._cells: list[tuple[Any, ...]] = []
+
+    def step(self, key: str, number: int, body: bytes | None, *rest: int | None) -> None:
+        """Take one more cell."""
+        value = {} if body is None else msgspec.Raw(body)
+        self._cells.append((key, number, value, *rest))
+
+    def finalize(self) -> bytes:
+        """What stands in the row of all."""
+        return pack(self._cells)
 
 
 def check(
@@ -67,6 +98,8 @@ def migrate(
 ) -> None:
     """Bring a file up to date, step by step; whoever else opens it at the same time waits and finds
     it done."""
+    db.create_function("owner_of", 1, owner_of)
+    db.create_aggregate("packed", 8, Packed)  # type: ignore[arg-type]  # its stub knows one value
     while check(db, path, migrations) < len(migrations):
         db.execute("BEGIN EXCLUSIVE")
         try:

@@ -25,7 +25,7 @@ from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.sqlite.writes import tell_time, write, write_changes
 from stanchion.stores.track import Track
 
-# Removing what nobody needs any more, a portion at a time: old answers, idle cells, holds that
+# Removing what nobody needs any more, a portion at a time: old answers, idle rows, holds that
 # lapsed long ago.
 
 EVERY: Final = 256
@@ -37,22 +37,21 @@ FORGET_LAPSED: Final = (
     " (SELECT seq FROM batch WHERE status = 1 ORDER BY due DESC, seq DESC LIMIT -1 OFFSET ?)"
 )
 END_OF_PORTION: Final = (
-    "SELECT count(*), max(id) FROM (SELECT id FROM cell WHERE id > ? ORDER BY id LIMIT ?)"
+    "SELECT count(*), max(id) FROM (SELECT id FROM kept WHERE id > ? ORDER BY id LIMIT ?)"
 )
-IDLE: Final = "SELECT id, key FROM cell WHERE id > ? AND id <= ? AND touched + keep <= ?"
-FORGET_CELL: Final = "DELETE FROM cell WHERE id = ?"
+IDLE: Final = "FROM kept WHERE id > ? AND id <= ? AND until <= ?"
 
 
 class Tidying:
     """Where the last portion ended. Nothing depends on it: a new process begins at the
     beginning."""
 
-    __slots__ = ("added", "batches", "cell", "seq")
+    __slots__ = ("added", "batches", "row", "seq")
 
     def __init__(self) -> None:
         self.batches = 0
         self.added = 0
-        self.cell = 0
+        self.row = 0
         self.seq = 0
 
     @property
@@ -61,7 +60,7 @@ class Tidying:
         return self.batches >= EVERY
 
     def tidy(self, cursor: sqlite3.Cursor, cache: Cache, now: int) -> None:
-        """Remove a portion, in the transaction that is open. Twice as many cells are looked at as
+        """Remove a portion, in the transaction that is open. Twice as many rows are looked at as
         were added, so that most rows are always in use."""
         last = cache.seq - 2 * REMEMBERED
         if last < self.seq:  # another file was put in its place
@@ -76,14 +75,16 @@ class Tidying:
         self.added = 0
 
     def _sweep(self, cursor: sqlite3.Cursor, cache: Cache, now: int, portion: int) -> None:
-        """Remove idle cells among as many as that, round and round through the table."""
+        """Remove idle rows among as many as that, round and round through the table."""
         for _ in range(2):
-            count, end = cursor.execute(END_OF_PORTION, (self.cell, portion)).fetchone()
+            count, end = cursor.execute(END_OF_PORTION, (self.row, portion)).fetchone()
             if count:
-                for cell_id, key in cursor.execute(IDLE, (self.cell, end, now)).fetchall():
-                    cursor.execute(FORGET_CELL, (cell_id,))
-                    cache.ids.pop(key, None)
-            self.cell = end if count == portion else 0
+                idle = (self.row, end, now)
+                for (owner,) in cursor.execute(f"SELECT owner {IDLE}", idle).fetchall():
+                    if owner in cache.rows:
+                        cache.rows[owner].id = 0
+                cursor.execute(f"DELETE {IDLE}", idle)
+            self.row = end if count == portion else 0
             portion -= count
             if portion == 0:
                 return
@@ -272,8 +273,7 @@ class SqliteStore:
         with it."""
         if not batch.lines or batch.lines[0].key == EPOCH:
             return
-        row = cursor.execute(rows.CELL, (EPOCH,)).fetchone()
-        cell = None if row is None else rows.cell_of(row)
+        cell = rows.cell_in(cursor.execute(rows.ROW, (EPOCH,)).fetchall(), EPOCH)
         epoch = (0, None) if cell is None else (cell[NUMBER], value_of(cell))
 
         def tell(lost: Batch) -> None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-from stanchion.kernel.cells import BODY
+import msgspec
+
+from stanchion.kernel.cells import BODY, Cell
 from stanchion.kernel.holds import HELD
 from stanchion.kernel.state import Batch, Reply
-from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.rows import pack
+from stanchion.stores.sqlite.cache import Cache, Row
+from stanchion.stores.sqlite.rows import pack, pack_into
 
-CHANGE_CELL: Final = (
-    "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, "
-    "keep = ?, width = ? WHERE id = ?"
-)
-ADD_CELL: Final = (
-    "INSERT INTO cell (number, body, bucket, live, touched, keep, width, id, key) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-ADD_BATCH: Final = (
+CHANGE: Final = "UPDATE kept SET until = ?, cells = ? WHERE id = ?"
+ADD: Final = "INSERT INTO kept (until, cells, id, owner) VALUES (?, ?, ?, ?)"
+ADD_BATCH: Final = "INSERT INTO batch (seq, id, at, reply) VALUES (?, ?, ?, ?)"
+ADD_HOLD: Final = (
     "INSERT INTO batch (seq, id, at, reply, status, due, taken) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 SETTLE: Final = (
@@ -31,52 +28,37 @@ TELL: Final = "UPDATE clock SET ms = ?"
 
 
 def write(cursor: sqlite3.Cursor, cache: Cache, batch: Batch, reply: Reply, now: int) -> int:
-    """Write a batch that was carried out; gives how many cells are new.
+    """Write a batch that was carried out; gives how many rows of cells are new.
 
     `sqlite3.IntegrityError`: a batch with that id was carried out before.
     """
     added = write_changes(cursor, cache, batch.id, now)
     held = cache.state.holds.get(batch.id)
     cache.seq += 1
-    row: tuple[Any, ...] = (cache.seq, batch.id, now, pack(reply), None, None, None)
-    if held is not None:
-        row = (cache.seq, batch.id, now, pack(reply), HELD, held[3], pack(held[1]))
-    cursor.execute(ADD_BATCH, row)
+    row = (cache.seq, batch.id, now, packed(reply))
+    if held is None:
+        cursor.execute(ADD_BATCH, row)
+    else:
+        cursor.execute(ADD_HOLD, (*row, HELD, held[3], packed(held[1])))
     return added
 
 
 def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int) -> int:
-    """Write the cells that changed and the other batches whose holds did; gives how many cells are
-    new."""
-    state, dirty = cache.state, cache.dirty
-    cells, ids = state.cells, cache.ids
-    changed: list[tuple[Any, ...]] = []
-    added: list[tuple[Any, ...]] = []
-    for key in dirty.keys:
-        cell = cells.get(key)
-        if cell is None:
-            continue
-        number, body, bucket, live, touched, keep, width = cell
-        if bucket is None:
-            # What is known of a record is from now on what anybody reads back, no longer the
-            # caller's object.
-            body = cell[BODY] = pack(body)
-        elif keep < 0 and not number:
-            continue  # nobody wrote to it: as good as none
-        else:
-            body, keep = pack(body) if body else None, keep if keep >= 0 else -keep
-        if key in ids:
-            changed.append((number, body, bucket, live, touched, keep, width, ids[key]))
-        else:
+    """Write the rows of the cells that changed and the other batches whose holds did; gives how
+    many rows are new."""
+    state, dirty, known = cache.state, cache.dirty, cache.known
+    added = 0
+    for row in {known[key] for key in dirty.keys}:
+        until, cells = contents(row, state.cells)
+        if row.id:
+            cursor.execute(CHANGE, (until, cells, row.id))
+            if cursor.rowcount != 1:
+                raise sqlite3.DatabaseError("rows of cells are gone")
+        elif until:
             cache.last_id += 1
-            ids[key] = cache.last_id
-            added.append((number, body, bucket, live, touched, keep, width, cache.last_id, key))
-    if changed:
-        cursor.executemany(CHANGE_CELL, changed)
-        if cursor.rowcount != len(changed):
-            raise sqlite3.DatabaseError("rows of cells are gone")
-    if added:
-        cursor.executemany(ADD_CELL, added)
+            row.id = cache.last_id
+            cursor.execute(ADD, (until, cells, row.id, row.owner))
+            added += 1
     dirty.keys.clear()
     dirty.ids.discard(batch_id)
     for other in dirty.ids:
@@ -88,7 +70,37 @@ def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int)
         else:
             cursor.execute(DROP, (other,))
     dirty.ids.clear()
-    return len(added)
+    return added
+
+
+def contents(row: Row, cells: dict[str, Cell]) -> tuple[int, bytearray]:
+    """What is written of a row: until when it is kept, 0 where it has no cells, and these."""
+    kept, longest = [], 0
+    for key in row.keys:
+        cell = cells.get(key)
+        if cell is None:
+            continue
+        number, body, bucket, live, touched, keep, width = cell
+        if bucket is None:
+            # What is known of a record is from now on what anybody reads back, no longer the
+            # caller's object.
+            if type(body) is not msgspec.Raw:
+                body = cell[BODY] = msgspec.Raw(pack(body))
+        elif keep < 0:
+            if not number:
+                continue  # nobody wrote to it: as good as none
+            keep = -keep
+        kept.append((key, number, body, bucket, live, touched, keep, width))
+        longest = max(longest, touched + keep)
+    return longest, packed(kept)
+
+
+def packed(value: Any) -> bytearray:
+    """A value as a row has it. SQLite's module takes `bytes` too, but looks first whether somebody
+    has another form for them."""
+    written = bytearray()
+    pack_into(value, written)
+    return written
 
 
 def tell_time(cursor: sqlite3.Cursor, now: int) -> None:

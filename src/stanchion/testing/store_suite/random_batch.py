@@ -9,9 +9,12 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Expect, Line, Put, Settle, When, key
 from stanchion.kernel.units import Amounts, Unit
 
-COUNTERS: Final = tuple(key("suite", name) for name in "abcdef")
-RECORDS: Final = tuple(key("suite", name) for name in ("x", "y"))
-REGISTERS: Final = (key("suite", "register"),)
+COUNTERS: Final = (
+    *(key("suite", name) for name in "abcd"),
+    *(key("suite", name, "run", "r") for name in ("errors", "steps")),
+)
+RECORDS: Final = (key("suite", "x"), key("suite", "loops", "run", "r"))
+REGISTERS: Final = (key("suite", "errors", "tool", "t"),)
 KEYS: Final = tuple(
     shadow + name for name in (*COUNTERS, *RECORDS, *REGISTERS) for shadow in ("", "~")
 )

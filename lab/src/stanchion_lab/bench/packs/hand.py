@@ -42,10 +42,7 @@ FAILURES: Final = 5
 KEPT: Final = 10
 REPEATS: Final = 3
 ASIDE: Final = "[redacted]"
-CHANGE: Final = (
-    "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, keep = "
-    "?, width = ? WHERE id = ?"
-)
+CHANGE: Final = "UPDATE kept SET until = ?, cells = ? WHERE id = ?"
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -237,11 +234,8 @@ class Bare:
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA wal_autocheckpoint = 8000")
         self._db.execute(
-            "CREATE TABLE cell (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, number INTEGER "
-            "NOT NULL, body BLOB,"
-            " bucket INTEGER, live INTEGER NOT NULL, touched INTEGER NOT NULL, keep INTEGER NOT "
-            "NULL,"
-            " width INTEGER NOT NULL)"
+            "CREATE TABLE kept (id INTEGER PRIMARY KEY, owner TEXT NOT NULL UNIQUE, until INTEGER "
+            "NOT NULL, cells BLOB NOT NULL)"
         )
         self._db.execute(
             "CREATE TABLE batch (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT "
@@ -249,15 +243,15 @@ class Bare:
             " reply BLOB NOT NULL, status INTEGER, due INTEGER, taken BLOB)"
         )
         rows = [(number, f"{{default}}cell:of:a:run:{number:016}") for number in range(cells)]
-        self._db.executemany("INSERT INTO cell VALUES (?, ?, 0, NULL, 0, 0, 0, 0, 0)", rows)
+        self._db.executemany("INSERT INTO kept VALUES (?, ?, 0, x'90')", rows)
         self._file = os.open(folder / "bare.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._seq = 0
 
-    def keep(self, bodies: Sequence[bytes | None], reply: bytes, record: bytes) -> None:
+    def keep(self, bodies: Sequence[bytes], reply: bytes, record: bytes) -> None:
         """Change as many rows as there are bodies, add the answer, and append the record."""
         self._seq += 1
         now = time.time_ns() // 1_000_000
-        rows = [(self._seq, body, now, 0, now, 0, 0, number) for number, body in enumerate(bodies)]
+        rows = [(now, body, number) for number, body in enumerate(bodies)]
         cursor = self._db.cursor()
         cursor.execute("BEGIN IMMEDIATE")
         cursor.executemany(CHANGE, rows)

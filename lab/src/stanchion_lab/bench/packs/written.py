@@ -18,14 +18,14 @@ CALLS: Final = 12
 """After so many calls the history of a run is as long as it gets."""
 COMMAND: Final = "grep -c total src/part_{}.py"
 
-Cells = dict[str, tuple[int, bytes | None]]
+Cells = dict[str, bytes]
 
 
 class Written(msgspec.Struct, frozen=True):
     """What one decision writes: the bodies of the rows it changes, its answer, and how long its
     record is without the content."""
 
-    bodies: tuple[bytes | None, ...]
+    bodies: tuple[bytes, ...]
     reply: bytes
     record: int
 
@@ -69,19 +69,14 @@ def _made(run: Run, number: int, between: Callable[[], None]) -> tuple[str, str]
 
 
 def _rows(db: sqlite3.Connection) -> tuple[Cells, dict[str, bytes]]:
-    cells = {
-        key: (number, body)
-        for key, number, body in db.execute("SELECT key, number, body FROM cell")
-    }
+    cells = dict(db.execute("SELECT owner, cells FROM kept").fetchall())
     return cells, dict(db.execute("SELECT id, reply FROM batch").fetchall())
 
 
 def _written(
     before: tuple[Cells, dict[str, bytes]], after: tuple[Cells, dict[str, bytes]], record: int
 ) -> Written:
-    changed = [
-        body for key, (number, body) in after[0].items() if before[0].get(key) != (number, body)
-    ]
+    changed = [body for owner, body in after[0].items() if before[0].get(owner) != body]
     replies = [reply for key, reply in after[1].items() if key not in before[1]]
     return Written(tuple(changed), b"".join(replies), record)
 
