@@ -35,12 +35,17 @@ class Lock:
     Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that
     rests. `mend` makes whole what the lock is around. It runs when the body raised, and when a
     holder was cut off, before anybody else gets in. It must not raise, and may itself be cut off
-    and run again.
+    and run again. Who does not get it within `patience_s` gets what `late` gives.
     """
 
-    __slots__ = ("_first", "_held", "_mend", "_waiting")
+    __slots__ = ("_first", "_held", "_late", "_mend", "_patience_s", "_waiting")
 
-    def __init__(self, mend: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        mend: Callable[[], object] | None = None,
+        patience_s: float | None = None,
+        late: Callable[[], Exception] = TimeoutError,
+    ) -> None:
         # Holders in the order in which each took over from the one before, who was cut off. Who
         # adds itself holds the lock; letting go puts an empty row in place of it. Both are one
         # step, so there is nothing between.
@@ -50,11 +55,14 @@ class Lock:
         # and until when the others let it go first.
         self._first: tuple[LockType, float] | None = None
         self._mend = mend
+        self._patience_s, self._late = patience_s, late
 
     def __enter__(self) -> None:
         me = (sys._getframe(1),)
-        if self._first is not None or self._held.setdefault(0, me) is not me:
-            self._wait(me, None)
+        if (self._first is not None or self._held.setdefault(0, me) is not me) and not self._wait(
+            me, self._patience_s
+        ):
+            raise self._late()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: object, trace: TracebackType | None

@@ -72,9 +72,14 @@ class StoreDoor(Wrapped):
         return reply
 
     def _answered(self, took_ns: int) -> None:
-        if self._telemetry.registry is not None:
+        registry = self._telemetry.registry
+        if registry is not None:
             try:
-                self._telemetry.registry.histogram(STORE_SECONDS, (self._kind,)).observe(took_ns)
+                observe = registry.remembered.get(self)
+                if observe is None:
+                    observe = registry.histogram(STORE_SECONDS, (self._kind,)).observe
+                    registry.remembered[self] = observe
+                observe(took_ns)
             except Exception as error:  # noqa: BLE001 - the batch is carried out
                 self._telemetry.failed("store", error)
         if self._is_lost:

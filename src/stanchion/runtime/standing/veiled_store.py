@@ -4,6 +4,8 @@ again."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, Protocol, TypeVar
 
 from stanchion.kernel.regex import regex
@@ -19,6 +21,10 @@ MOST: Final = 4_096
 """How many keys are remembered that were looked at."""
 
 _PARTS: Final = regex(r"[^{}:~]+")
+
+
+def _keys(batch: Batch) -> Iterator[str]:
+    return map(itemgetter(0), chain(batch.lines, batch.puts, batch.expects))
 
 
 class HasPolicy(Protocol):
@@ -86,12 +92,11 @@ class VeiledStore(Wrapped):
     def _veiled(self, batch: Batch) -> Batch:
         """A batch as the store gets it. Names come in keys; who is halted is told in a record."""
         new: list[str] = []
-        for part in (batch.lines, batch.puts, batch.expects):
-            for name, value, *_ in part:
-                if name not in self._looked_at:
-                    new.append(name)
-                if type(value) is dict and name.endswith(STANDING):
-                    new += value.get("marks", ())
+        if not self._looked_at.issuperset(_keys(batch)):
+            new += [name for name in _keys(batch) if name not in self._looked_at]
+        for name, value, *_ in batch.puts:
+            if type(value) is dict and name.endswith(STANDING):
+                new += value.get("marks", ())
         if new or len(self._shield.policy.veil.secrets) != self._found:
             self._learn(new)
         return renamed(batch, self._hidden) if self._hidden else batch

@@ -6,6 +6,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from collections import deque
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -18,6 +19,8 @@ MOST_CELLS: Final = 20_000
 MOST_BATCHES: Final = 50_000
 """A cache that knows more cells, or served more batches, is dropped: what is needed is read
 again."""
+
+_key: Final = itemgetter(0)
 
 LOADED: Final = -1
 """The queue of holds that were read from the file; no hold lasts that long."""
@@ -77,7 +80,9 @@ class Cache:
         self.left -= 1
         state = self.state
         known = self.known
-        wanted = [key for key, _, _ in batch.expects if key not in known]
+        wanted: list[str] = []
+        if not all(map(known.__contains__, map(_key, batch.expects))):
+            wanted += [key for key, _, _ in batch.expects if key not in known]
         lines = batch.lines
         bound = state.bound.get(id(lines))
         if bound is None or bound.lines is not lines:

@@ -133,16 +133,12 @@ def hold(path: Path) -> io.FileIO | None:
 
 
 def size_of(held: io.FileIO | None) -> int:
-    """How long a file is that is held; 0 where it has no header yet, or is not held."""
+    """How long a file is that is held; 0 where it has no header yet, or is not held. It gets
+    shorter where it was cut off, or its header overwritten, by somebody who does not go through
+    SQLite, which would go on with what it remembers of it: SQLite itself never shortens it."""
     if held is None or os.pread(held.fileno(), len(MAGIC), 0) != MAGIC:
         return 0
-    return os.fstat(held.fileno()).st_size
-
-
-def is_torn(held: io.FileIO | None, size: int) -> bool:
-    """Whether a file was cut off, or its header overwritten, by somebody who does not go through
-    SQLite, which would go on with what it remembers of it. SQLite itself never shortens it."""
-    return held is not None and size > 0 and size_of(held) < size
+    return held.seek(0, os.SEEK_END)
 
 
 def leave_log(db: sqlite3.Connection) -> None:

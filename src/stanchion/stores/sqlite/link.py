@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import sqlite3
 import time
@@ -13,17 +14,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
-from stanchion.locks import Attempt, Lock
+from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.connections import Unmade
-from stanchion.stores.sqlite.files import Names, are_open, hold, is_torn, leave_log, size_of
+from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log, size_of
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
 from stanchion.stores.sqlite.wait import patiently
 
 Connect = Callable[[Path, float], sqlite3.Connection]
 
+BEGIN: Final = "BEGIN IMMEDIATE"
 STEP_S: Final = 0.002
 """At what distance it is looked whether somebody has made the file."""
 
@@ -43,7 +45,8 @@ class Link:
     ) -> None:
         self.path: Final = path
         self.busy_s: Final = busy_s
-        self.lock: Final = Lock(self.undo)
+        # Nobody waits for it longer than other threads may wait for the file.
+        self.lock: Final = Lock(self.undo, 2 * busy_s, lambda: StoreLost(locked(path, busy_s)))
         self.cache: Cache | None = None
         self.cursor: sqlite3.Cursor | None = None
         self._connect: Final = connect
@@ -57,10 +60,6 @@ class Link:
         self._open()
         forking.watch(self)
         siblings.watch(self)
-
-    def alone(self) -> Attempt:
-        """The lock, waited for no longer than other threads may wait for the file."""
-        return self.lock.within(2 * self.busy_s)
 
     def ready(self) -> sqlite3.Cursor:
         """The cursor everything runs on; `StoreLost` where the file cannot be opened again."""
@@ -81,17 +80,23 @@ class Link:
     def begin(self, wait_s: float) -> bool:
         """Begin to write, on the files that are at their paths; `False` where others are writing
         for longer than that. What was known is forgotten where the files are others."""
-        begun = self._begin(wait_s)
-        if begun and (self._names.lead_astray() or is_torn(self._held, self._size)):
+        for opened_again in (False, True):
+            cursor = self.ready()
+            try:
+                cursor.execute(BEGIN)  # most often nobody else is at it
+            except sqlite3.OperationalError as error:
+                if not is_busy(error):
+                    raise
+                if not _waited(cursor, wait_s):
+                    return False
+            if opened_again or not (self._names.lead_astray() or size_of(self._held) < self._size):
+                break
             self.let_go()
-            begun = self._begin(wait_s)
-        return begun
+        return True
 
     def rows(self, sql: str, given: tuple[Any, ...]) -> list[Any]:
         """What the file says, at this moment."""
-        with self.alone() as held:
-            if not held:
-                raise StoreLost(locked(self.path, self.busy_s))
+        with self.lock:
             try:
                 if self.is_left:
                     self.let_go()
@@ -139,7 +144,7 @@ class Link:
 
     def close(self) -> None:
         """Close for good."""
-        with self.lock:
+        with self.lock.within(math.inf):
             self._closed = True
             self.let_go()
 
@@ -152,22 +157,6 @@ class Link:
     def after_fork(self) -> None:
         """Go on."""
         self.lock.give_back()
-
-    def _begin(self, wait_s: float) -> bool:
-        cursor = self.ready()
-        try:
-            cursor.execute("BEGIN IMMEDIATE")  # most often nobody else is at it
-            return True
-        except sqlite3.OperationalError as error:
-            if not is_busy(error):
-                raise
-        try:
-            patiently(lambda: cursor.execute("BEGIN IMMEDIATE"), wait_s)
-        except sqlite3.OperationalError as error:
-            if is_busy(error):
-                return False
-            raise
-        return True
 
     def _open(self) -> None:
         """Open the file. Whoever only reads waits for one who is making it, without keeping anybody
@@ -200,3 +189,14 @@ class Link:
     def __del__(self) -> None:
         if hasattr(self, "_owner"):
             self.let_go()
+
+
+def _waited(cursor: sqlite3.Cursor, wait_s: float) -> bool:
+    """Begin to write when those who write now are done; `False` where that takes longer."""
+    try:
+        patiently(lambda: cursor.execute(BEGIN), wait_s)
+    except sqlite3.OperationalError as error:
+        if is_busy(error):
+            return False
+        raise
+    return True

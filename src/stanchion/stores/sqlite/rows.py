@@ -3,7 +3,7 @@ holds."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -17,9 +17,10 @@ pack_into: Final = msgspec.msgpack.Encoder().encode_into
 unpack: Final = msgspec.msgpack.Decoder().decode
 unpack_reply: Final = typed.unpacker(Reply).decode
 unpack_taken: Final = msgspec.msgpack.Decoder(list[tuple[str, int, bool, int, int]]).decode
-unpack_cells: Final = msgspec.msgpack.Decoder(
-    list[tuple[str, int, Any, int | None, int, int, int, int]]
+cells_of: Final = msgspec.msgpack.Decoder(
+    list[tuple[str, Annotated[Cell, msgspec.Meta(min_length=7, max_length=7)]]]
 ).decode
+"""The cells of a row, with their keys."""
 
 SHARED: Final = ("errors:", "health:", "loops:", "reliability:", "steps:")
 """How cells begin, behind their tenant, that may have a row together with others."""
@@ -58,11 +59,6 @@ def owner_of(key: str) -> str:
             return f"@{tenant}}}tool:{tool}"
         case _:
             return key
-
-
-def cells_of(packed: bytes) -> list[tuple[str, Cell]]:
-    """The cells of a row, with their keys."""
-    return [(key, cell) for key, *cell in unpack_cells(packed)]
 
 
 def cell_in(rows: list[tuple[int, str, bytes]], key: str) -> Cell | None:

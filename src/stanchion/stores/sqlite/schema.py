@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from stanchion.kernel.cells import Cell
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite.rows import owner_of, pack
 
@@ -65,12 +66,11 @@ class Packed:
     """Packs the rows that cells had each for itself into one, as SQLite's module asks for it."""
 
     def __init__(self) -> None:
-        self._cells: list[tuple[Any, ...]] = []
+        self._cells: list[tuple[str, Cell]] = []
 
     def step(self, key: str, number: int, body: bytes | None, *rest: int | None) -> None:
         """Take one more cell."""
-        value = {} if body is None else msgspec.Raw(body)
-        self._cells.append((key, number, value, *rest))
+        self._cells.append((key, [number, {} if body is None else msgspec.Raw(body), *rest]))
 
     def finalize(self) -> bytes:
         """What stands in the row of all."""

@@ -54,11 +54,6 @@ class Tidying:
         self.row = 0
         self.seq = 0
 
-    @property
-    def due(self) -> bool:
-        """Whether there may be something to remove."""
-        return self.batches >= EVERY
-
     def tidy(self, cursor: sqlite3.Cursor, cache: Cache, now: int) -> None:
         """Remove a portion, in the transaction that is open. Twice as many rows are looked at as
         were added, so that most rows are always in use."""
@@ -144,12 +139,12 @@ class SqliteStore:
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the file cannot be written."""
         link = self._link
-        with link.alone() as held:
-            reply = self._carry(batch, link.busy_s) if held else None
-            if reply is not None and self._tidying.due:
+        with link.lock:
+            reply = self._carry(batch, link.busy_s)
+            if reply is None:
+                raise StoreLost(locked(link.path, link.busy_s))
+            if self._tidying.batches >= EVERY:
                 self._tidy()
-        if reply is None:
-            raise StoreLost(locked(link.path, link.busy_s))
         return reply
 
     async def acarry(self, batch: Batch) -> Reply:
@@ -185,7 +180,7 @@ class SqliteStore:
     def _carry_at_once(self, batch: Batch) -> Reply | None:
         """Carry a batch out if nobody else is at it; `None` where somebody is."""
         link = self._link
-        if link.cursor is None or self._tidying.due:
+        if link.cursor is None or self._tidying.batches >= EVERY:
             return None
         with link.lock.within(0) as held:
             return self._carry(batch, 0) if held else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from stanchion.kernel.cells import BODY, Cell
+from stanchion.kernel.cells import BODY, BUCKET, KEEP, NUMBER, TOUCHED, WIDTH, Cell
 from stanchion.kernel.holds import HELD
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.sqlite.cache import Cache, Row
@@ -35,11 +35,13 @@ def write(cursor: sqlite3.Cursor, cache: Cache, batch: Batch, reply: Reply, now:
     added = write_changes(cursor, cache, batch.id, now)
     held = cache.state.holds.get(batch.id)
     cache.seq += 1
-    row = (cache.seq, batch.id, now, packed(reply))
+    answer = bytearray()
+    pack_into(reply, answer)
     if held is None:
-        cursor.execute(ADD_BATCH, row)
+        cursor.execute(ADD_BATCH, (cache.seq, batch.id, now, answer))
     else:
-        cursor.execute(ADD_HOLD, (*row, HELD, held[3], packed(held[1])))
+        row = (cache.seq, batch.id, now, answer, HELD, held[3], pack(held[1]))
+        cursor.execute(ADD_HOLD, row)
     return added
 
 
@@ -48,8 +50,8 @@ def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int)
     many rows are new."""
     state, dirty, known = cache.state, cache.dirty, cache.known
     added = 0
-    for row in {known[key] for key in dirty.keys}:
-        until, cells = contents(row, state.cells)
+    for row in set(map(known.__getitem__, dirty.keys)):
+        until, cells = kept_of(row, state.cells)
         if row.id:
             cursor.execute(CHANGE, (until, cells, row.id))
             if cursor.rowcount != 1:
@@ -73,34 +75,29 @@ def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int)
     return added
 
 
-def contents(row: Row, cells: dict[str, Cell]) -> tuple[int, bytearray]:
+def kept_of(row: Row, cells: dict[str, Cell]) -> tuple[int, bytearray]:
     """What is written of a row: until when it is kept, 0 where it has no cells, and these."""
     kept, longest = [], 0
     for key in row.keys:
         cell = cells.get(key)
         if cell is None:
             continue
-        number, body, bucket, live, touched, keep, width = cell
-        if bucket is None:
+        if cell[BUCKET] is None:
             # What is known of a record is from now on what anybody reads back, no longer the
             # caller's object.
-            if type(body) is not msgspec.Raw:
-                body = cell[BODY] = msgspec.Raw(pack(body))
-        elif keep < 0:
-            if not number:
+            if type(cell[BODY]) is not msgspec.Raw:
+                cell[BODY] = msgspec.Raw(pack(cell[BODY]))
+        elif cell[KEEP] < 0:
+            if not cell[NUMBER]:
                 continue  # nobody wrote to it: as good as none
-            keep = -keep
-        kept.append((key, number, body, bucket, live, touched, keep, width))
-        longest = max(longest, touched + keep)
-    return longest, packed(kept)
-
-
-def packed(value: Any) -> bytearray:
-    """A value as a row has it. SQLite's module takes `bytes` too, but looks first whether somebody
-    has another form for them."""
-    written = bytearray()
-    pack_into(value, written)
-    return written
+            cell = [*cell[:KEEP], -cell[KEEP], cell[WIDTH]]
+        kept.append((key, cell))
+        until = cell[TOUCHED] + cell[KEEP]
+        if until > longest:
+            longest = until
+    written = bytearray()  # SQLite's module looks first whether there is another form of `bytes`
+    pack_into(kept, written)
+    return longest, written
 
 
 def tell_time(cursor: sqlite3.Cursor, now: int) -> None:
