@@ -187,7 +187,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x")) as db:
         db.execute("CREATE TABLE mine (a)")
     shelf = SqliteShelf(tmp_path / "x")
-    with pytest.raises(ShelfError, match="something else"):
+    with pytest.raises(ShelfError, match="not Stanchion's"):
         shelf.write([incident(1)])
     shelf.close()
 

@@ -8,7 +8,11 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Line, When, key
 from stanchion.stores.sqlite import SqliteStore
 
-TRIED, BOUNDED, HELD, RECORD = (key("t", name) for name in ("tried", "bounded", "held", "record"))
+# Three counters of one tool, which share a row, and a record of a run
+TRIED = key("t", "errors", "tool", "x")
+BOUNDED = key("t", "reliability", "x", "calls")
+HELD = key("t", "health", "x")
+RECORD = key("t", "loops", "run", "r")
 
 
 def lines(limit: int) -> tuple[Line, ...]:

@@ -41,7 +41,9 @@ class StoreDoor(Wrapped):
         place = store.place if is_lasting(store) else ""
         self._about = f"store:{place}" if place else "store"
         self._kind = KINDS.get(str(getattr(store, "place", "")).partition(":")[0], OTHER)
-        self._anchoring = Anchoring(store, journal) if is_moored(journal) else None
+        self._with_anchor: Callable[[Batch], Batch] = (
+            Anchoring(store, journal).with_anchor if is_moored(journal) else lambda batch: batch
+        )
         self._telemetry, self._occurrences, self._clock = telemetry, occurrences, clock
         self._is_lost = False
 
@@ -49,9 +51,7 @@ class StoreDoor(Wrapped):
         """Carry a batch out, with an anchor where one is due."""
         begun = perf_counter_ns()
         try:
-            if self._anchoring is not None:
-                batch = self._anchoring.with_anchor(batch)
-            reply: Reply = self._store.carry(batch)
+            reply: Reply = self._store.carry(self._with_anchor(batch))
         except Exception as error:
             self._failed(error)
             raise
@@ -62,9 +62,7 @@ class StoreDoor(Wrapped):
         """The same without blocking the event loop."""
         begun = perf_counter_ns()
         try:
-            if self._anchoring is not None:
-                batch = self._anchoring.with_anchor(batch)
-            reply: Reply = await self._store.acarry(batch)
+            reply: Reply = await self._store.acarry(self._with_anchor(batch))
         except Exception as error:
             self._failed(error)
             raise

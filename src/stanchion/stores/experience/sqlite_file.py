@@ -13,20 +13,20 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks
 from stanchion.stores.sqlite.connections import made
-from stanchion.stores.sqlite.schema import facts
+from stanchion.stores.sqlite.schema import Tables, is_made, make
 from stanchion.stores.sqlite.troubles import explain
 from stanchion.stores.sqlite.wait import patiently
 
-MARK: Final = 0x53746145
-"""What marks a file as one of experience: `StaE` in ASCII."""
-VERSION: Final = 1
 BUSY_S: Final = 5.0
 CACHE_KB: Final = 16_000
 """How much of the file is kept in memory: practices are found by hash, here and there in a large
 file."""
 
-TABLES: Final = (
-    """CREATE TABLE incidents (
+TABLES: Final = Tables(
+    0x53746145,
+    1,
+    (  # `StaE` in ASCII
+        """CREATE TABLE incidents (
         id TEXT PRIMARY KEY,
         tenant TEXT NOT NULL,
         session_id TEXT NOT NULL,
@@ -38,8 +38,8 @@ TABLES: Final = (
         context_hint TEXT NOT NULL,
         call_data TEXT NOT NULL
     ) WITHOUT ROWID""",
-    "CREATE INDEX incidents_of_tool ON incidents (tenant, tool_name, id)",
-    """CREATE TABLE best_practices (
+        "CREATE INDEX incidents_of_tool ON incidents (tenant, tool_name, id)",
+        """CREATE TABLE best_practices (
         tenant TEXT NOT NULL,
         fingerprint TEXT NOT NULL,
         tool_name TEXT NOT NULL,
@@ -49,11 +49,13 @@ TABLES: Final = (
         last_ms INTEGER NOT NULL,
         PRIMARY KEY (tenant, fingerprint)
     )""",
-    """CREATE INDEX newest_practice ON best_practices (tenant, tool_name, last_ms DESC, fingerprint)
+        """CREATE INDEX newest_practice
+        ON best_practices (tenant, tool_name, last_ms DESC, fingerprint)
         WHERE last_success_data IS NOT NULL""",
-    """CREATE INDEX used_practice ON best_practices (tenant, tool_name, success_count DESC, fingerprint)
-        WHERE last_success_data IS NOT NULL AND success_count > 1""",  # noqa: E501
-    """CREATE TABLE tool_days (
+        """CREATE INDEX used_practice
+        ON best_practices (tenant, tool_name, success_count DESC, fingerprint)
+        WHERE last_success_data IS NOT NULL AND success_count > 1""",
+        """CREATE TABLE tool_days (
         tenant TEXT NOT NULL,
         tool_name TEXT NOT NULL,
         day INTEGER NOT NULL,
@@ -61,8 +63,7 @@ TABLES: Final = (
         failures INTEGER NOT NULL,
         PRIMARY KEY (tenant, tool_name, day)
     ) WITHOUT ROWID""",
-    f"PRAGMA application_id = {MARK}",
-    f"PRAGMA user_version = {VERSION}",
+    ),
 )
 
 T = TypeVar("T")
@@ -97,7 +98,7 @@ class File:
     def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """What comes of a change, which is made wholly or not at all."""
         with self._troubles(), self._lock:
-            return _wholly(self._connected(), "BEGIN IMMEDIATE", change)
+            return _wholly(self._connected(), change)
 
     def close(self) -> None:
         """Close the file for good."""
@@ -153,18 +154,13 @@ class File:
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA wal_autocheckpoint = 8000")
             db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-            if not _version(db, self.path):
-                _wholly(db, "BEGIN EXCLUSIVE", self._make)
-        elif not _version(db, self.path):
+            make(db, self.path, TABLES)
+        elif not is_made(db, self.path, TABLES):
             raise NothingKept(f"`{self.path}` holds no experience yet")
 
-    def _make(self, db: sqlite3.Connection) -> None:
-        for statement in TABLES if not _version(db, self.path) else ():
-            db.execute(statement)
 
-
-def _wholly(db: sqlite3.Connection, begin: str, change: Callable[[sqlite3.Connection], T]) -> T:
-    db.execute(begin)
+def _wholly(db: sqlite3.Connection, change: Callable[[sqlite3.Connection], T]) -> T:
+    db.execute("BEGIN IMMEDIATE")
     try:
         answer = change(db)
         db.execute("COMMIT")
@@ -173,16 +169,3 @@ def _wholly(db: sqlite3.Connection, begin: str, change: Callable[[sqlite3.Connec
             db.execute("ROLLBACK")
         raise
     return answer
-
-
-def _version(db: sqlite3.Connection, path: Path) -> int:
-    mark, version, tables = facts(db)
-    if mark != MARK and (mark or version or tables):
-        raise ShelfError(
-            f"`{path}` is a database of something else: move it away, or use another store"
-        )
-    if version > VERSION:
-        raise ShelfError(
-            f"`{path}` was written by a newer Stanchion: upgrade Stanchion, or use another store"
-        )
-    return version

@@ -11,14 +11,37 @@ from typing import Final
 
 import msgspec
 
-from stanchion.kernel.cells import BODY, BUCKET, KEEP, TOUCHED, Dirty, State
-from stanchion.kernel.state import FOREVER, Batch
+from stanchion.kernel.cells import (
+    BODY,
+    BUCKET,
+    KEEP,
+    NUMBER,
+    TOUCHED,
+    WIDTH,
+    Cell,
+    Dirty,
+    State,
+)
+from stanchion.kernel.holds import HELD
+from stanchion.kernel.state import FOREVER, Batch, Reply
 from stanchion.stores.sqlite import rows
 
 MOST_CELLS: Final = 20_000
 MOST_BATCHES: Final = 50_000
 """A cache that knows more cells, or served more batches, is dropped: what is needed is read
 again."""
+
+CHANGE: Final = "UPDATE kept SET until = ?, cells = ? WHERE id = ?"
+ADD: Final = "INSERT INTO kept (until, cells, owner) VALUES (?, ?, ?)"
+ADD_BATCH: Final = "INSERT INTO batch (seq, id, at, reply) VALUES (?, ?, ?, ?)"
+ADD_HOLD: Final = (
+    "INSERT INTO batch (seq, id, at, reply, status, due, taken) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+SETTLE: Final = (
+    "UPDATE batch SET seq = ?, at = ?, status = NULL, due = NULL, taken = NULL WHERE id = ?"
+)
+LAPSE: Final = "UPDATE batch SET status = 1 WHERE id = ?"
+DROP: Final = "DELETE FROM batch WHERE id = ?"
 
 _key: Final = itemgetter(0)
 
@@ -27,15 +50,41 @@ LOADED: Final = -1
 
 
 class Row:
-    """A row of the file that was looked for: its number, 0 where there is none, and the keys of
-    which a cell is in it, or would be."""
+    """A row of the file that was looked for: its number, if there is one, and the keys of which
+    a cell is in it, or would be."""
 
     __slots__ = ("id", "keys", "owner")
 
     def __init__(self, owner: str) -> None:
-        self.id = 0
+        self.id: int | None = None
         self.owner = owner
         self.keys: list[str] = []
+
+    def packed(self, cells: dict[str, Cell]) -> tuple[int, bytearray]:
+        """What is written of it: until when it is kept, 0 where it has no cells, and these."""
+        kept, longest = [], 0
+        for key in self.keys:
+            cell = cells.get(key)
+            if cell is None:
+                continue
+            if cell[BUCKET] is None:
+                # What is known of a record is from now on what anybody reads back, no longer the
+                # caller's object.
+                if type(cell[BODY]) is not msgspec.Raw:
+                    cell[BODY] = msgspec.Raw(rows.pack(cell[BODY]))
+            elif cell[KEEP] < 0:
+                if not cell[NUMBER]:
+                    continue  # nobody wrote to it: as good as none
+                cell = [*cell[:KEEP], -cell[KEEP], cell[WIDTH]]
+            kept.append((key, cell))
+            until = cell[TOUCHED] + cell[KEEP]
+            if until > longest:
+                longest = until
+        written = (
+            bytearray()
+        )  # SQLite's module looks first whether there is another form of `bytes`
+        rows.pack_into(kept, written)
+        return longest, written
 
 
 class Cache:
@@ -51,7 +100,6 @@ class Cache:
         "dirty",
         "due",
         "known",
-        "last_id",
         "left",
         "now",
         "rows",
@@ -68,11 +116,10 @@ class Cache:
         self.rows: dict[str, Row] = {}
         self.left = MOST_BATCHES
         """For how many batches more it is good."""
-        clock, seq, at, due, last_id = cursor.execute(rows.NEWEST).fetchone()
+        clock, seq, at, due = cursor.execute(rows.NEWEST).fetchone()
         self.seq: int = 0 if seq is None else seq
         self.now: int = clock if at is None else max(clock, at)
         self.due: int = FOREVER if due is None else due
-        self.last_id: int = 0 if last_id is None else last_id
 
     def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> list[str]:
         """Read what a batch touches and is not known yet: cells, the holds it settles, holds that
@@ -162,3 +209,48 @@ class Cache:
     def _enter(self, key: str, row: Row) -> None:
         self.known[key] = row
         row.keys.append(key)
+
+    def write(self, cursor: sqlite3.Cursor, batch: Batch, reply: Reply, now: int) -> int:
+        """Write a batch that was carried out; gives how many rows of cells are new.
+
+        `sqlite3.IntegrityError`: a batch with that id was carried out before.
+        """
+        added = self.write_changes(cursor, batch.id, now)
+        held = self.state.holds.get(batch.id)
+        self.seq += 1
+        answer = bytearray()
+        rows.pack_into(reply, answer)
+        if held is None:
+            cursor.execute(ADD_BATCH, (self.seq, batch.id, now, answer))
+        else:
+            row = (self.seq, batch.id, now, answer, HELD, held[3], rows.pack(held[1]))
+            cursor.execute(ADD_HOLD, row)
+        return added
+
+    def write_changes(self, cursor: sqlite3.Cursor, batch_id: str, now: int) -> int:
+        """Write the rows of the cells that changed and the other batches whose holds did; gives how
+        many rows are new."""
+        state, dirty = self.state, self.dirty
+        added = 0
+        for row in set(map(self.known.__getitem__, dirty.keys)):
+            until, cells = row.packed(state.cells)
+            if row.id:
+                cursor.execute(CHANGE, (until, cells, row.id))
+                if cursor.rowcount != 1:
+                    raise sqlite3.DatabaseError("rows of cells are gone")
+            elif until:
+                cursor.execute(ADD, (until, cells, row.owner))
+                row.id = cursor.lastrowid
+                added += 1
+        dirty.keys.clear()
+        dirty.ids.discard(batch_id)
+        for other in dirty.ids:
+            if other in state.holds:
+                cursor.execute(LAPSE, (other,))
+            elif other in state.recent or other in state.older:
+                self.seq += 1
+                cursor.execute(SETTLE, (self.seq, now, other))
+            else:
+                cursor.execute(DROP, (other,))
+        dirty.ids.clear()
+        return added

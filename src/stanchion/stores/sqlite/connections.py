@@ -1,4 +1,4 @@
-"""Connecting to a store's file: made where there is none, checked, brought up to date."""
+"""Connecting to a store's file: made where there is none, and checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.sqlite.schema import MIGRATIONS, check, migrate
+from stanchion.stores.sqlite.schema import is_made, make
 from stanchion.stores.sqlite.troubles import NOT_ONE, code, explain
 from stanchion.stores.sqlite.wait import patiently
 
@@ -90,7 +90,7 @@ def _connected(path: Path, mode: str, busy_s: float) -> sqlite3.Connection:
         if mode == "mode=rw":
             patiently(lambda: _prepare(db, path), busy_s)
         else:
-            patiently(lambda: _up_to_date(db, path), busy_s)
+            patiently(lambda: _there(db, path), busy_s)
     except BaseException:
         db.close()
         raise
@@ -98,14 +98,14 @@ def _connected(path: Path, mode: str, busy_s: float) -> sqlite3.Connection:
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    check(db, path)
+    is_made(db, path)
     if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
         raise StoreError(
             f"`{path}` is on a disk that processes cannot share: use a file on a local disk"
         )
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA wal_autocheckpoint = 8000")
-    migrate(db, path)
+    make(db, path)
     # A file that can only be read is opened all the same: trying is the only way to know.
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -115,14 +115,8 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             db.execute("ROLLBACK")
 
 
-def _up_to_date(db: sqlite3.Connection, path: Path) -> None:
-    version = check(db, path)
-    if not version:
+def _there(db: sqlite3.Connection, path: Path) -> None:
+    if not is_made(db, path):
         raise Unmade(
             f"`{path}` is empty, because nothing was ever kept there: give the file of a store"
-        )
-    if version < len(MIGRATIONS):
-        raise StoreError(
-            f"`{path}` was written by an earlier Stanchion (version {version} of the file, this "
-            f"one reads {len(MIGRATIONS)}): open it for writing once, which brings it up to date"
         )

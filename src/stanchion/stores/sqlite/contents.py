@@ -4,25 +4,21 @@ reader."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from heapq import merge
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.kernel.cells import KEEP, NUMBER, TOUCHED, Cell, value_of
-from stanchion.kernel.state import CLOCK, StoreLost
+from stanchion.kernel.state import CLOCK
 from stanchion.stores.seen import Hold, Seen, open_hold, seen
 from stanchion.stores.sqlite import rows
 from stanchion.stores.sqlite.link import Link
-from stanchion.stores.sqlite.troubles import explain
 
 PORTION: Final = 256
 
 
 def newest(link: Link) -> int:
     """The time of the newest answer in the file."""
-    clock, _, at, _, _ = link.rows(rows.NEWEST, ())[0]
+    clock, _, at, _ = link.rows(rows.NEWEST, ())[0]
     return int(clock if at is None else max(clock, at))
 
 
@@ -31,11 +27,11 @@ def one(link: Link, key: str) -> tuple[int, Any]:
     last = newest(link)
     if key == CLOCK:
         return last, None
-    with explained(link):
-        cell = rows.cell_in(link.rows(rows.ROW, (rows.owner_of(key),)), key)
-    if cell is None or cell[TOUCHED] + cell[KEEP] <= last:
-        return 0, None
-    return cell[NUMBER], value_of(cell)
+    for _, cells in link.rows(rows.ROW, (rows.owner_of(key),), rows.owned):
+        cell = cells.get(key)
+        if cell is not None and cell[TOUCHED] + cell[KEEP] > last:
+            return cell[NUMBER], value_of(cell)
+    return 0, None
 
 
 def cells(link: Link, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
@@ -56,18 +52,16 @@ def _found(link: Link, owners: str, prefix: str, shared: bool) -> Iterator[tuple
     themselves or the others."""
     start = owners
     while True:
-        portion = link.rows(rows.ROWS_FROM, (start, PORTION))
-        for _id, owner, packed in portion:
+        portion = link.rows(rows.ROWS_FROM, (start, PORTION), rows.owned)
+        for owner, found in portion:
             if not owner.startswith(owners):
                 return
-            with explained(link):
-                found = rows.cells_of(packed)
-            for key, cell in found:
+            for key, cell in found.items():
                 if key.startswith(prefix) and (key != owner) == shared:
                     yield key, cell
         if len(portion) < PORTION:
             return
-        start = portion[-1][1] + "\0"
+        start = portion[-1][0] + "\0"
 
 
 def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
@@ -75,30 +69,18 @@ def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
     now = max(clock(), newest(link))
     after = (-1, 0, 0)
     while True:
-        found = link.rows(rows.HOLDS_FROM, (*after, PORTION))
-        for hold_id, status, taken, reply, due, _seq in found:
-            yield _hold(link, hold_id, (status, taken, reply, due), now)
+        found = link.rows(rows.HOLDS_FROM, (*after, PORTION), rows.hold_of)
+        for hold_id, held, _seq in found:
+            yield open_hold(hold_id, held, now)
         if len(found) < PORTION:
             return
-        after = (found[-1][1], found[-1][4], found[-1][5])
+        _, (status, _, _, due), seq = found[-1]
+        after = (status, due, seq)
 
 
 def hold(link: Link, hold_id: str, clock: Callable[[], int]) -> Hold | None:
     """The hold of one batch; `None` where it is settled, or unknown."""
     now = max(clock(), newest(link))
-    found = [row[1:] for row in link.rows(rows.BATCH, (hold_id,)) if row[1] is not None]
-    return _hold(link, hold_id, found[0], now) if found else None
-
-
-def _hold(link: Link, hold_id: str, row: tuple[Any, ...], now: int) -> Hold:
-    with explained(link):
-        return open_hold(hold_id, rows.held_of(*row), now)
-
-
-@contextmanager
-def explained(link: Link) -> Iterator[None]:
-    """Say of a row that cannot be read what is wrong with the file."""
-    try:
-        yield
-    except msgspec.MsgspecError as error:
-        raise StoreLost(explain(error, link.path, link.busy_s)) from error
+    for _, held, _seq in link.rows(rows.HOLD, (hold_id,), rows.hold_of):
+        return open_hold(hold_id, held, now)
+    return None

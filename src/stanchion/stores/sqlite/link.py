@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
@@ -25,6 +27,7 @@ from stanchion.stores.sqlite.wait import patiently
 
 Connect = Callable[[Path, float], sqlite3.Connection]
 
+TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 BEGIN: Final = "BEGIN IMMEDIATE"
 STEP_S: Final = 0.002
 """At what distance it is looked whether somebody has made the file."""
@@ -94,15 +97,18 @@ class Link:
             self.let_go()
         return True
 
-    def rows(self, sql: str, given: tuple[Any, ...]) -> list[Any]:
-        """What the file says, at this moment."""
+    def rows(
+        self, sql: str, given: tuple[Any, ...], read: Callable[..., Any] = lambda *row: row
+    ) -> list[Any]:
+        """What the file says at this moment, as somebody reads each row of it."""
         with self.lock:
             try:
                 if self.is_left:
                     self.let_go()
                 cursor = self.ready()
-                return patiently(lambda: cursor.execute(sql, given).fetchall(), self.busy_s)
-            except sqlite3.Error as error:
+                found = patiently(lambda: cursor.execute(sql, given).fetchall(), self.busy_s)
+                return [read(*row) for row in found]
+            except TROUBLES as error:
                 self.let_go()
                 raise StoreLost(explain(error, self.path, self.busy_s)) from error
 

@@ -29,11 +29,14 @@ ROWS: Final = "SELECT id, owner, cells FROM kept WHERE owner IN (?, ?, ?, ?, ?, 
 AT_ONCE: Final = 8
 """How many owners one of those asks for."""
 
-ROW: Final = "SELECT id, owner, cells FROM kept WHERE owner = ?"
-ROWS_FROM: Final = "SELECT id, owner, cells FROM kept WHERE owner >= ? ORDER BY owner LIMIT ?"
+ROW: Final = "SELECT owner, cells FROM kept WHERE owner = ?"
+ROWS_FROM: Final = "SELECT owner, cells FROM kept WHERE owner >= ? ORDER BY owner LIMIT ?"
 HOLDS_FROM: Final = (
     "SELECT id, status, taken, reply, due, seq FROM batch"
     " WHERE status IS NOT NULL AND (status, due, seq) > (?, ?, ?) ORDER BY status, due, seq LIMIT ?"
+)
+HOLD: Final = (
+    "SELECT id, status, taken, reply, due, seq FROM batch WHERE id = ? AND status IS NOT NULL"
 )
 HOLDS_DUE: Final = (
     "SELECT id, status, taken, reply, due FROM batch WHERE status = 0 AND due <= ? ORDER BY due"
@@ -41,8 +44,7 @@ HOLDS_DUE: Final = (
 BATCH: Final = "SELECT id, status, taken, reply, due FROM batch WHERE id = ?"
 NEXT_DUE: Final = "SELECT min(due) FROM batch WHERE status = 0 AND due > ?"
 NEWEST: Final = (
-    "SELECT (SELECT ms FROM clock), seq, at, (SELECT min(due) FROM batch WHERE status = 0), "
-    "(SELECT max(id) FROM kept)"
+    "SELECT (SELECT ms FROM clock), seq, at, (SELECT min(due) FROM batch WHERE status = 0)"
     " FROM (SELECT 1) LEFT JOIN (SELECT seq, at FROM batch ORDER BY seq DESC LIMIT 1)"
 )
 
@@ -61,10 +63,9 @@ def owner_of(key: str) -> str:
             return key
 
 
-def cell_in(rows: list[tuple[int, str, bytes]], key: str) -> Cell | None:
-    """A cell, where it is in one of those rows."""
-    found = [cell for _, _, packed in rows for name, cell in cells_of(packed) if name == key]
-    return found[0] if found else None
+def owned(owner: str, packed: bytes) -> tuple[str, dict[str, Cell]]:
+    """The owner of a row, and its cells by their keys."""
+    return owner, dict(cells_of(packed))
 
 
 def unpacked(reply: Reply) -> Reply:
@@ -81,3 +82,10 @@ def held_of(status: int, taken: bytes, reply: bytes, due: int) -> list[Any]:
     """The hold of a batch's row, as `kernel.holds` keeps it."""
     took: Taken = unpack_taken(taken)
     return [status, took, unpack_reply(reply), due]
+
+
+def hold_of(
+    hold_id: str, status: int, taken: bytes, reply: bytes, due: int, seq: int
+) -> tuple[str, list[Any], int]:
+    """The id of a hold, the hold, and its place in the order."""
+    return hold_id, held_of(status, taken, reply, due), seq

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.kernel.carry import carry_out
 from stanchion.kernel.cells import NUMBER, value_of
 from stanchion.kernel.holds import REMEMBERED
@@ -20,14 +18,14 @@ from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.sqlite import contents as listing, rows
 from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.connections import connect, connect_reading
-from stanchion.stores.sqlite.link import Link
+from stanchion.stores.sqlite.link import TROUBLES, Link
 from stanchion.stores.sqlite.troubles import explain, locked
-from stanchion.stores.sqlite.writes import tell_time, write, write_changes
 from stanchion.stores.track import Track
 
 # Removing what nobody needs any more, a portion at a time: old answers, idle rows, holds that
 # lapsed long ago.
 
+TELL: Final = "UPDATE clock SET ms = ?"
 EVERY: Final = 256
 """After how many batches there is something to do."""
 
@@ -77,7 +75,7 @@ class Tidying:
                 idle = (self.row, end, now)
                 for (owner,) in cursor.execute(f"SELECT owner {IDLE}", idle).fetchall():
                     if owner in cache.rows:
-                        cache.rows[owner].id = 0
+                        cache.rows[owner].id = None
                 cursor.execute(f"DELETE {IDLE}", idle)
             self.row = end if count == portion else 0
             portion -= count
@@ -85,7 +83,6 @@ class Tidying:
                 return
 
 
-TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 UNWRITABLE: Final = (OverflowError, UnicodeEncodeError)
 UNWRITTEN: Final = ("", 0, -1)
 """What a process has written last where it has written nothing: id, place in the order, time."""
@@ -236,11 +233,12 @@ class SqliteStore:
                 link.undo()
                 return first
             reply = rows.unpacked(reply)
-            write_changes(cursor, cache, batch.id, now)
-            tell_time(cursor, now)
+            cache.write_changes(cursor, batch.id, now)
+            # No answer that leaves no other trace may be later than the next one.
+            cursor.execute(TELL, (now,))
         else:
             try:
-                self._tidying.added += write(cursor, cache, batch, reply, now)
+                self._tidying.added += cache.write(cursor, batch, reply, now)
             except sqlite3.IntegrityError:
                 link.undo()
                 first = _first_answer(cursor, batch)
@@ -268,7 +266,8 @@ class SqliteStore:
         with it."""
         if not batch.lines or batch.lines[0].key == EPOCH:
             return
-        cell = rows.cell_in(cursor.execute(rows.ROW, (EPOCH,)).fetchall(), EPOCH)
+        row = cursor.execute(rows.ROW, (EPOCH,)).fetchone()
+        cell = None if row is None else rows.owned(*row)[1].get(EPOCH)
         epoch = (0, None) if cell is None else (cell[NUMBER], value_of(cell))
 
         def tell(lost: Batch) -> None:

@@ -9,11 +9,11 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Expect, Line, Put, Settle, When, key
 from stanchion.kernel.units import Amounts, Unit
 
-COUNTERS: Final = (
-    *(key("suite", name) for name in "abcd"),
-    *(key("suite", name, "run", "r") for name in ("errors", "steps")),
+# Some belong to one run or tool, as far as a store makes a difference.
+COUNTERS: Final = tuple(
+    key("suite", *name.split()) for name in ("a", "b", "c", "d", "errors run r", "steps run r")
 )
-RECORDS: Final = (key("suite", "x"), key("suite", "loops", "run", "r"))
+RECORDS: Final = tuple(key("suite", *name.split()) for name in ("x", "loops run r"))
 REGISTERS: Final = (key("suite", "errors", "tool", "t"),)
 KEYS: Final = tuple(
     shadow + name for name in (*COUNTERS, *RECORDS, *REGISTERS) for shadow in ("", "~")
