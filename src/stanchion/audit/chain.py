@@ -234,9 +234,7 @@ class Chain:
     def is_short(self) -> bool:
         """Whether the present segment is not as long as this process made it; asked before every
         record."""
-        pages, offset = self._pages, self.offset
-        is_whole = os.lseek(pages.file, 0, os.SEEK_END) == offset
-        return not is_whole and pages.size(offset) != offset
+        return self._pages.size(self.offset) != self.offset
 
     def may_have_strayed(self, offset: int) -> bool:
         """Whether there is something that `strayed` may tell: another folder or file at its place,

@@ -23,10 +23,6 @@ MOST: Final = 4_096
 _PARTS: Final = regex(r"[^{}:~]+")
 
 
-def _keys(batch: Batch) -> Iterator[str]:
-    return map(itemgetter(0), chain(batch.lines, batch.puts, batch.expects))
-
-
 class HasPolicy(Protocol):
     """A shield, as far as its policy says what is hidden, and it knows who is halted."""
 
@@ -91,14 +87,13 @@ class VeiledStore(Wrapped):
 
     def _veiled(self, batch: Batch) -> Batch:
         """A batch as the store gets it. Names come in keys; who is halted is told in a record."""
-        new: list[str] = []
-        if not self._looked_at.issuperset(_keys(batch)):
-            new += [name for name in _keys(batch) if name not in self._looked_at]
+        names = [*map(itemgetter(0), chain(batch.lines, batch.puts, batch.expects))]
         for name, value, *_ in batch.puts:
             if type(value) is dict and name.endswith(STANDING):
-                new += value.get("marks", ())
-        if new or len(self._shield.policy.veil.secrets) != self._found:
-            self._learn(new)
+                names += value.get("marks", ())
+        found = len(self._shield.policy.veil.secrets)
+        if found != self._found or not self._looked_at.issuperset(names):
+            self._learn(names)
         return renamed(batch, self._hidden) if self._hidden else batch
 
     def _hide(self, text: str) -> str:

@@ -13,7 +13,7 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks
 from stanchion.stores.sqlite.connections import made
-from stanchion.stores.sqlite.schema import Tables, is_made, make
+from stanchion.stores.sqlite.schema import FileTables, is_made, make
 from stanchion.stores.sqlite.troubles import explain
 from stanchion.stores.sqlite.wait import patiently
 
@@ -22,7 +22,7 @@ CACHE_KB: Final = 16_000
 """How much of the file is kept in memory: practices are found by hash, here and there in a large
 file."""
 
-TABLES: Final = Tables(
+TABLES: Final = FileTables(
     0x53746145,
     1,
     (  # `StaE` in ASCII

@@ -6,6 +6,8 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from collections import deque
+from collections.abc import Iterable
+from itertools import chain
 from operator import itemgetter
 from typing import Final
 
@@ -49,7 +51,7 @@ LOADED: Final = -1
 """The queue of holds that were read from the file; no hold lasts that long."""
 
 
-class Row:
+class KeptRow:
     """A row of the file that was looked for: its number, if there is one, and the keys of which
     a cell is in it, or would be."""
 
@@ -112,8 +114,8 @@ class Cache:
         self.version = version
         self.state = State()
         self.dirty = self.state.dirty = Dirty()
-        self.known: dict[str, Row] = {}
-        self.rows: dict[str, Row] = {}
+        self.known: dict[str, KeptRow] = {}
+        self.rows: dict[str, KeptRow] = {}
         self.left = MOST_BATCHES
         """For how many batches more it is good."""
         clock, seq, at, due = cursor.execute(rows.NEWEST).fetchone()
@@ -128,15 +130,12 @@ class Cache:
         state = self.state
         known = self.known
         wanted: list[str] = []
-        if not all(map(known.__contains__, map(_key, batch.expects))):
-            wanted += [key for key, _, _ in batch.expects if key not in known]
+        if not all(map(known.__contains__, map(_key, chain(batch.expects, batch.puts)))):
+            wanted += self._missing(map(_key, chain(batch.expects, batch.puts)))
         lines = batch.lines
         bound = state.bound.get(id(lines))
         if bound is None or bound.lines is not lines:
-            wanted += [line.key for line in lines if line.key not in known]
-        for put in batch.puts:
-            if put[0] not in known:
-                wanted.append(put[0])
+            wanted += self._missing(map(_key, lines))
         for hold_id, _ in batch.settles:
             if (
                 hold_id not in state.holds
@@ -160,7 +159,7 @@ class Cache:
             self.state.recent[batch_id] = rows.unpack_reply(reply)
             return []
         held = self.state.holds[batch_id] = rows.held_of(status, taken, reply, due)
-        return self._missing([line[0] for line in held[1]])
+        return self._missing(map(_key, held[1]))
 
     def _load_due(self, cursor: sqlite3.Cursor, now: int) -> list[str]:
         """Read all holds that are due, for `expire` to find them; gives the keys they hold
@@ -170,13 +169,13 @@ class Cache:
         for hold_id, status, taken, reply, due in cursor.execute(rows.HOLDS_DUE, (now,)).fetchall():
             if hold_id not in self.state.holds:
                 held = self.state.holds[hold_id] = rows.held_of(status, taken, reply, due)
-                keys += [line[0] for line in held[1]]
+                keys += map(_key, held[1])
             queue.append((due, hold_id))
         (following,) = cursor.execute(rows.NEXT_DUE, (now,)).fetchone()
         self.due = FOREVER if following is None else following
         return self._missing(keys)
 
-    def _missing(self, keys: list[str]) -> list[str]:
+    def _missing(self, keys: Iterable[str]) -> list[str]:
         return [key for key in keys if key not in self.known]
 
     def _load_cells(self, cursor: sqlite3.Cursor, keys: list[str], now: int) -> None:
@@ -184,7 +183,7 @@ class Cache:
         it is kept is absent, whether or not it is swept yet."""
         asked = [(key, rows.owner_of(key)) for key in keys]
         owners = list(dict.fromkeys([owner for _, owner in asked if owner not in self.rows]))
-        self.rows |= {owner: Row(owner) for owner in owners}
+        self.rows |= {owner: KeptRow(owner) for owner in owners}
         for at in range(0, len(owners), rows.AT_ONCE):
             some = owners[at : at + rows.AT_ONCE]
             for row_id, owner, packed in cursor.execute(
@@ -206,7 +205,7 @@ class Cache:
         if len(self.known) > MOST_CELLS:
             self.left = 0
 
-    def _enter(self, key: str, row: Row) -> None:
+    def _enter(self, key: str, row: KeptRow) -> None:
         self.known[key] = row
         row.keys.append(key)
 

@@ -87,10 +87,8 @@ def _connected(path: Path, mode: str, busy_s: float) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
-        if mode == "mode=rw":
-            patiently(lambda: _prepare(db, path), busy_s)
-        else:
-            patiently(lambda: _there(db, path), busy_s)
+        prepare = _prepare if mode == "mode=rw" else _there
+        patiently(lambda: prepare(db, path), busy_s)
     except BaseException:
         db.close()
         raise

@@ -69,18 +69,17 @@ def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
     now = max(clock(), newest(link))
     after = (-1, 0, 0)
     while True:
-        found = link.rows(rows.HOLDS_FROM, (*after, PORTION), rows.hold_of)
-        for hold_id, held, _seq in found:
+        found = link.rows(rows.HOLDS_FROM, (*after, PORTION), rows.held_of)
+        for *held, hold_id, seq in found:
             yield open_hold(hold_id, held, now)
+            after = (held[0], held[3], seq)
         if len(found) < PORTION:
             return
-        _, (status, _, _, due), seq = found[-1]
-        after = (status, due, seq)
 
 
 def hold(link: Link, hold_id: str, clock: Callable[[], int]) -> Hold | None:
     """The hold of one batch; `None` where it is settled, or unknown."""
     now = max(clock(), newest(link))
-    for _, held, _seq in link.rows(rows.HOLD, (hold_id,), rows.hold_of):
+    for held in link.rows(rows.HOLD, (hold_id,), rows.held_of):
         return open_hold(hold_id, held, now)
     return None

@@ -20,12 +20,10 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.connections import Unmade
+from stanchion.stores.sqlite.connections import Unmade, connect, connect_reading
 from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log, size_of
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
 from stanchion.stores.sqlite.wait import patiently
-
-Connect = Callable[[Path, float], sqlite3.Connection]
 
 TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 BEGIN: Final = "BEGIN IMMEDIATE"
@@ -43,16 +41,13 @@ class Link:
     removed or replaced. Whoever uses it has the lock. A transaction that one who was cut off left
     open is undone before the next one gets in."""
 
-    def __init__(
-        self, path: Path, busy_s: float, connect: Connect, *, reading: bool = False
-    ) -> None:
+    def __init__(self, path: Path, busy_s: float, reading: bool) -> None:
         self.path: Final = path
         self.busy_s: Final = busy_s
         # Nobody waits for it longer than other threads may wait for the file.
         self.lock: Final = Lock(self.undo, 2 * busy_s, lambda: StoreLost(locked(path, busy_s)))
         self.cache: Cache | None = None
         self.cursor: sqlite3.Cursor | None = None
-        self._connect: Final = connect
         self._db: sqlite3.Connection | None = None
         self._closed = False
         self._owner = 0
@@ -80,22 +75,23 @@ class Link:
             )
         return self.cursor
 
-    def begin(self, wait_s: float) -> bool:
-        """Begin to write, on the files that are at their paths; `False` where others are writing
-        for longer than that. What was known is forgotten where the files are others."""
-        for opened_again in (False, True):
-            cursor = self.ready()
+    def begin(self, wait_s: float, opened_again: bool = False) -> sqlite3.Cursor | None:
+        """Begin to write, on the files that are at their paths; `None` where others are writing for
+        longer than that. What was known is forgotten where the files are others."""
+        cursor = self.ready()
+        try:
+            cursor.execute(BEGIN)  # most often nobody else is at it
+        except sqlite3.OperationalError:
             try:
-                cursor.execute(BEGIN)  # most often nobody else is at it
+                patiently(lambda: cursor.execute(BEGIN), wait_s)
             except sqlite3.OperationalError as error:
-                if not is_busy(error):
-                    raise
-                if not _waited(cursor, wait_s):
-                    return False
-            if opened_again or not (self._names.lead_astray() or size_of(self._held) < self._size):
-                break
-            self.let_go()
-        return True
+                if is_busy(error):
+                    return None
+                raise
+        if opened_again or not (self._names.lead_astray() or size_of(self._held) < self._size):
+            return cursor
+        self.let_go()
+        return self.begin(wait_s, opened_again=True)
 
     def rows(
         self, sql: str, given: tuple[Any, ...], read: Callable[..., Any] = lambda *row: row
@@ -181,7 +177,8 @@ class Link:
             if not held:
                 raise StoreError(locked(self.path, self.busy_s))
             siblings.clear(self, self.busy_s)
-            self._db = self._connect(self.path, self.busy_s)
+            opened = connect_reading if self._reading else connect
+            self._db = opened(self.path, self.busy_s)
             self._owner = os.getpid()
             self._held = hold(self.path)
             self._names.look()
@@ -195,14 +192,3 @@ class Link:
     def __del__(self) -> None:
         if hasattr(self, "_owner"):
             self.let_go()
-
-
-def _waited(cursor: sqlite3.Cursor, wait_s: float) -> bool:
-    """Begin to write when those who write now are done; `False` where that takes longer."""
-    try:
-        patiently(lambda: cursor.execute(BEGIN), wait_s)
-    except sqlite3.OperationalError as error:
-        if is_busy(error):
-            return False
-        raise
-    return True

@@ -17,7 +17,7 @@ pack_into: Final = msgspec.msgpack.Encoder().encode_into
 unpack: Final = msgspec.msgpack.Decoder().decode
 unpack_reply: Final = typed.unpacker(Reply).decode
 unpack_taken: Final = msgspec.msgpack.Decoder(list[tuple[str, int, bool, int, int]]).decode
-cells_of: Final = msgspec.msgpack.Decoder(
+cells_of: Final = typed.unpacker(
     list[tuple[str, Annotated[Cell, msgspec.Meta(min_length=7, max_length=7)]]]
 ).decode
 """The cells of a row, with their keys."""
@@ -32,12 +32,10 @@ AT_ONCE: Final = 8
 ROW: Final = "SELECT owner, cells FROM kept WHERE owner = ?"
 ROWS_FROM: Final = "SELECT owner, cells FROM kept WHERE owner >= ? ORDER BY owner LIMIT ?"
 HOLDS_FROM: Final = (
-    "SELECT id, status, taken, reply, due, seq FROM batch"
+    "SELECT status, taken, reply, due, id, seq FROM batch"
     " WHERE status IS NOT NULL AND (status, due, seq) > (?, ?, ?) ORDER BY status, due, seq LIMIT ?"
 )
-HOLD: Final = (
-    "SELECT id, status, taken, reply, due, seq FROM batch WHERE id = ? AND status IS NOT NULL"
-)
+HOLD: Final = "SELECT status, taken, reply, due FROM batch WHERE id = ? AND status IS NOT NULL"
 HOLDS_DUE: Final = (
     "SELECT id, status, taken, reply, due FROM batch WHERE status = 0 AND due <= ? ORDER BY due"
 )
@@ -78,14 +76,7 @@ def unpacked(reply: Reply) -> Reply:
     return msgspec.structs.replace(reply, fresh=tuple(fresh))
 
 
-def held_of(status: int, taken: bytes, reply: bytes, due: int) -> list[Any]:
-    """The hold of a batch's row, as `kernel.holds` keeps it."""
+def held_of(status: int, taken: bytes, reply: bytes, due: int, *rest: Any) -> list[Any]:
+    """The hold of a batch's row, as `kernel.holds` keeps it; then whatever else is in the row."""
     took: Taken = unpack_taken(taken)
-    return [status, took, unpack_reply(reply), due]
-
-
-def hold_of(
-    hold_id: str, status: int, taken: bytes, reply: bytes, due: int, seq: int
-) -> tuple[str, list[Any], int]:
-    """The id of a hold, the hold, and its place in the order."""
-    return hold_id, held_of(status, taken, reply, due), seq
+    return [status, took, unpack_reply(reply), due, *rest]

@@ -10,7 +10,7 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.stores.protocol import StoreError
 
 
-class Tables(NamedTuple):
+class FileTables(NamedTuple):
     """What is in a file of one kind: its mark, the version, which is counted up when the tables
     change, and what makes them."""
 
@@ -19,7 +19,7 @@ class Tables(NamedTuple):
     statements: tuple[str, ...]
 
 
-STATE: Final = Tables(
+STATE: Final = FileTables(
     0x5374616E,
     2,
     (  # `Stan` in ASCII
@@ -45,7 +45,7 @@ STATE: Final = Tables(
 )
 
 
-def is_made(db: sqlite3.Connection, path: Path, tables: Tables = STATE) -> bool:
+def is_made(db: sqlite3.Connection, path: Path, tables: FileTables = STATE) -> bool:
     """Whether a file has the tables, or is empty; `StoreError` where it is not ours, or of another
     version."""
     mark, version, count = _facts(db)
@@ -64,7 +64,7 @@ def is_made(db: sqlite3.Connection, path: Path, tables: Tables = STATE) -> bool:
     return version != 0
 
 
-def make(db: sqlite3.Connection, path: Path, tables: Tables = STATE) -> None:
+def make(db: sqlite3.Connection, path: Path, tables: FileTables = STATE) -> None:
     """Make the tables in an empty file; whoever else opens it at the same time waits and finds them
     made."""
     if is_made(db, path, tables):

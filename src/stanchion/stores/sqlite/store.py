@@ -17,7 +17,6 @@ from stanchion.stores.memory import wall_ms
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.sqlite import contents as listing, rows
 from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.connections import connect, connect_reading
 from stanchion.stores.sqlite.link import TROUBLES, Link
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.track import Track
@@ -112,12 +111,7 @@ class SqliteStore:
         """
         self._clock = clock
         self._reading = reading
-        self._link = Link(
-            Path(os.path.abspath(path)),
-            busy_s,
-            connect_reading if reading else connect,
-            reading=reading,
-        )
+        self._link = Link(Path(os.path.abspath(path)), busy_s, reading)
         self._tidying = Tidying()
         self._track = Track()
         self._wrote: tuple[str, int, int] = UNWRITTEN
@@ -189,10 +183,9 @@ class SqliteStore:
         if self._reading:
             raise StoreLost(f"`{link.path}` is open read-only: nothing can be written")
         try:
-            if not link.begin(wait_s):
+            cursor = link.begin(wait_s)
+            if cursor is None:
                 return None
-            cursor = link.cursor
-            assert cursor is not None
             return self._in_transaction(link, cursor, batch, self._clock())
         except TROUBLES as error:
             link.let_go()
@@ -287,13 +280,12 @@ class SqliteStore:
         link, tidying = self._link, self._tidying
         tidying.batches = 0
         try:
-            if not link.begin(0):
+            cursor, cache = link.begin(0), link.cache
+            if cursor is None:
                 return
-            cache = link.cache
             if cache is None:  # nothing is known of the file yet, or it is another one by now
                 link.undo()
                 return
-            cursor = link.ready()
             tidying.tidy(cursor, cache, self._last)
             cursor.execute("COMMIT")
             cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -6,15 +6,15 @@ import random
 from typing import Final
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.state import Batch, Expect, Line, Put, Settle, When, key
+from stanchion.kernel.state import Batch, Expect, Line, Put, Settle, When
 from stanchion.kernel.units import Amounts, Unit
 
-# Some belong to one run or tool, as far as a store makes a difference.
+# Some belong to one run, or to one tool: a store may keep those together.
 COUNTERS: Final = tuple(
-    key("suite", *name.split()) for name in ("a", "b", "c", "d", "errors run r", "steps run r")
+    "{suite}" + name for name in ("a", "b", "c", "d", "errors:run:r", "steps:run:r")
 )
-RECORDS: Final = tuple(key("suite", *name.split()) for name in ("x", "loops run r"))
-REGISTERS: Final = (key("suite", "errors", "tool", "t"),)
+RECORDS: Final = ("{suite}x", "{suite}loops:run:r")
+REGISTERS: Final = ("{suite}errors:tool:t",)
 KEYS: Final = tuple(
     shadow + name for name in (*COUNTERS, *RECORDS, *REGISTERS) for shadow in ("", "~")
 )
