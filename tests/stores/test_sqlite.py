@@ -11,6 +11,8 @@ import pytest
 from stanchion.kernel.actions import Action
 from stanchion.kernel.holds import REMEMBERED
 from stanchion.kernel.state import CLOCK, STANDING, Batch, Line, StoreForgot, StoreLost, When, key
+from stanchion.runtime.shield import Shield
+from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
@@ -333,4 +335,57 @@ def test_what_no_file_can_hold_is_refused_and_forgotten(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         store.carry(Batch("object", lines=(Line(A),), puts=((R, object(), When.PROCEED, 0, 0),)))
     assert store.carry(Batch("two", lines=(Line(A),))).values == (1,)
+    store.close()
+
+
+def test_a_decision_writes_a_row_for_its_run_one_for_its_tool_and_its_answer(
+    tmp_path: Path,
+) -> None:
+    """Under `default` a check changes one row of cells and a result two; each adds its answer."""
+    store = SqliteStore(tmp_path / "state.db")
+    statements: list[str] = []
+    checked: list[str] = []
+    ended: list[str] = []
+    with Shield.load("default", store=store, journal="memory:") as shield:
+        run = shield.run("ann", "work")
+        for number in range(4):
+            statements.clear()
+            assert store._link._db is not None
+            store._link._db.set_trace_callback(statements.append)
+            args = {"query": f"weather in city {number}"}
+            call = run.check("search", args)
+            checked = _writes(statements)
+            run.result("search", args, f"{number} degrees", call=call.id)
+            ended = _writes(statements)[len(checked) :]
+    assert checked == ["UPDATE kept", "INSERT INTO batch"]
+    assert ended == ["UPDATE kept", "UPDATE kept", "INSERT INTO batch"]
+
+
+def _writes(statements: list[str]) -> list[str]:
+    written = [one for one in statements if one.startswith(("UPDATE", "INSERT", "DELETE"))]
+    return [one.partition(" SET")[0].partition(" (")[0] for one in written]
+
+
+@pytest.mark.parametrize(
+    "prefix", ["", "{", "{t}", "{t}er", "{t}errors:", "{t}health:s", "{u}", "~"]
+)
+def test_cells_that_share_a_row_are_listed_among_the_others(tmp_path: Path, prefix: str) -> None:
+    names = [
+        key("t", "a"),
+        key("t", "errors", "run", "r1"),
+        key("t", "errors", "tool", "search"),
+        key("t", "health", "search"),
+        key("t", "loops", "run", "r2"),
+        key("t", "error"),
+        key("u", "steps", "limit", "run", "r1"),
+        "~" + key("t", "health", "search"),
+        "@{t}run:r1",
+    ]
+    clock = FakeClock()
+    store, memory = SqliteStore(tmp_path / "state.db", clock), MemoryStore(clock)
+    for each in (store, memory):
+        for name in names:
+            each.carry(Batch(name, lines=(Line(name),)))
+    assert list(store.look(prefix)) == list(memory.look(prefix))
+    assert [store.read(name) for name in names] == [(1, None)] * len(names)
     store.close()

@@ -135,17 +135,17 @@ class Scene:
         """What a record of the store says, read by whoever may read the file."""
         with closing(sqlite3.connect(self.home.store)) as db:
             found = db.execute(CELLS, (key,)).fetchone()
-        return None if found is None else msgspec.msgpack.decode(found[1])[0][2]
+        return None if found is None else msgspec.msgpack.decode(found[1])[0][1][1]
 
     def writes(self, key: str, change: Callable[[Any], Any]) -> None:
         """Edit a record of the store, by whoever may write the file; its version goes up so that
         everybody sees it."""
         with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
             at = self.shield.clock()
-            none = (key, msgspec.msgpack.encode([(key, 0, None, None, 0, at, 1 << 62, 0)]))
+            none = (key, msgspec.msgpack.encode([(key, (0, None, None, 0, at, 1 << 62, 0))]))
             _, cells = db.execute(CELLS, (key,)).fetchone() or none
-            ((_, number, value, *rest),) = msgspec.msgpack.decode(cells)
-            new = [(key, number + 1, msgspec.to_builtins(change(value)), *rest)]
+            ((_, (number, value, *rest)),) = msgspec.msgpack.decode(cells)
+            new = [(key, (number + 1, msgspec.to_builtins(change(value)), *rest))]
             db.execute(
                 "INSERT OR REPLACE INTO kept (owner, until, cells) VALUES (?, ?, ?)",
                 (key, at + (1 << 62), msgspec.msgpack.encode(new)),
@@ -156,8 +156,8 @@ class Scene:
         with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
             for owner, cells in db.execute(CELLS, (like,)).fetchall():
                 none = [
-                    (key, 0, {}, bucket, 0, *rest)
-                    for key, _, _, bucket, _, *rest in msgspec.msgpack.decode(cells)
+                    (key, (0, {}, bucket, 0, *rest))
+                    for key, (_, _, bucket, _, *rest) in msgspec.msgpack.decode(cells)
                 ]
                 db.execute(
                     "UPDATE kept SET cells = ? WHERE owner = ?",
