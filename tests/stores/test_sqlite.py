@@ -389,3 +389,23 @@ def test_cells_that_share_a_row_are_listed_among_the_others(tmp_path: Path, pref
     assert list(store.look(prefix)) == list(memory.look(prefix))
     assert [store.read(name) for name in names] == [(1, None)] * len(names)
     store.close()
+
+
+def test_who_takes_a_run_over_knows_what_it_nearly_repeats(tmp_path: Path) -> None:
+    """Two shields that take turns on a run say of each call what one says alone."""
+
+    def play(path: Path, shields: int) -> list[str]:
+        opened = [Shield.load("default", store=path, journal="memory:") for _ in range(shields)]
+        runs, said = [shield.run("ann", "work", id="r1") for shield in opened], []
+        for number in range(8):
+            run, args = runs[number % shields], {"query": "weather in Paris today" + " " * number}
+            args["query"] += "please" * (number % 2)
+            call = run.check("search", args)
+            said += [call.code, run.result("search", args, "sunny", call=call.id).code]
+        for shield in opened:
+            shield.close()
+        return said
+
+    alone = play(tmp_path / "alone.db", 1)
+    assert "loops.near" in alone
+    assert play(tmp_path / "two.db", 2) == alone
