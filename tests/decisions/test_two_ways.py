@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from stanchion.runtime.answers import repository
-from stanchion.runtime.calling import straight
+from stanchion.runtime.deciding import quiet
 from tests.decisions.near_misses import COUNTING, WRITTEN, befall, draw_cases, plainly, unhurry
 from tests.decisions.seen import Seen, compare
 from tests.decisions.ways import ENGINE, Engine, Session, Way
@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 def _engine_alone() -> Iterator[None]:
     """No call goes straight: the engine decides all of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(straight, "lane_of", lambda *_: None)
+        patch.setattr(quiet, "lane_of", lambda *_: None)
         yield
 
 

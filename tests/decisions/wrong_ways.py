@@ -16,10 +16,10 @@ from stanchion.kernel import resolution
 from stanchion.readings import joined, reading
 from stanchion.readings.fingerprint import digest
 from stanchion.readings.history import LoopHistory
-from stanchion.runtime.calling.straight import QuietPassage
 from stanchion.runtime.deciding import attempts
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.notices import Notices
+from stanchion.runtime.deciding.quiet import QuietPassage
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.stores import memory
@@ -83,13 +83,13 @@ def _broken(_between: str) -> str:
 
 
 def _sampled(made: Any) -> Any:
-    """A clock that is read at every third question."""
+    """A clock that is read at every fifth question."""
 
     def sampling(shield: Shield, policy: Any, *, clock: Callable[[], int], **named: Any) -> None:
         read: list[int] = []
 
         def asked() -> int:
-            read.append(clock() if len(read) % 3 == 0 else read[-1])
+            read.append(clock() if len(read) % 5 == 0 else read[-1])
             return read[-1]
 
         made(shield, policy, clock=asked, **named)

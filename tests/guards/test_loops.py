@@ -278,17 +278,17 @@ A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
         "2",
         "1 3    ",
         "2 3     ",
-        "4 x      ",
-        "4 3 z9     ",
-        "4 3 r?     ",
-        "4 3  1,x    ",
-        "4 3   z    ",
-        "3 3     abcdefgh2",
-        "4 3     abcdefghx ",
-        "4 3      abcdefghx",
-        "4 3       short",
-        "4 3       " + A_CALL + "odd",
-        "4 3       " + A_CALL.replace("AE", "?!"),
+        "5|x||||||",
+        "5|3|z9|||||",
+        "5|3|r?|||||",
+        "5|3||1,x||||",
+        "5|3|||z||||",
+        "3|3|||||abcdefgh2",
+        "5|3|||||abcdefghx|",
+        "5|3||||||abcdefghx",
+        "5|3|||||||short",
+        "5|3|||||||" + A_CALL + "odd",
+        "5|3|||||||" + A_CALL.replace("AE", "?!"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
@@ -303,16 +303,16 @@ def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
 
 
 def test_a_record_that_can_be_read_is_read() -> None:
-    assert metrics("4 3      ") == Metrics(total_checks=3)
-    assert LoopHistory.of("4 3     abcdefgh2,ijklmnop10 ").refusals == {
+    assert metrics("5|3||||||") == Metrics(total_checks=3)
+    assert LoopHistory.of("5|3|||||abcdefgh2,ijklmnop10|").refusals == {
         "abcdefgh": 2,
         "ijklmnop": 10,
     }
-    assert LoopHistory.of("4 3      abcdefgh2,ijklmnop10").reasons == {
+    assert LoopHistory.of("5|3||||||abcdefgh2,ijklmnop10").reasons == {
         "abcdefgh": 2,
         "ijklmnop": 10,
     }
-    (call,) = LoopHistory.of(f"4 3 r1  c asked   {A_CALL}").calls
+    (call,) = LoopHistory.of(f"5|3|r1||c|asked|||{A_CALL}").calls
     assert call == PastCall(A_CALL, "GHIJ", "exactexa", Mark.FIRST, "outcomes")
 
 

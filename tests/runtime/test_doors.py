@@ -31,6 +31,9 @@ class Slow(MemoryStore):
         await self.goes.wait()
         return self.carry(batch)
 
+    def carry_at_once(self, _batch: Batch) -> None:
+        """It never does."""
+
 
 async def tool(number: int) -> int:
     return number

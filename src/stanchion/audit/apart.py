@@ -163,9 +163,12 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
         entry.answers,
         entry.refused,
     )
-    skeleton = msgspec.structs.replace(
-        entry, policy=policy, findings=findings, shadow=shadow, **_ELSEWHERE
-    )
+    if findings or shadow or told != Told(salt, entry.content, records=records, left=left):
+        skeleton = msgspec.structs.replace(
+            entry, policy=policy, findings=findings, shadow=shadow, **_ELSEWHERE
+        )
+    else:
+        skeleton = msgspec.structs.replace(entry, policy=policy, content=None, records=(), left="")
     return bound(canonical(skeleton), canonical(told), salt)
 
 

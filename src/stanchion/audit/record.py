@@ -189,6 +189,8 @@ def entry_of(
     inputs = decision.inputs
     reply = inputs.reply
     stage = event.stage
+    if moment.straight:
+        return _quiet(moment, decision, seq, prev, chain, notes, redact)
     content = event.args if type(event) is ToolCall else content_of(event)
     if decision.findings or decision.shadow or hide:
         content = patched(content, decision, hide)
@@ -221,7 +223,7 @@ def entry_of(
         decision.passed,
         decision.effects,
         tuple([redact(note) for note in notes]) if notes else (),
-        tuple([other.stage.value for other in events[1:]]) if len(events) > 1 else (),
+        tuple([other.stage.value for other in events[1:]]),
         JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
         moment.late,
         moment.attempt,
@@ -252,6 +254,33 @@ def entry_of(
         moment.bypasses,
         inputs.crowd,
     )
+
+
+def _quiet(
+    moment: Moment,
+    decision: Decision,
+    seq: int,
+    prev: str,
+    chain: str,
+    notes: tuple[str, ...],
+    redact: Redact,
+) -> Entry:
+    """The record of a decision that was made straight: nothing was found, and nothing stands beside
+    its content."""
+    event, inputs = moment.events[0], decision.inputs
+    tenant = DEFAULT if event.run.tenant == DEFAULT else event.run.tenant
+    run, stage, reply = event.run, event.stage, inputs.reply
+    now, _, values, _, settled = (
+        UNASKED if reply is None else (reply.now, True, reply.values, (), reply.settled)
+    )
+    return Entry(
+        VERSION, prev, seq, chain, KINDS[stage], event.at, decision.id, run.id, stage,
+        NAMES[decision.action], decision.policy, tenant, run.agent, run.task, event.call,
+        event.tool, RISKS[event.risk], event.traits, redact(moment.readings[0].content),
+        passed=decision.passed, notes=tuple([redact(note) for note in notes]),
+        amounts=moment.amounts, settles=moment.settles, can=inputs.can,
+        records=_judged_on(inputs, redact), now=now, values=values, settled=settled,
+    )  # fmt: skip
 
 
 def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:

@@ -272,6 +272,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     readings: tuple[Any, ...] = ()
     carried: Carried | None = None
     judged: Any = None
+    straight: bool = False
 
     @property
     def id(self) -> str:

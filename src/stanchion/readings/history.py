@@ -20,7 +20,7 @@ little."""
 LASTING: Final = frozenset({"errors", "near"})
 """Kinds of loops of one tool: that another brings something new does not end them."""
 
-VERSION: Final = "4"
+VERSION: Final = "5"
 """What a history begins with; one that begins otherwise is not read."""
 
 LETTERS: Final = {
@@ -48,6 +48,10 @@ UNKNOWN: Final = "-" * 8
 SHORTEST: Final = 32
 """Where the sketch begins. It may be empty; behind it, after a point, stands the id that a call had
 first."""
+
+BETWEEN: Final = "|"
+"""What stands between the parts of a history. It is no space: what has none is no prose, in which
+something could be told that no record may have."""
 
 NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
 """The numbers that pairs of characters stand for."""
@@ -185,7 +189,9 @@ class LoopHistory(msgspec.Struct):
         if known is not None:
             return known
         try:
-            version, checks, found, runs, told, asked, refusals, reasons, *texts = value.split(" ")
+            version, checks, found, runs, told, asked, refusals, reasons, *texts = value.split(
+                BETWEEN
+            )
             if version != VERSION:
                 return cls()
             return cls(
@@ -209,8 +215,8 @@ class LoopHistory(msgspec.Struct):
         told = _joined(self.told, LETTERS) if self.told else ""
         refusals = _joined(self.refusals) if self.refusals else ""
         reasons = _joined(self.reasons) if self.reasons else ""
-        head = f"{VERSION} {self.checks} {found} {runs} {told} {self.asked} {refusals} {reasons}"
-        text = " ".join([head, *map(_text, self.calls)])
+        head = (VERSION, str(self.checks), found, runs, told, self.asked, refusals, reasons)
+        text = BETWEEN.join([*head, *map(_text, self.calls)])
         if len(WRITTEN) >= REMEMBERED:
             WRITTEN.clear()
         WRITTEN[text] = self

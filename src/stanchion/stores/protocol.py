@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeGuard
 
 from stanchion.kernel.shown import Shown
@@ -55,6 +55,12 @@ def is_lasting(store: Any) -> TypeGuard[Lasting]:
     """Whether a store says where it is, or one that it passes everything on to does. `isinstance`
     would not see the latter since Python 3.12, and would load `inspect`."""
     return hasattr(store, "place")
+
+
+def at_once(store: Any) -> Callable[[Batch], Reply | None] | None:
+    """What carries out a batch that need not be waited for. A store has to say so itself: one
+    around another, which passes on whatever it does not know, would be passed by."""
+    return store.carry_at_once if hasattr(type(store), "carry_at_once") else None
 
 
 def ends_here(store: Any) -> bool:

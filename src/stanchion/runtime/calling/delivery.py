@@ -13,7 +13,7 @@ from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.calling.ledger import Entry
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.quiet import delivered
 from stanchion.runtime.deciding.reported import failing, failure_in, taken_in
 from stanchion.runtime.deciding.spend import overruns, settled
 from stanchion.runtime.deciding.undo import push, undone
@@ -70,11 +70,9 @@ def deliver(
         part=part,
     )
     result = marked(failing(result) if failed else result, seen)
-    moment = desk.moment(
-        result, settles=settled(decision, used) if settles else (), refused=refused
-    )
     notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
-    answer = yield from judge(desk, moment, notes, waits=True)
+    closes = settled(decision, used) if settles else ()
+    answer = yield from delivered(desk, result, closes, refused, notes)
     if answer.proceeds:
         desk.last = last = answer.patched(seen.content)
         if page is not None and not formless(result):

@@ -34,6 +34,7 @@ from stanchion.runtime.deciding.terms import paused
 from stanchion.runtime.deciding.under_way import Open, OpenCalls, UnderWay
 from stanchion.runtime.deciding.undos import Undos
 from stanchion.runtime.errors import Refused
+from stanchion.stores.protocol import at_once
 
 if TYPE_CHECKING:
     from stanchion.kernel.lookups import Recall
@@ -68,6 +69,8 @@ class Desk(OpenCalls):
         super().__init__()
         self.shield, self.above = shield, above
         self.store = shield.anchored
+        self.at_once: Any = at_once(self.store)
+        """Carries out what an event loop need not wait for."""
         self.turns = shield.turns
         self._given = info
         self.info = info = shield.described(info, shield.policy)

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -80,18 +80,20 @@ class Allowed:
     def leave(self, decision: Decision, kept_s: float | None = None) -> Leave:
         """Until when an action may start that goes ahead; `kept_s` is how long something else is
         kept for it. A policy that only watches keeps nothing from starting."""
-        return Leave(self._until(decision, kept_s), self._shield.awake_ns)
+        within_ns = begins_within_ns(self._shield.policy, kept_s)
+        began = self._began.pop(decision.id, -FOREVER)
+        return Leave(began + within_ns, self._shield.awake_ns)
 
     def lapsed(self, decision: Decision) -> bool:
         """Whether it is too late for an action to start that goes ahead."""
-        return self._shield.awake_ns() >= self._until(decision, None)
+        within_ns = begins_within_ns(self._shield.policy)
+        return self._shield.awake_ns() >= self._began.pop(decision.id, -FOREVER) + within_ns
 
-    def _until(self, decision: Decision, kept_s: float | None) -> int:
-        policy = self._shield.policy
-        began = self._began.pop(decision.id, None)
-        if policy.shadow:
-            return FOREVER
-        if began is None:
-            return 0
-        lease_ms = policy.lease_ms if kept_s is None else min(policy.lease_ms, int(kept_s * 1000))
-        return began + min(START_MS, lease_ms - lease_ms // 4) * 1_000_000
+
+def begins_within_ns(policy: Any, kept_s: float | None = None) -> int:
+    """How long after its judgement an action may begin under a policy, where something else is
+    kept for it for `kept_s`. Where a policy only watches, that is longer than anything."""
+    if policy.shadow:
+        return 3 * FOREVER
+    lease_ms = policy.lease_ms if kept_s is None else min(policy.lease_ms, int(kept_s * 1000))
+    return int(min(START_MS, lease_ms - lease_ms // 4)) * 1_000_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from types import FunctionType
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from types import FunctionType, GeneratorType
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving.flow import Flow, Straight, T
-from stanchion.runtime.driving.sync import drive, drive_straight
+from stanchion.runtime.driving.flow import Flow, T
+from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import misused
 
 P = ParamSpec("P")
@@ -25,18 +25,19 @@ S = TypeVar("S", bound=AtDesk)
 
 
 class Short(NamedTuple, Generic[T]):
-    """How the straight way begins of what is given in so many places, and by these names at the
-    most; `begin` gives `None` where it has to be a flow."""
+    """How something is decided straight that is given in so many places, and by these names at the
+    most. `decide` gives what was decided, the flow that leads to it, or `None` where it has to be
+    the flow of everything else."""
 
-    begin: Callable[..., Straight[T] | None]
+    decide: Callable[..., T | Flow[T] | None]
     places: int
     names: frozenset[str] = frozenset()
 
-    def of(self, desk: Desk, args: Any, kwargs: Any) -> Straight[T] | None:
-        """The straight way of what is given."""
-        if len(args) != self.places or not kwargs.keys() <= self.names:
+    def of(self, desk: Desk, carry: Any, args: Any, kwargs: Any) -> T | Flow[T] | None:
+        """What comes of what is given."""
+        if carry is None or len(args) != self.places or not kwargs.keys() <= self.names:
             return None
-        return self.begin(desk, *args, **kwargs)
+        return self.decide(desk, carry, *args, **kwargs)
 
 
 def twins(
@@ -50,27 +51,29 @@ def twins(
 
     @wraps(flow)
     def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        going = None if short is None else short.of(self._desk, args, kwargs)
+        desk = self._desk
+        going = None if short is None else short.of(desk, desk.store.carry, args, kwargs)
         if going is not None:
-            return drive_straight(going, self._desk)
+            return drive(going, desk) if type(going) is GeneratorType else cast(T, going)
         try:
             asked = flow(self, *args, **kwargs)
         except TypeError as error:
             raise misused(error, flow, f"{type(self).__name__}.{name}", kwargs) from None
-        return drive(asked, self._desk)
+        return drive(asked, desk)
 
     @wraps(flow)
     async def amethod(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        from stanchion.runtime.driving.on_loop import adrive, adrive_straight
+        from stanchion.runtime.driving.on_loop import adrive
 
-        going = None if short is None else short.of(self._desk, args, kwargs)
+        desk = self._desk
+        going = None if short is None else short.of(desk, desk.at_once, args, kwargs)
         if going is not None:
-            return await adrive_straight(going, self._desk)
+            return await adrive(going, desk) if type(going) is GeneratorType else cast(T, going)
         try:
             asked = flow(self, *args, **kwargs)
         except TypeError as error:
             raise misused(error, flow, f"{type(self).__name__}.a{name}", kwargs) from None
-        return await adrive(asked, self._desk)
+        return await adrive(asked, desk)
 
     _introduce(method, name, flow)
     _introduce(amethod, f"a{name}", flow)

@@ -89,7 +89,7 @@ class UnderWay:
         runtime starts has to have an outcome."""
         before, way.call, way.is_done = way.call, event.id, False
         self._calls[event.id] = started = Started(event, reserved, way.page)
-        if before:
+        if before not in ("", event.id):
             self._calls.pop(before, None)
         return started
 

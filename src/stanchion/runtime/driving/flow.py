@@ -10,7 +10,6 @@ from stanchion.kernel.state import Batch, StoreLost
 from stanchion.runtime.driving.turns import Turns
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 Flow = Generator[Any, Any, T]
 """A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`, `Turn`) and returns its result."""
 
@@ -88,23 +87,3 @@ def resumed(flow: Flow[T], batch: str, reply: Any) -> Flow[T]:
     except StopIteration as done:
         result: T = done.value
         return result
-
-
-class Straight(Protocol[T_co]):
-    """Something that is decided without a flow, unless more comes of it than is usual."""
-
-    reply: Any
-    """What the store has said, or what it raised."""
-
-    @property
-    def decision(self) -> T_co | None:
-        """What was decided."""
-
-    def prepare(self) -> Batch | None:
-        """Judge it up to the batch that the store has to carry out, where there is one."""
-
-    def decide(self) -> Flow[T_co] | None:
-        """Decide it; gives the flow by which it goes on where that is not all."""
-
-    def left(self, error: BaseException) -> Flow[None]:
-        """Leave it, where whoever decided it was cut off."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.runtime.driving.bounded import OutOfTime, within
-from stanchion.runtime.driving.flow import Flow, Straight, T, World, as_lost, rests, told, unknown
+from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
 from stanchion.runtime.driving.left_work import InThread
 from stanchion.runtime.driving.needs import Aside, Invoke, Pause, Turn, too_late
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
@@ -55,7 +55,7 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
                 elif type(need) is Aside:
                     away, given = need.away, None
                 else:
-                    if type(need) is Ask and entry is not None:
+                    if entry is not None:
                         # Whoever answers may take long, and the store has nothing to do with it
                         entry.leave()
                     given = await _met(need, world)
@@ -76,25 +76,6 @@ async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
     finally:
         if line is not None:
             line.leave()
-
-
-async def adrive_straight(going: Straight[T], world: World) -> T:
-    """Decide something on the running event loop, by a flow only where it needs one."""
-    try:
-        batch = going.prepare()
-        if batch is not None:
-            try:
-                going.reply = await world.store.acarry(batch)
-            except Exception as error:  # noqa: BLE001 - a flow says what follows from it
-                going.reply = as_lost(batch, error)
-        flow = going.decide()
-        if flow is None and going.decision is not None:
-            return going.decision
-    except BaseException as error:
-        await adrive(going.left(error), world)
-        raise
-    assert flow is not None
-    return await adrive(flow, world)
 
 
 async def _sent(flow: Flow[Any], given: Any) -> Any:

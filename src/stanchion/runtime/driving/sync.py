@@ -12,7 +12,7 @@ from typing import Any
 
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
-from stanchion.runtime.driving.flow import Flow, Straight, T, World, as_lost, rests, told, unknown
+from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
 from stanchion.runtime.driving.left_work import InThread
 from stanchion.runtime.driving.needs import Aside, Invoke, Pause, Turn, too_late
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
@@ -27,25 +27,6 @@ def drive(flow: Flow[T], world: World) -> T:
         if not rests(flow):
             raise
         return drive(told(flow, error), world)
-
-
-def drive_straight(going: Straight[T], world: World) -> T:
-    """Decide something in this thread, by a flow only where it needs one."""
-    try:
-        batch = going.prepare()
-        if batch is not None:
-            try:
-                going.reply = world.store.carry(batch)
-            except Exception as error:  # noqa: BLE001 - a flow says what follows from it
-                going.reply = as_lost(batch, error)
-        flow = going.decide()
-        if flow is None and going.decision is not None:
-            return going.decision
-    except BaseException as error:
-        drive(going.left(error), world)
-        raise
-    assert flow is not None
-    return drive(flow, world)
 
 
 def _driven(flow: Flow[T], world: World) -> T:

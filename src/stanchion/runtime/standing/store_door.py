@@ -4,13 +4,14 @@ has come, its time is taken, and operators hear when the store is lost, and when
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter_ns
 from typing import Any, Final
 
 from stanchion.audit.anchors import is_moored
 from stanchion.kernel.state import Batch, Crowded, Reply
 from stanchion.runtime.standing.anchors import Anchoring
-from stanchion.stores.protocol import ends_here, is_lasting
+from stanchion.stores.protocol import at_once, ends_here, is_lasting
 from stanchion.stores.wrapped import Wrapped
 from stanchion.telemetry.catalogue import OTHER, STORE_FAILURES, STORE_SECONDS
 from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
@@ -46,16 +47,24 @@ class StoreDoor(Wrapped):
         )
         self._telemetry, self._occurrences, self._clock = telemetry, occurrences, clock
         self._is_lost = False
+        self.carry: Callable[[Batch], Reply] = partial(self._through, store.carry)
 
-    def carry(self, batch: Batch) -> Reply:
+    @property
+    def carry_at_once(self) -> Callable[[Batch], Reply | None] | None:
+        """Carries out what need not be waited for; `None` where the store cannot."""
+        inner = at_once(self._store)
+        return None if inner is None else partial(self._through, inner)
+
+    def _through(self, carry: Callable[[Batch], Any], batch: Batch) -> Any:
         """Carry a batch out, with an anchor where one is due."""
         begun = perf_counter_ns()
         try:
-            reply: Reply = self._store.carry(self._with_anchor(batch))
+            reply = carry(self._with_anchor(batch))
         except Exception as error:
             self._failed(error)
             raise
-        self._answered(perf_counter_ns() - begun)
+        if reply is not None:
+            self._answered(perf_counter_ns() - begun)
         return reply
 
     async def acarry(self, batch: Batch) -> Reply:

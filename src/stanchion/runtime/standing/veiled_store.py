@@ -3,7 +3,7 @@ again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, Protocol, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 from stanchion.kernel.regex import regex
 from stanchion.kernel.state import STANDING, Batch, Records, Reply, key
 from stanchion.policy.veil import MOST_SECRETS, Pairs, renamed, stored_word
-from stanchion.stores.protocol import ends_here
+from stanchion.stores.protocol import at_once, ends_here
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.wrapped import Wrapped
 
@@ -59,6 +59,15 @@ class VeiledStore(Wrapped):
     async def acarry(self, batch: Batch) -> Reply:
         """The same without blocking the event loop."""
         reply: Reply = await self._store.acarry(self._veiled(batch))
+        return renamed(reply, self._known) if self._known else reply
+
+    @property
+    def carry_at_once(self) -> Callable[[Batch], Reply | None] | None:
+        """Carries out what need not be waited for; `None` where the store inside cannot."""
+        inner = at_once(self._store)
+        return None if inner is None else lambda batch: self._unveiled(inner(self._veiled(batch)))
+
+    def _unveiled(self, reply: Reply | None) -> Reply | None:
         return renamed(reply, self._known) if self._known else reply
 
     def read(self, key: str) -> tuple[int, Any]:

@@ -141,7 +141,7 @@ class SqliteStore:
     async def acarry(self, batch: Batch) -> Reply:
         """Carry a batch out at once if nobody else is at it; otherwise a thread waits, and the loop
         does not."""
-        reply = self._carry_at_once(batch)
+        reply = self.carry_at_once(batch)
         if reply is not None:
             return reply
         from asyncio import to_thread
@@ -168,7 +168,7 @@ class SqliteStore:
         """Close the file."""
         self._link.close()
 
-    def _carry_at_once(self, batch: Batch) -> Reply | None:
+    def carry_at_once(self, batch: Batch) -> Reply | None:
         """Carry a batch out if nobody else is at it; `None` where somebody is."""
         link = self._link
         if link.cursor is None or self._tidying.batches >= EVERY:

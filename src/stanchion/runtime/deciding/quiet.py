@@ -1,0 +1,248 @@
+"""Quiet events: by which lane they are decided without a flow, and how one passes.
+
+Whatever is not quiet goes the engine's way with the event as it is, and with the store's reply
+where that has come: nothing is asked for twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.audit.errors import AuditLost
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.chain import Plan, Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.sizes import LONG, exceeds
+from stanchion.kernel.state import Batch, Reply, Settle
+from stanchion.kernel.states import NORMAL
+from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
+from stanchion.kernel.units import JUST_ONE, Amounts, Unit
+from stanchion.policy.veil import Veil
+from stanchion.runtime.deciding.aftermath import aftermath, owe
+from stanchion.runtime.deciding.assess import admit
+from stanchion.runtime.deciding.course import AGAIN
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.left import cut_off
+from stanchion.runtime.deciding.record import MAX_CACHED, WAITS, confirmed, taken
+from stanchion.runtime.deciding.spend import lending
+from stanchion.runtime.deciding.start import begins_within_ns
+from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.driving.flow import Flow, T, as_lost, resumed
+
+Carry = Callable[[Batch], Reply | None]
+"""Carries a batch out; `None` where it would have to be waited for."""
+
+MOST: Final = 1_024
+"""How many lanes a run has; an agent can invent names of tools."""
+
+
+class QuietLane(msgspec.Struct, eq=False):
+    """By which plan events are judged straight, and what the policy says of their tool."""
+
+    plans: Plans
+    plan: Plan
+    risk: Risk
+    traits: tuple[str, ...]
+    amounts: Amounts
+    lent: frozenset[Unit]
+    """What each call reserves, and what of that goes back where nobody says that it was used."""
+    kept_ns: int
+    """How long after its judgement a call may begin."""
+
+
+def lane_of(desk: Desk, kind: type[Any], tool: str, at: int) -> QuietLane | None:
+    """The lane of a kind of events about a tool at a time; `None` where these are not decided
+    straight, or something stands by which none is now."""
+    shield, plans = desk.shield, desk.plans
+    if desk.is_late or shield.journal.trouble or shield.unsettled.waiting or type(tool) is not str:
+        return None
+    lanes = desk.lanes
+    key = (kind, tool)
+    lane = lanes[key] if key in lanes else _opened(desk, plans, kind, tool)
+    if lane is None or lane.plans is not plans:
+        return None
+    memory = shield.memory
+    if (memory is not None and memory.is_due(at)) or not lane.plan.since <= at < lane.plan.until:
+        lanes.pop(key, None)
+        return None
+    return lane
+
+
+def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane | None:
+    """Open the lane of a tool, where its policy and its names let its events go straight."""
+    policy: Any = plans.policy
+    risk, traits = desk.tool_facts(plans, tool)
+    probe = kind(id="", at=desk.shield.clock(), run=plans.run, tool=tool, risk=risk, traits=traits)
+    spent: tuple[Amounts, frozenset[Unit]] = (JUST_ONE, frozenset())
+    if kind is ToolCall and desk.measures:
+        spent = lending(desk, probe, JUST_ONE, desk.time_left_s(tool, None))
+    veil: Veil = policy.veil
+    straight = not (
+        policy.recalls is not None
+        or policy.contextual
+        or plans.shares
+        or plans.clock is not None
+        or (risk >= WAITS if kind is ToolCall else policy.learns or policy.undos)
+        or veil.of(probe)
+        or desk.charges(probe, spent[0])
+    )
+    lane = None
+    if straight:
+        plan, kept_ns = plans.of((probe,), NORMAL), begins_within_ns(desk.shield.policy)
+        lane = QuietLane(plans, plan, risk, traits, *spent, kept_ns)
+    if len(desk.lanes) >= MOST:
+        desk.lanes.clear()
+    desk.lanes[kind, tool] = lane
+    return lane
+
+
+class QuietPassage(msgspec.Struct, eq=False, gc=False):
+    """An event on its straight way: by which lane, what it settles, since when, and what has come
+    of it so far."""
+
+    desk: Desk
+    lane: QuietLane
+    event: Any
+    amounts: Amounts
+    settles: tuple[Settle, ...]
+    begun_ns: int
+    reading: Any = None
+    judged: Judged | None = None
+    reply: Any = None
+    decision: Decision | None = None
+    lost: AuditLost | None = None
+
+    def decide(self, carry: Carry) -> Decision | None:
+        """Judge the event, have its batch carried out and write down what is decided; `None` where
+        it is not quiet, or long, or somebody is at the store."""
+        lane, event, desk = self.lane, self.event, self.desk
+        plans, plan, shield = lane.plans, lane.plan, desk.shield
+        if exceeds(event, LONG):
+            return None
+        self.reading = reading = plans.policy.read(event)
+        found = prepare(plans, plan, event, reading, shield.records, self.amounts, self.settles)
+        if not isinstance(found, Prepared):
+            self.judged = found
+            return None
+        self.judged = (plan, [], plan.end)
+        reply = None
+        if found.batch is not None:
+            try:
+                self.reply = reply = carry(found.batch)
+            except Exception as error:  # noqa: BLE001 - the engine says what follows from it
+                self.reply = as_lost(found.batch, error)
+            if reply is None or (reply.settled and AGAIN in reply.settled):
+                return None
+        decision = conclude(plans, plan, event, found, reply, shield.records)
+        if decision is None:
+            return None
+        self.decision = decision
+        moment = Moment((event,), self.amounts, self.settles, readings=(reading,), straight=True)
+        took_ns = perf_counter_ns() - self.begun_ns
+        mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), event.call)
+        if not isinstance(mark, int):
+            self.lost = mark
+            return None
+        next(desk.decided[Action.ALLOW])
+        shield.telemetry.decided(event, decision, took_ns)
+        if len(shield.records) > MAX_CACHED:
+            shield.records.clear()
+        return decision
+
+    def on(self, engine: Flow[T]) -> Flow[T]:
+        """The engine's flow, by which something goes on that is not quiet."""
+        self.desk.judged = None if self.reading is None else (self.reading, self.judged)
+        return engine if self.reply is None else resumed(engine, self.event.id, self.reply)
+
+    def left(self, error: BaseException) -> Flow[Decision]:
+        """Leave the event, whose caller was cut off, with what it may have taken or was to give
+        back; then raise what struck."""
+        if type(self.event) is ToolCall:
+            way = Way()
+            self.desk.under_way.enter(way, self.event, self.amounts).decision = self.decision
+            yield from cut_off(self.desk, way, error)
+        elif self.reply is None:
+            owe(self.desk, Moment((self.event,), settles=self.settles))
+        raise error
+
+    def unwritten(self) -> Flow[Decision]:
+        """Go on with a decision whose record could not be written."""
+        assert self.decision is not None
+        assert self.lost is not None
+        decision = yield from confirmed(self.desk, self.event, self.decision, self.lost)
+        if decision.findings:
+            yield from aftermath(self.desk, self.event, decision)
+        return decision
+
+
+def _passage(
+    desk: Desk, event: Any, amounts: Amounts, settles: tuple[Settle, ...] = ()
+) -> QuietPassage | None:
+    """How an event passes that the runtime has made; `None` where the engine judges it."""
+    lane = None if desk.at_once is None else lane_of(desk, type(event), event.tool, event.at)
+    if lane is None or desk.charges(event, amounts):
+        return None
+    if (event.run, event.risk, event.traits) != (lane.plans.run, lane.risk, lane.traits):
+        return None
+    return QuietPassage(desk, lane, event, amounts, settles, perf_counter_ns())
+
+
+def admitted(
+    desk: Desk, event: ToolCall, reserved: Amounts, refused: tuple[Finding, ...], way: Way
+) -> Flow[tuple[Decision, Event]]:
+    """Admit a call that the runtime starts itself: straight where it is quiet. Raises `Refused`
+    where it does not go ahead."""
+    going = None if refused or event.call else _passage(desk, event, reserved)
+    if going is None:
+        return (yield from admit(desk, event, reserved, refused, way=way))
+    awake_ns, way.waited = desk.shield.awake_ns(), False
+    started = desk.under_way.enter(way, event, reserved)
+    try:
+        decision = going.decide(desk.at_once)
+    finally:
+        started.decision = going.decision
+    if decision is None:
+        if going.lost is None:
+            return (yield from going.on(admit(desk, event, reserved, way=way)))
+        decision = yield from going.unwritten()
+        if not decision.proceeds:
+            desk.under_way.over(event.id)
+            raise desk.refusal(decision)
+    desk.allowed.enter(decision, awake_ns)
+    return decision, event
+
+
+def delivered(
+    desk: Desk,
+    event: Any,
+    settles: tuple[Settle, ...],
+    refused: tuple[Finding, ...],
+    notes: tuple[str, ...],
+) -> Flow[Decision]:
+    """Judge the result of a call that the runtime has started: straight where it is quiet."""
+    quiet = not (refused or notes or event.part)
+    going = _passage(desk, event, JUST_ONE, settles) if quiet else None
+    if going is None:
+        moment = desk.moment(event, settles=settles, refused=refused)
+        return (yield from judge(desk, moment, notes, waits=True))
+    try:
+        decision = going.decide(desk.at_once)
+    except BaseException as error:
+        yield from going.left(error)
+        raise
+    if decision is not None:
+        return decision
+    if going.lost is not None:
+        return (yield from going.unwritten())
+    return (yield from going.on(_engine(desk, event, settles)))
+
+
+def _engine(desk: Desk, event: Any, settles: tuple[Settle, ...]) -> Flow[Decision]:
+    return (yield from judge(desk, desk.moment(event, settles=settles), waits=True))
