@@ -119,6 +119,24 @@ def test_uncommitted_work_decides(work: Path, command: str, clean: Action, dirty
     assert judged(command).action is dirty
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "g''it reset --hard",
+        'gi"t" reset --hard',
+        r"g\it reset --hard",
+        r"$'\x67\x69\x74' reset --hard",
+        "x=g; y=it; $x$y reset --hard",
+        "echo Z2l0IHJlc2V0IC0taGFyZA== | base64 -d | sh",
+        "GIT reset --hard",
+    ],
+)
+def test_a_repository_is_asked_however_git_is_written(work: Path, command: str) -> None:
+    assert judged(command).action == TOLD
+    (work / "kept.py").write_text("changed\n", encoding="utf-8")
+    assert judged(command).action == judged("git reset --hard").action == ASKED
+
+
 def test_ignored_files_are_lost_only_where_they_are_meant(work: Path) -> None:
     (work / "out").mkdir()
     (work / "out" / "notes").write_text("mine\n", encoding="utf-8")

@@ -31,6 +31,8 @@ _SHARED: Final = regex(
     r"|(?:release|releases|hotfix|support|env)(?:[/-].*)?|v?\d+(?:[.-][\w.-]+)?"
 )
 """Names under which branches are everybody's, whoever wrote their commits."""
+_PLAIN: Final = regex(r"[\w\s./:=,@+~-]*")
+"""What a shell takes as it is written."""
 _FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir")
 """What the argument is called that says in which folder a command runs."""
 
@@ -79,7 +81,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask what the repositories know; nothing where no command depends on it."""
-        texts = [text for text in self.shell.texts(reading) if _names_git(text)]
+        texts = [text for text in self.shell.texts(reading) if _may_run_git(text)]
         if not texts:
             return None
         asked = self._asked(reading.event, tuple(texts))
@@ -103,7 +105,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
             texts = [
                 text
                 for text in self.shell.texts(cast("Reading[ToolCall]", reading))
-                if _names_git(text)
+                if _may_run_git(text)
             ]
             asked = self._asked(event, tuple(texts))
         states = value["repositories"]
@@ -148,8 +150,11 @@ def _lost(one: Unsure, state: Any) -> Loss:
     return one.danger.loss if int(state["lost"]) else rule.otherwise
 
 
-def _names_git(text: Text) -> bool:
-    return "git" in text if isinstance(text, str) else any("git" in word for word in text)
+def _may_run_git(text: Text) -> bool:
+    """Whether a text may run git: it names it, or has more than plain words, which can be it in
+    another form."""
+    words = (text,) if isinstance(text, str) else text
+    return any("git" in word.lower() or _PLAIN.fullmatch(word) is None for word in words)
 
 
 def _base(args: Any) -> str:
