@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
+from stanchion import Shield
 from stanchion.guards.clamp import Clamp, _measure
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo, ToolResult
@@ -101,3 +102,13 @@ def test_small_fields_stay_whole_beside_a_large_one() -> None:
 
 def test_what_only_has_names_cannot_be_cut() -> None:
     assert cannot(SMALL, {f"name {number}": number for number in range(100)})
+
+
+def test_a_coding_agent_gets_its_files_whole() -> None:
+    """One that edits by exact match has no use for a file with a hole in it."""
+    source = "".join(
+        [f"def step_{number}() -> int:\n    return {number}\n\n\n" for number in range(900)]
+    )
+    with Shield.load("coding-agent") as shield, shield.run(agent="a", task="t") as run:
+        call = run.check("read_file", {"path": "src/steps.py"})
+        assert run.result("read_file", {"path": "src/steps.py"}, source, call=call.id).patches == ()
