@@ -23,6 +23,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.addresses import Address, address_of, carried, inside, is_metadata
 from stanchion.readings.logins import shown, unwritten
+from stanchion.readings.shell.destinations import destinations
 from stanchion.readings.urls import LONGEST_KEPT, Target, Unreadable, same_host, url_of
 
 __all__ = ["CODES", "EgressGuard"]
@@ -32,6 +33,10 @@ KEPT: Final = 1_024
 
 METHOD_HEADERS: Final = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
 """Headers by which many servers take a request for one of another method."""
+
+HERE: Final = frozenset({"egress.internal", "egress.credentials", "egress.unreadable"})
+"""What is not said against a command where no list names its hosts: it runs on this machine, so
+inside is where it is, a login reaches the host that it is for, and what is no URL is none."""
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
 
@@ -157,6 +162,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         """
         event = reading.event
         finding = self._against(event)
+        if finding is None and self.arguments and isinstance(event, ToolCall):
+            finding = self._commanded(reading)
         if finding is None and not self.credentials:
             return None
         hides = unwritten(event)
@@ -174,6 +181,20 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             finding = self._looked_up(place)
             if finding is not None:
                 return finding
+        return None
+
+    def _commanded(self, reading: Reading[Any]) -> Finding | None:
+        """What is said against where the commands of a call go. A host that is made when they run
+        is none that the policy names."""
+        for held in reading.commands:
+            for url, known in destinations(held.text):
+                finding = None
+                if known:
+                    finding = self._looked_up(CalledUrl(url, True))
+                elif self._allowed is not None:
+                    finding = self._finding("egress.not_allowed", shown(url))
+                if finding is not None and not (self._allowed is None and finding.code in HERE):
+                    return finding
         return None
 
     def _looked_up(self, place: CalledUrl) -> Finding | None:

@@ -42,7 +42,11 @@ VALUED: Final[dict[str, frozenset[str]]] = {
         "--json -F --form -o --output -u --user -T --upload-file -A --user-agent -e --referer -b "
         "--cookie -c --cookie-jar -x --proxy -m --max-time --connect-timeout --retry -w "
         "--write-out --cacert --cert --key --resolve -K --config -E --form-string --limit-rate -r "
-        "--range -C --continue-at --interface --url --unix-socket -Y -y -z --oauth2-bearer"
+        "--range -C --continue-at --interface --url --unix-socket -Y -y -z --oauth2-bearer --proto "
+        "--proto-default --proto-redir --ciphers --tls-max --noproxy --max-redirs --max-filesize "
+        "--retry-delay --retry-max-time --preproxy --socks4 --socks5 --socks5-hostname --stderr "
+        "--connect-to --dns-servers --doh-url --netrc-file --pass --trace --trace-ascii "
+        "--abstract-unix-socket"
     ),
     "wget": listed(
         "-O --output-document -o --output-file -P --directory-prefix -U --user-agent --header "

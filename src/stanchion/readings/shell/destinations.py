@@ -1,0 +1,85 @@
+"""Destinations: the hosts, sockets and addresses that the commands of a shell text talk to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.analysis import analysed, analysed_words
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.data import DATA, is_told
+from stanchion.readings.shell.effects import is_remote
+from stanchion.readings.word_lists import listed
+
+KEPT: Final = 1_024
+"""How many texts are remembered with where they go."""
+BY_OPTION: Final = {
+    **dict.fromkeys(listed("mysql mariadb mysqldump psql pg_dump pg_restore redis-cli"), "-h"),
+    "openssl": "-connect",
+}
+"""Programs that are told their host by an option of one letter, or of their own."""
+HOST_OPTIONS: Final = frozenset({"--host", "--hostname"})
+VIA: Final = frozenset({"-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname"})
+SOCKETS: Final = frozenset({"--unix-socket", "--abstract-unix-socket"})
+WEB: Final = listed("curl wget http https xh aria2c")
+"""Programs that speak whatever scheme they are given; all others have a protocol of their own."""
+USUAL: Final = listed("http https ftp ftps sftp scp ws wss")
+
+_URL: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]{0,31})://([^\s\"'`<>)]+)")
+_DEVICE: Final = regex(r"/dev/(?:tcp|udp)/([^/\s]+)/(\w+)")
+_AUTHORITY: Final = regex(r"[^/?#]*")
+
+
+class Destination(NamedTuple):
+    """A URL that a command talks to; not `known` where its host is made when it runs."""
+
+    url: str
+    known: bool
+
+
+@lru_cache(KEPT)
+def destinations(text: str | tuple[str, ...]) -> tuple[Destination, ...]:
+    """Where a shell text goes, in order; a host without a scheme gets that of the web."""
+    found = analysed(text) if isinstance(text, str) else analysed_words(text)
+    return tuple(dict.fromkeys([one for command in found.commands for one in _of(command)]))
+
+
+def _of(command: Command) -> Iterator[Destination]:
+    name, values = command.name, command.sorted.values
+    told = {value for option, value in values if is_told(option)}
+    talks = command.sends[:1] if name == "ssh" else command.sends
+    words = talks if name in DATA else [word for word in command.argv[1:] if word not in told]
+    hosts = [word for word in talks if "://" not in word]
+    for option, value in values:
+        if option in SOCKETS:
+            yield Destination(f"unix://{value}", True)
+        elif option in VIA:
+            words = [*words, value]
+        elif option == BY_OPTION.get(name, "") or (name in BY_OPTION and option in HOST_OPTIONS):
+            hosts.append(value)
+    if name == "git":
+        hosts += [word for word in command.operands if "@" in word and is_remote(word)]
+    for word in words:
+        for scheme, rest in _URL.findall(word):
+            odd = name in WEB and scheme.lower() not in USUAL
+            if odd or rest[0] != "/":
+                yield _at(scheme if odd else "http", rest)
+    for word in hosts:
+        yield _at("http", _host(word))
+    for _, target in command.opens:
+        for host, port in _DEVICE.findall(target):
+            yield _at("http", f"{host}:{port}")
+
+
+def _at(scheme: str, rest: str) -> Destination:
+    place = _AUTHORITY.match(rest)
+    return Destination(f"{scheme}://{rest}", place is not None and "$" not in place[0])
+
+
+def _host(word: str) -> str:
+    """The host of `user@host:path`, with its port where it has one."""
+    host = word.rpartition("@")[2]
+    port = host.partition(":")[2].partition("/")[0]
+    return host.partition(":")[0] if is_remote(host) and not port.isdigit() else host
