@@ -32,7 +32,7 @@ _DEVICE: Final = regex(r"/dev/(?:tcp|udp)/([^/\s]+)/(\w+)")
 _AUTHORITY: Final = regex(r"[^/?#]*")
 
 
-class Destination(NamedTuple):
+class ShellDestination(NamedTuple):
     """A URL that a command talks to; not `known` where its host is made when it runs."""
 
     url: str
@@ -40,13 +40,13 @@ class Destination(NamedTuple):
 
 
 @lru_cache(KEPT)
-def destinations(text: str | tuple[str, ...]) -> tuple[Destination, ...]:
+def destinations(text: str | tuple[str, ...]) -> tuple[ShellDestination, ...]:
     """Where a shell text goes, in order; a host without a scheme gets that of the web."""
     found = analysed(text) if isinstance(text, str) else analysed_words(text)
     return tuple(dict.fromkeys([one for command in found.commands for one in _of(command)]))
 
 
-def _of(command: Command) -> Iterator[Destination]:
+def _of(command: Command) -> Iterator[ShellDestination]:
     name, values = command.name, command.sorted.values
     told = {value for option, value in values if is_told(option)}
     talks = command.sends[:1] if name == "ssh" else command.sends
@@ -54,7 +54,7 @@ def _of(command: Command) -> Iterator[Destination]:
     hosts = [word for word in talks if "://" not in word]
     for option, value in values:
         if option in SOCKETS:
-            yield Destination(f"unix://{value}", True)
+            yield ShellDestination(f"unix://{value}", True)
         elif option in VIA:
             words = [*words, value]
         elif option == BY_OPTION.get(name, "") or (name in BY_OPTION and option in HOST_OPTIONS):
@@ -73,9 +73,9 @@ def _of(command: Command) -> Iterator[Destination]:
             yield _at("http", f"{host}:{port}")
 
 
-def _at(scheme: str, rest: str) -> Destination:
+def _at(scheme: str, rest: str) -> ShellDestination:
     place = _AUTHORITY.match(rest)
-    return Destination(f"{scheme}://{rest}", place is not None and "$" not in place[0])
+    return ShellDestination(f"{scheme}://{rest}", place is not None and "$" not in place[0])
 
 
 def _host(word: str) -> str:
