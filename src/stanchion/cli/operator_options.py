@@ -50,8 +50,16 @@ exit status:
   2  not done: you are not allowed to, a halt prevents it, or the store cannot be used"""
 
 
-def add_options(parser: Parser, why: bool = True) -> None:
-    """Add the options that all of them have."""
+def add_options(parser: Parser, why: bool = True, scoped: str = "") -> None:
+    """Add the options that all of them have, and what they do to a scope, where they take one."""
+    if scoped:
+        parser.add_argument(
+            "scope",
+            metavar="SCOPE",
+            nargs="?",
+            default="",
+            help=f"what to {scoped} (default: the whole tenant)",
+        )
     if why:
         parser.add_argument(
             "--why", metavar="WORDS", default="", help="the reason, for agents and for the trail"

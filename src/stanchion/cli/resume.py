@@ -34,14 +34,7 @@ def add(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
-    parser.add_argument(
-        "scope",
-        metavar="SCOPE",
-        nargs="?",
-        default="",
-        help="what to act on (default: the whole tenant)",
-    )
-    add_options(parser)
+    add_options(parser, scoped="act on")
     add_answerer(parser)
 
 

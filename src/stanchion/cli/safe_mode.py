@@ -37,14 +37,7 @@ def add(commands: Any) -> None:
         "safe-mode", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
     parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="switch it on or off")
-    parser.add_argument(
-        "scope",
-        metavar="SCOPE",
-        nargs="?",
-        default="",
-        help="what to put into safe mode (default: the whole tenant)",
-    )
-    add_options(parser)
+    add_options(parser, scoped="put into safe mode")
     add_answerer(parser)
 
 

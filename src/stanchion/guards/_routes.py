@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 
@@ -50,6 +50,28 @@ def lookup(
     wait = WAITS_MS[name] if waits is None else waits.get(name, WAITS_MS[name])
     wait = min(deadline_ms, wait)
     return Lookup("", payload, wait, 0, wait == 0 and risk == Risk.LOW)
+
+
+class Routed(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A deep rule that is waited for by the risk of what it judges, unless its answer is
+    required."""
+
+    waits: Waits | None = None
+    required: bool = False
+
+    def __post_init__(self) -> None:
+        named(self.waits)
+
+    @property
+    def deep(self) -> bool:
+        """Whether it may be late: not where its answer is required."""
+        return not self.required
+
+    def routed(self, waits: Mapping[str, int], /) -> Self:
+        """The same guard, which waits as the policy says where it does not say so itself."""
+        made = msgspec.structs.replace(self, waits=routed(self.waits, waits))
+        made.__dict__.update(self.__dict__)
+        return made
 
 
 def routed(own: Mapping[str, int] | None, usual: Mapping[str, int]) -> dict[str, int]:

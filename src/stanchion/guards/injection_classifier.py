@@ -3,13 +3,12 @@ likeness together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Waits, lookup, named, routed
+from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
@@ -58,7 +57,7 @@ class Classified(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chance: Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class InjectionClassifier(msgspec.Struct, frozen=True):
+class InjectionClassifier(Routed, frozen=True):
     """Weighs the signs of `injection` and the likeness of its model together, as a chance that a
     text tries to command the agent; from `at_least` on it is told of."""
 
@@ -79,25 +78,11 @@ class InjectionClassifier(msgspec.Struct, frozen=True):
     action: ClassifierAction = "warn"
     trusted: bool = False
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
-    waits: Waits | None = None
-    required: bool = False
-
-    def __post_init__(self) -> None:
-        named(self.waits)
-
-    @property
-    def deep(self) -> bool:
-        """Whether it may be late: not where its answer is required."""
-        return not self.required
 
     @property
     def rule_version(self) -> str | None:
         """The version of the weights."""
         return VERSION
-
-    def routed(self, waits: Mapping[str, int], /) -> InjectionClassifier:
-        """The same guard, which waits as the policy says where it does not say so itself."""
-        return msgspec.structs.replace(self, waits=routed(self.waits, waits))
 
     def ask(self, reading: Reading[Event], /) -> Lookup | None:
         """Ask about the texts of an event; nothing where they are the user's own, or of a trusted

@@ -3,7 +3,6 @@ plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Waits, lookup, named, routed
+from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
 from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import Event
@@ -103,7 +102,7 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cost_microusd: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
-class LlmJudge(msgspec.Struct, frozen=True, dict=True):
+class LlmJudge(Routed, frozen=True):
     """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the
     event is quoted to it as data; what it costs is charged to the run."""
 
@@ -124,8 +123,6 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
     endpoint: str = "https://api.openai.com/v1"
     key_env: str = "OPENAI_API_KEY"
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 10_000
-    waits: Waits | None = None
-    required: bool = False
     action: PlainActionName = "block"
     unsure: PlainActionName = "escalate"
     max_chars: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 8_000
@@ -133,7 +130,7 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
     output_usd_per_mtok: Dollars | None = None
 
     def __post_init__(self) -> None:
-        named(self.waits)
+        super().__post_init__()
         where = urlsplit(self.endpoint)
         if where.scheme != "https" and not (where.scheme == "http" and where.hostname in LOOPBACK):
             raise ValueError(
@@ -155,21 +152,10 @@ class LlmJudge(msgspec.Struct, frozen=True, dict=True):
             raise ValueError(NEEDS) from None
 
     @property
-    def deep(self) -> bool:
-        """Whether it may be late: not where its answer is required."""
-        return not self.required
-
-    @property
     def rule_version(self) -> str | None:
         """The prompt, the model, where it is and what it is asked."""
         said = (PROMPT, self.endpoint, self.model, self.rule, self.max_chars)
         return sha256(msgspec.json.encode(said)).hexdigest()
-
-    def routed(self, waits: Mapping[str, int], /) -> LlmJudge:
-        """The same guard, which waits as the policy says where it does not say so itself."""
-        made = msgspec.structs.replace(self, waits=routed(self.waits, waits))
-        made.__dict__.update(self.__dict__)
-        return made
 
     def scoped(self, said: Said, /) -> LlmJudge:
         """The same guard, which knows what the policy says that its model charges."""

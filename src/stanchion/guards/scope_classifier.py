@@ -3,13 +3,12 @@ a person."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Waits, lookup, named, routed
+from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -71,7 +70,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     covered: Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class ScopeClassifier(msgspec.Struct, frozen=True):
+class ScopeClassifier(Routed, frozen=True):
     """Compares the words of an action with those of its task: the run's `task`, or what `about`
     says of it."""
 
@@ -93,25 +92,11 @@ class ScopeClassifier(msgspec.Struct, frozen=True):
     action_words: Annotated[int, msgspec.Meta(ge=1)] = 5
     action: PlainActionName = "warn"
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
-    waits: Waits | None = None
-    required: bool = False
-
-    def __post_init__(self) -> None:
-        named(self.waits)
-
-    @property
-    def deep(self) -> bool:
-        """Whether it may be late: not where its answer is required."""
-        return not self.required
 
     @property
     def rule_version(self) -> str | None:
         """The version of the measure; what it is compared with is part of the question."""
         return VERSION
-
-    def routed(self, waits: Mapping[str, int], /) -> ScopeClassifier:
-        """The same guard, which waits as the policy says where it does not say so itself."""
-        return msgspec.structs.replace(self, waits=routed(self.waits, waits))
 
     def ask(self, reading: Reading[Event], /) -> Lookup | None:
         """Ask how far an event is from its task; nothing where nobody says what the task is

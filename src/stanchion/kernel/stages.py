@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -39,3 +40,13 @@ CAUGHT: Final[dict[Stage, str]] = {
 UNTALLIED: Final = frozenset({Stage.MODEL_CHUNK, Stage.HANDOFF_DONE})
 """Stages whose warnings are not counted: a chunk carries no state, a finished handoff cannot
 wait."""
+
+
+def check_stages(at: Iterable[str] | None, stages: Collection[Stage]) -> None:
+    """Raise where the option `at` names something else than a stage of its guard."""
+    for stage in () if at is None else at:
+        if stage not in stages:
+            known = ", ".join(sorted(stages))
+            raise ValueError(
+                f"`at` has `{stage}`, where nothing is looked for: choose among {known}"
+            )

@@ -15,7 +15,7 @@ from stanchion.policy.load import load_policy
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.wrapped import Wrapped
 from stanchion.testing.clock import FakeClock
 
 
@@ -51,7 +51,7 @@ def stable_nonces(store: Store) -> Callable[[], str]:
     return lambda: f"n{next(count)}"
 
 
-class LostStore:
+class LostStore(Wrapped):
     """A store that is out of reach for chosen batches, and otherwise the store it was given.
 
     `on` numbers the batches that get lost, the first being 1 (a `range` loses many). With `applied`
@@ -60,7 +60,7 @@ class LostStore:
     """
 
     def __init__(self, store: Store, on: Collection[int] = (), *, applied: bool = False) -> None:
-        self._store = store
+        super().__init__(store)
         self._applied = applied
         self.on = on
         self.batches: list[Batch] = []
@@ -90,23 +90,3 @@ class LostStore:
         yield
         if lost:
             raise StoreLost(f"the answer to batch {number} is lost")
-
-    def read(self, key: str) -> tuple[int, Any]:
-        """A cell's number and value; looking is never lost."""
-        return self._store.read(key)
-
-    def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Everything the store behind holds."""
-        return self._store.look(prefix)
-
-    def holds(self) -> Iterator[Hold]:
-        """Every hold of the store behind."""
-        return self._store.holds()
-
-    def held(self, tenant: str, hold_id: str) -> Hold | None:
-        """A hold of the store behind."""
-        return self._store.held(tenant, hold_id)
-
-    def close(self) -> None:
-        """Close the store behind."""
-        self._store.close()

@@ -15,7 +15,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, Stricter
 from stanchion.kernel.regex import regex
-from stanchion.kernel.stages import Stage
+from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.hostile.alike import KIND, alike, may_be_alike
@@ -119,12 +119,7 @@ class Injection(msgspec.Struct, frozen=True):
     users: bool = False
 
     def __post_init__(self) -> None:
-        for stage in self.at if self.at is not None else ():
-            if stage not in self.stages:
-                known = ", ".join(sorted(self.stages))
-                raise ValueError(
-                    f"`at` has `{stage}`, where nothing is looked for: choose among {known}"
-                )
+        check_stages(self.at, self.stages)
         sieves()
         if self.model != "off":
             model()

@@ -89,39 +89,24 @@ class Finder:
         level: dict[str, Any],
         depth: int,
     ) -> None:
-        if (
-            text[0] in OPENING
-            and depth < DEEPEST
-            and self._json(name, text, where, role, runs, level, depth)
-        ):
-            return
-        if runs:
-            self._hold(text, (*where, name), role, level)
-
-    def _json(
-        self,
-        name: str,
-        text: str,
-        where: Where,
-        role: int,
-        runs: bool,
-        level: dict[str, Any],
-        depth: int,
-    ) -> bool:
-        """Follow what a text holds that is JSON; whether it is."""
-        if len(text) > LONGEST or text.lstrip()[:1] not in ("{", "["):
-            return False
-        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
-            return False
-        try:
-            value = msgspec.json.decode(text.encode())
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-            return False
+        value = self._json(text, role, runs) if text[0] in OPENING and depth < DEEPEST else None
         if type(value) is dict:
             self.level(value, (*where, name), depth + 1)
         elif type(value) is list:
             self._list(name, value, where, role, runs, level, depth + 1)
-        return type(value) in (dict, list)
+        elif runs:
+            self._hold(text, (*where, name), role, level)
+
+    def _json(self, text: str, role: int, runs: bool) -> Any:
+        """What a text holds that is JSON; `None` where it is none, or of no interest."""
+        if len(text) > LONGEST or text.lstrip()[:1] not in ("{", "["):
+            return None
+        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
+            return None
+        try:
+            return msgspec.json.decode(text.encode())
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return None
 
     def _list(
         self,

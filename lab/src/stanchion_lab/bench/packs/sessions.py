@@ -75,11 +75,8 @@ def texts_of(content: Any) -> Iterator[str]:
     """The texts of some content."""
     if isinstance(content, str):
         yield content
-    elif isinstance(content, dict):
-        for value in content.values():
-            yield from texts_of(value)
-    elif isinstance(content, list):
-        for value in content:
+    elif isinstance(content, dict | list):
+        for value in content.values() if isinstance(content, dict) else content:
             yield from texts_of(value)
 
 
